@@ -7,7 +7,7 @@ let package = Package(
   dependencies: [
     .package(name: "stickies", path: ".."),
     // The limit of the fan-out is a bare server of the same library and version as the daemon's.
-    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),

@@ -1,5 +1,5 @@
-// Who imports GraphClient says objects, predicates and addresses; the operators of typed predicates are found only where
-// their module is imported. One import is enough for a client.
+// Callers of GraphClient use objects, predicates and addresses, and the operators of typed predicates are found only
+// where their module is imported. With these exports one import is enough for a client.
 @_exported import GraphModel
 @_exported import GraphReplica
 @_exported import GraphWire

@@ -1,14 +1,14 @@
 import GraphModel
 import GraphWire
 
-/// One row of an answer in rows.
+/// One row of a fetch whose result is rows.
 public struct FetchedRow: Sendable {
-  /// The same for all rows of an answer.
+  /// The columns, the same for all rows of an answer.
   public let columns: [RowColumn]
-  /// One for each column.
+  /// The values, one for each column.
   public let values: [Value]
 
-  /// The value under a column's name; nil when there is no such column.
+  /// The value of a column by name; nil when there is no such column.
   public subscript(name: String) -> Value? {
     columns.firstIndex { $0.name == name }.flatMap { $0 < values.count ? values[$0] : nil }
   }
@@ -21,12 +21,12 @@ public final class RowStream: AsyncSequence {
   public typealias Element = [FetchedRow]
 
   private let stream: ReplyStream
-  /// Known when the first chunk has been taken.
+  /// The columns; known when the first chunk has been consumed.
   public private(set) var columns = [RowColumn]()
-  /// The state that the rows were read at; known when the last chunk has been taken.
+  /// The state that the rows were read at; known when the last chunk has been consumed.
   public var token: Token? { stream.token }
-  /// Where the next page begins; known when the last chunk of a fetch with a limit has been taken, nil when nothing comes
-  /// behind it. Groups and distinct rows have none.
+  /// The cursor of the next page; known when the last chunk of a fetch with a limit has been consumed, nil when there
+  /// are no further rows. Groups and distinct rows have none.
   public var next: FetchCursor? { stream.next }
 
   init(_ stream: ReplyStream) { self.stream = stream }
@@ -38,7 +38,7 @@ public final class RowStream: AsyncSequence {
     return chunk.rows.map { FetchedRow(columns: columns, values: $0) }
   }
 
-  /// Takes chunks of the stream that made it; all its iterators share them.
+  /// Consumes chunks of the stream that made it; all its iterators share them.
   public struct Iterator: AsyncIteratorProtocol {
     let stream: RowStream
 
@@ -49,18 +49,18 @@ public final class RowStream: AsyncSequence {
   nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 }
 
-/// Some objects of a longer result.
+/// A page of a longer result.
 @MainActor
 public struct Page<Object> {
-  /// In the request's order.
+  /// The objects, in the request's order.
   public let objects: [Object]
-  /// Where the next page begins; nil for the last one.
+  /// The cursor of the next page; nil for the last one.
   public let next: FetchCursor?
-  /// The state that this page was read at; the next one may be of a later one.
+  /// The state that this page was read at; the next one may be of a later state.
   public let at: Token?
 }
 
-/// The pages of a result, each read when it is asked for.
+/// The pages of a result, each read on demand.
 @MainActor
 public final class PageSequence<Object>: AsyncSequence {
   /// A page.
@@ -81,7 +81,7 @@ public final class PageSequence<Object>: AsyncSequence {
     return page
   }
 
-  /// Takes pages of the sequence that made it; all its iterators share them.
+  /// Consumes pages of the sequence that made it; all its iterators share them.
   public struct Iterator: AsyncIteratorProtocol {
     let pages: PageSequence<Object>
 

@@ -2,27 +2,28 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// What the context wants done: messages are sent, and whoever waits for an answer is told.
+/// Performs the context's actions: sends messages, and resumes the continuations of answers.
 extension GraphClient {
   func handle(_ event: ReplicaEvent) {
     context.handle(event)
     perform()
   }
 
-  /// Does what the context wants done since the last call: for those who follow queries by the context itself, as
-  /// controllers do.
+  /// Performs the context's actions since the last call. Controllers, which follow queries by the context itself,
+  /// call it.
   public func perform() {
-    // What is done may lead to more: a request that is too large is answered here.
+    // An action may cause further ones: a request that is too large is answered here.
     while perform(context.takeActions()) {}
     keepTime()
   }
 
+  /// Performs actions.
   /// - Returns: false when there was nothing to do.
   private func perform(_ actions: [ReplicaAction]) -> Bool {
     guard !actions.isEmpty else { return false }
     let connection = connection
-    // Whoever is told of something may ask the next thing at once: what was asked before goes out before. That holds for
-    // whoever is told of the connection as well.
+    // The handler of a notification may send requests at once: earlier messages must be sent before it runs. The same
+    // applies to handlers of the connection's state.
     for action in actions where action.isForTheConnection {
       if case .welcomed(let welcome) = action { self.welcome = welcome } else { perform(action) }
     }
@@ -46,7 +47,7 @@ extension GraphClient {
       settle()
       opening?.resume()
       opening = nil
-    // Whoever wants nothing to do with this client now has not said what became of its commit.
+    // A server that rejects this client has not reported the outcome of its commit.
     case .rejected(let refusal): fail(outcomeDeadline == nil ? refusal : Self.unknownOutcome)
     case .saved(let id, let result):
       saves.removeValue(forKey: id)?.resume(with: result.mapError { $0 as any Error })
@@ -78,7 +79,7 @@ extension GraphClient {
     case .presence(let session, let author, let state, let left):
       presenceDidChange?(Presence(session: session, author: author, state: left ? nil : state))
     case .silence(let isSilent): self.isSilent = isSilent
-    // The context has made it anew.
+    // The context has built it again.
     case .outdated: break
     case .diverged:
       var told = Set<ObjectIdentifier>()
@@ -92,14 +93,14 @@ extension GraphClient {
     let frame = Frame.encode(message)
     let limit = min(Int(clamping: welcome?.maximumFrameSize ?? .max), ProtocolLimits.maximumFrameSize)
     guard frame.count - ProtocolLimits.headerSize <= max(limit, 1 << 16) else {
-      // The server would end the connection, and the next one, and the next.
+      // The server would close the connection, and each later one on which it is sent again.
       let refusal = Refusal(.limit, "the request has \(frame.count) bytes; a frame has at most \(limit): split it")
       return context.handle(.received(ToClient(message.request, .refused(refusal))))
     }
     transport?.send(frame)
   }
 
-  /// One call for each watch and commit, with all that the commit did to the watch's queries.
+  /// Calls each watch once for a commit, with all of its changes to the watch's queries.
   private func tell(_ update: CommitUpdate) {
     var told = [ObjectIdentifier: (Watch, CommitUpdate)]()
     var order = [ObjectIdentifier]()

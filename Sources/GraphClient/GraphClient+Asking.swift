@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Questions of one answer, or of one that comes in parts.
+/// Questions with a single answer, or an answer in parts.
 extension GraphClient {
   func ask(_ question: Question) -> ReplyStream {
     lastRequest += 1
@@ -18,14 +18,15 @@ extension GraphClient {
   }
 
   /// The newest commits after a revision and up to another (0: the newest), newest first.
-  /// - Parameter changes: so many of each commit's changes at most, 0 for who and when only; nil for all of them.
+  /// - Parameter changes: the maximum number of changes of each commit, 0 for author and time only; nil for all of
+  ///   them.
   public func log(
     after: Revision = 0, through: Revision = 0, limit: Int, changes: UInt64? = nil
   ) async throws -> [CommitEntry] {
     try await log(LogRequest(after: after, limit: UInt64(limit), through: through, changes: changes))
   }
 
-  /// The commits that a log asks for, in its order.
+  /// The commits of a log request, in its order.
   public func log(_ request: LogRequest) async throws -> [CommitEntry] {
     let stream = ask(.log(request))
     var commits = [CommitEntry]()
@@ -36,7 +37,7 @@ extension GraphClient {
     return commits
   }
 
-  /// What the server tells of itself.
+  /// The server's status.
   /// - Throws: `Refusal` when there is no connection.
   public func status() async throws -> ServerStatus {
     guard case .status(let status)? = try await ask(.status).nextAnswer() else {

@@ -2,27 +2,27 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Many objects changed by the server in one commit, all or none. Other commits wait meanwhile; docs/operating.md says
-/// how long. The context hears of it as of anybody's commit.
+/// Batches: the server changes many objects in one commit, all or none. Other commits wait meanwhile;
+/// docs/operating.md says how long. The context receives the result like any other client's commit.
 extension GraphClient {
   /// A batch that is on the server's disk.
   public struct BatchSaved: Sendable {
-    /// Its revision; of one that changed nothing, and so is no commit, the one that the store has.
+    /// The commit; for a batch that changed nothing, and so made no commit, the store's newest one.
     public var committed: Committed
-    /// How many objects were changed, those that a delete took along included; nil for one that had been committed
-    /// before under the same id.
+    /// The number of changed objects, cascaded deletes included; nil for a batch that had already been committed
+    /// under the same id.
     public var changed: Int?
   }
 
-  /// An id for a batch that is to be asked for again when the connection is lost.
+  /// An id for a batch that should be requested again when the connection is lost.
   public func newTransactionID() -> TransactionID { context.newTransactionID() }
 
-  /// Gives all objects that match new values.
+  /// Sets new values in all objects that match.
   /// - Parameters:
   ///   - entity: objects of it and of all that inherit from it.
-  ///   - set: constants, or expressions such as `salary * 1.1` over the object as it was.
-  ///   - id: for a batch that was asked for before: it is committed once.
-  ///   - progress: told now and then how far it is.
+  ///   - set: constants, or expressions such as `salary * 1.1` over the object before the change.
+  ///   - id: of an earlier request for the same batch: it is committed once.
+  ///   - progress: called from time to time.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
   public func batchUpdate(
     _ entity: Entity, where predicate: GraphPredicate = .always,
@@ -36,11 +36,11 @@ extension GraphClient {
         operation: .update(predicate: text(of: predicate), wire)), progress)
   }
 
-  /// Deletes all objects that match, with what the model's delete rules take along.
+  /// Deletes all objects that match, and those that the model's delete rules cascade to.
   /// - Parameters:
   ///   - entity: objects of it and of all that inherit from it.
-  ///   - id: for a batch that was asked for before: it is committed once.
-  ///   - progress: told now and then how far it is.
+  ///   - id: of an earlier request for the same batch: it is committed once.
+  ///   - progress: called from time to time.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
   public func batchDelete(
     _ entity: Entity, where predicate: GraphPredicate = .always, id: TransactionID? = nil,
@@ -52,15 +52,15 @@ extension GraphClient {
       progress)
   }
 
-  /// Makes objects of rows.
+  /// Inserts objects from rows.
   /// - Parameters:
-  ///   - properties: what each row has a value for, in this order; the others get their defaults.
-  ///   - rows: taken as the server keeps them, so that no side holds all.
-  ///   - policy: what becomes of a row that meets a unique key.
-  ///   - id: for a batch that was asked for before: it is committed once. The rows are sent again all the same.
-  ///   - progress: told now and then how far it is; `total` is 0 while rows are on their way.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation names
-  ///   its row by the temporary id, from 1. What `rows` throws ends the batch.
+  ///   - properties: the properties that each row has values for, in this order; the others get their defaults.
+  ///   - rows: consumed as fast as the server keeps them, so that neither side holds all.
+  ///   - policy: resolves a row whose unique key already exists.
+  ///   - id: of an earlier request for the same batch: it is committed once. The rows are sent again in any case.
+  ///   - progress: called from time to time; `total` is 0 while rows are being sent.
+  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
+  ///   names its row by the temporary id, from 1. An error of `rows` ends the batch.
   public func batchInsert<Rows: AsyncSequence>(
     _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
@@ -72,7 +72,7 @@ extension GraphClient {
     return try await insert(entity, properties, &outgoing, policy, progress)
   }
 
-  /// The same, of rows that are at hand.
+  /// Inserts objects from rows in memory.
   public func batchInsert<Rows: Sequence>(
     _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
@@ -105,10 +105,10 @@ extension GraphClient {
     return try await run(.batch(batch), hasRows: hasRows, progress)
   }
 
-  /// Asks for what is answered by progress and a commit, and asks again under the same id where the answer was lost with
-  /// the connection: it is committed once.
-  /// - Parameter hasRows: rows went before it. They went with the connection, too: the server refuses it, unless it has
-  ///   committed it.
+  /// Sends a request that is answered by progress and a commit, and repeats it under the same id if the answer was
+  /// lost with the connection: it is committed once.
+  /// - Parameter hasRows: rows were sent before it. They are lost with the connection, too: the server refuses the
+  ///   repeated request, unless it has committed it.
   func run(_ question: Question, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
     batches += 1
     defer {
@@ -145,7 +145,7 @@ extension GraphClient {
   }
 }
 
-/// Sends rows some at a time, and no more than the server keeps up with.
+/// Sends rows in parts, no faster than the server keeps them.
 @MainActor
 struct RowSender {
   let id: TransactionID
@@ -164,7 +164,8 @@ struct RowSender {
     self.id = id
   }
 
-  /// - Returns: how many rows the server has, when it has just said so.
+  /// Adds a row, and sends a part when it is full.
+  /// - Returns: the number of rows that the server keeps, if it has just confirmed it.
   mutating func append(_ row: [Value]) async throws -> Int? {
     rows.append(row)
     count += 1
@@ -186,7 +187,7 @@ struct RowSender {
     return count
   }
 
-  /// Returns when the server has all of them.
+  /// Returns when the server keeps all rows.
   mutating func finish() async throws {
     if !rows.isEmpty { _ = try await send() }
     while !unanswered.isEmpty { _ = try await answer() }

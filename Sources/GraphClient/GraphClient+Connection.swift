@@ -12,7 +12,7 @@ extension GraphClient {
       throw error
     }
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      // The peer may have gone while this was on its way here.
+      // The peer may have disconnected before this ran.
       guard transport != nil else {
         state = .closed
         return continuation.resume(throwing: Refusal(.unavailable, "the server closed the connection"))
@@ -29,7 +29,7 @@ extension GraphClient {
     do {
       fresh = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
         [weak self] event in
-        // One batch is under way at a time, so these tasks can't overtake each other.
+        // Only one batch is in flight at a time, so these tasks can't overtake each other.
         Task { @MainActor in self?.take(event, of: number) }
       }
     } catch {
@@ -41,7 +41,7 @@ extension GraphClient {
       throw ConnectFailure(address: address, cause: "the connection was given up")
     }
     transport = fresh
-    // Nobody has told the time while there was no connection.
+    // The replica received no ticks while there was no connection.
     tick()
   }
 
@@ -78,7 +78,7 @@ extension GraphClient {
     }
   }
 
-  /// Tries until a server says welcome; only that makes the pauses short again.
+  /// Connects until a server sends a welcome; only that resets the pauses.
   private func reconnect() async {
     var attempt = 0
     while state != .closed, state != .connected {
@@ -90,17 +90,17 @@ extension GraphClient {
       pause = min(2 * pause, options.lastPauseMilliseconds)
       guard (try? await attach()) != nil else { continue }
       handle(.connected)
-      // Until the welcome comes or the connection goes again.
+      // Until the welcome arrives or the connection is lost again.
       await withCheckedContinuation { settled = $0 }
     }
   }
 
-  /// Nothing is in doubt any more.
+  /// Stops looking for outcomes when no commit is unanswered.
   func forgetOutcomeDeadline() {
     if saves.isEmpty, batches == 0 { outcomeDeadline = nil }
   }
 
-  /// Returns when there is a connection again, or never will be.
+  /// Returns on reconnect or on close.
   func reconnection() async {
     if case .reconnecting = state { await withCheckedContinuation { reconnected.append($0) } }
   }
@@ -110,13 +110,13 @@ extension GraphClient {
     settled = nil
   }
 
-  /// What was sent may be on disk or not, and nobody is there who knows.
+  /// The error of a request that may or may not have been committed, with no server left to ask.
   public nonisolated static let unknownOutcome = Refusal(
     .unavailable,
     "the connection was lost before the server had answered, and so was the answer to asking again: it is not known whether "
       + "this was committed; look before you repeat it")
 
-  /// Ends for good: everyone who waits is told why.
+  /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {
     ending = refusal
     state = .closed
@@ -135,7 +135,8 @@ extension GraphClient {
     watches = [:]
   }
 
-  /// Says goodbye and closes. Unsaved edits are gone; saves that were not answered may or may not have landed.
+  /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
+  /// been committed.
   public func close() async {
     guard state != .closed else { return }
     state = .closed

@@ -2,14 +2,14 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Reading: objects, how many there are, who they are, and values of them or of groups of them.
+/// Fetches: objects, counts, ids, and values of objects or of groups of them.
 extension GraphClient: GraphReader {
   // MARK: - Objects
 
-  /// Reads objects chunk by chunk: no more than one chunk is held beyond what the caller keeps.
+  /// Reads objects chunk by chunk: beyond what the caller keeps, at most one chunk is held.
   /// - Parameters:
-  ///   - after: where an earlier page of the same order ended; goes without `offset`.
-  ///   - revision: of the graph as it was; nil for the present.
+  ///   - after: the cursor of an earlier page of the same order; can't be combined with `offset`.
+  ///   - revision: a revision of the past; nil for the present.
   public func images(
     of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     offset: Int = 0, after: FetchCursor? = nil, at revision: Revision? = nil
@@ -26,7 +26,7 @@ extension GraphClient: GraphReader {
 
   // MARK: - Counts and ids
 
-  /// How many objects there are.
+  /// The number of objects.
   public func count(
     of entity: Entity, where predicate: GraphPredicate = .always, at revision: Revision? = nil
   ) async throws -> Int {
@@ -35,13 +35,13 @@ extension GraphClient: GraphReader {
     return try await count(fetch)
   }
 
-  /// How many objects there are, with a predicate in its text form; empty for all of them.
+  /// The number of objects, with a predicate in its text form; empty for all of them.
   public func count<Object: ManagedObject>(of type: Object.Type, where text: String = "") async throws -> Int {
     let entity = try entity(of: type)
     return try await count(of: entity, where: try predicate(text, entity))
   }
 
-  /// The ids of objects, in their order, without their values.
+  /// The ids of objects, in order, without their values.
   public func identifiers(
     of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     offset: Int = 0, after: FetchCursor? = nil, at revision: Revision? = nil
@@ -66,12 +66,13 @@ extension GraphClient: GraphReader {
 
   /// Reads values of objects, or of groups of them, chunk by chunk.
   /// - Parameters:
-  ///   - properties: the columns: `name, department.name, salary * 12 AS yearly`; of groups what they are grouped by and
+  ///   - properties: the columns: `name, department.name, salary * 12 AS yearly`; for groups the grouping columns and
   ///     `@count`, `@sum.salary`, `@avg.…`, `@min.…`, `@max.…`.
-  ///   - groups: what to group by; empty for no groups, or for one of all objects when a column is an aggregate.
-  ///   - distinct: equal rows come once.
-  ///   - sort: paths as in any order; of groups and distinct rows the names of columns.
-  /// - Returns: rows; the server's `Refusal` for what can't be read comes with the first of them.
+  ///   - groups: the columns to group by; empty for no groups, or for one group of all objects if a column is an
+  ///     aggregate.
+  ///   - distinct: return equal rows once.
+  ///   - sort: paths as in any order; for groups and distinct rows the names of columns.
+  /// - Returns: rows; the server's `Refusal` of an invalid fetch is thrown with the first of them.
   public func rows(
     of entity: Entity, _ properties: String, where predicate: GraphPredicate = .always, groupBy groups: String = "",
     distinct: Bool = false, sort: String = "", limit: Int? = nil, offset: Int = 0, after: FetchCursor? = nil,
@@ -99,9 +100,9 @@ extension GraphClient: GraphReader {
 
   // MARK: - Pages
 
-  /// Reads objects page by page: each page is a request of its own, made when it is asked for, and goes on behind the
-  /// last object of the one before. What others insert and delete in between is neither told twice nor makes anything
-  /// else be left out.
+  /// Reads objects page by page. Each page is a request of its own, made on demand, and continues after the last
+  /// object of the previous one. Inserts and deletes of other clients in between neither repeat nor skip other
+  /// objects.
   public func pages<Object: ManagedObject>(
     of type: Object.Type, where text: String = "", sort: String = "", size: Int
   ) throws -> PageSequence<Object> {
@@ -137,22 +138,22 @@ extension GraphClient: GraphReader {
 
   // MARK: - As it travels
 
-  /// Any fetch; the objects of its answer.
+  /// The objects of any fetch.
   public func stream(_ fetch: Fetch) -> ReplyStream {
     let stream = ask(.fetch(fetch))
     stream.revision = fetch.at
     return stream
   }
 
-  /// Any fetch whose result is rows.
+  /// The rows of any fetch whose result is rows.
   public func rows(_ fetch: Fetch) -> RowStream { RowStream(stream(fetch)) }
 
-  /// Any fetch whose result is a count.
+  /// The count of any fetch whose result is a count.
   public func count(_ fetch: Fetch) async throws -> Int {
     Int(clamping: try await lastChunk(of: stream(fetch)).end?.count ?? 0)
   }
 
-  /// How the server finds the answer to a fetch. It runs the fetch, and sends nothing of what it finds.
+  /// How the server executes a fetch. It runs the fetch, and returns none of its objects.
   public func explain(_ fetch: Fetch) async throws -> FetchExplanation {
     var fetch = fetch
     fetch.explain = true
@@ -162,7 +163,7 @@ extension GraphClient: GraphReader {
     return explanation
   }
 
-  /// A fetch as it travels.
+  /// A fetch in its wire form.
   public func wireFetch(
     _ entity: Entity, _ predicate: GraphPredicate = .always, _ sort: [SortKey] = [], _ limit: Int? = nil,
     _ offset: Int = 0, _ after: FetchCursor? = nil, at revision: Revision? = nil

@@ -2,31 +2,31 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Following the whole store from a token: for backups, for other programs, for whoever must not miss a commit.
+/// Follows the commits of the store from a token: for backups and other programs that must not miss a commit.
 extension GraphClient {
-  /// A commit, and where a reader stands that has taken it.
+  /// A commit, and the token of a reader that has processed it.
   public struct FollowedCommit: Sendable {
-    /// Nil where nothing fitted the filter: only the token has moved.
+    /// Nil if nothing matched the filter: only the token has advanced.
     public var commit: CommitEntry?
-    /// Kept somewhere, it is where the next reader goes on.
+    /// Persisted, it is where the next reader continues.
     public var token: Token
   }
 
-  /// The commits behind a token, the oldest first, each once, over every reconnect. The next part is asked for when the one
-  /// before it has been taken: a slow reader holds nothing up.
+  /// The commits after a token, the oldest first, each once, across reconnects. A part is requested when the previous
+  /// one has been consumed: a slow reader delays nothing else.
   /// - Parameters:
-  ///   - since: where an earlier reader stopped.
-  ///   - filter: authors, entities, an object; a commit comes with the changes that fit.
-  ///   - untilNow: end where the store stands when it is asked first, instead of waiting for what comes.
-  /// - Returns: commits; the server's `Refusal` comes with the first of them: `notFound` for a token of another store, or of
-  ///   one that was restored from a backup since, `pruned` for one whose commits history no longer has.
+  ///   - since: the token at which an earlier reader stopped.
+  ///   - filter: authors, entities, an object; a commit contains only the changes that match.
+  ///   - untilNow: end at the state of the store at the first request, instead of waiting for further commits.
+  /// - Returns: commits; the server's `Refusal` is thrown with the first of them: `notFound` for a token of another
+  ///   store, or of one that was restored from a backup since, `pruned` for one whose commits history no longer has.
   public func commits(
     since: Token, filter: HistoryFilter = HistoryFilter(), untilNow: Bool = false
   ) -> CommitSequence {
     CommitSequence(client: self, since: since, filter: filter, untilNow: untilNow)
   }
 
-  /// Commits behind a token. Each of its iterators begins at the token.
+  /// The commits after a token. Each of its iterators begins at the token.
   public struct CommitSequence: AsyncSequence, Sendable {
     let client: GraphClient
     let since: Token
@@ -37,7 +37,7 @@ extension GraphClient {
       Iterator(client: client, position: since, filter: filter, untilNow: untilNow)
     }
 
-    /// Asks for part after part.
+    /// Requests one part after another.
     public struct Iterator: AsyncIteratorProtocol {
       let client: GraphClient
       var position: Token
@@ -45,7 +45,7 @@ extension GraphClient {
       let untilNow: Bool
       private var waiting = [FollowedCommit]()[...]
       private var end: Revision?
-      /// Questions in a row that came to nothing: a server that can't read its store is not asked for ever.
+      /// Consecutive failed requests: a server that can't read its store is not asked forever.
       private var failures = 0
       private static let maximumFailures = 10
 
@@ -78,7 +78,7 @@ extension GraphClient {
           (commits, at, head) = (found, reached, newest)
           failures = 0
         } catch let refusal as Refusal where refusal.code == .unavailable && failures < Self.maximumFailures {
-          // The question was lost with its connection; it is asked again on the next.
+          // The request was lost with its connection: repeat it on the next.
           failures += 1
           guard await client.waitForConnection() else { throw refusal }
           return
@@ -91,7 +91,7 @@ extension GraphClient {
               commit: commit, token: Token(store: store, revision: commit.revision, fingerprint: commit.fingerprint))
           }[...]
         if let end { waiting = waiting.prefix { $0.token.revision <= end } }
-        // What was read without finding anything need not be read again by the next reader.
+        // The next reader need not read commits again that did not match.
         if at.revision > commits.last?.revision ?? position.revision, end.map({ at.revision <= $0 }) ?? true {
           waiting.append(FollowedCommit(commit: nil, token: at))
         }
@@ -100,7 +100,7 @@ extension GraphClient {
     }
   }
 
-  /// The one answer to a question; the wait for it ends with the task.
+  /// The single answer to a question; cancelling the task ends the wait.
   private func answer(_ question: Question) async throws -> Answer? {
     let stream = ask(question)
     do {
@@ -115,8 +115,8 @@ extension GraphClient {
     }
   }
 
-  /// Returns when there is a connection: at once, or when it has been made again.
-  /// - Returns: false when there will be none.
+  /// Waits until there is a connection.
+  /// - Returns: false if there will be none.
   private func waitForConnection() async -> Bool {
     await reconnection()
     return state == .connected

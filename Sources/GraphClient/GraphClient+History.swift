@@ -2,29 +2,30 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The past: what was there comes back, why a value is what it is, and what two states differ in. The server reads all of
-/// it from history; what is unsaved in the context is no part of it.
+/// History: restores earlier states, and finds the origin of a value and the differences of two states. The server
+/// reads all of it from history; unsaved changes in the context are not part of it.
 extension GraphClient {
   // MARK: - Restore
 
-  /// Brings an object back, or gives it back what it had, as a new commit. `committed.conflicts` of the answer name what
-  /// could not be as it was: the other end of a relationship is gone (`deleted`) or taken (`changed`).
+  /// Restores an object, or its earlier values, as a new commit. `committed.conflicts` of the answer lists what could
+  /// not be restored: the other end of a relationship is deleted (`deleted`) or taken (`changed`).
   /// - Parameters:
-  ///   - revision: the state to go back to; nil, for an object that is deleted: the one just before that.
-  ///   - contents: with everything that was in it: what its delete would have taken along.
-  /// - Throws: `Refusal`: `notFound` for what was not there, `conflict` when there is nothing to restore, or any that a
-  ///   commit can meet.
+  ///   - revision: the state to go back to; nil, for a deleted object, is the state just before its delete.
+  ///   - contents: also restore everything that its delete would have cascaded to.
+  /// - Throws: `Refusal`: `notFound` for an object that did not exist, `conflict` when there is nothing to restore,
+  ///   or any that a commit can meet.
   public func restore(_ id: ObjectID, at revision: Revision? = nil, contents: Bool = true) async throws -> Saved {
     try await restore(contents ? .contents(id) : .object(id), at: revision)
   }
 
-  /// Makes the whole graph what it was, as a new commit: what was made since is deleted. Revision 0 is the empty graph.
+  /// Restores the entire graph to an earlier state, as a new commit: objects inserted since are deleted. Revision 0
+  /// is the empty graph.
   public func restoreEverything(at revision: Revision) async throws -> Saved {
     try await restore(.everything, at: revision)
   }
 
   private func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) async throws -> Saved {
-    // Servers that don't tell it from none would take what was there just before the delete.
+    // A server that reads revision 0 as none would restore the state just before the delete.
     guard revision != 0 || scope == .everything else {
       throw Refusal(.notFound, "at revision 0 nothing was there")
     }
@@ -35,10 +36,11 @@ extension GraphClient {
 
   // MARK: - Why
 
-  /// Who gave a property the value that it has, when, in which transaction, what it replaced, and what lost to it.
-  /// - Parameter id: of an object that is there, or was.
-  /// - Throws: `Refusal`: `notFound` for an object that never was, `malformed` for a property that is kept at its other
-  ///   end.
+  /// The origin of a property's value: author, time, transaction, the value that it replaced, and the values that
+  /// lost to it.
+  /// - Parameter id: of an object that exists, or did.
+  /// - Throws: `Refusal`: `notFound` for an object that never existed, `malformed` for a property that is stored at
+  ///   its other end.
   public func why(_ property: Property, of id: ObjectID) async throws -> ValueOrigin {
     guard case .why(let origin)? = try await ask(.why(id, property.number)).nextAnswer() else {
       throw Refusal(.unavailable, "the server did not say where the value comes from")
@@ -48,17 +50,18 @@ extension GraphClient {
 
   // MARK: - Differences
 
-  /// What two states differ in, object by object: by entity, and by id. Read part by part, as they are taken.
+  /// The differences of two states, object by object, ordered by entity and id. Each part is read when it is
+  /// consumed.
   public func differences(_ request: DifferenceRequest) -> DifferenceSequence {
     DifferenceSequence(stream: ask(.changes(.differences(request))))
   }
 
-  /// The differences of two states, in parts. It can be gone through once.
+  /// The differences of two states, in parts. It can be iterated once.
   @MainActor
   public struct DifferenceSequence: AsyncSequence {
     let stream: ReplyStream
 
-    /// Takes part after part.
+    /// Reads one part after another.
     public struct Iterator: AsyncIteratorProtocol {
       let stream: ReplyStream
 

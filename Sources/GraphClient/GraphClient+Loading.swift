@@ -3,8 +3,8 @@ import GraphReplica
 
 /// Faults of the present, and the loads that fill them.
 extension GraphClient {
-  /// The objects that satisfy a predicate without their values: one request, which brings ids. What the context holds
-  /// already comes as it is, everything else as a fault.
+  /// The objects that satisfy a predicate, without their values: one request, which returns ids. Objects that the
+  /// context holds are returned as they are, all others as faults.
   public func faults<Object: ManagedObject>(
     of type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
   ) async throws -> [Object] {
@@ -21,7 +21,7 @@ extension GraphClient {
     return try await faults(of: type, where: predicate, sort: order, limit: limit)
   }
 
-  /// Waits for a load of the context, which is sent when whoever else wants something in this turn has said so.
+  /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func fill(_ load: LoadID) async throws {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }

@@ -1,15 +1,15 @@
 import GraphReplica
 
-/// What another session shows of itself: forwarded by the server, and never stored.
+/// The presence of another session: forwarded by the server, and never stored.
 public struct Presence: Hashable, Sendable {
-  /// The session's number at the server; another one after a reconnect.
+  /// The session's number at the server; it changes with a reconnect.
   public var session: UInt64
-  /// Who it is.
+  /// The author of the session.
   public var author: String
-  /// What it shows, in the words of whoever shows it; nil when the session has left.
+  /// The presence in the format of the application; nil when the session has ended.
   public var state: [UInt8]?
 
-  /// What a session shows.
+  /// The presence of a session.
   public init(session: UInt64, author: String, state: [UInt8]?) {
     self.session = session
     self.author = author
@@ -18,7 +18,7 @@ public struct Presence: Hashable, Sendable {
 }
 
 extension GraphClient {
-  /// Shows something of this session to all others that show something themselves; at most 4,096 bytes. Dropped when there
-  /// is no connection: show it again when there is one, and to a session that is new.
+  /// Sets this session's presence, at most 4,096 bytes, which the server forwards to all other sessions with a
+  /// presence. Dropped without a connection: send it again after a reconnect, and when a new session appears.
   public func showPresence(_ state: [UInt8]) { handle(.presence(state)) }
 }

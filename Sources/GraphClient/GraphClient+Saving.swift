@@ -4,12 +4,13 @@ import GraphReplica
 extension GraphClient {
   /// Saves the context's changes as one transaction and waits until they are on the server's disk.
   /// - Parameters:
-  ///   - policy: what decides where others have changed the same.
-  ///   - requirements: what others must not have changed; if they have, the save is refused under every policy.
-  ///   - undo: the step that it belongs to; nil for the open or a new group of the context's scope.
+  ///   - policy: resolves conflicts with other clients' changes.
+  ///   - requirements: conditions on objects that other clients must not have changed; otherwise the save is refused
+  ///     under every policy.
+  ///   - undo: the group of its undo step; nil for the open or a new group of the context's scope.
   /// - Returns: nil when there was nothing to save.
-  /// - Throws: `Refusal`; the edits are unsaved again then, but for those of objects that the server has never heard of
-  ///   (the rule `missing`): they are gone with them, and the context's observers are told.
+  /// - Throws: `Refusal`; the edits are unsaved again then. Edits of objects that the server does not know (the rule
+  ///   `missing`) are discarded with those objects, and the context's observers are notified.
   @discardableResult
   public func save(
     policy: MergePolicy = .error, requiring requirements: [Requirement] = [], undo: UndoGroup? = nil
@@ -20,7 +21,7 @@ extension GraphClient {
   }
 
   /// Commits changes that bypass the context, and waits until they are on the server's disk.
-  /// - Parameter undo: the step that it belongs to; nil makes it one of its own.
+  /// - Parameter undo: the group of its undo step; nil makes it a step of its own.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
   public func commit(_ changes: [Change], policy: MergePolicy, undo: UndoGroup? = nil) async throws -> Saved {
     let id = context.newTransactionID()
@@ -36,9 +37,8 @@ extension GraphClient {
     }
   }
 
-  /// Saves the context's changes as one transaction, as they are at this moment, and goes on; `body` is told what became of
-  /// it.
-  /// - Returns: false when there was nothing to save; then nothing is told.
+  /// Saves the context's changes as one transaction, as they are at this moment, and calls `body` with the outcome.
+  /// - Returns: false when there was nothing to save; `body` is not called then.
   public func save(
     policy: MergePolicy = .error, undo: UndoGroup? = nil, body: @escaping (Result<Saved, Refusal>) -> Void
   ) -> Bool {
@@ -57,8 +57,8 @@ extension GraphClient {
     return true
   }
 
-  /// While there is no server to say so, edits that break a rule by themselves stay unsaved: as a part of a save that waits
-  /// they would be refused when nobody remembers them.
+  /// Refuses edits that violate a rule by themselves while there is no server, so that they stay unsaved. In a queued
+  /// save they would be refused long after the user made them.
   private func refusalWithoutServer(_ policy: MergePolicy) -> Refusal? {
     state == .connected || state == .closed ? nil : context.foreseenRefusal(policy: policy)
   }

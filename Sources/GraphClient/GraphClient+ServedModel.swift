@@ -3,16 +3,16 @@ import GraphReplica
 import GraphWire
 
 extension GraphClient {
-  /// Connects to a server of any model: says hello without one, asks for the model file, and follows what it says.
-  /// From then on the model is fixed; a server that comes back with another one refuses this client.
+  /// Connects to a server of any model: sends a hello without one, requests the model file, and uses that model. From
+  /// then on the model is fixed: a server with another model refuses this client.
   /// - Throws: `ConnectFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that can't be used.
   public static func connect(to address: ServerAddress, options: Options) async throws -> GraphClient {
     try await ServedModel(address: address, options: options).open()
   }
 }
 
-/// The first steps of a client that has no model: hello, the question, the file. Then a `GraphClient` takes the
-/// connection over, and this passes on to it what the socket says.
+/// The handshake of a client that has no model: the hello, then the request for the model file. After it a
+/// `GraphClient` takes the connection over, and this passes on to it what the socket delivers.
 @MainActor
 private final class ServedModel {
   private let address: ServerAddress
@@ -20,12 +20,12 @@ private final class ServedModel {
   private var replica: Replica
   private var transport: Transport?
   private var welcome: Welcome?
-  /// Whoever called `open`, from the hello to the outcome.
+  /// The caller of `open`, from the hello to the outcome.
   private var opening: CheckedContinuation<GraphClient, any Error>?
-  /// It went wrong before somebody waited.
+  /// A failure before the caller of `open` waited.
   private var failure: Refusal?
   private var ticking: Task<Void, Never>?
-  /// Who has the connection now.
+  /// The client that took the connection over.
   private weak var client: GraphClient?
 
   init(address: ServerAddress, options: GraphClient.Options) {
@@ -38,7 +38,7 @@ private final class ServedModel {
     do {
       transport = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
         event in
-        // One batch is under way at a time, so these tasks can't overtake each other.
+        // Only one batch is in flight at a time, so these tasks can't overtake each other.
         Task { @MainActor in self.take(event) }
       }
     } catch {
@@ -51,7 +51,7 @@ private final class ServedModel {
       }
     }
     return try await withCheckedThrowingContinuation { continuation in
-      // The peer may have gone while this was on its way here.
+      // The peer may have disconnected before this ran.
       if let failure { return continuation.resume(throwing: failure) }
       opening = continuation
       handle(.tick(GraphClient.uptime))
@@ -64,7 +64,7 @@ private final class ServedModel {
     switch event {
     case .messages(let messages, let resume):
       for message in messages {
-        // What stands behind the model in one batch is the client's already.
+        // Messages after the model in the same batch belong to the client.
         if let client {
           client.take(.messages([message]) {}, of: GraphClient.firstConnection)
         } else {
@@ -78,7 +78,7 @@ private final class ServedModel {
   }
 
   private func handle(_ event: ReplicaEvent) {
-    // The connection is another's, or gone.
+    // The client has taken the connection over, or it failed.
     guard client == nil, failure == nil else { return }
     for action in replica.handle(event) {
       switch action {

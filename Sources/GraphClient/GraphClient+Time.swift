@@ -1,14 +1,14 @@
 import GraphReplica
 import NIOCore
 
-/// The replica's time: it is told before anything is heard, after anything was asked, and when the replica wants to know.
+/// The replica's clock: ticks before messages are handled, after requests, and at the replica's deadline.
 extension GraphClient {
-  /// Milliseconds of a clock that never goes back.
+  /// The time of a monotonic clock, in milliseconds.
   static var uptime: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
 
   func tick() { handle(.tick(Self.uptime)) }
 
-  /// Sleeps until the replica wants to know the time.
+  /// Sleeps until the replica's deadline.
   func keepTime() {
     guard state != .closed, let deadline = context.replica.deadline else { return }
     let now = Self.uptime

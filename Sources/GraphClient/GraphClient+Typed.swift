@@ -1,10 +1,10 @@
 import GraphModel
 import GraphReplica
 
-/// Live queries, counts, ids and pages whose conditions and orders the compiler checks:
-/// `{ $0.color == .yellow && $0.tags.count > 2 }`.
+/// Live queries, counts, ids and pages whose predicates and orders the compiler checks: `{ $0.color == .yellow &&
+/// $0.tags.count > 2 }`.
 extension GraphClient {
-  /// How many objects of a class satisfy a predicate.
+  /// The number of objects of a class that satisfy a predicate.
   public func count<Object: ManagedObject>(
     of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate
   ) async throws -> Int {
@@ -12,7 +12,7 @@ extension GraphClient {
     return try await count(of: try entity(of: type), where: condition)
   }
 
-  /// The ids of the objects of a class that satisfy a predicate, in their order, without their values.
+  /// The ids of the objects of a class that satisfy a predicate, in order, without their values.
   public func identifiers<Object: ManagedObject>(
     of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
     sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], limit: Int? = nil
@@ -30,7 +30,7 @@ extension GraphClient {
     return pages(of: try entity(of: type), where: condition, sort: order, size: size)
   }
 
-  /// Follows the objects of a class that satisfy a predicate; returns when the first result is there.
+  /// Follows the objects of a class that satisfy a predicate; returns when the first result has arrived.
   public func follow<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
     prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath] = []
@@ -39,15 +39,15 @@ extension GraphClient {
     return try await follow(try entity(of: type), where: condition, prefetching: tree)
   }
 
-  /// Follows a part of the objects of a class that satisfy a predicate, in an order; returns when its first rows are
-  /// there, for `context.window(of:)`.
+  /// Follows a part of the objects of a class that satisfy a predicate, in an order; returns when its first rows have
+  /// arrived, for `context.window(of:)`.
   /// - Parameters:
-  ///   - sort: over the object's own properties; ids settle ties.
-  ///   - offset: so many rows are passed over.
-  ///   - limit: at most so many rows, from 1 to 1,000.
-  ///   - prefetching: what is read along with its objects, and with each that joins it later.
-  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order;
-  ///   `malformed` for an order over relationships.
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
+  ///   - prefetching: relationships to load with its objects, and with those that join it later.
+  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
+  ///   for an order over relationships.
   public func follow<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
     sort: [(ObjectPath<Object, Here>) -> TypedSortKey], offset: Int = 0, limit: Int,

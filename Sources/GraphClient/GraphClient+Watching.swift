@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import GraphModel
 import GraphReplica
 import GraphWire
@@ -6,9 +6,9 @@ import GraphWire
 extension GraphClient {
   // MARK: - Live queries
 
-  /// Follows a query in the context; returns when its first result is there.
-  /// - Parameter prefetching: what is read along with its objects, and with each that joins it later: such an object is
-  ///   told at once, and what was read for it as `refreshed`.
+  /// Follows a query in the context; returns when its first result has arrived.
+  /// - Parameter prefetching: relationships to load with its objects, and with those that join it later. Observers
+  ///   receive such an object at once, and what was loaded for it as `refreshed`.
   public func follow(
     _ entity: Entity, where predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
   ) async throws -> QueryID {
@@ -17,14 +17,14 @@ extension GraphClient {
     }
   }
 
-  /// Follows a part of a query's result, in an order; returns when its first rows are there, for `context.window(of:)`.
+  /// Follows a part of a query's ordered result; returns when its first rows have arrived, for `context.window(of:)`.
   /// - Parameters:
-  ///   - sort: over the object's own properties; ids settle ties.
-  ///   - offset: so many rows are passed over.
-  ///   - limit: at most so many rows, from 1 to 1,000.
-  ///   - prefetching: what is read along with its objects, and with each that joins it later.
-  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order;
-  ///   `malformed` for an order over relationships.
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
+  ///   - prefetching: relationships to load with its objects, and with those that join it later.
+  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
+  ///   for an order over relationships.
   public func follow(
     _ entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
     prefetching: RelationshipTree = .none
@@ -36,7 +36,8 @@ extension GraphClient {
     }
   }
 
-  /// Lets a window show another part of its query; observers of the context are told when it does, and the difference.
+  /// Moves a window to another part of its query; observers of the context receive the difference when the rows have
+  /// arrived.
   /// - Parameter limit: nil leaves it as it is.
   public func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
     context.moveWindow(of: query, offset: offset, limit: limit)
@@ -61,8 +62,8 @@ extension GraphClient {
     return query
   }
 
-  /// What `now()` means in a query that is made here: it must mean the same after every reconnect.
-  /// This machine's clock: what `now()` in a predicate is bound to.
+  /// The time of this machine's clock, to which `now()` in a query is bound: it must mean the same after each
+  /// reconnect.
   public static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
   /// Ends a live query of the context.
@@ -71,20 +72,20 @@ extension GraphClient {
     perform()
   }
 
-  /// What a watch is told, in order.
+  /// The events of a watch, in order.
   public enum WatchEvent: Sendable {
-    /// A first result, or a new one after a reset: what was told of the query before is void.
+    /// A first result, or a new one after a reset, which replaces everything before it.
     case loaded(QueryID, [ObjectImage], at: Token)
-    /// The same of a window.
+    /// The same for a window.
     case loadedWindow(QueryID, WindowRows, at: Token)
-    /// What is told from here on comes after `since`; the result before it stands.
+    /// Later events follow `since`; the result before it stays valid.
     case resumed(QueryID, since: Revision)
-    /// The store does not know the state that was told: it was restored from a backup, or its history was pruned. New
-    /// results follow. Told for each query that had a state.
+    /// The store does not know the state that was delivered: it was restored from a backup, or its history was
+    /// pruned. New results follow. Sent once for each watch, which may have several queries.
     case diverged
-    /// A commit, with all that it does to the watch's queries.
+    /// A commit, with all of its changes to the watch's queries.
     case changed(CommitUpdate)
-    /// The query was refused, or the client is closed: nothing more is told.
+    /// The query was refused, or the client was closed: no events follow.
     case ended(Refusal)
   }
 
@@ -94,8 +95,8 @@ extension GraphClient {
     init(body: @escaping (WatchEvent) -> Void) { self.body = body }
   }
 
-  /// Follows queries with whole objects and without the context: `body` is called for each result and each commit.
-  /// - Parameter since: where an earlier watch stopped; then only what came after it is told.
+  /// Follows queries with complete objects and without the context: `body` is called for each result and each commit.
+  /// - Parameter since: the token at which an earlier watch stopped; only later changes are delivered.
   /// - Returns: the queries' numbers, in the order of `queries`.
   @discardableResult
   public func watch(
@@ -115,11 +116,11 @@ extension GraphClient {
     return numbers
   }
 
-  /// Follows a window with whole objects and without the context.
+  /// Follows a window with complete objects and without the context.
   /// - Parameters:
-  ///   - sort: over the object's own properties; ids settle ties.
-  ///   - offset: so many rows are passed over.
-  ///   - limit: at most so many rows, from 1 to 1,000.
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
   @discardableResult
   public func watch(
     _ entity: Entity, where predicate: GraphPredicate, sort: [SortKey], offset: Int, limit: Int,

@@ -2,14 +2,14 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The whole graph, out and in. Neither side ever holds all of it.
+/// Export and import of the complete graph. Neither side ever holds all of it.
 extension GraphClient {
-  /// A graph on its way: its head, and its objects in the order of entity numbers and ids.
+  /// An export in progress: its head, and its objects in the order of entity numbers and ids.
   @MainActor
   public struct ExportedGraph {
-    /// The state that all of it is of.
+    /// The state of all objects.
     public let at: Token
-    /// How many objects there are.
+    /// The number of objects.
     public let count: Int
     private let reply: ReplyStream
 
@@ -33,15 +33,15 @@ extension GraphClient {
     return ExportedGraph(head, reply)
   }
 
-  /// Makes a whole graph in a store without a commit, all of it or nothing, in one commit. Objects keep their ids and all
-  /// of their values; they may name others that come later.
+  /// Imports a complete graph into a store without commits: all of it or nothing, in one commit. Objects keep their
+  /// ids and all of their values; they may refer to later ones.
   /// - Parameters:
-  ///   - objects: taken as the server keeps them. Their revisions mean nothing.
-  ///   - id: for an import that was asked for before: it is committed once. The objects are sent again all the same.
-  ///   - progress: told now and then how far it is; `total` is 0 while objects are on their way.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation names
-  ///   its object by a temporary id: which one it was of those that were sent, from 1. What `objects` throws ends the
-  ///   import.
+  ///   - objects: consumed as fast as the server keeps them. Their revisions are ignored.
+  ///   - id: of an earlier request for the same import: it is committed once. The objects are sent again in any case.
+  ///   - progress: called from time to time; `total` is 0 while objects are being sent.
+  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
+  ///   names its object by a temporary id, which is the object's position in `objects`, from 1. An error of `objects`
+  ///   ends the import.
   public func importGraph<Objects: AsyncSequence>(
     _ objects: Objects, id: TransactionID? = nil, progress: (BatchProgress) -> Void = { _ in }
   ) async throws -> BatchSaved where Objects.Element == ObjectImage {

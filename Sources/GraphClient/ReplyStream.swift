@@ -2,8 +2,8 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The parts of one answer, pulled: a part is asked for when the one before it has been taken, so at most one waits
-/// here beyond those that the server sends ahead.
+/// The parts of one answer, pulled: a part is requested when the previous one has been consumed, so that at most one
+/// waits here beyond those that the server sends ahead.
 @MainActor
 public final class ReplyStream: AsyncSequence {
   /// The objects of one chunk.
@@ -18,15 +18,15 @@ public final class ReplyStream: AsyncSequence {
   private var failure: Refusal?
   private var isComplete = false
   private var waiting: CheckedContinuation<Void, Never>?
-  /// What the answer must be of; nil for the present.
+  /// The revision that the answer must be of; nil for the present.
   var revision: Revision?
   private let askForMore: () -> Void
-  /// The state that the objects were read at; known when the last chunk has been taken.
+  /// The state that the objects were read at; known when the last chunk has been consumed.
   public private(set) var token: Token?
-  /// How many objects or rows the whole answer has; known then, too.
+  /// The number of objects or rows in the entire answer; known when the last chunk has been consumed.
   public private(set) var count: Int?
-  /// Where the next page begins; known when the last chunk of a fetch with a limit has been taken, nil when nothing comes
-  /// behind it.
+  /// The cursor of the next page; known when the last chunk of a fetch with a limit has been consumed, nil when there
+  /// are no further objects.
   public private(set) var next: FetchCursor?
 
   init(askForMore: @escaping () -> Void) { self.askForMore = askForMore }
@@ -76,12 +76,12 @@ public final class ReplyStream: AsyncSequence {
   /// The next chunk's objects; nil after the last.
   public func nextChunk() async throws -> [ObjectImage]? { try await nextWholeChunk()?.objects }
 
-  /// The next chunk with all that it holds; nil after the last.
+  /// The next chunk with all of its fields; nil after the last.
   func nextWholeChunk() async throws -> Chunk? {
     if isComplete, parts.isEmpty { return nil }
     guard case .chunk(let chunk) = try await nextPart() else { return nil }
     if let end = chunk.end {
-      // A server that does not know of the past answers with the present.
+      // A server older than fetches of the past answers with the present.
       guard revision == nil || chunk.explanation != nil || end.at.revision == revision else {
         throw Refusal(.notAllowed, "the server is older than fetches of the past: use programs of one release")
       }
@@ -94,7 +94,7 @@ public final class ReplyStream: AsyncSequence {
     return chunk
   }
 
-  /// Takes chunks of the stream that made it; all its iterators share them.
+  /// Consumes chunks of the stream that made it; all its iterators share them.
   public struct Iterator: AsyncIteratorProtocol {
     let stream: ReplyStream
 

@@ -3,16 +3,16 @@ import GraphWire
 import NIOCore
 import NIOPosix
 
-/// One connection to a server: frames out, batches of messages in. It works off the screen's actor; each batch is
-/// handed over whole, and the socket is not read again before the owner has taken it.
+/// One connection to a server: frames out, batches of messages in. It runs on an event loop, not on the main actor.
+/// It hands over complete batches, and does not read the socket again before the owner has processed one.
 final class Transport: Sendable {
   private let channel: any Channel
 
-  /// What the owner is told, on any thread. `resume` lets the next batch come.
+  /// The events that the owner receives, on any thread. `resume` allows the next batch.
   enum Event: Sendable {
     case messages([ToClient], resume: @Sendable () -> Void)
     case closed
-    /// The server said something that is no message.
+    /// The server sent bytes that are not a message.
     case malformed(String)
   }
 
@@ -42,14 +42,14 @@ final class Transport: Sendable {
 
   func close() { channel.close(promise: nil) }
 
-  /// Closes when everything that was sent has left.
+  /// Closes after everything that was sent has been written.
   func closeGracefully() async {
     try? await channel.writeAndFlush(ByteBuffer()).get()
     try? await channel.close().get()
   }
 }
 
-/// Decodes frames and holds reading back while a batch is with the owner.
+/// Decodes frames, and stops reading while the owner processes a batch.
 private final class ClientHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
@@ -60,7 +60,7 @@ private final class ClientHandler: ChannelDuplexHandler {
   private var batch = [ToClient]()
   private var isWithOwner = false
   private var wantsRead = false
-  /// The connection ended while a batch was with the owner, who is told when the last batch has been handed over.
+  /// Whether the connection ended while the owner processed a batch; `closed` follows after the last batch.
   private var hasEnded = false
 
   init(deliver: @escaping @Sendable (Transport.Event) -> Void) { self.deliver = deliver }

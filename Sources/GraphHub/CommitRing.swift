@@ -1,8 +1,10 @@
 import DequeModule
 import GraphModel
 
-/// The recent commits, with the deltas that they made: what a session that lags, resumes or has just loaded reads
-/// before it would ask history. Filled by every commit, emptied from the old end when it grows beyond its bounds.
+/// A bounded ring of the recent commits and their encoded deltas.
+///
+/// Sessions that lag, resume or have just loaded a query read from here before they fall back to history. Every
+/// commit is appended; the oldest entries are evicted when the ring exceeds its bounds.
 struct CommitRing {
   struct Entry {
     let record: CommitRecord
@@ -29,7 +31,7 @@ struct CommitRing {
     while size > maximumSize || entries.count > maximumCount, let oldest = entries.popFirst() { size -= oldest.size }
   }
 
-  /// The commit with this revision; nil when the ring has forgotten it.
+  /// The commit with this revision; nil when it has been evicted.
   subscript(revision: Revision) -> Entry? {
     guard let first = entries.first?.record.revision, revision >= first, revision < first + Int64(entries.count) else {
       return nil
@@ -42,6 +44,6 @@ struct CommitRing {
     size = 0
   }
 
-  /// The oldest revision that is here.
+  /// The oldest revision in the ring.
   var first: Revision? { entries.first?.record.revision }
 }

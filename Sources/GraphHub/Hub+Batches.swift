@@ -1,21 +1,21 @@
 import GraphModel
 import GraphWire
 
-/// Batches: rows are kept until the batch that they belong to is asked for; the batch itself goes the way of a commit, tells
-/// how far it is, and ends with the session that asked for it.
+/// Batches. The server keeps the rows that a client sends until the client requests the batch that they belong to.
+/// The batch itself is committed like a transaction, reports its progress, and is cancelled when its session ends.
 extension Hub {
-  /// Rows of a batch that has not been asked for.
+  /// Rows that a client has sent for a batch that it has not requested yet.
   struct KeptRows {
     let id: TransactionID
     let ticket: Ticket
     var count: Int
-    /// Messages that are not answered.
+    /// Messages of rows that the server has not acknowledged yet.
     var unanswered: Int
   }
 
   // MARK: - Rows
 
-  /// At once, not in the order of the requests that wait: what they belong to comes after them.
+  /// Keeps rows immediately, ahead of the waiting requests: the batch that needs them is requested later.
   mutating func keep(_ rows: BatchRows, _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
     if session.rows?.id != rows.id {
@@ -75,8 +75,9 @@ extension Hub {
     try start(try batch(request), rows, id, number, &actions)
   }
 
-  /// The rows of a batch, all of them. Sent again after its answer was lost, it needs none: the store knows what became of
-  /// it.
+  /// The ticket of a batch's rows, once all of them are kept; nil when the session has none for this batch.
+  ///
+  /// A batch that is resent because its answer was lost needs no rows: the store has its outcome.
   private func keptRows(_ batch: TransactionID, _ count: UInt64, _ id: SessionID) throws -> Ticket? {
     guard let kept = sessions[id]?.rows, kept.id == batch else { return nil }
     guard kept.unanswered == 0, UInt64(kept.count) == count else {
@@ -88,7 +89,7 @@ extension Hub {
     return kept.ticket
   }
 
-  /// A whole graph goes the way of a batch.
+  /// Imports a whole graph as a batch.
   mutating func importGraph(
     _ request: ImportRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
@@ -100,12 +101,12 @@ extension Hub {
   private mutating func start(
     _ batch: Batch, _ rows: Ticket?, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
-    let run = BatchRun(batch, author: sessions[id]?.author ?? "")
+    let run = BatchRun(batch, author: try author(of: id))
     try run.batch.check(in: model)
     guard let ticket = commit(.batch(run), rows: rows, bytes: 0, id, number, &actions) else { return }
     sessions[id]?.batches.insert(ticket)
     if let rows {
-      // They are the batch's now, and go with it.
+      // The rows belong to the batch from now on and are released with it.
       tickets[rows] = nil
       sessions[id]?.rows = nil
     }
@@ -143,15 +144,15 @@ extension Hub {
     send(ToClient(request, .progress(progress)), to: id, &actions)
   }
 
-  /// The session is gone: nobody is there to be answered.
+  /// Drops the kept rows and cancels the batches of a session that has ended.
   mutating func releaseBatches(of id: SessionID, _ actions: inout [HubAction]) {
     dropRows(of: id, &actions)
     for ticket in sessions[id]?.batches.sorted() ?? [] { actions.append(.cancelBatch(ticket)) }
   }
 
-  // MARK: - Who hears of it
+  // MARK: - Summarized commits
 
-  /// Every live query that a commit could have touched starts again, where its changes are too many to be told.
+  /// Resets every live query that the commit could have touched, when the commit has too many changes to send.
   mutating func reset(
     _ id: SessionID, after record: CommitRecord, _ summary: ChangeSummary, _ actions: inout [HubAction]
   ) {

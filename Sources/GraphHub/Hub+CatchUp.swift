@@ -1,11 +1,12 @@
 import GraphModel
 import GraphWire
 
-/// The one path for catching up: a session that lagged, one that resumes, and one whose first result was read some
-/// commits ago are all told what they lack from the ring, before that from history, and past that with a reset.
+/// The one path for catching up.
+///
+/// It serves sessions that lag or resume, and queries whose first result is some commits old. Missed commits come
+/// from the ring, older ones from history, and beyond that the session gets a reset.
 extension Hub {
-  /// The session is to be told again from `revision` on, for the sake of one query: what its other queries know
-  /// already is not repeated.
+  /// Rewinds the session to `revision` to catch up one query; its other queries receive no commit twice.
   mutating func rewind(_ id: SessionID, to revision: Revision, for query: UInt64) {
     guard let session = sessions[id] else { return }
     let reached: Revision
@@ -23,7 +24,7 @@ extension Hub {
     sessions[id]?.historyTicket = nil
   }
 
-  /// A first result has arrived as of `revision`: the query may be shown once the session is told as far.
+  /// Sends the advance that makes a first result as of `revision` visible, once the session has caught up with it.
   mutating func showWhenReached(_ query: UInt64, _ id: SessionID, _ revision: Revision, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
     if case .current = session.progress, revision >= head.revision {
@@ -39,7 +40,7 @@ extension Hub {
     pump(id, &actions)
   }
 
-  /// Tells sessions whose results were read ahead of the hub that it has caught up.
+  /// Sends the pending advance to sessions whose results were read ahead of the hub, once the hub has caught up.
   mutating func announceReached(_ actions: inout [HubAction]) {
     guard waitingForHead else { return }
     waitingForHead = false
@@ -56,20 +57,20 @@ extension Hub {
     }
   }
 
-  /// Feeds a session that is behind, as far as its socket takes it.
+  /// Sends missed commits to a session that is behind, as far as its backlog allows.
   mutating func pump(_ id: SessionID, _ actions: inout [HubAction]) {
     guard sessions[id]?.backlog ?? .max <= limits.resumeBacklog else { return }
     var frames = [UInt8]()
-    // Where the session stands when there is no more room: a result that waits to be shown need not wait longer.
+    // The revision reached when the backlog fills up: a waiting first result becomes visible at that point.
     var reached: (revision: Revision, fingerprint: UInt64)?
-    // What the last advance in `frames` names.
+    // The revision named by the last advance in `frames`.
     var advanced: Revision?
     while let session = sessions[id], session.isLive, case .behind(let position) = session.progress,
       session.historyTicket == nil
     {
       if position >= head.revision {
         sessions[id]?.progress = .current
-        // A first result that waits to be shown may be shown now.
+        // This advance also makes waiting first results visible.
         if advanced != head.revision { frames += advanceFrame(head.revision, head.fingerprint) }
         reached = nil
         break
@@ -83,7 +84,7 @@ extension Hub {
       let isHistory: Bool
       if let record = summarized(next, for: session), let summary = record.summary {
         sessions[id]?.progress = .behind(next)
-        // What was told before it comes before it.
+        // Flushes earlier frames first.
         if !frames.isEmpty { send(frame: frames, to: id, &actions) }
         frames = []
         reached = (next, record.fingerprint)
@@ -128,7 +129,7 @@ extension Hub {
     if !frames.isEmpty { send(frame: frames, to: id, &actions) }
   }
 
-  /// The record of a revision, when its changes are too many to be told; it is taken from what waits for the session.
+  /// The record of a revision, if it only has a summary of its changes; removes it from the session's replay queue.
   private func summarized(_ revision: Revision, for session: Session) -> CommitRecord? {
     if let record = session.replay.first, record.revision == revision {
       if record.summary != nil { session.replay.removeFirst() }
@@ -137,8 +138,9 @@ extension Hub {
     return ring[revision].flatMap { $0.record.summary == nil ? nil : $0.record }
   }
 
-  /// The frames of one commit, an empty one for a delta that no frame can hold; and queries that follow paths of which the
-  /// record can't say what it did to them.
+  /// The session's frames for one commit; an empty frame stands for a delta that exceeds the frame size.
+  ///
+  /// `unknown` lists the key-path queries and windows on which the effect of the commit is not recorded.
   private func deltas(
     of record: CommitRecord, cached: CommitRing.Entry?, for session: Session
   ) -> (frames: [[UInt8]], unknown: [UInt64]) {
@@ -168,7 +170,7 @@ extension Hub {
     let ticket = ticket()
     tickets[ticket] = .history(id)
     sessions[id]?.historyTicket = ticket
-    // What the ring has need not be read; what it forgets meanwhile is asked for next time.
+    // The ring covers the later commits. If it evicts some of them meanwhile, the next request reads those.
     let through = ring.first.map { $0 - 1 } ?? head.revision
     actions.append(.history(ticket, after: after, through: max(through, after + 1)))
   }
@@ -182,13 +184,13 @@ extension Hub {
     case .success(let records):
       sessions[id]?.replay.append(contentsOf: records)
       pump(id, &actions)
-      // What the socket had no room for is read again when there is some: a thousand sessions that lag hold nothing.
+      // Records that did not fit into the backlog are read again later, so that lagging sessions hold no memory.
       sessions[id]?.replay = []
     case .failure(let refusal): reset(id, refusal.message, &actions)
     }
   }
 
-  /// Too far behind: every query starts again with a fresh result.
+  /// Reloads every query of a session that is too far behind.
   private mutating func reset(_ id: SessionID, _ reason: String, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
     sessions[id]?.progress = .current

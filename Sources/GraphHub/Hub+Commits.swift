@@ -1,14 +1,16 @@
 import GraphModel
 import GraphWire
 
-/// What comes back from the writer: deltas to everyone whose live queries a commit touches, in revision order, then
-/// the author's reply.
+/// Processes results of the writer.
+///
+/// The hub sends deltas to the clients whose live queries a commit touches, in revision order, and then the author's
+/// reply.
 extension Hub {
   mutating func deliver(_ results: [(ticket: Ticket, result: WriteResult)], _ actions: inout [HubAction]) {
     let before = head.revision
     var batch = Batch()
     if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
-      // Commits that the hub was never told of, because a batch failed half-way: everyone catches up from history.
+      // The hub has missed commits, because a batch failed half-way: all sessions catch up from history.
       batch.lagging = skipUnknown(upTo: first.revision - 1)
       var lost = Set<UInt64>()
       for number in orders.numbers { lose(number, through: first.revision - 1, &lost, &actions) }
@@ -18,12 +20,12 @@ extension Hub {
       guard let record = result.record else { continue }
       deliver(record, before: before, &batch, &actions)
     }
-    // Sessions with one query get the whole batch in one piece: the same bytes for all of them.
+    // Sessions with a single query get the frames of the whole batch as one shared buffer.
     for number in batch.order {
       guard let frames = batch.frames[number] else { continue }
       broadcast(frames, of: number, before: before, &actions)
     }
-    // One that has an empty socket, and lags only because a delta is large, is fed at once.
+    // A session that lags only because of one large delta may have an empty socket; it is served right away.
     for id in batch.lagging.sorted() { pump(id, &actions) }
     for number in batch.tooLarge.sorted() {
       for id in queries[number]?.readers ?? [] { reset(number, of: id, Self.tooLarge, &actions) }
@@ -39,7 +41,7 @@ extension Hub {
         reset(number, of: id, reason, &actions)
       }
     }
-    // Before the replies: what goes, goes in the commit that made it too large.
+    // Evict before replying, so that an order is evicted by the commit that made it too large.
     keepWithinBudget(&actions)
     for (ticket, result) in results { reply(ticket, result, &actions) }
     tellFollowers(&actions)
@@ -47,7 +49,7 @@ extension Hub {
     finishShutdown(&actions)
   }
 
-  /// - Returns: who is behind for that, and nothing else may tell to go on.
+  /// - Returns: the sessions that are behind because of the gap; no other event would resume them.
   private mutating func skipUnknown(upTo revision: Revision) -> Set<SessionID> {
     var lagging = Set<SessionID>()
     for id in sessions.keys {
@@ -67,10 +69,10 @@ extension Hub {
     var lagging = Set<SessionID>()
     /// The readers of a query that have others as well; looked up once for the batch.
     var readersOfSeveral = [UInt64: [SessionID]]()
-    /// Queries with a delta that no frame can hold: they hear of no commit behind it.
+    /// Queries with a delta that exceeds the frame size; they receive no later commit of the batch.
     var tooLarge = Set<UInt64>()
-    /// Queries that follow paths, of which nobody can say what the batch did to them, nor what happened behind that; and
-    /// why.
+    /// Key-path queries and windows on which the effect of a commit is unknown, with the reason. They receive no
+    /// later commit of the batch.
     var unknown = [UInt64: String]()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {
@@ -104,14 +106,14 @@ extension Hub {
     for (number, frame) in frames(of: record) {
       guard let entry = queries[number] else { continue }
       guard frame.count <= limits.maximumFrameSize else {
-        // No client could read it: they all read a fresh result instead.
+        // No client could decode the frame, so all readers reload the result.
         batch.tooLarge.insert(number)
         deltas[number] = []
         continue
       }
       deltas[number] = frame
-      // Its readers have missed a commit of this batch and are about to read anew: on top of that gap this would be taken for
-      // all there is.
+      // The readers have missed a commit of this batch and are about to reload. A client would take a delta after the
+      // gap as complete.
       guard batch.unknown[number] == nil, !batch.tooLarge.contains(number) else { continue }
       batch.append(frame, for: number)
       let several =
@@ -121,7 +123,7 @@ extension Hub {
         if expects(id, number, record.revision) { touched[id, default: []].append(frame) }
       }
     }
-    // A session with several queries sees all of a revision at once: the advance closes it.
+    // A session with several queries receives all deltas of a revision together; the advance ends them.
     let advance = touched.isEmpty ? [] : advanceFrame(record.revision, record.fingerprint)
     for (id, frames) in touched.sorted(by: { $0.key < $1.key }) {
       let bytes = Array(frames.joined()) + advance
@@ -136,8 +138,8 @@ extension Hub {
     head = Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint)
   }
 
-  /// Why a commit's record can't say what it did to a query.
-  /// - Parameter isHistory: the record was read from history, which remembers what became of objects alone.
+  /// The reason why a commit's record does not contain its effect on a query.
+  /// - Parameter isHistory: the record was read from history, which contains only the changes of objects.
   func reason(of number: UInt64, _ record: CommitRecord, isHistory: Bool = false) -> String {
     if queries[number]?.window != nil { return Self.windowLost }
     if isHistory { return Self.onlyInHistory }
@@ -151,7 +153,7 @@ extension Hub {
   static let windowLost = "nobody can say any more what the commits did to the window"
   static let tooLarge = "one commit changed more than a frame can hold"
 
-  /// What a commit tells the readers of each query and of each window that it touches.
+  /// The frames that a commit sends to the readers of each query and window that it touches.
   private mutating func frames(
     of record: CommitRecord
   ) -> [(number: UInt64, frame: [UInt8])] {
@@ -166,7 +168,7 @@ extension Hub {
     return frames
   }
 
-  /// The encoded delta; nil where nothing is to be told.
+  /// The encoded delta; nil when the query's readers see no change.
   func frame(of changes: [LiveQueryChange], _ record: CommitRecord, _ number: UInt64) -> [UInt8]? {
     guard let entry = queries[number] else { return nil }
     var told = changes
@@ -185,7 +187,7 @@ extension Hub {
     Frame.encode(ToClient(0, .advance(revision: revision, fingerprint: fingerprint)))
   }
 
-  /// Whether a current session is to be told of this revision through this query.
+  /// Whether the session is up to date and expects a delta of this revision for this query.
   private func expects(_ id: SessionID, _ number: UInt64, _ revision: Revision) -> Bool {
     guard let session = sessions[id], session.isLive, case .current = session.progress,
       let reader = session.readers[number], case .live = reader.state
@@ -207,7 +209,8 @@ extension Hub {
         let reader = session.readers[number], case .live = reader.state,
         reader.through < head.revision
       else { continue }
-      // A result that was read in the middle of the batch, and a session without room, catch up from the ring.
+      // A session whose result was read in the middle of the batch, or whose backlog is full, catches up from the
+      // ring.
       guard reader.through <= before, hasRoom(session, for: frames.count) else {
         session.progress = .behind(before)
         lagging.append(id)
@@ -240,7 +243,7 @@ extension Hub {
     }
   }
 
-  /// The objects as the store has them now, so that the author needs no second question.
+  /// The objects as stored, so that the author needs no second request; incomplete past the reply limit.
   private func storedObjects(of record: CommitRecord?) -> (objects: [ObjectImage], isComplete: Bool) {
     guard let record, record.summary == nil else { return ([], false) }
     var objects = [ObjectImage]()

@@ -1,8 +1,8 @@
 import GraphModel
 import GraphWire
 
-/// A fetch as it came is text; what goes to the store is resolved against the model. Whatever can't be read, and whatever
-/// does not go together, is refused here, with its place.
+/// Resolves the text of a fetch against the model. Syntax errors are refused with their position, and so are parts
+/// that cannot be combined.
 extension Hub {
   func request(for fetch: Fetch) throws -> FetchRequest {
     let entity = try entity(fetch.entity)
@@ -24,7 +24,7 @@ extension Hub {
       request.sort = try order(fetch.sort, entity)
     case .count:
       request.result = .count
-      // In whatever order, there are as many; an order that can't be read is a mistake all the same.
+      // A count does not depend on the sort, but an invalid sort is still an error.
       _ = try order(fetch.sort, entity)
     case .rows:
       let rows = try rows(of: fetch, entity)

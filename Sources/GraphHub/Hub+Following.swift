@@ -1,13 +1,13 @@
 import GraphModel
 import GraphWire
 
-/// Readers that follow the whole store from a token. Each asks for a part at a time, so that one who does not take what it
-/// gets costs nothing; one that has everything waits here for the next commit.
+/// Clients that follow the whole store from a token. A client requests one part at a time, so a slow client costs
+/// nothing. A request at the head of the store waits here for the next commit.
 extension Hub {
   mutating func follow(
     _ follow: FollowRequest, _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]
   ) throws {
-    // Any other token has something to be told, even if it is that it is of no use.
+    // Any other token can be answered now, if only with a refusal.
     guard follow.waits, follow.since == head else {
       return try read(.changes(.follow(follow)), id, request, &actions)
     }
@@ -17,7 +17,7 @@ extension Hub {
     session.followers[request] = follow
   }
 
-  /// Something has been committed.
+  /// Answers the waiting follow requests after a commit.
   mutating func tellFollowers(_ actions: inout [HubAction]) {
     for (id, session) in sessions.sorted(by: { $0.key < $1.key }) where !session.followers.isEmpty && session.isLive {
       let due = session.followers.filter { $0.value.since != head }

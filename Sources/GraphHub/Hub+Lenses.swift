@@ -1,13 +1,12 @@
 import GraphModel
 import GraphWire
 
-/// Clients of an older version of the model. What such a client says is put into the server's words when it arrives
-/// (`receive`), what it is told into its own when it leaves (`send`, and the reader of what streams past the hub). All
-/// between the two knows one version. Live queries seen through one lens share their deltas, as others do.
+/// Support for clients with an older version of the model. A lens translates a client's messages on arrival
+/// (`receive`), and the server's on departure (`send`, and the stream reader for frames that bypass the hub).
+/// Everything in between uses the server's version. Live queries with the same lens share their deltas.
 extension Hub {
-  /// What a client with this model sees the store through; nil for the server's own model, and for a client that takes
-  /// whatever there is.
-  /// - Throws: `Refusal`, before anything is exchanged: which models they are, and what stands between them.
+  /// The lens for a client with this model; nil for the server's own model, and for a client that names no model.
+  /// - Throws: `Refusal` that names both models and the incompatible changes between them.
   func lens(for hash: ModelHash?) throws(Refusal) -> ModelLens? {
     guard let hash, hash != model.hash else { return nil }
     let served = "the server's is \(model.hash) (\(model.name) \(model.version))"
@@ -28,7 +27,7 @@ extension Hub {
 
   private static let shownProblems = 5
 
-  /// What is read for a session, through its lens.
+  /// The read request, translated by the session's lens.
   func seen(_ request: ReadRequest, by id: SessionID) -> ReadRequest {
     sessions[id]?.lens.map { .seen(request, through: $0) } ?? request
   }

@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// What sessions show of themselves to each other.
+/// Presence: the state that sessions publish to each other.
 extension Hub {
   mutating func presence(_ state: [UInt8], _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]) {
     guard state.count <= ProtocolLimits.maximumPresenceSize else {
@@ -13,7 +13,8 @@ extension Hub {
     forwardPresence(state, of: id, left: false, &actions)
   }
 
-  /// To every other session that has shown itself; never stored, and dropped for those who lag.
+  /// Sends a presence to every other session that has published one. It is never stored, and lagging sessions miss
+  /// it.
   mutating func forwardPresence(_ state: [UInt8], of id: SessionID, left: Bool, _ actions: inout [HubAction]) {
     guard let author = sessions[id]?.author else { return }
     let frame = Frame.encode(ToClient(0, .presence(session: id, author: author, state: state, left: left)))

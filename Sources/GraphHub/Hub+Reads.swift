@@ -1,8 +1,8 @@
 import GraphModel
 import GraphWire
 
-/// Reads of the store for a session: asked for, and what becomes of them. Rows go past the hub, straight to
-/// the client; the hub sends the last frame of each read, so that what it says next follows the whole result.
+/// Reads of the store for a session. Frames stream directly to the client, except for the last one of each read: the
+/// hub sends it, so that the hub's next message follows the complete result.
 extension Hub {
   mutating func read(
     _ request: ReadRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]

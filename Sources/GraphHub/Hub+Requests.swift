@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// What clients ask for: each message is checked against what is legal now, then turned into an action or an answer.
+/// Requests of clients: each message is checked against the session's state, then turned into an action or an answer.
 extension Hub {
   mutating func receive(_ message: ToServer, _ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
@@ -16,7 +16,7 @@ extension Hub {
       return welcome(hello, id, message.request, &actions)
     case .open: break
     }
-    // Rising numbers make every answer unambiguous.
+    // Increasing numbers make every answer unambiguous.
     guard message.request > session.lastRequest else {
       return end(
         id, Refusal(.malformed, "request \(message.request) came after request \(session.lastRequest)"), &actions)
@@ -24,7 +24,7 @@ extension Hub {
     sessions[id]?.lastRequest = message.request
     var message = message
     do {
-      // From here on everything has the server's numbers and names.
+      // After this, all numbers and names are those of the server's model.
       if let lens = session.lens { message = try lens.later(message) }
     } catch {
       return send(answer(error, message.request), to: id, &actions)
@@ -43,7 +43,7 @@ extension Hub {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return send(answer(refusal, message.request), to: id, &actions)
       }
-      // In order: nothing overtakes what came before it.
+      // Requests are performed in order.
       session.waiting.append(message)
       if case .commit(let transaction, _) = message.body { session.commitBytes += transaction.approximateSize }
       performWaiting(id, &actions)
@@ -51,14 +51,14 @@ extension Hub {
     }
   }
 
-  /// Where a client may resume from: the head, if it has been told everything up to there.
+  /// The token that a client may resume from: the head if the client has received everything up to it.
   private func position(of session: Session) -> Token {
     let isLive = session.readers.values.allSatisfy { if case .live = $0.state { true } else { false } }
     if case .current = session.progress, isLive, session.waiting.isEmpty { return head }
     return Token(store: head.store, revision: 0, fingerprint: 0)
   }
 
-  /// Whether a request may be performed now: a fetch sent after a save sees that save, and reads are few at a time.
+  /// Whether a request may be performed now: a fetch waits for earlier commits, and concurrent reads are limited.
   private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
     case .commit, .undo, .restore, .batch, .importGraph: true
@@ -68,7 +68,7 @@ extension Hub {
     }
   }
 
-  /// Commits that wait are bounded: past the limit the socket is not read until some are answered.
+  /// Pauses reading from a session with too many waiting commits until some of them are answered.
   private mutating func limitRequests(_ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id], !session.isPaused, hasTooManyCommits(session) else { return }
     session.isPaused = true
@@ -77,14 +77,15 @@ extension Hub {
 
   func hasTooManyCommits(_ session: Session) -> Bool {
     session.commitsInFlight >= limits.outstandingRequests || session.commitBytes >= limits.sessionCommitBytes
-      // Whoever has none in flight is not held up by the others: nothing would wake it.
+      // A session without commits in flight is never paused for the total: no answer would resume it.
       || session.commitsInFlight > 0 && totalCommitBytes >= limits.totalCommitBytes
   }
 
+  /// Passes a write request to the writer.
   /// - Parameters:
-  ///   - rows: those of a batch.
-  ///   - bytes: what the session's transactions in flight were counted up by.
-  /// - Returns: nil when it was refused at once.
+  ///   - rows: the kept rows of a batch.
+  ///   - bytes: the amount that `commitBytes` counts for this transaction.
+  /// - Returns: nil when the request was refused.
   @discardableResult
   mutating func commit(
     _ request: WriteRequest, rows: Ticket? = nil, bytes: Int, _ id: SessionID, _ number: UInt64,
@@ -110,14 +111,14 @@ extension Hub {
     if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
       return Refusal(.notAllowed, "only the server revives objects")
     }
-    // The other half of the idempotency key is the connection's own replica: nobody answers for another's outcomes.
+    // The replica is half of the idempotency key: a client must not learn the outcomes of another's transactions.
     if request.id.replica != session.replica {
       return Refusal(.notAllowed, "the transaction's replica is not the one of hello")
     }
     return nil
   }
 
-  /// Performs what waits, in order, as far as it may.
+  /// Performs the waiting requests, in order, as far as they may run now.
   mutating func performWaiting(_ id: SessionID, _ actions: inout [HubAction]) {
     while let session = sessions[id], session.isLive, let message = session.waiting.first,
       mayPerform(message, session)
@@ -133,17 +134,17 @@ extension Hub {
       switch message.body {
       case .commit(let transaction, _):
         commit(
-          .transaction(transaction, author: sessions[id]?.author ?? ""), bytes: transaction.approximateSize, id,
+          .transaction(transaction, author: try author(of: id)), bytes: transaction.approximateSize, id,
           message.request, &actions)
       case .undo(let undo):
-        commit(.undo(undo, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
+        commit(.undo(undo, author: try author(of: id)), bytes: 0, id, message.request, &actions)
       case .restore(let restore):
-        commit(.restore(restore, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
+        commit(.restore(restore, author: try author(of: id)), bytes: 0, id, message.request, &actions)
       case .batch(let request): try batch(request, id, message.request, &actions)
       case .importGraph(let request): try importGraph(request, id, message.request, &actions)
       case .exportGraph: try read(.graph, id, message.request, &actions)
       case .undoState(let scope):
-        try read(.undoState(author: sessions[id]?.author ?? "", scope: scope), id, message.request, &actions)
+        try read(.undoState(author: try author(of: id), scope: scope), id, message.request, &actions)
       case .revisionAt(let time): try read(.revision(at: time), id, message.request, &actions)
       case .model:
         send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
@@ -171,9 +172,20 @@ extension Hub {
       }
     } catch let refusal as Refusal {
       send(answer(refusal, message.request), to: id, &actions)
+    } catch let failure as InvariantFailure {
+      actions.append(.report(failure, session: id))
+      end(id, Refusal(.unavailable, "\(failure)"), &actions)
     } catch {
       send(answer(Refusal(.malformed, "\(error)"), message.request), to: id, &actions)
     }
+  }
+
+  /// The author that the session's hello named.
+  /// - Throws: `InvariantFailure`: a session sends no requests before its hello was taken.
+  func author(of id: SessionID) throws(InvariantFailure) -> String {
+    let session = try invariant(sessions[id], "a request belongs to a session")
+    try invariant(!session.author.isEmpty, "a session that sends requests has an author")
+    return session.author
   }
 
   func entity(_ number: EntityNumber) throws -> Entity {

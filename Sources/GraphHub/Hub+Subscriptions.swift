@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// Live queries of a session: registered, resumed or loaded, and dropped.
+/// Live queries of a session: subscribe, resume, load and drop.
 extension Hub {
   mutating func subscribe(
     _ subscribe: Subscribe, _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]
@@ -16,7 +16,7 @@ extension Hub {
     let window = try subscribe.window.map {
       (range: try range($0.offset, $0.limit), sort: try windowOrder($0.sort, entity))
     }
-    // Only once the new one is sure to come.
+    // The old query is dropped only after nothing can fail.
     if subscribe.replaces != 0 { drop(subscribe.replaces, id, &actions) }
     let number =
       if let window { register(query, window.range, window.sort, for: id, &actions) } else {
@@ -24,7 +24,7 @@ extension Hub {
       }
     tellWriter(&actions)
     guard let since = subscribe.since else { return load(number, id, request, &actions) }
-    // Does the store still remember the state that the client holds?
+    // Whether the client's state is part of the store's history; nil when only the store knows.
     let isKnown: Bool?
     if since.store != head.store || since.revision > head.revision {
       isKnown = false
@@ -59,11 +59,11 @@ extension Hub {
     }
   }
 
-  /// The client holds the result as of `since`: what is missing comes as deltas.
+  /// Resumes a query whose result the client holds as of `since`: the client receives the missed deltas.
   private mutating func resume(
     _ query: UInt64, _ id: SessionID, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
-    // Of commits long ago nobody knows any more what they did to a query that follows paths.
+    // The effect of old commits on key-path queries and windows is not recorded.
     if queries[query]?.isToldByOthers == true { return load(query, id, request, known: true, &actions) }
     sessions[id]?.readers[query] = Session.Reader(state: .live, through: since, request: request)
     send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: id, &actions)
@@ -71,7 +71,7 @@ extension Hub {
     pump(id, &actions)
   }
 
-  /// Asks the store for a first result, which streams to the session by itself.
+  /// Requests a first result from the store, which streams to the session directly.
   mutating func load(
     _ query: UInt64, _ id: SessionID, _ request: UInt64, known: Bool = false, _ actions: inout [HubAction]
   ) {

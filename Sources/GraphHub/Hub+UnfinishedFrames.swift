@@ -1,12 +1,12 @@
 import GraphModel
 
-/// Frames of which a part is here and the rest is not: a client that announces a large message and never sends the end of
-/// it holds memory of the server. The time of one frame and the bytes of all of them are bounded.
+/// Limits on incomplete frames. A client that announces a large message and never completes it occupies server
+/// memory, so the time for one frame and the bytes of all of them are bounded.
 extension Hub {
-  /// The part of a session's next frame that is here.
+  /// The received part of a session's next frame.
   struct UnfinishedFrame {
     var bytes: Int
-    /// When its first byte came, or when the server last began to read from the session again.
+    /// When its first byte arrived, or when the server last resumed reading from the session.
     var since: Int64
   }
 
@@ -20,14 +20,16 @@ extension Hub {
     limitUnfinished(&actions)
   }
 
-  /// The frame is complete, or its session has ended.
+  /// Discards the record of an incomplete frame that is now complete or whose session has ended.
   mutating func forgetPart(of session: Session) {
     unfinishedBytes -= session.unfinished?.bytes ?? 0
     session.unfinished = nil
   }
 
-  /// The frames that began first go first: a client that sends on as fast as it can is the last one to be refused. Small
-  /// parts stay, for every connection has one now and then.
+  /// Ends the sessions with the oldest incomplete frames first, so that a client that sends at full speed is ended
+  /// last.
+  ///
+  /// Small parts are exempt, because every connection has one now and then.
   private mutating func limitUnfinished(_ actions: inout [HubAction]) {
     guard unfinishedBytes > limits.unfinishedBytes else { return }
     let candidates = sessions.compactMap { id, session in
@@ -42,7 +44,7 @@ extension Hub {
     }
   }
 
-  /// Ends sessions whose frame is incomplete for too long.
+  /// Ends sessions whose frame has been incomplete for too long.
   mutating func endOverdueFrames(_ actions: inout [HubAction]) {
     guard unfinishedBytes > 0 else { return }
     for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {

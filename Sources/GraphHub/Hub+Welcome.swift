@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// How a connection becomes a session: who comes, with which model, and whether what it knows still holds.
+/// The handshake: checks a client's protocol version, model, identity and resume token.
 extension Hub {
   mutating func welcome(_ hello: Hello, _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]) {
     guard hello.protocolVersion == ProtocolLimits.version else {

@@ -1,39 +1,42 @@
 import GraphModel
 import GraphWire
 
-/// The server half, pure: what every session believes. Events in, actions out; nothing here waits, reads a clock or
-/// knows a socket, so one thread can run a thousand clients, a crash and a partition from one seed.
+/// The server half, pure: each session's view of the graph.
 ///
-/// The hub resolves nothing: transactions go to the store and come back as commit records. From a record alone it
-/// finds which live queries changed, encodes each distinct delta once, and sends it to that query's readers, the
-/// author's reply last. A session that can't take more lags: its deltas are dropped, and it catches up from the ring
-/// of recent commits or from history. A session that has just loaded a query, and one that resumes, read the same way.
+/// Events in, actions out. The hub never waits, reads a clock or touches a socket, so one thread can run a thousand
+/// clients, a crash and a partition from one seed.
+///
+/// The hub resolves no conflicts: transactions go to the store and come back as commit records. From a record alone,
+/// the hub finds which live queries changed, encodes each distinct delta once and sends it to the query's readers;
+/// the author's reply comes last. A session whose backlog is full lags: its deltas are dropped, and it catches up
+/// from the ring of recent commits or from history. A session that has just loaded a query, or that resumes one,
+/// catches up in the same way.
 public struct Hub {
   let model: Model
   let lenses: ModelLenses
   let limits: HubLimits
   let server: String
-  /// The newest commit that sessions have been told of.
+  /// The newest commit that the hub has processed.
   var head: Token
   var ring: CommitRing
   var queries: QueryTable
   var orders = OrderTable()
   var sessions = [SessionID: Session]()
   var totalBacklog = 0
-  /// Bytes of incomplete frames, of all sessions.
+  /// Bytes of incomplete frames of all sessions.
   var unfinishedBytes = 0
-  /// Who asked for what; the answer finds its session here, unless that is gone.
+  /// The session and request of each commit in flight; kept after its session has ended.
   var commits = [Ticket: (session: SessionID, request: UInt64, bytes: Int)]()
   var totalCommitBytes = 0
   var tickets = [Ticket: Purpose]()
   var lastTicket: UInt64 = 0
   var now: Int64 = 0
-  /// The time of day, as whoever runs the hub sets it before a message: what `now()` means in that message's query.
+  /// The time of day, set by the runner before each message: the value of `now()` in that message's predicates.
   public var time: Timestamp = 0
   var isShuttingDown = false
-  /// Some session's first result is ahead of the hub.
+  /// Whether some session's first result is ahead of the hub.
   var waitingForHead = false
-  /// Test only: plants a bug that the simulation must catch.
+  /// Test only: a planted bug that the simulation must catch.
   public var forgetsRemovals = false
 
   enum Purpose {
@@ -46,8 +49,10 @@ public struct Hub {
     case order(UInt64)
   }
 
-  /// A hub without sessions, as far as a store is that has not been asked yet.
-  /// - Parameter older: earlier versions of the model, whose clients work through lenses where there are any.
+  /// Creates a hub without sessions.
+  /// - Parameters:
+  ///   - older: earlier versions of the model; their clients are served through lenses where these exist.
+  ///   - head: the state of the store when the hub starts.
   public init(
     model: Model, older: [Model] = [], head: Token, server: String = "", limits: HubLimits = HubLimits()
   ) {
@@ -60,7 +65,7 @@ public struct Hub {
     queries = QueryTable(model: model)
   }
 
-  /// Takes one event and appends what is to be done.
+  /// Handles one event and appends the resulting actions in order.
   public mutating func handle(_ event: HubEvent, into actions: inout [HubAction]) {
     switch event {
     case .opened(let id): open(id, &actions)
@@ -86,17 +91,17 @@ public struct Hub {
     tellWriter(&actions)
   }
 
-  /// Which queries the writer is to look after.
+  /// Sends the writer the key-path queries that it is to watch or to stop watching.
   mutating func tellWriter(_ actions: inout [HubAction]) { actions += queries.takeWatches() }
 
-  /// Takes one event and returns what is to be done, in order.
+  /// Handles one event and returns the resulting actions in order.
   public mutating func handle(_ event: HubEvent) -> [HubAction] {
     var actions = [HubAction]()
     handle(event, into: &actions)
     return actions
   }
 
-  /// Sessions and live queries that are registered; a test sees both at zero after its clients were killed.
+  /// The numbers of sessions and of registered live queries; tests check that both return to zero.
   public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
 
   mutating func ticket() -> Ticket {
@@ -115,7 +120,7 @@ public struct Hub {
     session.backlog += frame.count
     totalBacklog += frame.count
     actions.append(.send(frame, to: id))
-    // Whoever does not read its answers is asked no further questions.
+    // A client that does not read its answers may not send further requests.
     if session.backlog > limits.sessionBacklog, !session.isPaused {
       session.isPaused = true
       actions.append(.pauseReading(id))
@@ -124,20 +129,20 @@ public struct Hub {
 
   func answer(_ refusal: Refusal, _ request: UInt64) -> ToClient { ToClient(request, .refused(refusal)) }
 
-  /// Whether so many more bytes may wait for the session.
+  /// Whether this number of bytes fits into the session's backlog.
   func hasRoom(_ session: Session, for bytes: Int) -> Bool {
     if session.backlog + bytes > limits.sessionBacklog { return false }
     return totalBacklog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.fairShare
   }
 
-  // MARK: - Coming and going
+  // MARK: - Opening and closing
 
   private mutating func open(_ id: SessionID, _ actions: inout [HubAction]) {
     sessions[id] = Session(lastHeard: now)
     if isShuttingDown { end(id, Refusal(.unavailable, "the server is shutting down"), &actions) }
   }
 
-  /// Tells the session why, and closes it.
+  /// Sends the session the reason and closes it.
   mutating func end(_ id: SessionID, _ refusal: Refusal, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
     if case .closing = session.phase { return }
@@ -147,7 +152,7 @@ public struct Hub {
     actions.append(.close(id))
   }
 
-  /// Everything that the session registered goes.
+  /// Releases everything that the session registered.
   mutating func release(_ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
     forgetPart(of: session)
@@ -185,20 +190,20 @@ public struct Hub {
     if session.isPaused { resumeReading(id, &actions) }
   }
 
-  /// Reads on when the session takes its answers again and not too much of it waits.
+  /// Resumes reading from a paused session when its backlog and its commits are below their limits.
   mutating func resumeReading(_ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id], session.isPaused, session.backlog <= limits.resumeBacklog,
       !hasTooManyCommits(session)
     else { return }
     session.isPaused = false
     session.lastHeard = now
-    // While it was not read from, it could not complete its frame.
+    // A paused session could not complete its frame.
     session.unfinished?.since = now
     actions.append(.resumeReading(id))
   }
 
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [HubAction]) {
-    // The first tick only tells what time it is.
+    // The first tick only sets the clock.
     if now == 0 { for id in sessions.keys { sessions[id]?.lastHeard = milliseconds } }
     now = milliseconds
     for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
@@ -206,7 +211,7 @@ public struct Hub {
       switch session.phase {
       case .awaitingHello where silence > limits.helloMilliseconds:
         end(id, Refusal(.malformed, "no hello came within \(limits.helloMilliseconds) ms"), &actions)
-      // Taking what was sent counts as a sign of life.
+      // Reading what the server sent counts as a sign of life.
       case .open where silence > limits.silenceMilliseconds:
         end(id, Refusal(.unavailable, "nothing was heard for \(limits.silenceMilliseconds) ms"), &actions)
       default: break
@@ -216,7 +221,7 @@ public struct Hub {
     removeIdleOrders(&actions)
   }
 
-  // MARK: - The end
+  // MARK: - Shutting down
 
   private mutating func shutDown(_ actions: inout [HubAction]) {
     isShuttingDown = true
@@ -226,7 +231,7 @@ public struct Hub {
     }
   }
 
-  /// Sessions with commits in flight end when those are answered.
+  /// Reports the end of a shutdown, once all sessions have ended and all commits in flight are answered.
   mutating func finishShutdown(_ actions: inout [HubAction]) {
     guard isShuttingDown, sessions.isEmpty, commits.isEmpty else { return }
     actions.append(.finished)

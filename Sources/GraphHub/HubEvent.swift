@@ -1,144 +1,148 @@
 import GraphModel
 import GraphWire
 
-/// A connection, numbered by whoever accepts it; never used twice.
+/// The number of a connection, assigned by the code that accepts it; never reused.
 public typealias SessionID = UInt64
 
-/// A question to the store that has not been answered.
+/// Identifies a pending request to the store.
 public struct Ticket: Hashable, Sendable, Comparable {
-  /// Rises; the answer carries it too.
+  /// The number, which increases with each ticket; the answer carries it.
   public let number: UInt64
 
-  /// The ticket of that number.
+  /// Creates the ticket with this number.
   public init(_ number: UInt64) { self.number = number }
 
   public static func < (left: Ticket, right: Ticket) -> Bool { left.number < right.number }
 }
 
-/// The end of a read.
+/// The end of a read: the state that was read, and the last frame.
 ///
-/// The last frame takes the hub's own way to the socket, unlike those before it: a client takes every advance behind that
-/// frame for its new result as well, so the hub must know that the result is complete before it sends anything else.
+/// The earlier frames bypass the hub, but the last frame is sent by the hub: a client applies every advance behind
+/// that frame to its new result too, so the hub must know that the result is complete before it sends anything else.
 public struct ReadEnd: Sendable {
   /// The state that was read.
   public let at: Token
   /// The frame that completes the answer.
   public let lastFrame: [UInt8]
 
-  /// A read of the state `at`, completed by `lastFrame`.
+  /// Creates the end of a read of the state `at`.
   public init(at: Token, lastFrame: [UInt8]) { (self.at, self.lastFrame) = (at, lastFrame) }
 }
 
-/// What happens to the hub.
+/// An input of the hub.
 public enum HubEvent: Sendable {
-  /// A connection was accepted; its hello is still to come.
+  /// A connection was accepted; it has not sent its hello yet.
   case opened(SessionID)
   /// A message of a session, in the order in which it sent them.
   case received(ToServer, from: SessionID)
-  /// So many bytes of a session's next frame are here, and the rest of it is not; 0 for none.
+  /// The number of bytes of a session's incomplete next frame that have arrived; 0 when there is no incomplete frame.
   case receivedPart(bytes: Int, from: SessionID)
-  /// A frame or a message that can't be read: the session ends.
+  /// A frame or message cannot be decoded: the session ends.
   case malformed(String, from: SessionID)
-  /// So many of the bytes given to `.send` and `.broadcast` have left for this session's socket.
+  /// The number of bytes passed to `.send` and `.broadcast` that have been written to this session's socket.
   case drained(SessionID, bytes: Int)
-  /// The connection is gone; nothing of it follows.
+  /// The connection has closed; no event of it follows.
   case closed(SessionID)
   /// A batch came back from the writer, in the order of the tickets' commits.
   case committed([(ticket: Ticket, result: WriteResult)])
-  /// The writer could not commit these: nothing of them is known to be on disk.
+  /// The writer could not commit these; none of them is known to be on disk.
   case commitFailed([Ticket], StoreFailure)
-  /// How far a batch is that the writer has.
+  /// Progress of a batch that the writer is running.
   case batchProgress(Ticket, BatchProgress)
-  /// So many rows are kept under this ticket; or they are not, and those before them are of no use.
+  /// The number of rows kept under this ticket so far; or a refusal, after which the earlier rows are useless too.
   case rowsKept(Ticket, request: UInt64, Result<Int, Refusal>)
-  /// A read is complete: its frames but the last one have gone to the session, the last one is the hub's to send. Or the
-  /// read was refused.
+  /// A read is complete: all frames but the last have been sent to the session, and the hub sends the last one. Or
+  /// the read was refused.
   case readFinished(Ticket, Result<ReadEnd, Refusal>)
-  /// The commits that `.history` asked for, or the first of them; or they can't be read.
+  /// The commits requested by `.history`, or the first of them; or a refusal.
   case history(Ticket, Result<[CommitRecord], Refusal>)
-  /// Objects for an order. Those that come in its sort are put behind one another, others are searched a place.
+  /// Objects for an order. Objects that arrive in the order's sort are appended, others are inserted by search.
   case collected(Ticket, [ObjectImage])
-  /// An order's objects are all here, as of that state; or it can't be read.
+  /// All objects of an order have arrived, as of this state; or the read was refused.
   case collectFinished(Ticket, Result<Token, Refusal>)
-  /// The turn of what `.continueOrder` put off.
+  /// Continues the work that `.continueOrder` postponed.
   case continueOrder(Ticket)
-  /// Whether the store was ever in the state that `.recognize` asked about; false when it can't tell.
+  /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.
   case recognized(Ticket, Bool)
-  /// What the server tells of itself; the hub adds what it alone knows.
+  /// The server's part of the status; the hub adds its own.
   case statistics(Ticket, ServerStatus)
-  /// Time passes: milliseconds of a clock that only goes forward.
+  /// The current time, in milliseconds of a monotonic clock.
   case tick(Int64)
-  /// The daemon is told to end.
+  /// A request to shut down.
   case shutdown
 }
 
-/// What the hub wants done, in this order.
+/// An output of the hub, to be performed in order.
 public enum HubAction: Sendable {
   /// One encoded frame to a session.
   case send([UInt8], to: SessionID)
-  /// The same bytes to several sessions: encoded once.
+  /// Send the same bytes, encoded once, to several sessions.
   case broadcast([UInt8], to: [SessionID])
-  /// Hand this to the writer, behind what it has already.
+  /// Pass this to the writer, after everything that it has already.
   case commit(Ticket, WriteRequest)
-  /// Keep rows, behind those that are kept under this ticket: not in memory, there may be gigabytes.
+  /// Append rows to those kept under this ticket; on disk, because there may be gigabytes.
   case keepRows(Ticket, [[Value]], request: UInt64)
-  /// The rows that are kept under this ticket are of no use any more.
+  /// Discard the rows kept under this ticket.
   case dropRows(Ticket)
-  /// The rows that are kept under the first ticket are those of the batch that is committed next, under the second.
+  /// Assign the rows kept under the first ticket to the batch that is committed next, under the second.
   case takeRows(Ticket, for: Ticket)
-  /// Nobody waits for the batch any more: it ends at its next slice, and nothing of it stays.
+  /// Cancel the batch, because its client has disconnected: it stops at its next slice and is rolled back.
   case cancelBatch(Ticket)
   /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
-  /// `.continueRead`. Their bytes do not pass through the hub, but for the last frame (`ReadEnd`).
+  /// `.continueRead`. Only the last frame passes through the hub (`ReadEnd`).
   case read(Ticket, ReadRequest, session: SessionID, request: UInt64)
-  /// Read objects for an order that windows are cut from, and hand them over some at a time, between which everything else
-  /// has its turn: one statement. They need not come in the sort that the fetch names, but then cost least. `session` is
-  /// who asked first.
+  /// Read objects for an order, with one statement, and deliver them in slices between which the loop handles other
+  /// events.
+  ///
+  /// The objects may come in any sequence, but cost least in the sort that the fetch names. `session` is the first
+  /// reader.
   case collect(Ticket, FetchRequest, session: SessionID)
-  /// Come back with the event of this name when others have had their turn: there is more to do for the order.
+  /// Return this as an event after other events have been handled: the order has more work to do.
   case continueOrder(Ticket)
-  /// Free these elsewhere, it takes long.
+  /// Free these on another thread, because it takes long.
   case discard(DiscardedRows)
   /// The session takes one more chunk of the read.
   case continueRead(Ticket)
-  /// Nobody waits any more for what `.read` or `.collect` asked for.
+  /// Cancel a `.read` or `.collect` whose result is no longer needed.
   case cancelRead(Ticket)
-  /// Commits for a session that lags behind the ring.
+  /// Read commits from history for a session that lags behind the ring.
   case history(Ticket, after: Revision, through: Revision)
-  /// From the next batch on, records say what becomes of this query, which follows paths.
+  /// From the next batch on, include the effects on this key-path query in the commit records.
   case watch(LiveQuery, number: UInt64)
-  /// Records need not speak of the query with this number any more.
+  /// Stop including the effects on the query with this number.
   case unwatch(UInt64)
-  /// Was the store ever in this state?
+  /// Check whether the store's history contains this state.
   case recognize(Ticket, Token)
-  /// Collect what the server tells of itself.
+  /// Collect the server's part of the status.
   case statistics(Ticket)
-  /// Take nothing more from the session's socket: it reads too slowly, or has too many commits under way.
+  /// Stop reading from the session's socket: it reads too slowly, or has too many commits in flight.
   case pauseReading(SessionID)
   /// Read from the session's socket again.
   case resumeReading(SessionID)
-  /// Close once everything sent has left, or after a moment.
+  /// Close the connection once everything sent has been written, or after a timeout.
   case close(SessionID)
-  /// Every session was told; nothing is in flight any more.
+  /// Log a fault of the hub, which ends the session that met it.
+  case report(InvariantFailure, session: SessionID)
+  /// All sessions have ended, and nothing is in flight: the shutdown is complete.
   case finished
 }
 
-/// What a read streams to a session.
+/// The content of a read that streams to a session.
 public indirect enum ReadRequest: Sendable, Hashable {
-  /// Objects, or rows made of them, now or as they were.
+  /// Objects, or rows computed from them, of the present or of a past revision.
   case objects(FetchRequest)
   /// Commits of history.
   case log(LogRequest)
-  /// What undo and redo of an author would take; nil for all scopes.
+  /// The steps that an author's undo and redo would revert; a nil scope stands for all scopes.
   case undoState(author: String, scope: UniqueID?)
   /// The newest commit at or before a time.
   case revision(at: Timestamp)
-  /// Where the value of a property comes from.
+  /// The commit that a property's current value comes from.
   case why(ObjectID, PropertyNumber)
-  /// What was committed behind a token, or what two states differ in.
+  /// The commits after a token, or the difference between two states.
   case changes(ChangesRequest)
-  /// The whole graph, behind its head.
+  /// The whole graph, after its head.
   case graph
-  /// One of the others, its answer as an older version of the model has it.
+  /// Another read, with its answer translated for an older version of the model.
   case seen(ReadRequest, through: ModelLens)
 }

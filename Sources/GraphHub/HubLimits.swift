@@ -1,72 +1,72 @@
 import GraphWire
 
-/// What a server allows; docs/protocol.md and docs/operating.md name each.
+/// The limits of a server; docs/protocol.md and docs/operating.md describe each.
 public struct HubLimits: Sendable {
-  /// Bytes that wait for one session's socket before its deltas are dropped.
+  /// Bytes of backlog at which a session's deltas are dropped.
   public var sessionBacklog = 4 << 20
-  /// A session that lagged is fed again when no more than this waits.
+  /// Bytes of backlog at or below which a lagging session receives deltas again.
   public var resumeBacklog = 1 << 20
-  /// Bytes that wait for all sockets together; past it, every session with more than `fairShare` lags.
+  /// Bytes of backlog of all sessions; past it, every session with more than `fairShare` lags.
   public var totalBacklog = 64 << 20
-  /// Bytes that a session may have waiting even then.
+  /// Bytes of backlog that a session may have even when `totalBacklog` is exceeded.
   public var fairShare = 64 << 10
-  /// The ring of recent commits: about how many bytes it holds.
+  /// The approximate size of the ring of recent commits, in bytes.
   public var ringBytes = 16 << 20
-  /// The ring of recent commits: how many it holds at most.
+  /// The maximum number of commits in the ring of recent commits.
   public var ringCommits = 8_192
-  /// How many object changes are read from history for one lagging session at a time; past it, a reset.
+  /// Object changes read from history at a time for one lagging session; past it, a reset.
   public var historyChanges = 20_000
-  /// About how many bytes of commits are read from history at a time; past it, a reset.
+  /// The approximate size of the commits read from history at a time, in bytes; past it, a reset.
   public var historyBytes = 16 << 20
-  /// Commits that wait for the disk; past it the socket is not read.
+  /// Commits of one session that wait for the disk; past it, the server stops reading from the session.
   public var outstandingRequests = ProtocolLimits.maximumOutstandingRequests
-  /// About how many bytes of one session's commits wait for the disk; past it the socket is not read.
+  /// The approximate size of one session's commits that wait for the disk; past it, the server stops reading from it.
   public var sessionCommitBytes = 32 << 20
-  /// The same for all sessions; past it no session has more than one commit waiting beyond those it has.
+  /// The same for all sessions; past it, the server stops reading from each session that has a commit in flight.
   public var totalCommitBytes = 256 << 20
-  /// Bytes of rows that are kept for one session's batch.
+  /// Bytes of rows kept for one session's batch.
   public var rowBytes = 4 << 30
-  /// Requests that wait for commits or for reads before them; one more is refused.
+  /// Requests of one session that wait behind commits or reads; one more is refused.
   public var waitingRequests = ProtocolLimits.maximumOutstandingRequests
-  /// Reads that stream to one session at once; others wait.
+  /// Reads that stream to one session at the same time; others wait.
   public var concurrentReads = 16
-  /// A fetch that has found nothing for so long is given up: its thread is one of a few.
+  /// A fetch that has found nothing after this time is refused, because it occupies one of few threads.
   public var searchMilliseconds: Int64 = 60_000
-  /// Questions of one session that wait for the next commit.
+  /// Follow requests of one session that wait for the next commit.
   public var waitingFollowers = 16
-  /// Live queries that one session may follow.
+  /// Live queries of one session.
   public var queriesPerSession = ProtocolLimits.maximumQueries
-  /// Rows that a window shows at most.
+  /// The maximum number of rows in a window.
   public var windowRows = ProtocolLimits.maximumWindow
-  /// About how many bytes the rows of a window have when they are sent together.
+  /// The approximate size of a window's rows that are sent together, in bytes.
   public var windowBytes = 4 << 20
-  /// Objects of one query that windows are cut from.
+  /// The maximum number of objects in an order.
   public var orderRows = 1_000_000
-  /// About how many bytes the objects of all such queries take in memory.
+  /// The approximate size of all orders in memory, in bytes.
   public var orderBytes = 512 << 20
-  /// Queries without a window that are kept in order anyway, for a client that comes back.
+  /// Orders without a window that are kept for clients that come back.
   public var idleOrders = 8
-  /// How long they are kept.
+  /// How long an order without a window is kept.
   public var idleOrderMilliseconds: Int64 = 60_000
-  /// Changes of commits that are carried over into an order in one event.
+  /// Changes of commits applied to a newly read order in one event.
   public var carriedChanges = 256
-  /// Orders of so many objects are freed on another thread.
+  /// Orders with at least this many objects are freed on another thread.
   public var discardedRows = 10_000
-  /// A connection says hello within this time, and something at least every `silenceMilliseconds`.
+  /// A connection must send its hello within this time.
   public var helloMilliseconds: Int64 = 10_000
-  /// What the welcome says: a client that has heard nothing for so long asks.
+  /// The heartbeat interval announced in the welcome: a client that has received nothing for this long sends a ping.
   public var heartbeatMilliseconds: Int64 = 15_000
-  /// A session that says nothing for so long is ended.
+  /// A session that has been silent for this long is ended.
   public var silenceMilliseconds: Int64 = 120_000
-  /// Bytes of the largest message that is taken.
+  /// The maximum size of a client's message, in bytes.
   public var maximumFrameSize = ProtocolLimits.maximumFrameSize
-  /// A message is complete within this time from its first byte on, while the server reads from the session.
+  /// A message must be complete within this time after its first byte, not counting pauses made by the server.
   public var frameMilliseconds: Int64 = 60_000
-  /// Bytes of incomplete messages of all sessions together; past it, sessions with more than `fairShare` of them end.
+  /// Bytes of incomplete messages of all sessions; past it, sessions with more than `fairShare` of them are ended.
   public var unfinishedBytes = 64 << 20
-  /// Objects in a commit's reply take at most this many bytes; a client reads the rest by itself.
+  /// Bytes of objects in a commit's reply; a client fetches the rest by itself.
   public var replyBytes = 4 << 20
 
-  /// The limits of a daemon that nobody has told others.
+  /// Creates the default limits.
   public init() {}
 }

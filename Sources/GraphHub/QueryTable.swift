@@ -1,7 +1,9 @@
 import GraphModel
 
-/// The live queries of all sessions. Equal queries are one, with many readers: one number, one delta, one encoding. Seen
-/// through a lens a query is another one.
+/// The live queries of all sessions.
+///
+/// Sessions with equal queries share one entry: one number, one delta, one encoding. The same query through another
+/// lens is a different entry.
 struct QueryTable {
   private struct Key: Hashable {
     let query: LiveQuery
@@ -10,21 +12,22 @@ struct QueryTable {
 
   struct Entry {
     let query: LiveQuery
-    /// What its readers see it through.
+    /// The lens of its readers.
     let lens: ModelLens?
     let family: [EntityNumber]
     let evaluator: PredicateEvaluator
-    /// It reads other objects than the one that is judged: the writer says what a commit does to it.
+    /// Whether the predicate reads other objects than the evaluated one. The writer computes a commit's effect on
+    /// such a query.
     let isRelated: Bool
-    /// The part of an order that its readers see; nil where they see all of the result.
+    /// The window that its readers see; nil when they see the complete result.
     var window: WindowKey?
-    /// Ascending: a delta goes to them in this order, and no order may come from hashing.
+    /// Ascending, so that deltas are sent in a deterministic order.
     var readers = [SessionID]()
 
-    /// There are commits of which the record does not say what they did to it.
+    /// Whether some commits have an effect on the query that their records do not contain.
     var isToldByOthers: Bool { isRelated || window != nil }
 
-    /// Where the session stands or would stand.
+    /// The index at which the session is, or would be inserted.
     private func place(of session: SessionID) -> Int {
       var (low, high) = (0, readers.count)
       while low < high {
@@ -34,7 +37,7 @@ struct QueryTable {
       return low
     }
 
-    /// False when it is one already.
+    /// - Returns: false when the session is a reader already.
     mutating func insert(_ session: SessionID) -> Bool {
       let place = place(of: session)
       if place < readers.count, readers[place] == session { return false }
@@ -42,7 +45,7 @@ struct QueryTable {
       return true
     }
 
-    /// False when it was none.
+    /// - Returns: false when the session was no reader.
     mutating func remove(_ session: SessionID) -> Bool {
       let place = place(of: session)
       guard place < readers.count, readers[place] == session else { return false }
@@ -56,13 +59,13 @@ struct QueryTable {
   private var numbers = [Key: UInt64]()
   private var windowNumbers = [WindowKey: UInt64]()
   private var index: LiveQueryIndex
-  /// The newest number given; numbers are never used twice.
+  /// The last assigned number; numbers are never reused.
   private(set) var lastNumber: UInt64 = 0
-  /// How many registrations there are, over all sessions.
+  /// The number of registrations of all sessions.
   private(set) var registrations = 0
-  /// Those that follow paths, ascending.
+  /// The key-path queries, ascending.
   private(set) var related = [UInt64]()
-  /// What the writer has to be told of them.
+  /// Pending `.watch` and `.unwatch` actions for the writer.
   private(set) var watches = [HubAction]()
 
   init(model: Model) {
@@ -72,19 +75,19 @@ struct QueryTable {
 
   subscript(number: UInt64) -> Entry? { entries[number] }
 
-  /// Makes `session` a reader of the query.
+  /// Registers `session` as a reader of the query.
   mutating func register(_ query: LiveQuery, through lens: ModelLens?, for session: SessionID) -> UInt64 {
     registrations += 1
     let key = Key(query: query, lens: lens)
     if let number = numbers[key], entries[number]?.insert(session) == true { return number }
-    // A session that follows one query twice has two of them: each of its numbers lives a life of its own.
+    // A session that follows the same query twice gets two entries with independent numbers.
     let number = file(query, through: lens)
     entries[number]?.readers = [session]
     numbers[key] = numbers[key] ?? number
     return number
   }
 
-  /// Follows the query for an order's sake: it has no readers, and effects name it.
+  /// Adds a query that has no readers yet; an order's query never gets any. `effects` includes it.
   mutating func file(_ query: LiveQuery, through lens: ModelLens? = nil) -> UInt64 {
     lastNumber += 1
     let entry = entry(query, lens)
@@ -98,7 +101,8 @@ struct QueryTable {
     return lastNumber
   }
 
-  /// Makes `session` a reader of a window; nothing is filed, for what happens to it comes from its order.
+  /// Registers `session` as a reader of a window. The index does not contain it, because its changes come from its
+  /// order.
   mutating func register(_ window: WindowKey, of query: LiveQuery, for session: SessionID) -> UInt64 {
     registrations += 1
     if let number = windowNumbers[window], entries[number]?.insert(session) == true { return number }
@@ -118,7 +122,7 @@ struct QueryTable {
       isRelated: !query.predicate.readsOnlyOwnImage(in: model))
   }
 
-  /// The session reads it no more; the last reader takes the query along.
+  /// Removes the session from the query's readers, and the query with its last reader.
   mutating func unregister(_ number: UInt64, for session: SessionID) {
     guard entries[number]?.remove(session) == true, let entry = entries[number] else { return }
     registrations -= 1
@@ -131,7 +135,7 @@ struct QueryTable {
     unfile(number)
   }
 
-  /// Nobody follows the query any more.
+  /// Removes a query that has no readers.
   mutating func unfile(_ number: UInt64) {
     guard let entry = entries.removeValue(forKey: number) else { return }
     let key = Key(query: entry.query, lens: entry.lens)
@@ -149,7 +153,7 @@ struct QueryTable {
     return watches
   }
 
-  /// What a commit does to each query that it touches, by ascending number.
+  /// The effects of a commit on each query that it touches, by ascending number.
   func effects(of record: CommitRecord) -> [(number: UInt64, changes: [LiveQueryChange])] {
     var effects = [UInt64: [LiveQueryChange]]()
     for change in record.changes {
@@ -166,14 +170,14 @@ struct QueryTable {
     return effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 
-  /// Whether a commit of which only the entities are known could change the query's result. One that follows paths may
-  /// have been reached from anywhere.
+  /// Whether a commit could change the query's result, if only the entities of its changes are known. A key-path
+  /// query may depend on any entity.
   func couldMatter(_ summary: ChangeSummary, to number: UInt64) -> Bool {
     guard let entry = entries[number] else { return false }
     return entry.isRelated || summary.entities.contains { entry.family.contains($0) }
   }
 
-  /// Queries of which the record can't say what the commit did to them: their readers read a fresh result.
+  /// The queries on which the commit's effect is missing in the record; their readers reload.
   func unknown(to record: CommitRecord) -> [UInt64] {
     let known = record.related?.knownThrough ?? 0
     var unknown = record.related?.unknown.filter { entries[$0] != nil } ?? []
@@ -184,10 +188,10 @@ struct QueryTable {
     return unknown
   }
 
-  /// What a commit does to one query; nil when the record can't say.
+  /// The effect of a commit on one query; nil when the record does not contain it.
   func effects(of record: CommitRecord, on number: UInt64) -> [LiveQueryChange]? {
     guard let entry = entries[number] else { return [] }
-    // Which rows were where is known of the present alone.
+    // The rows of a window are known for the present only.
     if entry.window != nil { return nil }
     if entry.isRelated {
       guard let related = record.related, number <= related.knownThrough, !related.unknown.contains(number) else {

@@ -2,20 +2,21 @@ import DequeModule
 import GraphModel
 import GraphWire
 
-/// What the hub believes of one connection. Everything it registered is found from here, so that all of it goes when
-/// the session ends, however it ends.
+/// The hub's state of one connection.
 ///
-/// A class: a delta looks at a thousand of them, and a copy of so many fields costs more than the look. A hub's
-/// sessions are its own; nothing else holds one.
+/// Everything that the session registered is found from here and released when the session ends, for any reason.
+///
+/// A class, because a delta visits a thousand sessions, and copying so many fields would cost more than the visit.
+/// Only the hub holds references to its sessions.
 final class Session {
   enum Phase {
     case awaitingHello
     case open
-    /// Told to go; nothing that it says counts any more.
+    /// The session has been closed by the hub; its further messages are ignored.
     case closing
   }
 
-  /// How far the session has been told.
+  /// The revision up to which the session has received deltas.
   enum Progress {
     /// Everything through the hub's head.
     case current
@@ -26,57 +27,57 @@ final class Session {
   /// One of the session's live queries.
   struct Reader {
     enum State {
-      /// A resume token is being looked up.
+      /// The store is checking the resume token.
       case recognizing(Ticket, since: Revision)
-      /// The first result is on its way.
+      /// The first result is being read.
       case loading(Ticket)
-      /// A window's order is being read, or the session has no room for its rows.
+      /// A window waits for its order to be read, or for space in the session's backlog.
       case waiting
       case live
     }
 
     var state: State
-    /// Deltas up to this revision are known to the client or contained in its result.
+    /// The client's result, or deltas already sent, contain everything up to this revision.
     var through: Revision
-    /// The request that asked for it: chunks answer it.
+    /// The number of the subscribing request; chunks carry it.
     var request: UInt64
   }
 
   var phase = Phase.awaitingHello
   var author = ""
   var replica = UniqueID.zero
-  /// What an older version of the model is seen through; nil for a client of the server's.
+  /// The lens of a client with an older version of the model; nil for the server's version.
   var lens: ModelLens?
   var progress = Progress.current
 
-  /// The highest revision that an advance has named to the other queries of a session whose newest query catches up. No
-  /// advance below it is sent: it would show the new query at a revision that the others have left.
+  /// The highest revision of an advance sent to the other queries while the newest query catches up. No advance below
+  /// it is sent: it would make the new query visible at a revision that the others have passed.
   var advancedThrough: Revision = 0
 
   var isBehind: Bool { if case .behind = progress { true } else { false } }
 
   var readers = [UInt64: Reader]()
-  /// Bytes on their way to the socket.
+  /// Bytes sent to the session and not yet written to its socket.
   var backlog = 0
-  /// Commits of history that are being fed to it.
+  /// Commits from history that are being sent to the session.
   var replay = Deque<CommitRecord>()
   var historyTicket: Ticket?
-  /// The part of its next frame that is here.
+  /// The received part of the next frame.
   var unfinished: Hub.UnfinishedFrame?
   var commitsInFlight = 0
-  /// The batches among them.
+  /// Tickets of the batches among the commits in flight.
   var batches = Set<Ticket>()
-  /// Rows for a batch that it has not asked for.
+  /// Rows of a batch that has not been requested yet.
   var rows: Hub.KeptRows?
-  /// Of the transactions that it sent and that are not answered.
+  /// The approximate size of the transactions received and not answered yet.
   var commitBytes = 0
-  /// Requests that wait until the commits before them are answered: a fetch sent after a save sees that save.
+  /// Requests that wait for earlier commits or reads: a fetch sent after a save sees that save.
   var waiting = Deque<ToServer>()
-  /// What wants to hear of the next commit, by request.
+  /// Follow requests that wait for the next commit, by request.
   var followers = [UInt64: FollowRequest]()
-  /// Reads under way, by request.
+  /// Reads in progress, by request.
   var reads = [UInt64: Ticket]()
-  /// The revision at which a loaded query may be shown, where the hub has not got there yet.
+  /// The revision at which a loaded query becomes visible, if the hub has not reached it yet.
   var advanceAt: Revision?
   var isPaused = false
   var lastHeard: Int64

@@ -1,18 +1,19 @@
-/// When the owner of a replica wakes to tick it. The deadline moves with almost every frame; a sleep that is begun anew costs
-/// more than most frames do.
+/// The timer that wakes a replica's owner for the next tick.
 ///
-/// So a sleep is begun anew when it would end too late. One that ends too early does so in vain, and is put off only once
-/// until it has rung: the answer to a ping puts it off to the next ping, and somebody who idles wakes for nothing else.
+/// The deadline moves with almost every frame, and restarting a sleep costs more than handling most frames. So a
+/// sleep is restarted only if it would end too late, and postponed at most once before it fires. A wake-up that comes
+/// too early is harmless. The reply to a ping postpones the sleep to the next ping, so an idle client wakes only to
+/// ping.
 public struct Alarm: Hashable, Sendable {
-  /// When it rings; nil when nobody sleeps.
+  /// When the timer fires; nil if no sleep is active.
   public private(set) var time: Int64?
   private var wasPutOff = false
 
-  /// Nobody sleeps.
+  /// A timer without an active sleep.
   public init() {}
 
-  /// It is to ring at the deadline, or before.
-  /// - Returns: whether a sleep until `time` begins, instead of one that is under way.
+  /// Schedules the timer at the deadline or earlier.
+  /// - Returns: whether the caller has to start a sleep until `time`, which replaces an active one.
   public mutating func set(to deadline: Int64) -> Bool {
     if let time {
       guard deadline < time || (deadline > time && !wasPutOff) else { return false }
@@ -22,6 +23,6 @@ public struct Alarm: Hashable, Sendable {
     return true
   }
 
-  /// The sleep is over.
+  /// Ends the sleep.
   public mutating func ring() { self = Alarm() }
 }

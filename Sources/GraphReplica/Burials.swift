@@ -1,9 +1,11 @@
 import GraphModel
 
-/// At which revisions objects were deleted, as far as that was heard: a read that began before may bring one of them as it was.
-/// Of very many deletes the oldest are forgotten.
+/// The revisions at which objects were deleted, as far as the client has received them.
+///
+/// A read that began before a delete may deliver the object as it was. After very many deletes the oldest are
+/// forgotten.
 struct Burials {
-  /// From this many on the older half is forgotten.
+  /// At this count the older half is forgotten.
   static let maximumCount = 65_536
 
   private var newer = [ObjectID: Revision]()
@@ -14,12 +16,12 @@ struct Burials {
     if newer.count >= Self.maximumCount / 2 { (newer, older) = ([:], newer) }
   }
 
-  /// Nothing that was heard counts any more.
+  /// Discards all recorded deletes.
   mutating func forget() { (newer, older) = ([:], [:]) }
 
-  /// Whether the object was deleted after it was like this.
+  /// Whether the object was deleted after this image of it.
   func outlived(_ image: ObjectImage) -> Bool { image.revision < deletion(of: image.id) }
 
-  /// When the object was deleted; 0 where that was not heard of, or is forgotten.
+  /// The revision at which the object was deleted; 0 if the delete was not received or is forgotten.
   func deletion(of id: ObjectID) -> Revision { newer[id] ?? older[id] ?? 0 }
 }

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Rises with every change of any object of a context, and tells the context's trackers whose it was.
+/// Counts the changes of a context's objects, and passes each changed id to the context's trackers.
 final class Edition {
   private(set) var number = 1
   private var trackers = [WeakTracker]()
@@ -20,19 +20,20 @@ final class Edition {
   }
 }
 
-/// Which objects may read otherwise than they did: whoever keeps what was read of objects, so as not to read it again for
-/// every picture, drops what is named here. An edit counts, a rollback, a commit of others, an answer, a fault that loads,
-/// an object that goes or gets its permanent id; an object may be named that reads as before. Each is named once, however
-/// often it changed.
+/// Collects the ids of objects whose values may have changed, so that a cache of values can drop them.
 ///
-/// It belongs to the context's actor, and counts for as long as somebody holds it.
+/// A change is an edit, a rollback, a commit of another client, an answer to a save, a fault that loads, or an object
+/// that is removed or gets its permanent id. An object may be listed although its values are the same. Each is listed
+/// once, however often it changed.
+///
+/// A tracker belongs to the context's actor, and is active for as long as its owner holds it.
 public final class ChangeTracker {
   private var ids = Set<ObjectID>()
 
-  /// Whether nothing has changed since `take`.
+  /// Whether nothing has changed since the last `take`.
   public var isEmpty: Bool { ids.isEmpty }
 
-  /// What has changed since the last call, or since the tracker was made.
+  /// Removes and returns the ids that changed since the last call, or since the tracker was made.
   public func take() -> Set<ObjectID> {
     defer { ids = [] }
     return ids
@@ -42,8 +43,8 @@ public final class ChangeTracker {
 }
 
 extension ObjectContext {
-  /// A tracker that names every object of this context that changes from now on; in a child also those of the contexts
-  /// that it reads through.
+  /// A tracker of every object of this context that changes from now on; in a child, also of the contexts that it
+  /// reads through.
   public func trackChanges() -> ChangeTracker {
     let tracker = ChangeTracker()
     var context: ObjectContext? = self

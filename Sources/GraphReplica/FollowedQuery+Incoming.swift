@@ -2,8 +2,8 @@ import GraphModel
 import GraphWire
 
 extension FollowedQuery.Incoming {
-  /// Moves the result on to the revision of the last delta, as if it had been read there.
-  /// - Parameter deltas: those of the query, in the order of revisions.
+  /// Advances the result to the revision of the last delta, as if it had been read there.
+  /// - Parameter deltas: the query's deltas, in the order of revisions.
   mutating func fold(_ deltas: [Delta], store: UniqueID, model: Model) {
     guard let last = deltas.last else { return }
     var rows: [ObjectImage?] = objects
@@ -22,7 +22,7 @@ extension FollowedQuery.Incoming {
             rows.append(change.object)
           }
         case .updated:
-          // An object that was read later than the rest is as far already.
+          // An object that was read later than the rest may already include this delta.
           guard let place, var image = rows[place], image.revision < delta.revision else { continue }
           image.apply(change.edits, model: model)
           image.revision = delta.revision
@@ -36,7 +36,7 @@ extension FollowedQuery.Incoming {
 }
 
 extension ObjectImage {
-  /// Carries a delta's edits out. What does not fit the value that is held changes nothing.
+  /// Applies a delta's edits; an edit that does not fit the held value is skipped.
   mutating func apply(_ edits: [Edit], model: Model) {
     for edit in edits {
       guard let property = model.property(edit.property), let value = edit.applied(to: self[property]) else { continue }

@@ -1,27 +1,28 @@
 import GraphModel
 
-/// A local stand-in for an object of the served graph. Reads are local; writes are kept by the context and travel as
-/// one transaction when it saves. One face per id and context.
+/// A local instance of an object of the served graph.
 ///
-/// A context and its objects belong together on one actor; neither is `Sendable`, and the compiler holds them there.
+/// Reads are local; the context keeps writes and sends them as one transaction when it saves. Each context has one
+/// instance per id. A context and its objects belong to one actor; neither is `Sendable`, so that the compiler
+/// enforces this.
 open class ManagedObject {
-  /// The name of the entity that the class stands for. Generated classes override it.
+  /// The name of the entity that the class represents. Generated classes override it.
   open class var entityName: String { "" }
 
   /// The context that the object belongs to; it must outlive the object.
   public unowned let context: ObjectContext
-  /// Another one when the object turns out to be one that the context held already.
+  /// Replaced if the object turns out to be one that the context already held.
   var state: ObjectState
-  /// What was loaded for it and others; it goes when none of them is held any more.
+  /// Objects that were loaded from this object and others, kept until none of those is held.
   var companions = [RelationshipTree: Companions]()
 
-  /// Called by the context alone, which makes one face for each id.
+  /// Called only by the context, which makes one instance for each id.
   public required init(state: ObjectStateToken, context: ObjectContext) {
     self.state = state.state
     self.context = context
   }
 
-  /// Permanent from the moment that the save is answered.
+  /// The object's id; permanent once the save that inserts it has been answered.
   public var id: ObjectID { state.id }
 
   /// The concrete entity.
@@ -30,24 +31,27 @@ open class ManagedObject {
   /// The revision of the object's last change; 0 before the first save.
   public var revision: Revision { state.revision }
 
-  /// Made here and not confirmed by the server yet.
+  /// Whether the object was inserted here and the server has not confirmed it.
   public var isInserted: Bool { state.isInserted }
 
-  /// Deleted, here or by someone else, or taken back by `rollback`: edits of it change nothing.
+  /// Whether the object was deleted, here or by another client, or discarded by `rollback`; edits then have no
+  /// effect.
   public var isDeleted: Bool { state.isDeleted }
 
-  /// Whether it is new, deleted or edited here, and not confirmed.
+  /// Whether the object is inserted, deleted or edited here, and not confirmed.
   public var hasChanges: Bool { state.isInserted || state.isDeleted || !state.edits.isEmpty }
 
-  /// The value of a property by its number; null for one that the entity does not have. A to-many that is stored at
-  /// its other end has those that this context holds.
+  /// The value of a property by its number; null if the entity does not have it. A to-many that is stored at its
+  /// other end has the members that this context holds.
   public func value(_ property: PropertyNumber) -> Value {
     entity.property(property).map { context.value($0, of: state) } ?? .null
   }
 
-  /// Sets a property by its number, until `save` in this context only. Not checked here: the server validates. A
-  /// property that the entity does not have is passed over, and so is a value that a transient attribute can't hold. A
-  /// transient attribute's value stays in this context for as long as it holds the object, and is never saved.
+  /// Sets a property by its number; the edit stays in this context until `save`.
+  ///
+  /// The server validates the value, not the context. A property that the entity does not have is ignored, and so is
+  /// a value that a transient attribute can't hold. A transient attribute's value lasts as long as this context holds
+  /// the object, and is never saved.
   public func setValue(_ value: Value, for property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.set(value, property, of: state)
@@ -62,35 +66,40 @@ open class ManagedObject {
     }
   }
 
-  /// The object at the other end of a to-one: a fault when this context does not hold it, nil when there is none.
+  /// The object at the other end of a to-one: a fault if this context does not hold it, nil if there is none.
   public func object<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> Destination? {
     value(property).objectID.flatMap { context.fault($0) as? Destination }
   }
 
-  /// The objects at the other end of a to-many: where this end stores them all of them, faults among them; where the other
-  /// end does, those that this context holds, which are all when `isLoaded` says so. Of an ordered one, in order, with
-  /// what was moved here and is not saved yet.
+  /// The objects at the other end of a to-many.
+  ///
+  /// If this end stores the relationship, these are all of them, faults included. If the other end does, they are
+  /// those that this context holds, which are all of them when `isLoaded` is true. An ordered relationship is in
+  /// order, unsaved moves included.
   public func objects<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> [Destination] {
     guard let property = entity.property(property) else { return [] }
     return context.related(to: state, through: property).compactMap { context.fault($0) as? Destination }
   }
 
-  /// Adds to a relationship from whichever end, until `save` in this context only.
+  /// Adds to a relationship from either end; the edit stays in this context until `save`.
   public func add(_ other: ManagedObject, to property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.connect(state, context.own(other), through: property)
   }
 
-  /// Puts an object into an ordered relationship right behind `other`, or at the beginning for nil; one that is a member
-  /// already moves. Until `save` in this context only. Nobody else's inserts and moves conflict with it: all of them stay,
-  /// and the server's order is everybody's. When `other` is no member by then, the object goes to the end.
+  /// Inserts an object into an ordered relationship directly after `other`, or at the beginning if `other` is nil.
+  ///
+  /// An object that is already a member moves. The edit stays in this context until `save`. It does not conflict with
+  /// inserts and moves by other clients: all of them are kept, and the server's order applies to every client. If
+  /// `other` is not a member by then, the object goes to the end.
   public func insert(_ object: ManagedObject, into property: PropertyNumber, after other: ManagedObject?) {
     guard let property = entity.property(property) else { return }
     context.insert(context.own(object), into: state, property, after: other.map { context.own($0) })
   }
 
-  /// Moves a member of an ordered relationship right behind `other`, or to the beginning for nil, as `insert` does; an
-  /// object that is no member is passed over.
+  /// Moves a member of an ordered relationship directly after `other`, or to the beginning if `other` is nil.
+  ///
+  /// Like `insert`, except that an object that is not a member is ignored.
   public func move(_ object: ManagedObject, in property: PropertyNumber, after other: ManagedObject?) {
     guard let known = entity.property(property), context.related(to: state, through: known).contains(object.id) else {
       return
@@ -98,14 +107,14 @@ open class ManagedObject {
     insert(object, into: property, after: other)
   }
 
-  /// Takes out of a relationship from whichever end, until `save` in this context only.
+  /// Removes from a relationship from either end; the edit stays in this context until `save`.
   public func remove(_ other: ManagedObject, from property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.disconnect(state, context.own(other), through: property)
   }
 }
 
-/// What a context hands a managed object to stand on; nobody else can make one.
+/// The state that a context passes to a managed object's initializer; only a context can make one.
 public struct ObjectStateToken {
   let state: ObjectState
 }

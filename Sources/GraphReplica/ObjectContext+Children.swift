@@ -1,13 +1,15 @@
 import GraphModel
 
-/// Child contexts: scratch pads. A child reads through to its parent, unsaved edits and live queries included, and keeps
-/// its own edits to itself until `save` makes them unsaved edits of the parent. Nothing of it goes over the wire, and a
-/// child that is dropped leaves nothing behind. Its objects are faces of its own, for the same ids.
+/// Child contexts: scratch pads.
 ///
-/// A state of a child has the parent's state of the object *under* it, whose values stand where a context without a parent
-/// has the server's.
+/// A child reads through to its parent, unsaved edits and live queries included, and keeps its own edits until `save`
+/// makes them unsaved edits of the parent. It sends nothing to the server, and a child that is released leaves
+/// nothing behind. It has instances of its own for the same ids.
+///
+/// A child's state refers to the parent's state of the object as `under`, whose values take the place of the
+/// server's.
 extension ObjectContext {
-  /// A scratch pad on top of this context. It belongs to the same actor, and keeps this context alive.
+  /// A child context on top of this one. It belongs to the same actor, and keeps this context alive.
   public func makeChild() -> ObjectContext {
     let child = ObjectContext(on: self)
     children.removeAll { $0.context == nil }
@@ -15,15 +17,15 @@ extension ObjectContext {
     return child
   }
 
-  /// This context's object of an id, wherever the object at hand belongs: as held, else a fault.
+  /// This context's instance of an object of any context; a fault if its values are not held.
   public func object<Object: ManagedObject>(for other: Object) -> Object? { fault(other.id) as? Object }
 
-  /// The state that this context has of somebody's object.
+  /// This context's state of an object of any context.
   func own(_ object: ManagedObject) -> ObjectState {
     object.context === self ? object.state : stateOrFault(object.id) ?? object.state
   }
 
-  /// A state on top of the parent's; nil when that has none and can't have one.
+  /// Makes a state on top of the parent's; nil if the parent has none and can't make one.
   func stateOnParent(_ id: ObjectID) -> ObjectState? {
     guard let under = parent?.stateOrFault(id) else { return nil }
     let state = ObjectState(id: id, entity: under.entity, stored: nil)
@@ -32,7 +34,7 @@ extension ObjectContext {
     return state
   }
 
-  /// The parent's members, but for what happened here.
+  /// The parent's members of a to-many, with this context's edits applied.
   func relatedOnParent(to state: ObjectState, _ property: Property, _ inverse: Property) -> [ObjectID] {
     let known = state.under.map { parent?.related(to: $0, through: property) ?? [] } ?? []
     let left = known.filter { id in
@@ -50,11 +52,12 @@ extension ObjectContext {
 
   // MARK: - Saving into the parent
 
-  /// Makes what was edited here the parent's unsaved edits: over those it has, and over what others have changed since.
-  /// The server is told up to where the edits had seen the object, so that conflicts show when the parent saves.
+  /// Makes this context's edits unsaved edits of the parent: over the parent's own edits, and over what other clients
+  /// have committed since. An object's base stays at the oldest revision that its edits have seen, so that the server
+  /// detects conflicts when the parent saves.
   func saveIntoParent() {
     guard let parent else { return }
-    // Their temporary ids are in the order in which they were made.
+    // Temporary ids ascend in the order of creation.
     let changed = dirty.values.sorted { $0.id < $1.id }
     for state in changed where state.isInserted {
       let made = ObjectState(id: state.id, entity: state.entity, stored: nil)
@@ -68,7 +71,7 @@ extension ObjectContext {
       guard let under = state.under, !under.isDeleted else { continue }
       parent.take(state, onto: under)
     }
-    // The other ends of one-to-ones are edited there by now; they were seen here.
+    // The parent has edited the other ends of one-to-ones by now; the child may have seen them at an older revision.
     for state in changed where !state.isDeleted && state.edits.values.contains(where: \.isEcho) {
       if let under = state.under, !under.edits.isEmpty { under.base = min(under.base, state.base) }
     }
@@ -81,7 +84,7 @@ extension ObjectContext {
     }
     for state in changed {
       state.edits = [:]
-      // From here on it is deleted when the parent has it so.
+      // From here on the parent decides whether it is deleted.
       state.isDeleted = false
     }
     dirty = [:]
@@ -104,8 +107,8 @@ extension ObjectContext {
     }
   }
 
-  /// A text's edit on what the text says by now: what was left alone stays, however much was edited around it. Nil where
-  /// the text is set as a whole.
+  /// A text's edit, rebased onto the parent's current text, so that the parts that it left alone stay. Nil where the
+  /// text is set as a whole.
   private func words(
     _ local: ObjectState.LocalValue, _ property: Property, onto under: ObjectState
   ) -> ObjectState.LocalValue? {
@@ -116,7 +119,7 @@ extension ObjectContext {
 
   // MARK: - What happens to the parent
 
-  /// Temporary ids of the parent became permanent; what was made here and not saved keeps its own.
+  /// Replaces temporary ids of the parent by permanent ones; unsaved objects of this context keep theirs.
   func followParent(_ identities: [ObjectID: ObjectID]) {
     for (temporary, permanent) in identities.sorted(by: { $0.key < $1.key }) {
       guard let state = state(temporary) else { continue }
@@ -124,7 +127,7 @@ extension ObjectContext {
       state.id = permanent
       state.under = parent?.state(permanent) ?? state.under
       if let known = self.state(permanent) {
-        // Two objects turned out to be one.
+        // Two states turned out to be of one object.
         known.edits.merge(state.edits) { _, mine in mine }
         if let face = state.face { face.state = known }
         if dirty.removeValue(forKey: temporary) != nil { dirty[permanent] = known }

@@ -1,9 +1,9 @@
 import GraphModel
 
-/// Objects that others have deleted: how the context learns of it, and what goes with them.
+/// Objects that other clients have deleted: how the context learns of them, and what it discards with them.
 extension ObjectContext {
-  /// The server has the object no more. What is unsaved of it goes along: who restores the object brings back what was
-  /// stored, and no edits that nobody can save.
+  /// Marks an object as deleted on the server, and discards its unsaved edits: a restore brings back the stored
+  /// object, and not edits that can no longer be saved.
   func bury(_ state: ObjectState) {
     forgetEchoes(of: state)
     state.isDeleted = true
@@ -12,8 +12,9 @@ extension ObjectContext {
     dirty[state.id] = nil
   }
 
-  /// A save names what the server has never heard of: the store was restored to a state before it. It is gone with what is
-  /// unsaved of it, or no later save would get past it; the rest stays unsaved.
+  /// Deletes the objects that the server does not know (rule `missing`): the store was restored to a state before
+  /// them. Their unsaved edits are discarded, because no later save could succeed with them; all other edits stay
+  /// unsaved.
   func buryMissing(_ refusal: Refusal) {
     var change = ObjectsDidChange()
     for violation in refusal.violations where violation.commonRule == .missing {
@@ -24,8 +25,8 @@ extension ObjectContext {
     if !change.deleted.isEmpty { post(change) }
   }
 
-  /// What was said of the object's one-to-ones goes along with it, at the other ends too: whom it was given to, and whom that one
-  /// had left for it.
+  /// Discards the echoes of the object's one-to-one edits at other objects: at the new partner, and at that partner's
+  /// previous one.
   private func forgetEchoes(of state: ObjectState) {
     for (number, local) in state.edits where !local.isEcho {
       guard let other = local.value.objectID.flatMap({ self.state($0) }),
@@ -41,18 +42,20 @@ extension ObjectContext {
     }
   }
 
-  /// A whole result of a query without a condition names all objects of its entity that there are. Who follows no longer
-  /// hears of each delete, as after a reset, learns of it here: what somebody still holds would else stay a member of
-  /// whatever it was in.
-  /// - Returns: what turned out to be gone, ascending.
+  /// Deletes held objects that a complete result does not contain.
+  ///
+  /// The result of a query without a condition contains all objects of its entity. After a reset the client is not
+  /// notified of each delete, so it detects them here; otherwise a held object would remain a member of its
+  /// relationships.
+  /// - Returns: the ids of the deleted objects, ascending.
   func buryMissing(from result: [ObjectID: ObjectState], of query: QueryID, at revision: Revision) -> [ObjectID] {
     guard let subscribe = replica.queries[query]?.subscribe, subscribe.predicate.isEmpty, subscribe.window == nil,
       let entity = model.entity(subscribe.entity)
     else { return [] }
     var gone = [ObjectID]()
     for state in held where entity.family.contains(state.id.entity) && result[state.id] == nil {
-      // What is newer than the result may be an object that it could not know yet; of one without an image, or with the
-      // image of its own save alone, nobody here knows how old it is.
+      // An object newer than the result may have been inserted after it. The age of an object is unknown without an
+      // image, or with only the image of its own save.
       guard let stored = state.stored, stored.revision > 0, stored.revision <= revision else { continue }
       burials.note(state.id, at: revision)
       bury(state)
@@ -63,6 +66,6 @@ extension ObjectContext {
 }
 
 extension ObjectState {
-  /// Others have deleted it: there is nothing to edit or to save any more.
+  /// Whether another client deleted the object, so that nothing is left to edit or save.
   var isGone: Bool { isDeleted && stored == nil && !isInserted }
 }

@@ -1,13 +1,13 @@
 import GraphModel
 
-/// Inserts, edits and deletes: kept here until `save`, seen at once by whoever reads the context.
+/// Inserts, edits and deletes. The context keeps them until `save`; reads of the context include them at once.
 extension ObjectContext {
-  /// Makes an object. Its id is temporary until the server has allocated it.
+  /// Inserts an object. Its id is temporary until the server has allocated a permanent one.
   public func insert<Object: ManagedObject>(_ type: Object.Type) -> Object? {
     model.entity(named: type.entityName).flatMap { insert($0) as? Object }
   }
 
-  /// Nil for an abstract entity.
+  /// Inserts an object; nil for an abstract entity, and in a context of the past.
   public func insert(_ entity: Entity) -> ManagedObject? {
     guard !entity.isAbstract, !refusesEdit("no \(entity.name) can be made") else { return nil }
     let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)
@@ -17,7 +17,8 @@ extension ObjectContext {
     return face(of: state)
   }
 
-  /// Deletes when saved; the server's rules say what goes along.
+  /// Deletes an object when saved; the server applies the delete rules. An object that was never sent is discarded at
+  /// once.
   public func delete(_ object: ManagedObject) {
     if refusesEdit("no \(object.entity.name) can be deleted") { return }
     let state = own(object)
@@ -33,8 +34,7 @@ extension ObjectContext {
     dirty[state.id] = state
   }
 
-  /// An object goes that the server never heard of: what was said to lead there leads nowhere, as when an inverse is set to
-  /// null.
+  /// Removes references to an object that the server never received, as setting an inverse to null would.
   func nullify(referencesTo id: ObjectID) {
     for state in dirty.values {
       for (number, local) in state.edits {
@@ -46,7 +46,7 @@ extension ObjectContext {
           state.edits[number] = local.withoutMember(id)
         }
       }
-      // Nor would the server take a save that waits and names it.
+      // The server would also refuse a queued save that references it.
       for index in state.sent.indices {
         for (number, local) in state.sent[index].edits {
           state.sent[index].edits[number] =
@@ -58,10 +58,10 @@ extension ObjectContext {
   }
 
   func set(_ value: Value, _ property: Property, of state: ObjectState) {
-    // Somebody has deleted it, or it was rolled back: there is nothing to edit.
+    // The object was deleted or rolled back.
     guard !state.isDeleted else { return }
     if let attribute = property.attribute, attribute.isTransient {
-      // No server will judge it: what the attribute can't hold is passed over here.
+      // The server never validates transient values: ignore what the attribute can't hold.
       if let checked = attribute.checked(value) { state.transients[property.number] = checked }
       return
     }
@@ -78,16 +78,16 @@ extension ObjectContext {
       if relationship.isOrdered { arrange(value.objectIDs, property, of: state) }
       return
     }
-    // What is no object the server refuses.
+    // The server refuses a value that is not an object.
     if let inverse = inverseOfOneToOne(property), value.isNull || value.objectID != nil {
       return pair(state, with: value.objectID, property, inverse)
     }
     if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
     begin(state)
     var local = ObjectState.LocalValue(value: value)
-    // Of a fault's text nobody here knows what it said.
+    // The previous text of a fault is unknown.
     if property.attribute?.kind == .text, !state.isFault, !state.isInserted || !state.sent.isEmpty {
-      // Null counts as empty, so that the first words of two people merge as well.
+      // Null counts as empty, so that the first words of two clients merge as well.
       let present = state.value(property)
       local.textBase = state.edits[property.number].map(\.textBase) ?? (present.isNull ? "" : present.stringValue)
       local.follow(state.edits[property.number])
@@ -102,7 +102,7 @@ extension ObjectContext {
     dirty[state.id] = state
   }
 
-  /// Writes the side of the relationship that stores it; the other side is read through it.
+  /// Edits the end that stores the relationship; the other end is read through it.
   func connect(_ state: ObjectState, _ other: ObjectState, through property: Property) {
     change(state, other, property) { local, id in
       local.added.insert(id)
@@ -138,7 +138,7 @@ extension ObjectContext {
     case .reference:
       var local = ObjectState.LocalValue(value: .null)
       body(&local, other.id)
-      // Who leads elsewhere has nothing to let go of; of a fault nobody knows.
+      // A reference to another object has nothing to remove; a fault's reference is unknown.
       if local.added.isEmpty, !state.isFault, state.value(property).objectID != other.id { return }
       if let inverse = inverseOfOneToOne(property) { return pair(state, with: local.added.first, property, inverse) }
       if local.added.first != state.value(property).objectID { forgetMoves(of: state, through: property) }
@@ -152,8 +152,8 @@ extension ObjectContext {
     return model.property(relationship.inverse).flatMap { $0.relationship?.isToMany == false ? $0 : nil }
   }
 
-  /// A one-to-one is stored at both ends: the other end is seen to lead back at once, and who held either lets go. The
-  /// server is told what was said, and does the same.
+  /// Sets a one-to-one, which is stored at both ends: the other end refers back at once, and previous partners are
+  /// cleared. The server receives only the edit itself, and does the same.
   private func pair(_ state: ObjectState, with id: ObjectID?, _ property: Property, _ inverse: Property) {
     let other = id.flatMap { stateOrFault($0) }
     if let old = state.value(property).objectID, old != id { letGo(old, of: state.id, inverse) }
@@ -171,18 +171,19 @@ extension ObjectContext {
     guard let state = stateOrFault(id), !state.isFault, !state.isDeleted, state.value(property).objectID == other else {
       return
     }
-    // Where it was edited here the server knows another one: it has to be told.
+    // If the property was edited here, the server knows another partner, and has to receive this edit.
     let isEcho = state.edits[property.number] == nil
     begin(state)
     state.edits[property.number] = ObjectState.LocalValue(value: .null, isEcho: isEcho)
   }
 
-  /// A property as this context sees it; of a to-many that is stored at its other end, who leads here.
+  /// The value of a property in this context; of a to-many that is stored at its other end, the objects that refer to
+  /// this one.
   func value(_ property: Property, of state: ObjectState) -> Value {
     property.relationship?.storage == .inverse ? .objects(related(to: state, through: property)) : state.value(property)
   }
 
-  /// The ids at the other end of a relationship, as this context sees it: in order where it is ordered.
+  /// The ids at the other end of a relationship in this context, in order if it is ordered.
   func related(to state: ObjectState, through property: Property) -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse { return state.value(property).objectIDs }
@@ -192,7 +193,7 @@ extension ObjectContext {
     return relationship.isOrdered ? inOrder(others, of: state, property, inverse) : others.map(\.id)
   }
 
-  /// Objects that were made here and not saved, in the order in which they were made.
+  /// New objects that have not been saved, in the order of creation.
   public var insertedObjects: [ManagedObject] {
     dirty.values.filter { $0.isInserted && $0.sent.isEmpty }.sorted { $0.id < $1.id }.map { face(of: $0) }
   }
@@ -206,20 +207,20 @@ extension ObjectContext {
     state.isDeleted && !state.sent.contains { $0.isDelete }
   }
 
-  /// Takes what the server has of an object for seen, as far as it is known here; what is unsaved stays. Behind a refusal
-  /// it says that the conflict has been looked at: the next save is compared with what is committed after this.
+  /// Accepts the newest known server state of an object as seen; unsaved edits stay. After a refusal this
+  /// acknowledges the conflict: the next save is compared only with later commits.
   public func refresh(_ object: ManagedObject) {
     object.state.base = max(object.state.base, object.state.revision)
   }
 
-  /// Forgets everything that was not saved.
+  /// Discards all unsaved changes.
   public func rollback() {
     for (id, state) in dirty {
       state.edits = [:]
       if isUnsavedDelete(state) { state.isDeleted = false }
       guard state.isInserted, state.sent.isEmpty else { continue }
       forget(id)
-      // Its face stays in somebody's hands, and stands for nothing any more.
+      // The program may still hold its instance, which no longer represents an object.
       state.isInserted = false
       state.isDeleted = true
     }

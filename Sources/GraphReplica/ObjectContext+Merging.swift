@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// What comes from the server, merged under what is unsaved here.
+/// Merges messages from the server underneath unsaved edits.
 extension ObjectContext {
   func merge(_ action: ReplicaAction) {
     switch action {
@@ -19,12 +19,12 @@ extension ObjectContext {
     case .diverged:
       for index in queuedSaves.indices where queuedSaves[index].request != nil { queuedSaves[index].isOutdated = true }
       burials.forget()
-      // Any image of the store as it is now counts as newer.
+      // From here on any image of the current store counts as newer.
       for state in held {
         if dirty[state.id] != nil { state.seenInOtherPast = state.seenInOtherPast ?? state.stored }
         state.stored?.revision = -1
         state.loadedMembers = [:]
-        // Nor is it known any more what others had deleted.
+        // The store may not have the deletes of other clients.
         if state.isGone, state.sent.isEmpty, dirty[state.id] == nil { state.isDeleted = false }
       }
     case .outdated(let transaction):
@@ -45,14 +45,15 @@ extension ObjectContext {
 
   // MARK: - Results and deltas
 
+  /// Replaces a live query's result.
   /// - Parameters:
-  ///   - revision: the state of the graph that the result shows.
-  ///   - isWhole: what it does not have is not in it; of a window that can't be said.
+  ///   - revision: the state of the graph that the result was read at.
+  ///   - isWhole: the result is complete, so that an object that it lacks is not in it; false for a window.
   func load(
     _ images: [ObjectImage], into query: QueryID, at revision: Revision, isWhole: Bool = false,
     window: WindowDifference? = nil
   ) {
-    // Ids only: what has left is not to be held while observers look.
+    // Ids only, so that departed objects are not kept alive while observers run.
     guard let old = results[query].map({ Set($0.keys) }) else { return }
     var change = ObjectsDidChange()
     change.windows[query] = window
@@ -99,7 +100,7 @@ extension ObjectContext {
       let isNew = state(image.id)?.stored == nil
       guard let state = register(image) else { return }
       results[query]?[image.id] = state
-      // Somebody brought it back.
+      // Another client restored it.
       if dirty[image.id] == nil { state.isDeleted = false }
       if isNew { change.inserted.append(image.id) } else { change.refreshed.append(image.id) }
     case .updated:
@@ -128,13 +129,13 @@ extension ObjectContext {
     take(image, into: state)
   }
 
-  /// The stored image moves on, nobody knows how.
+  /// Replaces the stored image; the edits in between are unknown.
   func merge(_ image: ObjectImage, into state: ObjectState) {
     state.loseTrackOfTexts()
     take(image, into: state)
   }
 
-  /// An unsaved text is rebased over what others wrote, so that both stay.
+  /// Replaces the stored image. Unsaved texts are rebased over what other clients wrote, so that both stay.
   private func take(_ image: ObjectImage, into state: ObjectState) {
     state.stored = image
     state.uncertainTexts = []
@@ -147,12 +148,15 @@ extension ObjectContext {
 
   // MARK: - Another past
 
-  /// The base of an edit that was made after the first revision is this, where nobody can say which it is: whatever others
-  /// did to the same is a conflict.
+  /// The base of an edit whose true base is unknown: the first revision, so that any later change of the same
+  /// property by another client is a conflict.
   private static let oldestBase: Revision = 1
 
-  /// What is unsaved or waits was begun in a past that the store does not have. Where it was begun on what was shown last, and
-  /// the object says that, it is as if it had been begun on what is there; else its user has never seen that.
+  /// Adjusts the bases of unsaved and queued edits that were begun in a past that the store does not have.
+  ///
+  /// If an edit was begun on the last visible state, and the object still has the values that it replaces, the
+  /// current revision becomes its base. Otherwise the user has never seen the current values, and the base is
+  /// `oldestBase`.
   private func beginAnew(_ state: ObjectState, _ seen: ObjectImage, _ image: ObjectImage) {
     func base(_ edits: [PropertyNumber: ObjectState.LocalValue], begun: Revision, isDelete: Bool) -> Revision {
       guard begun >= seen.revision else { return min(Self.oldestBase, image.revision) }
@@ -174,7 +178,7 @@ extension ObjectContext {
         let begun = queuedSaves[index].states[place].base
         queuedSaves[index].states[place].base = base(sent?.edits ?? [:], begun: begun, isDelete: sent?.isDelete == true)
       }
-      // What was required of the other past cannot be told of this one: it counts as changed.
+      // A requirement on the other past can't be checked in this one: the object counts as changed.
       for place in queuedSaves[index].preconditions.indices
       where queuedSaves[index].preconditions[place].state === state {
         queuedSaves[index].preconditions[place].condition.revision = min(Self.oldestBase, image.revision)
@@ -182,8 +186,8 @@ extension ObjectContext {
     }
   }
 
-  /// A transaction that was made beside the context speaks of another past. Places in its texts mean nothing; the rest is
-  /// compared with all that others did.
+  /// Resends a transaction of another past that was made outside the context. It is refused if it contains text
+  /// splices, whose positions are invalid; its other edits are compared with all changes of other clients.
   private func sendAnew(_ transaction: Transaction) {
     var anew = transaction
     for index in anew.changes.indices where anew.changes[index].base > 0 {

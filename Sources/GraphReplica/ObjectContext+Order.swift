@@ -1,9 +1,9 @@
 import GraphModel
 
-/// Ordered relationships. What was put where is kept as it was said, and said again to the server, which decides; until it
-/// has, the same moves are made here on the order as it came.
+/// Ordered relationships. Moves are kept as they were made and sent as such to the server, which decides; until it
+/// has answered, they are applied here to the order that it sent last.
 extension ObjectContext {
-  /// Makes `other` a member of an ordered relationship, if it is none, and puts it behind `anchor`, or at the beginning.
+  /// Places `other` after `anchor` in an ordered relationship, or at the beginning; a non-member becomes a member.
   func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
     guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
       !refusesEdit("\(property.name) can't be changed")
@@ -12,7 +12,7 @@ extension ObjectContext {
     record(.place([other.id], after: anchor?.id), property, of: state)
   }
 
-  /// All of `wanted` are members: they come into this order with as few moves as possible.
+  /// Brings the members into the order of `wanted` with as few moves as possible.
   func arrange(_ wanted: [ObjectID], _ property: Property, of state: ObjectState) {
     let present = related(to: state, through: property)
     let members = Set(present)
@@ -26,7 +26,8 @@ extension ObjectContext {
     state.edits[property.number, default: ObjectState.LocalValue(value: .null)].moves.append(move)
   }
 
-  /// The object is about to leave what its to-one names: saved moves would bring it back.
+  /// Drops moves of an object that is about to leave the owner that its to-one names; saving them would bring it
+  /// back.
   func forgetMoves(of state: ObjectState, through toOne: Property) {
     guard let relationship = toOne.relationship, !relationship.isToMany, relationship.position != nil,
       let parent = state.value(toOne).objectID.flatMap({ self.state($0) })
@@ -35,8 +36,7 @@ extension ObjectContext {
     if parent.edits[relationship.inverse]?.isEmptyList == true { parent.edits[relationship.inverse] = nil }
   }
 
-  /// Members by the place that the server gave them, then those that it does not know as members, then what was moved
-  /// here.
+  /// Members by the server's positions, then members that the server does not know; local moves are applied to these.
   func inOrder(_ members: [ObjectState], of state: ObjectState, _ property: Property, _ toOne: Property) -> [ObjectID] {
     guard let position = toOne.relationship?.position.flatMap({ model.property($0) }) else { return members.map(\.id) }
     var placed = [MemberPlace]()
@@ -54,13 +54,13 @@ extension ObjectContext {
 }
 
 extension ObjectState {
-  /// What happened here to the order of an ordered to-many.
+  /// A local change to the order of an ordered to-many.
   enum Move: Equatable {
-    /// It became a member, without a word about its place.
+    /// The object became a member, without a place.
     case append(ObjectID)
     case place([ObjectID], after: ObjectID?)
 
-    /// The move without an object, and with another id instead of a temporary one; nil when nothing is left.
+    /// The move with mapped ids, without the objects that map to nil; nil if no object is left.
     fileprivate func mapped(_ change: (ObjectID) -> ObjectID?) -> Move? {
       switch self {
       case .append(let id): return change(id).map(Move.append)
@@ -71,19 +71,19 @@ extension ObjectState {
     }
   }
 
-  /// What is unsaved and on its way of one property, oldest first.
+  /// The unanswered and unsaved edits of one property, oldest first.
   func locals(of property: Property) -> [LocalValue] {
     sent.compactMap { $0.edits[property.number] } + [edits[property.number]].compactMap { $0 }
   }
 }
 
 extension ObjectState.LocalValue {
-  /// Nothing of a to-many is left to be said.
+  /// Whether the edit of a to-many is empty.
   var isEmptyList: Bool { moves.isEmpty && added.isEmpty && removed.isEmpty }
 
   mutating func forgetMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
 
-  /// Nil when nothing is left to be said.
+  /// The edit without an added member; nil if it is empty then.
   func withoutMember(_ id: ObjectID) -> Self? {
     guard added.contains(id) else { return self }
     var rest = self
@@ -96,7 +96,7 @@ extension ObjectState.LocalValue {
     moves = moves.compactMap { $0.mapped { identities[$0] ?? $0 } }
   }
 
-  /// The members in the order that the moves give them; who is no member is passed over.
+  /// The members in the order that the moves give them; ids that are not members are ignored.
   func moving(_ list: [ObjectID]) -> [ObjectID] {
     let members = Set(list)
     return moves.reduce(list) { list, move in
@@ -105,7 +105,7 @@ extension ObjectState.LocalValue {
     }
   }
 
-  /// A list that the object itself keeps, with what was added, taken away and moved.
+  /// A list that is stored at this end, with members added, removed and moved.
   func editing(_ list: [ObjectID]) -> [ObjectID] {
     var list = list.filter { !removed.contains($0) }
     let moved = Set(moves.flatMap(\.objects))
@@ -119,7 +119,7 @@ extension ObjectState.LocalValue {
     return list
   }
 
-  /// As the server is told it, in turn.
+  /// The edits that the server receives, in order.
   func orderedEdits(_ property: PropertyNumber) -> [Edit] {
     let rest = added.subtracting(moves.flatMap(\.objects))
     var edits = [Edit]()

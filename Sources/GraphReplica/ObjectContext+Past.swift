@@ -1,30 +1,32 @@
 import GraphModel
 import GraphWire
 
-/// Contexts of the past: all their objects are of one revision. They are read, faulted and followed along relationships as
-/// in any context; nothing is edited, saved or followed live. What they want to read is taken from them and given back by
-/// whoever has a connection (`PastGraph` of a client).
+/// Contexts of the past: all their objects are of one revision.
+///
+/// They are read, faulted and followed along relationships like any context, but nothing is edited, saved or followed
+/// live. The owner of a connection (`PastGraph` of a client) takes their fetches and returns the answers.
 extension ObjectContext {
-  /// An empty context of the graph as it was at a revision, with objects of the same classes.
+  /// An empty context of the graph as it was at a revision, with the same classes.
   public func makePast(at revision: Revision) -> ObjectContext { ObjectContext(at: revision, like: self) }
 
-  /// What loads of this context ask for now; each is answered by `takePast` or `refusePast` under its number.
+  /// The fetches that loads need now; the owner answers each with `takePast` or `refusePast` under its number.
   public func takePastFetches() -> [(number: RequestID, fetch: Fetch)] {
     var fetches = [(number: RequestID, fetch: Fetch)]()
     while let event = nextLoadEvent() {
-      // Credit is the affair of whoever asks.
+      // Flow control is up to the owner.
       if case .ask(let number, .fetch(let fetch)) = event { fetches.append((number, fetch)) }
     }
     return fetches
   }
 
-  /// A part of the answer.
+  /// Accepts a part of a fetch's answer.
   public func takePast(_ chunk: Chunk, of number: RequestID) { _ = isForLoads(.chunk(number, chunk)) }
 
-  /// The answer is none.
+  /// Fails a fetch.
   public func refusePast(_ number: RequestID, _ refusal: Refusal) { _ = isForLoads(.refused(number, refusal)) }
 
-  /// True, and told, where nothing may be edited.
+  /// Reports an attempt to edit a context of the past.
+  /// - Returns: whether this is such a context.
   func refusesEdit(_ what: @autoclosure () -> String) -> Bool {
     guard let revision else { return false }
     let edit = EditOfThePast(revision: revision, what: what())
@@ -36,11 +38,11 @@ extension ObjectContext {
   }
 }
 
-/// An attempt to edit the graph as it was: a programmer's error.
+/// An attempt to edit the graph as it was: a programming error.
 public struct EditOfThePast: Error, Hashable, Sendable, CustomStringConvertible {
   /// The revision of the context.
   public let revision: Revision
-  /// What was tried, in words.
+  /// The attempt, as a clause for people.
   public let what: String
 
   public var description: String {

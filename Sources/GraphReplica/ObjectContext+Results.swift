@@ -1,19 +1,19 @@
 import GraphModel
 
-/// What a list that follows a live query asks for after each commit: not the whole result, only the objects that the
-/// commit touched.
+/// Access for lists that follow a live query: after each commit they read only the objects that it touched.
 extension ObjectContext {
-  /// An object of a live query as the server has it; nil for one that is not in its result.
+  /// An object of a live query as the server has it; nil if it is not in the result.
   public func storedImage(_ id: ObjectID, in query: QueryID) -> ObjectImage? {
     if let parent { return parent.storedImage(id, in: query) }
     return results[query]?[id]?.stored
   }
 
-  /// Whether the first result of a live query has come. One that is loaded anew after a reset counts as not loaded.
+  /// Whether the first result of a live query has arrived. A query that is reloading after a reset counts as not
+  /// loaded.
   public func isLoaded(_ query: QueryID) -> Bool {
     parent?.isLoaded(query) ?? (replica.queries[query]?.isLoaded ?? false)
   }
 
-  /// The objects that the context holds, as the server has them: what paths of an order lead to.
+  /// The held objects as the server has them, for the paths of a sort order.
   public var storedObjects: any ImageSource { parent?.storedObjects ?? HeldObjects(context: self) }
 }

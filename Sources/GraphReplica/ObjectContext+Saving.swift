@@ -1,29 +1,30 @@
 import GraphModel
 
-/// Saving. A context has one transaction under way at a time: the next is made when the one before is answered, so that
-/// it can name the objects which that one inserted, and say its texts as splices of what is stored by then.
+/// An unanswered save. A context has one transaction in flight: it builds the next one after the answer, which allows
+/// it to use the permanent ids of inserted objects, and to express texts as splices of the stored text.
 struct QueuedSave {
   let id: TransactionID
   let policy: MergePolicy
   let undo: UndoGroup?
-  /// What must not have been changed by others.
+  /// Conditions on objects that other clients must not have changed.
   var preconditions = [(state: ObjectState, condition: Precondition)]()
-  /// The objects that it changes, as they were dirty then.
+  /// The objects that it changes, with their bases at the time of the save.
   var states: [(state: ObjectState, kind: Change.Kind, base: Revision)]
-  /// An undo, a redo or a restore, which waits its turn as a save does: it speaks of the saves before it.
+  /// An undo, a redo or a restore. It is queued like a save because it refers to the saves before it.
   var request: ReplicaEvent?
-  /// The request speaks of a past that the store does not have.
+  /// Whether the request refers to a past that the store does not have.
   var isOutdated = false
 }
 
 extension ObjectContext {
-  /// Saves all changes as one transaction; nil when there are none. It goes out now, or when the one before it has been
+  /// Saves all changes as one transaction; nil if there are none. It is sent now, or when the previous one has been
   /// answered.
   ///
-  /// A child's changes become unsaved changes of its parent instead; it returns nil.
+  /// A child's changes become unsaved changes of its parent instead, and the result is nil.
   /// - Parameters:
-  ///   - requirements: what other clients must not have changed; if they have, the save is refused under every policy. A
-  ///     child's save reaches no server: the requirements belong to the save of the outermost context.
+  ///   - requirements: conditions on objects that other clients must not have changed; otherwise the save is refused
+  ///     under every policy. A child's save reaches no server: the requirements belong to the save of the outermost
+  ///     context.
   ///   - undo: nil for the open or a new group of `undoScope`, if there is one.
   @discardableResult
   public func save(
@@ -36,9 +37,9 @@ extension ObjectContext {
     }
     var states = [(state: ObjectState, kind: Change.Kind, base: Revision)]()
     let id = TransactionID(replica: replica.id, sequence: lastSequence + 1)
-    // Before the edits count as sent: they say when they were begun.
+    // Must precede the move of edits to `sent`: it reads the revision at which they were begun.
     let preconditions = requirements.compactMap { $0.precondition() }
-    // Inserts in the order of their temporary ids, which is the order in which they were made.
+    // Inserts are in the order of their temporary ids, which is the order of creation.
     for state in dirty.values.sorted(by: { $0.id < $1.id }) {
       let kind: Change.Kind
       if state.isDeleted {
@@ -65,22 +66,22 @@ extension ObjectContext {
     return id
   }
 
-  /// An id for a transaction that is made beside the context's own saves. All of a replica's ids come from one counter: a
-  /// server whose history was pruned takes what is behind a pruned one for something that it may have committed.
+  /// A new id for a transaction that is made outside the context's own saves. All of a replica's ids come from one
+  /// counter: a server with pruned history assumes that an id at or below a pruned one may have been committed.
   public func newTransactionID() -> TransactionID {
     if let parent { return parent.newTransactionID() }
     lastSequence += 1
     return TransactionID(replica: replica.id, sequence: lastSequence)
   }
 
-  /// Undoes or redoes, now or when the saves before it have been answered; answered as a save is.
+  /// Undoes or redoes, now or when the saves before it have been answered; answered like a save.
   public func undo(_ request: UndoRequest) {
     if refusesEdit("nothing can be undone") { return }
     if let parent { return parent.undo(request) }
     enqueue(.undo(request), request.id)
   }
 
-  /// Brings back what was there, now or when the saves before it have been answered; answered as a save is.
+  /// Restores an earlier state, now or when the saves before it have been answered; answered like a save.
   public func restore(_ request: RestoreRequest) {
     if let parent { return parent.restore(request) }
     enqueue(.restore(request), request.id)
@@ -99,27 +100,28 @@ extension ObjectContext {
       queuedSaves.removeFirst()
       return sendNextSave()
     }
-    // Each in a change of its own, which says that much and no more.
+    // Each precondition is a change of its own, without edits.
     var changes = save.preconditions.map { state, condition in
       let id = (self.state(state.id) ?? state).id
       return Change(.update, id, base: condition.revision, onlyIf: condition)
     }
-    // Behind everything else: what was put behind an object comes to stand there wherever its joining is said.
+    // Moves come last: an anchor may become a member in any of the other changes.
     var moves = [Change]()
     for (made, kind, begun) in save.states {
-      // Its object may have come as another's before the answer named it: then that one counts.
+      // The object may have arrived in a delta before the answer named it; then that state counts.
       let state = self.state(made.id) ?? made
-      // A store that went back to a backup has not come so far yet, and what has not come anew is of no revision.
+      // A store restored from a backup may not have reached this revision yet, and an object that has not been
+      // reloaded has no revision.
       let base = max(0, min(begun, state.stored?.revision ?? begun))
-      // It may have waited for another save: what was heard meanwhile goes in under it.
+      // Deltas may have arrived while the save was queued: rebase over them.
       state.settleTexts()
       guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }
-      // An insert that was refused: what changes it is the insert now.
+      // If the insert was refused, this update is sent as the insert.
       let isInsert = kind == .insert || state.isInserted
       let placing = edits(sent.edits.filter { isPlacedByMembers($0.key) })
       let others = sent.edits.filter { !isPlacedByMembers($0.key) }
       if kind == .delete {
-        // Behind a base of 0 it would delete whatever happened to what was seen here.
+        // With a base of 0 the server would delete the object regardless of changes since it was read.
         changes.append(Change(.delete, state.id, base: begun > 0 ? max(1, base) : base))
         continue
       } else if isInsert {
@@ -132,7 +134,7 @@ extension ObjectContext {
     handle(.save(Transaction(id: save.id, policy: save.policy, undo: save.undo, changes: changes + moves)))
   }
 
-  /// An ordered relationship whose members hold their places: moves are all that its owner says of it.
+  /// Whether a property is an ordered relationship whose members store their positions: its owner sends only moves.
   func isPlacedByMembers(_ property: PropertyNumber) -> Bool {
     model.property(property)?.relationship.map { $0.isToMany && $0.position != nil } ?? false
   }
@@ -148,15 +150,18 @@ extension ObjectContext {
     }
   }
 
-  /// Texts travel as splices of what is stored now; everything else against the revision that the edit began at, so
-  /// that a conflict shows. An overwrite also says up to where the rest of the object was seen, and so does who comes to
-  /// lead to another object by what is said of that.
+  /// The changes that update one object.
+  ///
+  /// Texts are sent as splices of the stored text, all other edits with the revision at which they were begun, so
+  /// that conflicts are detected. An overwrite also sends the revision up to which the rest of the object was seen. A
+  /// one-to-one that refers to another object only because of an edit at the other end is sent as a change with a
+  /// base and no edits.
   private func updates(
     of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision, _ policy: MergePolicy
   ) -> [Change] {
     var plain = locals
     var texts = [Edit]()
-    // What it says here may be of a time that the store has forgotten, until it has come anew.
+    // After a divergence the stored text may be of a lost past, until the object has been reloaded.
     let seen = state.stored?.revision ?? 0
     let isKnown = seen >= 0
     for (number, local) in locals.sorted(by: { $0.key < $1.key })
@@ -166,7 +171,7 @@ extension ObjectContext {
         let splices = local.rebased(onto: stored).splices
       else { continue }
       plain[number] = nil
-      // What was typed and taken back is still an edit, if of nothing.
+      // Text that was typed and removed again is still an edit, with an empty effect.
       let none = TextSplice(offset: 0, length: 0, insertion: "")
       texts.append(Edit(number, .splice(splices.isEmpty ? [none] : splices)))
     }
@@ -200,14 +205,14 @@ extension ObjectContext {
     let made = Set(identities.values)
     for image in saved.objects { register(image) }
     for (state, _, _) in save?.states ?? [] {
-      // After `identify` the state that counts may be another one.
+      // `identify` may have replaced the state.
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
       let conflicts = saved.committed.conflicts.filter { $0.id == state.id && !$0.mineWon }
       if sent.isDelete {
-        // Under some policies a change of somebody else outweighs a delete. And who brought it back since may have been heard
-        // of before the answer.
+        // Under some policies another client's change outweighs a delete. A restore by another client may also have
+        // arrived before the answer.
         let isBack = state.stored?.revision ?? 0 > saved.committed.revision
         let isGone = !isBack && !conflicts.contains { $0.kind == .changed }
         state.isDeleted = isGone
@@ -219,8 +224,8 @@ extension ObjectContext {
         state.stored?.revision ?? 0 < saved.committed.revision,
         !results.values.contains(where: { $0[state.id] != nil })
       {
-        // The reply did not hold the object and no query will bring it: what was sent is what is stored, as far as this
-        // context knows. What was lost at the other end of a relationship is named there.
+        // The reply did not contain the object and no query delivers it: assume that what was sent is stored. Edits
+        // that lost at the other end of a relationship are conflicts of that object.
         let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
         fold(sent.edits.filter { !$0.value.names(lost) }, into: state)
       }
@@ -230,15 +235,15 @@ extension ObjectContext {
     sendNextSave()
   }
 
-  /// An undo that waited for the save means what that did, be it nothing: not the step before it.
+  /// Binds an undo that waited for the save to its commit, even an empty one, and not to the step before it.
   private func nameStep(of save: QueuedSave, at revision: Revision) {
     guard var undo = undoBehind(save) else { return }
     undo.revision = revision
     queuedSaves[0].request = .undo(undo)
   }
 
-  /// The undo that waited for a save and means its step; nil where it may mean another: of another stack, or a commit that
-  /// was made beside the queue.
+  /// The queued undo of a save's step; nil where it may mean another step: of another stack, or a commit that was
+  /// made outside the queue.
   private func undoBehind(_ save: QueuedSave) -> UndoRequest? {
     guard !save.states.isEmpty, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil, !undo.redo,
       undo.scope == nil || undo.scope == save.undo?.scope ?? .zero, undo.id.sequence == save.id.sequence + 1
@@ -246,8 +251,8 @@ extension ObjectContext {
     return undo
   }
 
-  /// A temporary id has become an object. Its echo may have come first, or it met an object that was there: then the
-  /// two are one, and both faces stand for it.
+  /// Gives an inserted object its permanent id. If its delta arrived first, or the insert matched an existing object,
+  /// the two states become one, and both instances refer to it.
   private func identify(_ state: ObjectState, _ identity: Committed.Identity) {
     forget(identity.temporary)
     dirty[identity.temporary] = nil
@@ -290,12 +295,12 @@ extension ObjectContext {
     state.stored = image
   }
 
-  /// A refused transaction's edits are unsaved again, under what was edited since. They speak of what was seen when they were
-  /// made, however often they are saved: a conflict stands until `refresh`.
+  /// Makes a refused transaction's edits unsaved again, underneath later edits. They keep the base at which they were
+  /// made, however often they are saved: a conflict persists until `refresh`.
   func giveBack(_ id: TransactionID) {
     let save = takeQueuedSave(id)
     if let save, let undo = undoBehind(save) {
-      // It was of what has been refused, and not of the step before.
+      // The undo was of the refused save, not of the step before it.
       queuedSaves.removeFirst()
       actions.append(.saved(undo.id, .failure(Self.nothingToUndo)))
     }
@@ -309,8 +314,8 @@ extension ObjectContext {
         unmade.append(state.id)
         continue
       }
-      // A later save of the same object stands on this one: it takes the edits along. Those of an object that others have
-      // deleted are gone with it.
+      // A later save of the same object builds on this one and takes over its edits. Edits of an object that other
+      // clients have deleted are discarded.
       if state.isGone {
         state.edits = [:]
       } else if let next = state.sent.indices.first {
@@ -319,7 +324,7 @@ extension ObjectContext {
       } else {
         state.edits = sent.edits.merging(state.edits) { $0.merged(with: $1) }
         state.base = min(state.base, begun)
-        // It may have been deleted and brought back meanwhile.
+        // It may have been deleted and restored meanwhile.
         dirty[state.id] = state
       }
       state.settleTexts()
@@ -329,7 +334,7 @@ extension ObjectContext {
     sendNextSave()
   }
 
-  /// Its insert was refused, and it was deleted meanwhile: the server never hears of it again.
+  /// Discards an object whose insert was refused and which was deleted meanwhile; the server never receives it.
   private func abandon(_ state: ObjectState) {
     for index in queuedSaves.indices { queuedSaves[index].states.removeAll { $0.state === state } }
     (state.sent, state.edits) = ([], [:])

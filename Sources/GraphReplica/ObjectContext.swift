@@ -2,51 +2,52 @@ import GraphModel
 import GraphWire
 
 /// A local graph of managed objects that follows the served one: identity map, unsaved edits, pending transactions,
-/// live queries. Stands for the server's root context as a managed object stands for the server's object.
+/// live queries.
 ///
-/// Pure like the replica that it owns: everything that is to be done comes out of `takeActions`. It belongs to one
-/// actor; a client runs it (`GraphClient`), and so does the simulation.
+/// It represents the server's root context as a managed object represents the server's object. Like the replica that
+/// it owns, it is pure: all effects are actions that `takeActions` returns. It belongs to one actor; a client
+/// (`GraphClient`) or the simulation runs it.
 public final class ObjectContext {
   /// The model of the served graph.
   public let model: Model
-  /// The protocol's half.
+  /// The client half of the protocol.
   public internal(set) var replica: Replica
-  /// Classes for entities; without an entry an object is a plain `ManagedObject`.
+  /// The classes of entities; an entity without an entry uses plain `ManagedObject`.
   private let classes: [EntityNumber: ManagedObject.Type]
-  /// What a child context reads through to; nil for the context of a client.
+  /// The context that a child reads through to; nil for a client's own context.
   public let parent: ObjectContext?
-  /// The revision that all objects are of, in a context of the past, which can't be edited; nil in any other.
+  /// The revision of all objects in a context of the past, which can't be edited; nil in any other.
   public let revision: Revision?
-  /// Called with each attempt to edit a context of the past. Without it an attempt is a programmer's error, and traps.
+  /// Called for each attempt to edit a context of the past. Without a handler an attempt is a programming error, and
+  /// traps.
   public var editWasRefused: ((EditOfThePast) -> Void)?
-  /// Child contexts that somebody holds.
+  /// Child contexts, held weakly.
   var children = [WeakContext]()
 
   private var states = [ObjectID: WeakState]()
   private var sweepAt = 1_024
-  /// States with something unsaved or on its way are held here.
+  /// Keeps alive the states that have unsaved or unanswered changes.
   var dirty = [ObjectID: ObjectState]()
   var results = [QueryID: [ObjectID: ObjectState]]()
   var actions = [ReplicaAction]()
   private var lastTemporary: UInt64 = 0
   var lastQuery: QueryID = 0
-  /// What windows show.
+  /// The rows of each window.
   var windows = [QueryID: HeldWindow]()
   var lastSequence: UInt64 = 0
-  /// The stack that saves without a group of their own belong to; without one each of them is a step by itself, in the
-  /// scope zero.
+  /// The undo stack of saves that name no group. Without it each of those saves is a step by itself, in scope zero.
   public var undoScope: UndoScope?
-  /// Saves that are not answered; the first is under way.
+  /// Unanswered saves, oldest first; only the first has been passed to the replica.
   var queuedSaves = [QueuedSave]()
   var burials = Burials()
-  /// What is being loaded.
+  /// Loads in progress.
   var loads = ObjectLoads()
-  /// Events that are being handled, one inside the other.
+  /// The nesting depth of events: an observer may cause further ones.
   private var depth = 0
   let edition = Edition()
   var referrers = ReferrerIndex(.seen)
   var storedReferrers = ReferrerIndex(.stored)
-  /// Called once for each commit that is merged, and for each result that is loaded.
+  /// Called once for each merged commit, and for each loaded result.
   private var observers = [(identity: ObservationToken.Identity, body: (ObjectsDidChange) -> Void)]()
 
   private struct WeakState {
@@ -54,7 +55,7 @@ public final class ObjectContext {
   }
 
   /// An empty context over a replica without a connection.
-  /// - Parameter classes: for each entity that has one, the class of its objects.
+  /// - Parameter classes: the classes of objects, at most one for each entity.
   public init(model: Model, replica: Replica, classes: [ManagedObject.Type] = []) {
     self.model = model
     self.replica = replica
@@ -68,14 +69,14 @@ public final class ObjectContext {
     self.classes = byNumber
   }
 
-  /// A child; its replica is never used.
+  /// A child context; its replica is never used.
   init(on parent: ObjectContext) {
     (model, replica, classes) = (parent.model, parent.replica, parent.classes)
     self.parent = parent
     revision = parent.revision
   }
 
-  /// An empty context of the past, for objects of the same classes; its replica is never used.
+  /// An empty context of the past with the same classes; its replica is never used.
   init(at revision: Revision, like other: ObjectContext) {
     (model, replica, classes) = (other.model, other.replica, other.classes)
     parent = nil
@@ -84,7 +85,7 @@ public final class ObjectContext {
 
   // MARK: - Identity
 
-  /// The face of an object that the context holds with its values; nil when it holds none, or only a fault.
+  /// The instance of an object whose values the context holds; nil for a fault, a deleted or an unknown object.
   public func object(_ id: ObjectID) -> ManagedObject? {
     if parent != nil, state(id) == nil, parent?.object(id) == nil { return nil }
     guard let state = parent == nil ? state(id) : stateOrFault(id), !state.isDeleted, !state.isFault else { return nil }
@@ -101,8 +102,8 @@ public final class ObjectContext {
     return face
   }
 
-  /// Takes an object as the server has it; an older image than the one that is held changes nothing.
-  /// - Returns: nil for one that is known to have been deleted since.
+  /// Registers an object's image from the server; an image older than the held one is ignored.
+  /// - Returns: nil for an object that is known to have been deleted since.
   @discardableResult
   func register(_ image: ObjectImage) -> ObjectState? {
     guard !burials.outlived(image) else { return nil }
@@ -131,14 +132,14 @@ public final class ObjectContext {
     edition.advance(id)
   }
 
-  /// The objects that the context holds, in the order of their ids.
+  /// All held objects, in the order of their ids.
   var held: [ObjectState] { unsortedStates.sorted { $0.id < $1.id } }
 
-  /// The same in no order.
+  /// All held objects, in no order.
   var unsortedStates: [ObjectState] { states.values.compactMap(\.state) }
 
-  /// Objects that came with a fetch.
-  /// - Parameter batch: what else came with it, where it came in several parts.
+  /// Registers the objects of a fetch.
+  /// - Parameter batch: collects the objects of one fetch, if they arrive in several parts.
   public func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {
     if let parent { return parent.register(images, in: batch).compactMap { fault($0.id) } }
     return images.compactMap { register($0, in: batch).map { face(of: $0) } }
@@ -159,18 +160,18 @@ public final class ObjectContext {
 
   // MARK: - Events and actions
 
-  /// Feeds the replica below and merges what comes of it.
+  /// Passes an event to the replica, and merges the resulting actions.
   public func handle(_ event: ReplicaEvent) {
     if let parent { return parent.handle(event) }
     perform(event)
-    // What is loaded is asked for behind everything else that the event says to the server.
+    // Load requests are sent after everything else that the event sends to the server.
     while depth == 0, let next = nextLoadEvent() { perform(next) }
   }
 
   private func perform(_ event: ReplicaEvent) {
     var produced = [ReplicaAction]()
     replica.handle(event, into: &produced)
-    // The server wants requests in the order of their numbers: observers of what follows may make further ones.
+    // Observers may send further requests, and the server requires ascending request numbers: queue these first.
     actions += produced.filter(\.isForTheConnection)
     depth += 1
     for action in produced where !action.isForTheConnection && !isForLoads(action) {
@@ -180,7 +181,7 @@ public final class ObjectContext {
     depth -= 1
   }
 
-  /// What is to be done or told since the last call, in order.
+  /// Removes and returns the actions since the last call, in order.
   public func takeActions() -> [ReplicaAction] {
     if let parent { return parent.takeActions() }
     defer { actions = [] }
@@ -189,11 +190,11 @@ public final class ObjectContext {
 
   // MARK: - Live queries
 
-  /// Follows a query; its result is empty until the first one has come.
+  /// Follows a query; its result is empty until the first one has arrived.
   /// - Parameters:
-  ///   - prefetching: what is loaded along with its objects, and with those that join it later.
-  ///   - most: the query is refused, with `limit`, when its first result, or one that comes anew, has more objects; the
-  ///     rest of them is not waited for. Nil for any number.
+  ///   - prefetching: relationships to load with its objects, and with those that join it later.
+  ///   - most: the query is refused, with `limit`, if its first or a reloaded result has more objects; the rest of
+  ///     them is not awaited. Nil for any number.
   public func follow(
     entity: Entity, predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none, atMost most: Int? = nil
   ) -> QueryID {
@@ -210,7 +211,7 @@ public final class ObjectContext {
     return lastQuery
   }
 
-  /// Ends a live query; its objects stay as long as somebody holds them, and follow nothing any more.
+  /// Ends a live query. Its objects live as long as the program holds them, without further updates from this query.
   public func unfollow(_ query: QueryID) {
     if let parent { return parent.unfollow(query) }
     results[query] = nil
@@ -219,7 +220,7 @@ public final class ObjectContext {
     handle(.unsubscribe(query))
   }
 
-  /// The objects of a live query as they are now, in the given order.
+  /// The current objects of a live query, in the given order.
   public func result(of query: QueryID, sort: [SortKey] = []) -> [ManagedObject] {
     if let parent { return parent.result(of: query, sort: sort).compactMap { fault($0.id) } }
     let held = HeldObjects(context: self)
@@ -227,14 +228,15 @@ public final class ObjectContext {
       .compactMap { results[query]?[$0.id].map { face(of: $0) } }
   }
 
-  /// The ids of a live query's objects as the server has them.
+  /// The objects of a live query as the server has them, by id.
   public func storedResult(of query: QueryID) -> [ObjectID: ObjectImage] {
     parent?.storedResult(of: query) ?? (results[query] ?? [:]).compactMapValues(\.stored)
   }
 
   // MARK: - Observation
 
-  /// Calls `body` after each merged commit, on the context's own actor, until the token goes.
+  /// Calls `body` after each merged commit and each loaded result, on the context's actor, until the token is
+  /// released.
   public func observe(_ body: @escaping (ObjectsDidChange) -> Void) -> ObservationToken {
     let token = ObservationToken()
     observers.append((token.identity, body))
@@ -260,8 +262,8 @@ public final class ObjectContext {
   }
 }
 
-/// The objects of a context as the server has them, for paths that orders and predicates follow: what the context does
-/// not hold ends a path.
+/// The server's versions of a context's objects, for the paths of sort orders and predicates. An object that the
+/// context does not hold ends a path.
 struct HeldObjects: ImageSource {
   let context: ObjectContext
 
@@ -272,49 +274,49 @@ struct HeldObjects: ImageSource {
   }
 }
 
-/// Keeps an observation alive: when the token goes, so does the observation.
+/// Keeps an observation active until the token is released.
 public final class ObservationToken {
   fileprivate(set) weak var context: ObjectContext?
   let identity = Identity()
 
   final class Identity {}
 
-  /// Ends the observation before the token goes.
+  /// Ends the observation before the token is released.
   public func cancel() { context?.remove(identity) }
 
   deinit { context?.remove(identity) }
 }
 
-/// What one merged commit, or one loaded result, did to the local graph.
+/// The changes that one merged commit, or one loaded result, made to the local graph.
 public struct ObjectsDidChange: Sendable {
-  /// The commit; 0 for a result that was loaded.
+  /// The commit's revision; 0 for a loaded result.
   public var revision: Revision = 0
-  /// The state of the graph that a loaded result shows; 0 for a commit.
+  /// The revision of a loaded result; 0 for a commit.
   public var loadedRevision: Revision = 0
-  /// Who committed; empty for a result that was loaded.
+  /// The commit's author; empty for a loaded result.
   public var author = ""
-  /// When; 0 for a result that was loaded.
+  /// The commit's time; 0 for a loaded result.
   public var time: Timestamp = 0
-  /// Objects that came to a query and that the context had no image of before.
+  /// Objects that entered a query and that the context had no image of before.
   public var inserted = [ObjectID]()
-  /// With the properties that changed.
+  /// Updated objects, with the properties that changed.
   public var updated = [ObjectID: Set<PropertyNumber>]()
-  /// Objects that are gone altogether.
+  /// Deleted objects.
   public var deleted = [ObjectID]()
-  /// Objects whose values came anew, without word of what changed.
+  /// Objects whose complete values arrived, without a list of the changed properties.
   public var refreshed = [ObjectID]()
   /// Objects that left a query without being deleted.
   public var departed = [ObjectID]()
-  /// The live queries whose results this changed.
+  /// The live queries whose results changed.
   public var queries = Set<QueryID>()
-  /// Of these, the ones whose whole result came anew: what is told of objects does not say who is in it.
+  /// The queries among them that were reloaded: the lists of objects do not describe their membership.
   public var loaded = Set<QueryID>()
-  /// Live queries that the server does not follow, or no more: their results are gone.
+  /// Live queries that the server refused or stopped following; their results are removed.
   public var refused = [QueryID: Refusal]()
-  /// Of these, what happened to the rows of those that are windows.
+  /// The row changes of the windows among `queries`.
   public var windows = [QueryID: WindowDifference]()
 
-  /// Whether the property may have changed: it did, the object came anew, or it is gone.
+  /// Whether the property may have changed: it was updated, or the object was reloaded or deleted.
   public func touches(_ id: ObjectID, _ property: PropertyNumber) -> Bool {
     updated[id]?.contains(property) == true || refreshed.contains(id) || deleted.contains(id)
   }

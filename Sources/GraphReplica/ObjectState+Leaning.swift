@@ -1,11 +1,11 @@
 import GraphModel
 
-/// Where what was typed here ends (`typed`), and what goes on there: it leans to the left, so that nobody's words come in
-/// between (docs/decisions/0029-words-in-one-piece.md). The ends are places in the stored text; what others commit moves them
-/// as an editor's cursor, their words come behind.
+/// Tracks where locally typed text ends (`typed`). Text that continues there leans to the left, so that no other
+/// client's words come in between (docs/decisions/0029-words-in-one-piece.md). The ends are offsets in the stored
+/// text; commits of other clients move them like an editor's cursor, and text inserted at an end goes after it.
 extension ObjectState {
-  /// Lets what is unsaved lean on what was typed before it, wherever it goes on there: in a save that is under way, in one
-  /// that is answered, in what is unsaved below it.
+  /// Lets local edits lean on earlier local text that they continue: of an unanswered save, of the save that is being
+  /// answered, or of the unsaved edits below.
   func lean(above answered: [PropertyNumber: LocalValue]) {
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }
@@ -24,9 +24,9 @@ extension ObjectState {
     }
   }
 
-  /// Others committed while nothing is unsaved here.
+  /// Moves the ends over another client's commit while nothing is unsaved here.
   func followTyped(_ moved: [Edit], at revision: Revision) {
-    // One's own, whose answer came first.
+    // The client's own commit, whose answer arrived first.
     if revision == typedAt { return }
     for edit in moved {
       if case .splice(let splices) = edit.action {
@@ -37,10 +37,10 @@ extension ObjectState {
     }
   }
 
-  /// Moves the ends over all that was heard of.
+  /// Moves the ends over all recorded commits.
   /// - Parameters:
-  ///   - answered: the edits of a save that is committed now.
-  ///   - revision: its commit's.
+  ///   - answered: the edits of the save that has just been committed.
+  ///   - revision: the revision of its commit.
   func followTyped(_ answered: [PropertyNumber: LocalValue], committedAt revision: Revision) {
     defer { if !answered.isEmpty { typedAt = revision } }
     for number in Set(typed.keys).union(answered.keys) where entity.property(number)?.attribute?.kind == .text {
@@ -61,7 +61,7 @@ extension ObjectState {
     }
   }
 
-  /// What others insert at an end comes behind it.
+  /// Moves the ends of one text; what other clients insert at an end goes after it.
   private func follow(_ number: PropertyNumber, _ moves: [[TextSplice]]) {
     guard let ends = typed[number] else { return }
     typed[number] = ends.map { end in moves.reduce(end) { TextSplice.moved($0, by: $1, isBehind: false) } }
@@ -69,10 +69,10 @@ extension ObjectState {
 }
 
 extension ObjectState.LocalValue {
-  /// The ends of what was typed, behind this edit of one's own; none where nobody can tell.
+  /// The ends of locally typed text after this edit; empty if they are unknown.
   fileprivate func ends(behind ends: [Int]) -> [Int] {
     guard let splices else {
-      // Of a new object all is one's own.
+      // All text of a new object is local.
       return textBase == nil ? value.stringValue.map { [$0.utf8.count] } ?? [] : []
     }
     let own = TextSplice.ends(of: splices)

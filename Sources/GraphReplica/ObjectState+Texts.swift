@@ -1,19 +1,21 @@
 import GraphModel
 
-/// Unsaved texts follow what others commit. A text is a pile: what is stored, on it what was saved and not answered, on
-/// that what is not saved, each a difference from the one below. What others commit goes in under the pile, as splices,
-/// so that a word which somebody is in the middle of stays in one piece, wherever others write.
+/// Rebases unsaved texts over the commits of other clients.
 ///
-/// While a save is under way nobody knows which deltas the server has put in front of it; they are kept in `textMoves`
-/// until its answer tells. Where only whole images came, the two texts are compared instead.
+/// A text is a stack of layers: the stored text, then unanswered saves, then unsaved edits, each a difference from
+/// the one below. The commits of other clients go in underneath as splices, so that a word that is being typed stays
+/// in one piece, wherever others write.
+///
+/// While a save is in flight, the client does not know which deltas the server has ordered before it; they are kept
+/// in `textMoves` until the answer arrives. Where only complete images arrived, the two texts are compared instead.
 extension ObjectState {
-  /// What one commit did to a text.
+  /// The splices of one commit to a text.
   struct TextMove {
     let revision: Revision
     let splices: [TextSplice]
   }
 
-  /// A commit's edits of texts, heard of one by one.
+  /// Records a commit's edits of texts.
   func recordTextMoves(_ moved: [Edit], at revision: Revision) {
     guard !edits.isEmpty || !sent.isEmpty else { return followTyped(moved, at: revision) }
     for edit in moved where entity.property(edit.property)?.attribute?.kind == .text {
@@ -25,7 +27,7 @@ extension ObjectState {
     }
   }
 
-  /// An image came whole: what happened in between is not known.
+  /// Marks texts as untracked: a complete image arrived, and the edits before it are unknown.
   func loseTrackOfTexts() {
     guard !edits.isEmpty || !sent.isEmpty else { return typed = [:] }
     for property in entity.storedProperties where property.attribute?.kind == .text {
@@ -33,11 +35,11 @@ extension ObjectState {
     }
   }
 
-  /// Puts everything that was heard of under the edits that remain, and begins to listen anew. Between two saves: of those
-  /// that wait none has gone out yet.
+  /// Rebases the remaining edits over all recorded moves, and clears the record. Called between two saves: none of
+  /// the queued ones has been sent.
   /// - Parameters:
-  ///   - answered: the edits of a save that is committed now and stood on the ground of the moves.
-  ///   - revision: its commit's, whose own echo is among the moves.
+  ///   - answered: the edits of the save that has just been committed, based on the same text as the moves.
+  ///   - revision: the revision of its commit, whose own delta is among the moves.
   func settleTexts(after answered: [PropertyNumber: LocalValue] = [:], committedAt revision: Revision = 0) {
     defer { (textMoves, untrackedTexts) = ([:], []) }
     guard let stored else { return typed = [:] }
@@ -45,7 +47,7 @@ extension ObjectState {
     followTyped(answered, committedAt: revision)
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }
-    // Each by itself: their order means nothing.
+    // Texts are independent of each other: their order does not matter.
     for number in numbers {
       guard let property = entity.property(number), property.attribute?.kind == .text,
         let text = stored[property].stringValue
@@ -56,7 +58,8 @@ extension ObjectState {
     }
   }
 
-  /// False when the moves do not lead to the stored text.
+  /// Rebases the layers of a text over the recorded moves.
+  /// - Returns: false if the moves do not lead to the stored text.
   private func move(
     _ number: PropertyNumber, to stored: String, _ answered: LocalValue?, committedAt revision: Revision
   ) -> Bool {
@@ -86,8 +89,7 @@ extension ObjectState {
     return true
   }
 
-  /// Puts others' moves, one after the other, under an edit: the edit as it is on top of them, and they as they are on
-  /// top of the edit.
+  /// Rebases a local edit over a sequence of other clients' moves, and the moves over the edit.
   static func under(
     _ own: [TextSplice], _ moves: [[TextSplice]]
   ) -> (own: [TextSplice], moves: [[TextSplice]]) {
@@ -100,7 +102,7 @@ extension ObjectState {
     return (own, lifted)
   }
 
-  /// Nothing is under way: what was saved waits.
+  /// Rebases the layers of a text by comparing it with the stored text; no save is in flight.
   private func compare(_ number: PropertyNumber, with stored: String) {
     var ground = stored
     func step(_ local: LocalValue) -> LocalValue {
@@ -114,10 +116,10 @@ extension ObjectState {
 }
 
 extension ObjectState.LocalValue {
-  /// Finds what was done to a text when its value was set once more.
+  /// Computes the splices after the value was set again.
   /// - Parameters:
-  ///   - older: the edit as it was before; nil for the first.
-  ///   - newer: an edit on top of the older one, where it is known.
+  ///   - older: the previous edit; nil for the first.
+  ///   - newer: an edit on top of the older one, if it is known.
   mutating func follow(_ older: Self?, _ newer: Self? = nil) {
     splices = nil
     guard let base = textBase, let mine = value.stringValue else { return }
@@ -132,7 +134,7 @@ extension ObjectState.LocalValue {
     if splices?.count ?? .max > TextSplice.maximumPlaces { splices = TextSplice.differences(from: base, to: mine) }
   }
 
-  /// A text whose ground has moved, nobody knows how: the same edit on what is stored now.
+  /// The same edit on another stored text, found by comparison because the splices between the two are unknown.
   func rebased(onto stored: String) -> Self {
     guard let base = textBase, let splices, !Bytes.equal(base, stored) else { return self }
     let moved = TextSplice.rebase(splices, over: TextSplice.differences(from: base, to: stored))

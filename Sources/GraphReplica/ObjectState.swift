@@ -1,30 +1,30 @@
 import GraphModel
 
-/// What a context knows of one object. Shared by the object's face and by every query that holds it; when neither
-/// does and nothing is unsaved, it goes.
+/// The state of one object in a context. The object's instance and every query that contains it share it; it is
+/// released when none of them exists and nothing is unsaved.
 final class ObjectState {
-  /// A property as this context will have it once it is saved.
+  /// An edit of a property, with the value that the property will have once it is saved.
   struct LocalValue {
     var value: Value
-    /// Of a one-to-one: it was said of the object at the other end, and the server need not hear it twice.
+    /// For a one-to-one: the edit follows from an edit of the object at the other end, and need not be sent.
     var isEcho = false
-    /// For a to-many: what was added and taken away, so that edits of others merge.
+    /// For a to-many: added and removed members, so that edits of other clients merge.
     var added = Set<ObjectID>()
     var removed = Set<ObjectID>()
-    /// For an ordered to-many: what was put where, in turn.
+    /// For an ordered to-many: the moves, in order.
     var moves = [Move]()
-    /// For a text: what it said when the edit began, and what was done to it since.
+    /// For a text: its content when the edit began, and the splices since.
     var textBase: String?
     var splices: [TextSplice]?
 
-    /// Whether it leads to one of these, or did.
+    /// Whether the edit sets, adds or removes a reference to one of these objects.
     func names(_ ids: Set<ObjectID>) -> Bool {
       value.objectID.map { ids.contains($0) } ?? false || !ids.isDisjoint(with: added) || !ids.isDisjoint(with: removed)
     }
 
-    /// This edit and a newer one of the same property, as one.
+    /// This edit and a newer one of the same property, combined.
     func merged(with newer: LocalValue) -> LocalValue {
-      // What was said once is not forgotten because it was taken back by what was said of another object.
+      // An explicit edit remains one when an edit of another object sets it to null.
       let isEcho = newer.isEcho && (isEcho || !newer.value.isNull)
       var both = LocalValue(
         value: newer.value, isEcho: isEcho, added: added.subtracting(newer.removed).union(newer.added),
@@ -36,55 +36,56 @@ final class ObjectState {
     }
   }
 
-  /// Edits that were saved and not answered.
+  /// The edits of an unanswered save.
   struct SentEdits {
     let transaction: TransactionID
     var edits: [PropertyNumber: LocalValue]
-    /// The save deletes the object.
+    /// Whether the save deletes the object.
     let isDelete: Bool
   }
 
   var id: ObjectID
   let entity: Entity
-  /// As the server has it; nil for an object that was never saved, and for a fault.
+  /// The object as the server has it; nil for a fault and for an object that was never saved.
   var stored: ObjectImage? { didSet { didChange() } }
-  /// Texts whose stored value is only what was sent: the server's may hold words of others, so that places in it mean
-  /// nothing. They are saved whole until an image comes, and a conflict shows.
+  /// Texts whose stored value is only what was sent. The server's text may contain words of other clients, so that
+  /// offsets in it are unknown. These texts are saved as a whole until an image arrives, so that a conflict is
+  /// detected.
   var uncertainTexts = Set<PropertyNumber>()
-  /// What others did to texts since the edits of them stood on what is stored, in the order of revisions.
+  /// Other clients' edits of texts since the local edits were last rebased, in the order of revisions.
   var textMoves = [PropertyNumber: [TextMove]]()
-  /// Where in a stored text what was typed here ends: what is typed there next goes on with it.
+  /// Byte offsets in a stored text where locally typed text ends: text that is typed there next continues it.
   var typed = [PropertyNumber: [Int]]()
-  /// The revision of the save that was answered last.
+  /// The revision of the last answered save with edits of this object.
   var typedAt: Revision = 0
-  /// Texts of which not every move was heard.
+  /// Texts of which some moves are unknown.
   var untrackedTexts = Set<PropertyNumber>()
-  /// Edits that have not been saved.
+  /// Unsaved edits.
   var edits = [PropertyNumber: LocalValue]() { didSet { didChange() } }
-  /// The revision that the edits were begun at.
+  /// The revision at which the edits were begun.
   var base: Revision = 0
-  /// What was seen before the store turned out to have another past, until the object comes anew. Revisions of the two
-  /// can't be compared.
+  /// The image that was visible before the store turned out to have another past, until the object is reloaded.
+  /// Revisions of the two pasts can't be compared.
   var seenInOtherPast: ObjectImage?
-  /// Oldest first.
+  /// The edits of unanswered saves, oldest first.
   var sent = [SentEdits]() { didSet { didChange() } }
-  /// Values of transient attributes: whatever comes from the server leaves them alone.
+  /// Values of transient attributes; messages from the server do not change them.
   var transients = [PropertyNumber: Value]() { didSet { didChange() } }
   var isInserted = false
-  /// Deleted here, or in the context below.
+  /// Whether the object is deleted, here or in the parent context.
   var isDeleted: Bool {
     get { isDeletedHere || under?.isDeleted == true }
     set { isDeletedHere = newValue }
   }
   private var isDeletedHere = false { didSet { didChange() } }
   weak var face: ManagedObject?
-  /// In a child context, the parent's state of the object; nil for one that was made there and not saved.
+  /// In a child context, the parent's state of the object; nil for an unsaved object that was inserted in the child.
   var under: ObjectState?
-  /// What it came together with.
+  /// The objects that arrived together with this one.
   var batch: FetchBatch?
-  /// To-manys that are stored at their other ends and of which all members came.
+  /// To-many relationships that are stored at their other ends and whose members were all loaded.
   var loadedMembers = [PropertyNumber: LoadedMembers]()
-  /// The context's; from when it keeps the object.
+  /// The context's change counter; set when the context registers the object.
   var edition: Edition?
 
   init(id: ObjectID, entity: Entity, stored: ObjectImage?) {
@@ -95,7 +96,7 @@ final class ObjectState {
 
   private func didChange() { edition?.advance(id) }
 
-  /// The value as this context sees it: unsaved over sent over stored.
+  /// The value in this context: unsaved over sent over stored.
   func value(_ property: Property) -> Value {
     if property.relationship?.isToMany == true { return .objects(members(property)) }
     if let attribute = property.attribute, attribute.isTransient {
@@ -108,13 +109,13 @@ final class ObjectState {
     return storedValue(property)
   }
 
-  /// Whether all that was said of the property is that the other end was said to lead here, or no more.
+  /// Whether the only unsaved edit of the property is an echo with this value.
   func isEchoing(_ value: Value, _ property: Property) -> Bool {
     guard let local = edits[property.number] else { return false }
     return local.isEcho && local.value == value
   }
 
-  /// The revision whose values it has, apart from edits.
+  /// The revision of its values, apart from edits.
   var revision: Revision { stored?.revision ?? under?.revision ?? 0 }
 
   func storedValue(_ property: Property) -> Value {
@@ -134,7 +135,7 @@ final class ObjectState {
     return ids.sorted()
   }
 
-  /// Temporary ids became permanent: whatever is unsaved here and names one, names the object now.
+  /// Replaces temporary ids by permanent ones in all local edits.
   func replace(_ identities: [ObjectID: ObjectID]) {
     func replaced(_ local: LocalValue) -> LocalValue {
       var local = local

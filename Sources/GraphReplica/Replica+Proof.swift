@@ -1,23 +1,24 @@
 import GraphModel
 import GraphWire
 
-/// The newest state of which anything is held here, in whatever way it came: an answer to a save or a fetch may be ahead of all
-/// queries. On each connection the store has to say that it knows it, for it may have gone back to a backup meanwhile.
+/// The newest state of which the client holds anything, however it arrived: an answer to a save or a fetch may be
+/// ahead of all queries. On each connection the store has to confirm that it knows this state, because it may have
+/// been restored from a backup meanwhile.
 enum NewestState {
-  /// It is of this connection's store, or of no store yet.
+  /// The state is of this connection's store; nil if nothing is held.
   case proven(Token?)
-  /// The store has to say whether it knows the state. `heard` came meanwhile: of this connection's store, and perhaps of
-  /// another past.
+  /// The store has not confirmed the state yet. `heard` arrived meanwhile: from this connection's store, and perhaps
+  /// of another past.
   case asked(Token, heard: Token?)
-  /// What is held is of two stores, of which one was never heard of again.
+  /// Objects of two stores are held, and one of the stores never confirmed its state.
   case mixed(heard: Token?)
 
-  /// The state that the store has to say it knows; nil when it need not.
+  /// The state that the store has yet to confirm; nil if there is none.
   var unproven: Token? {
     if case .asked(let token, _) = self { token } else { nil }
   }
 
-  /// Something of this state is held from now on.
+  /// Records that something of this state is held.
   mutating func take(_ token: Token) {
     switch self {
     case .proven(let old): self = .proven(Self.newer(old, token))
@@ -26,17 +27,17 @@ enum NewestState {
     }
   }
 
-  /// A store is there, and this is its newest state.
+  /// Starts a connection to a store whose newest state is `head`.
   mutating func connect(head: Token) {
     if case .proven(let token?) = self, token != head { self = .asked(token, heard: nil) }
   }
 
-  /// The store has said that it knows the state.
+  /// Records that the store knows the state.
   mutating func prove() {
     if case .asked(let token, let heard) = self { self = .proven(heard.map { Self.newer(token, $0) } ?? token) }
   }
 
-  /// Nothing is held any more but what this connection's store has said.
+  /// Discards all but the state that this connection's store has sent.
   mutating func forget() {
     switch self {
     case .proven: self = .proven(nil)
@@ -57,10 +58,11 @@ enum NewestState {
   }
 }
 
-/// Whether the store is the one that this side's state is of, and has not gone back behind it.
+/// Resume validation: whether the store is the one that the held state is of, and was not restored to an earlier
+/// state.
 extension Replica {
-  /// Where no query says what the newest state is, the store is asked for what came after it: it refuses when it does not
-  /// know that state.
+  /// Asks the store for the changes after the newest state, unless the subscription of a query names it. The store
+  /// refuses if it does not know that state.
   mutating func askForProof(_ head: Token, _ actions: inout [ReplicaAction]) {
     newest.connect(head: head)
     switch newest {
@@ -71,13 +73,13 @@ extension Replica {
   }
 
   private mutating func ask(after token: Token, _ actions: inout [ReplicaAction]) {
-    // A server older than windows ends the connection at this question.
+    // A server older than windows closes the connection at this request.
     guard knowsWindows else { return }
     subscribing += 1
     send(.changes(.follow(FollowRequest(since: token, limit: 1))), for: .proof(token.revision), &actions)
   }
 
-  /// The store has said whether it knows a state.
+  /// Records whether the store knows a state.
   mutating func prove(_ revision: Revision, isKnown: Bool) {
     if isKnown {
       provenRevision = max(provenRevision, revision)
@@ -86,18 +88,18 @@ extension Replica {
     }
   }
 
-  /// It has said so of the newest one.
+  /// Handles the answer to whether the store knows the newest state.
   mutating func takeProof(of revision: Revision, isKnown: Bool, _ actions: inout [ReplicaAction]) {
     prove(revision, isKnown: isKnown)
     endSubscribing(mayShow: true, &actions)
   }
 
-  /// It has answered for every state that it was asked about.
+  /// Decides whether the state is valid, after the store has answered for every state that it was asked about.
   mutating func settleProof(_ actions: inout [ReplicaAction]) {
     if case .mixed = newest { return diverge(&actions) }
     if doubtedRevision > provenRevision { return diverge(&actions) }
     if let token = newest.unproven, provenRevision < token.revision {
-      // The query that was to say so was refused, or nobody follows it any more.
+      // The query that would have confirmed the state was refused, or is no longer followed.
       ask(after: token, &actions)
       if subscribing > 0 { return }
     }

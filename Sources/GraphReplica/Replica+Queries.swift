@@ -4,65 +4,68 @@ import GraphWire
 /// A query that the replica follows.
 struct FollowedQuery {
   var subscribe: Subscribe
-  /// Its owner wants all objects of the result, or none when there are more than these.
+  /// The most objects that its owner accepts; a larger result refuses the query. Nil for any number.
   var maximumCount: Int?
-  /// What the server calls it on this connection.
+  /// The server's number for the query on this connection.
   var number: UInt64?
-  /// A result on its way; nil when none is.
+  /// A result that is being received; nil if there is none.
   var incoming: Incoming?
-  /// The owner has seen a first result.
+  /// Whether the owner has received a first result.
   var isLoaded: Bool { token != nil }
-  /// The state at which the owner holds the result: what a reconnect resumes from. Each query has its own, for one may be
-  /// loading anew while the others go on.
+  /// The state of the owner's result, from which a reconnect resumes. Each query has its own, because one may be
+  /// reloading while the others advance.
   var token: Token?
-  /// The state of the result that the owner still holds while another is on its way.
+  /// The state of the old result that the owner keeps while a new one is on its way.
   private(set) var held: Token?
   /// The request that the server's answers name: the subscription, or the window's last move.
   var request: UInt64?
-  /// Of a window: the place that the server was last told.
+  /// For a window: the place that the server was sent last.
   var place: Subscribe.Window?
-  /// Of a window: the place whose rows come, or are shown.
+  /// For a window: the place of the rows that are being received or visible.
   var shown: Subscribe.Window?
-  /// What is there has not been shown yet.
+  /// Whether the window is moving, and the rows of its new place are not visible yet.
   var isMoving = false
 
   struct Incoming {
     var objects = [ObjectImage]()
-    /// Where it was read, once all of it is here.
+    /// The state at which it was read, once it is complete.
     var at: Token?
-    /// Of a window: how many rows there are before limit and offset.
+    /// For a window: the number of rows before limit and offset.
     var total: UInt64 = 0
-    /// An advance at or past `at` has come behind the last chunk. An advance that came before it does not speak of this result.
+    /// Whether an advance at or past `at` has arrived after the last chunk. An earlier advance does not cover this
+    /// result.
     var isCovered = false
   }
 
-  /// The result comes anew. What the owner holds stays until then.
+  /// Starts a reload; the old result stays visible until the new one arrives.
   mutating func beginAnew() {
     held = token ?? held
     token = nil
   }
 
-  /// The result is here.
+  /// Ends a reload: the new result is visible.
   mutating func isShown(at token: Token) {
     self.token = token
     held = nil
   }
 
-  /// The connection is gone, and a result that was on its way with it. The next one is asked after what the owner holds:
-  /// else nobody would notice that the store was put back behind it meanwhile.
+  /// Resets the query after the connection was lost, and with it a result on its way. The next subscription resumes
+  /// from the result that the owner holds; otherwise a store that was restored to an earlier state would go
+  /// unnoticed.
   mutating func returnToHeld() {
     token = token ?? held
     held = nil
     (number, request, incoming, isMoving) = (nil, nil, nil, false)
   }
 
-  /// Others were shown more, while its result was on its way: what it missed would be told of revisions that have gone by, so
-  /// the result comes whole. That the store still knows what was shown is said of the others, or asked.
+  /// Requires a complete reload if other queries were shown a later revision while this query's result was on its
+  /// way: a resume would deliver deltas of revisions that have passed. The other queries, or a separate request,
+  /// establish whether the store still knows the visible state.
   mutating func comeAnew(behind shown: Revision) {
     if let token, token.revision < shown { forgetHeld() }
   }
 
-  /// What the owner holds is worth nothing.
+  /// Invalidates the result that the owner holds.
   mutating func forgetHeld() { (token, held) = (nil, nil) }
 }
 
@@ -71,16 +74,17 @@ extension Replica {
   mutating func sendSubscribe(_ query: QueryID, _ actions: inout [ReplicaAction]) {
     guard let followed = queries[query] else { return }
     guard followed.subscribe.window == nil || knowsWindows else {
-      // It would send all of the result.
+      // An older server would send the complete result.
       queries[query] = nil
       return actions.append(.refusedQuery(query, Self.serverWithoutWindows))
     }
     subscribing += 1
-    // A server reads a few at a time, and refuses what waits beyond its limit.
+    // A server reads a few at a time, and refuses requests beyond its limit.
     if subscribing - unsent.count > Self.maximumSubscribing { unsent.append(query) } else { announce(query, &actions) }
   }
 
-  /// So many subscriptions wait for their answers at most; more of them wait here. A quarter of what the server lets wait.
+  /// The most subscriptions that await their answers; the others wait here. A quarter of the requests that the server
+  /// lets wait.
   static let maximumSubscribing = ProtocolLimits.maximumOutstandingRequests / 4
 
   private mutating func announce(_ query: QueryID, _ actions: inout [ReplicaAction]) {
@@ -88,7 +92,7 @@ extension Replica {
     queries[query]?.place = followed.subscribe.window
     queries[query]?.shown = followed.subscribe.window
     var subscribe = followed.subscribe
-    // What was loaded on an earlier connection is current as of the token.
+    // A result of an earlier connection is current as of the token.
     if let token = followed.token { subscribe.since = token }
     send(.subscribe(subscribe), for: .subscribe(query), &actions)
     queries[query]?.request = lastRequest
@@ -101,10 +105,10 @@ extension Replica {
       return endSubscribing(mayShow: true, &actions)
     }
     guard let number = followed.number, case .live = phase else { return }
-    // It counts among the session's queries until the server says that it does not.
+    // The query counts against the session's limit until the server confirms.
     send(.unsubscribe(query: number), for: .other, &actions)
     numbers[number] = nil
-    // Nothing that is still said of it answers anything; a move that is not answered yet has another number to give back.
+    // Later answers to the subscription are ignored. An unanswered move has a second number to release.
     if let request = followed.request { asked[request] = nil }
     if let before = moves.removeValue(forKey: query)?.before { numbers[before] = nil }
     staged.removeAll { numbers[$0.query] == nil }
@@ -123,7 +127,7 @@ extension Replica {
     if let since, !isRepeated { prove(since.revision, isKnown: known || resumed) }
     if resumed {
       queries[query]?.token = since
-      // What was announced before speaks of a session that did not have this query.
+      // An earlier advance was for a session without this query.
       heldAdvance = nil
       actions.append(.resumed(query, since: queries[query]?.token?.revision ?? 0))
     } else {
@@ -136,8 +140,8 @@ extension Replica {
     if !isRepeated { endSubscribing(mayShow: !resumed, &actions) }
   }
 
-  /// One subscription has been answered. What was held is shown when the last one is, unless that one resumes: then
-  /// the advance which ends its replay shows it.
+  /// Handles the answer to one subscription. The last answer publishes what was held back, unless that query resumes:
+  /// then the advance at the end of its replay does.
   mutating func endSubscribing(mayShow: Bool, wasAnswered: Bool = false, _ actions: inout [ReplicaAction]) {
     if !wasAnswered {
       subscribing = max(0, subscribing - 1)
@@ -156,13 +160,14 @@ extension Replica {
     }
   }
 
-  /// Whether a delta is all that this side hears of its revision: with one query it is, with several an advance closes it.
+  /// Whether a delta completes its revision: with one query it does, with several an advance does.
   private func isWhole(_ delta: Delta) -> Bool {
     numbers.count == 1 && queries[numbers[delta.query] ?? 0]?.incoming == nil
   }
 
-  /// The store is not the one that this side's newest state is of, or has gone back behind it. Nothing that is held here can
-  /// be told from what the store never came to: queries that resumed, from a state that it still knows, load anew as well.
+  /// Handles a store that is not the one of this side's newest state, or was restored to an earlier one. Held objects
+  /// can't be distinguished from those of states that the store never reached, so queries that resumed from a state
+  /// that it knows are reloaded as well.
   mutating func diverge(_ actions: inout [ReplicaAction]) {
     (provenRevision, doubtedRevision, shownRevision) = (0, 0, 0)
     newest.forget()
@@ -176,7 +181,7 @@ extension Replica {
       numbers[number] = nil
       dropMove(of: query)
       queries[query]?.isMoving = false
-      // What else is said under the old number, such as that it begins anew, is not about the new one.
+      // Answers under the old request, such as a reset, do not concern the new subscription.
       asked = asked.filter { !$0.value.isAbout(query) }
       staged.removeAll { $0.query == number }
       queries[query]?.number = nil
@@ -207,7 +212,7 @@ extension Replica {
     if subscribing == 0, isWhole(delta) { advance(to: delta.revision, delta.fingerprint, &actions) }
   }
 
-  /// An advance has come. It covers the results that were complete before it, also while it is held.
+  /// Handles an advance. It covers the results that were complete before it, even while it is held back.
   mutating func takeAdvance(to revision: Revision, _ fingerprint: UInt64, _ actions: inout [ReplicaAction]) {
     for query in queries.keys {
       guard let at = queries[query]?.incoming?.at, at.revision <= revision else { continue }
@@ -216,7 +221,7 @@ extension Replica {
     advance(to: revision, fingerprint, &actions)
   }
 
-  /// All that concerns this replica up to `revision` is here: show it.
+  /// Publishes everything up to `revision`, all of which has arrived.
   private mutating func advance(to revision: Revision, _ fingerprint: UInt64, _ actions: inout [ReplicaAction]) {
     guard subscribing == 0 else {
       heldAdvance = (revision, fingerprint)
@@ -239,7 +244,7 @@ extension Replica {
     }
     var updates = [CommitUpdate]()
     var rest = [Delta]()
-    // Queries that resumed one after the other brought their parts of a revision one after the other.
+    // Queries that resumed one after the other delivered their parts of a revision separately.
     for delta in staged.sorted(by: { $0.revision < $1.revision }) {
       guard delta.revision <= revision, let query = numbers[delta.query] else {
         rest.append(delta)
@@ -262,8 +267,9 @@ extension Replica {
     move(to: Token(store: store, revision: revision, fingerprint: fingerprint))
   }
 
-  /// The query's deltas of revisions that the other queries were shown while its result was on its way: its owner sees the
-  /// result as of the last one, and no revision goes by twice. A window's result is never older than what was shown.
+  /// Applies the query's deltas of revisions that were published to other queries while its result was on its way:
+  /// the owner receives the result as of the last one, and no revision is published twice. A window's result is never
+  /// older than the published revision.
   private mutating func foldShown(into incoming: inout FollowedQuery.Incoming, of query: QueryID) {
     guard let schema, queries[query]?.shown == nil else { return }
     let (others, shown) = staged.divided { numbers[$0.query] == query && $0.revision <= shownRevision }
@@ -271,7 +277,7 @@ extension Replica {
     staged = others
   }
 
-  /// Every result that is whole is as of this state now.
+  /// Advances every complete result to this state.
   mutating func move(to token: Token) {
     newest.take(token)
     for query in queries.keys {

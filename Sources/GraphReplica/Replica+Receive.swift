@@ -27,7 +27,7 @@ extension Replica {
       let number = queries[query]?.number
       queries[query] = nil
       if let number {
-        // It was accepted, and its first result failed.
+        // The subscription was accepted, and its first result failed.
         numbers[number] = nil
         if let before = moves.removeValue(forKey: query)?.before { numbers[before] = nil }
         staged.removeAll { numbers[$0.query] == nil }
@@ -38,7 +38,7 @@ extension Replica {
       forget(message.request, request)
       actions.append(.refused(request, refusal))
     case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
-      // Nobody follows it any more: what else the server says of it, such as that it begins anew, answers nothing.
+      // The query is no longer followed: ignore further answers to its subscription, such as a reset.
       if queries[query] == nil { asked[message.request] = nil }
       takeSubscribed(query, number, resumed: resumed, known: known, &actions)
     case (.subscribed(let number, _, _), .moveWindow(let query)?):
@@ -87,7 +87,7 @@ extension Replica {
       takeProof(of: revision, isKnown: true, &actions)
     case (.refused(let refusal), .proof(let revision)?):
       asked[message.request] = nil
-      // A store that can't be read now has said nothing of the state: the next connection asks again.
+      // `unavailable` does not answer the question: ask again on the next connection.
       if refusal.code == .unavailable { return actions.append(.disconnect(refusal)) }
       takeProof(of: revision, isKnown: false, &actions)
     case (.differences(let differences, let last), .question(let request)?):
@@ -104,7 +104,7 @@ extension Replica {
       actions.append(.answer(request, .saved(saved)))
     case (.pong(let head), .ping?):
       asked[message.request] = nil
-      // The server names a revision only when it has told everything up to there.
+      // The server names a revision only after it has sent everything up to it.
       if subscribing == 0, staged.isEmpty, head.revision > 0 { move(to: head) }
     case (.delta(let delta), _): take(delta, &actions)
     case (.advance(let revision, let fingerprint), _): takeAdvance(to: revision, fingerprint, &actions)
@@ -120,7 +120,7 @@ extension Replica {
     }
   }
 
-  /// From here on the server's answers name the move.
+  /// Makes the move the request that the server's answers name from here on.
   private mutating func answersMove(_ number: UInt64, of query: QueryID) {
     asked[number] = queries[query].map { _ in .subscribe(query) }
     if let old = queries[query]?.request { asked[old] = nil }
@@ -134,13 +134,13 @@ extension Replica {
 
   private mutating func end(_ code: String, _ reason: String, _ actions: inout [ReplicaAction]) {
     let refusal = Refusal(Refusal.Code(rawValue: code) ?? .unavailable, reason)
-    // A server that is going away comes back; one that does not take this client will not change its mind.
+    // A server that shuts down comes back; one that rejects this client will not change its decision.
     if refusal.code == .unavailable { actions.append(.disconnect(refusal)) } else { actions.append(.rejected(refusal)) }
   }
 }
 
 extension Committed {
-  /// The state that the commit made.
+  /// The state after the commit.
   fileprivate func token(of store: UniqueID) -> Token {
     Token(store: store, revision: revision, fingerprint: fingerprint)
   }

@@ -1,28 +1,29 @@
 import GraphModel
 import GraphWire
 
-/// Time: it comes in with ticks, and `deadline` tells when the next one is wanted. Whoever has nothing to do sleeps from
-/// heartbeat to heartbeat: nothing here counts on ticks that come more often.
+/// Time, which arrives in ticks; `deadline` is when the next one is due. An idle client sleeps between heartbeats:
+/// nothing here depends on more frequent ticks.
 extension Replica {
-  /// What the server owes, and since when.
+  /// Whether the server owes an answer, and since when.
   enum Owed {
-    /// Nothing, or nothing was asked since the server was last heard.
+    /// Nothing, or nothing was requested since the server's last message.
     case nothing
-    /// Something that was asked since the last tick: the next one tells when.
+    /// An answer to a request since the last tick; the next tick records the time.
     case sinceNextTick
     case since(Int64)
   }
 
-  /// When the next tick is wanted, in the clock of the ticks: to ping, to tell of silence, or to give the connection up. It
-  /// is not later than the last tick when one is wanted at once, for something was asked. Nil while there is no connection.
-  /// Each event may change it, and a tick that comes earlier does no harm.
+  /// When the next tick is due, on the clock of the ticks: to ping, to report silence, or to close the connection.
+  ///
+  /// It equals the last tick's time if a tick is due at once, because something was requested. Nil while there is no
+  /// connection. Each event may change it, and an early tick is harmless.
   public var deadline: Int64? {
     guard let due else { return nil }
     if case .sinceNextTick = owed { return now }
     return due
   }
 
-  /// When something has to be done, as far as it is known.
+  /// The next ping or timeout, apart from requests since the last tick.
   private var due: Int64? {
     switch phase {
     case .disconnected: return nil
@@ -34,15 +35,16 @@ extension Replica {
     }
   }
 
-  /// How long the server may say nothing at all.
+  /// How many milliseconds the server may send nothing before the connection counts as lost.
   private var patience: Int64 { phase == .awaitingWelcome ? Self.welcomeMilliseconds : 3 * heartbeat }
 
   mutating func tick(_ milliseconds: Int64, _ actions: inout [ReplicaAction]) {
     if now == 0 {
-      // The first tick only tells what time it is.
+      // The first tick only sets the clock.
       (lastHeard, lastAsked) = (milliseconds, milliseconds)
     } else if let due, milliseconds - due > heartbeat {
-      // Nobody who is awake comes so late. While this side slept it could not hear: that time says nothing of the server.
+      // So late a tick means that this process was suspended and could not receive: that time is not silence of the
+      // server.
       lastHeard += milliseconds - now
       if case .since(let time) = owed { owed = .since(time + milliseconds - now) }
     }
@@ -63,7 +65,7 @@ extension Replica {
     if case .sinceNextTick = owed { (owed, lastAsked) = (.since(now), now) }
   }
 
-  /// The server is heard, or is not listened to any more.
+  /// Ends a silence: the server sent a message, or the connection ended.
   mutating func endSilence(_ actions: inout [ReplicaAction]) {
     owed = .nothing
     guard isSilent else { return }

@@ -1,12 +1,12 @@
 import GraphModel
 import GraphWire
 
-/// The client half of a session, pure: the mirror of `Hub`. It says hello, keeps what was saved until it is answered,
-/// follows queries over every reconnect, and shows nothing of a revision before all of it is here.
+/// The client half of a session, pure: the mirror of `Hub`. It sends the hello, keeps saves until they are answered,
+/// follows queries across reconnects, and publishes a revision only when all of it has arrived.
 ///
-/// Events in, actions out; a socket, a clock and a screen are somebody else's.
+/// Events in, actions out; the owner provides the socket, the clock and the screen.
 public struct Replica: Sendable {
-  /// How the connection stands.
+  /// The phase of the connection.
   enum Phase {
     case disconnected
     case awaitingWelcome
@@ -15,62 +15,63 @@ public struct Replica: Sendable {
 
   /// Names this client to the server: half of the key of each of its transactions.
   public let id: UniqueID
-  /// Who commits, as history will have it.
+  /// The author of its commits in history.
   public let author: String
   let program: String
-  /// The model of the context that the replica works for.
+  /// The model of the context that owns the replica.
   var schema: Model?
   private(set) var model: ModelHash?
 
   var phase = Phase.disconnected
-  /// The store that the server keeps.
+  /// The server's store.
   var store = UniqueID.zero
   var lastRequest: UInt64 = 0
-  /// What the owner saved and the server has not answered, oldest first.
+  /// Saves that the server has not answered, oldest first.
   var pending = [PendingSave]()
-  /// Who waits for which request of this connection.
+  /// The purpose of each open request of this connection.
   var asked = [UInt64: Purpose]()
   var questions = [RequestID: UInt64]()
   var queries = [QueryID: FollowedQuery]()
   var numbers = [UInt64: QueryID]()
-  /// Windows that stand somewhere else as of a revision that is not complete yet, with the number that each had before.
+  /// Moved windows of a revision that is not complete yet, with the number that each had before.
   var moves = [QueryID: (moved: WindowMoved, before: UInt64)]()
-  /// Deltas that wait for the advance which completes their revision.
+  /// Deltas that wait for the advance that completes their revision.
   var staged = [Delta]()
-  /// Subscriptions that the server has not answered. Until it has, nothing is shown: a query that resumes may yet bring
-  /// its part of a revision that the others have had.
+  /// The number of subscriptions that the server has not answered. Until it is 0 nothing is published: a query that
+  /// resumes may still deliver its part of a revision that the others have.
   var subscribing = 0
-  /// Those of them that are yet to be sent.
+  /// Subscriptions of these that have not been sent yet.
   var unsent = [QueryID]()
-  /// What was asked while this side caught up, behind so many of the saves that wait for that.
+  /// Questions that were asked while this side caught up, each after so many of the waiting saves.
   private var heldQuestions = [(request: RequestID, question: Question, saves: Int)]()
-  /// The last that was shown: no query tells of an older one.
+  /// The newest published revision; no query publishes an older one.
   var shownRevision: Revision = 0
-  /// An advance that came meanwhile.
+  /// An advance that arrived before all subscriptions were answered.
   var heldAdvance: (revision: Revision, fingerprint: UInt64)?
-  /// The newest state of this side of which this connection's server has said that it knows it, and the newest of which it
-  /// has said that it does not. States come one from the other: a server that knows a newer one has had the older, even if
-  /// that was pruned since.
+  /// The newest state of this side that this connection's server has confirmed to know, and the newest that it has
+  /// denied. States follow from each other: a server that knows a newer one has had the older, even if that was
+  /// pruned since.
   var provenRevision: Revision = 0
   var doubtedRevision: Revision = 0
-  /// What is known of the newest state of which anything is held.
+  /// The newest state of which anything is held, and whether the store has confirmed it.
   var newest = NewestState.proven(nil)
   var lastHeard: Int64 = 0
-  /// When something was last asked that has an answer: with what has none nothing is heard.
+  /// When the last request that has an answer was sent; other messages cause no reply.
   var lastAsked: Int64 = 0
-  /// Until its queries have come as far as the server was when this replica came back, nothing is committed: what is saved
-  /// speaks of what they show, an answer is told last, and a store that was restored meanwhile is known as one. The head
-  /// of the welcome; nil once they have.
+  /// The revision of the welcome's head, until the queries have reached it; then nil.
+  ///
+  /// Until then nothing is committed: saves refer to what the queries deliver, their answers arrive last, and a store
+  /// that was restored meanwhile is detected.
   var catchingUpTo: Revision?
-  /// Meanwhile the store has turned out to have another past.
+  /// Whether the store turned out to have another past while this side catches up.
   var hasDiverged = false
   var owed = Owed.nothing
-  /// Whether it has been told that the server owes something for long.
+  /// Whether the owner was notified of a long silence.
   var isSilent = false
-  /// The last tick.
+  /// The time of the last tick, in milliseconds.
   var now: Int64 = 0
   var heartbeat: Int64 = 15_000
-  /// Whether the server that answered last does.
+  /// Whether the server of the last welcome supports each of these.
   var knowsUndoSteps = false
   var knowsBatches = false
   var knowsWindows = false
@@ -104,9 +105,9 @@ public struct Replica: Sendable {
     }
 
     var kind: Kind
-    /// It was sent, on this connection or on one before: it may have been done.
+    /// Whether it was sent, on this connection or an earlier one, and so may have been committed.
     var hasLeft = false
-    /// It was made of a past that the store does not have.
+    /// Whether it was made in a past that the store does not have.
     var isOutdated = false
 
     var id: TransactionID {
@@ -118,10 +119,10 @@ public struct Replica: Sendable {
     }
   }
 
-  /// A replica without a connection, that follows nothing.
+  /// A replica without a connection that follows nothing.
   /// - Parameters:
   ///   - id: random, and never used by another replica.
-  ///   - model: nil takes whatever model the server has.
+  ///   - model: nil accepts any model of the server.
   public init(id: UniqueID, author: String, program: String = "", model: ModelHash?) {
     self.id = id
     self.author = author
@@ -129,19 +130,19 @@ public struct Replica: Sendable {
     self.model = model
   }
 
-  /// A replica that took whatever model the server has names that one from its next hello on: after a reconnect
-  /// another model is refused and not mistaken for this one.
+  /// Fixes the model for later hellos of a replica that accepted the server's model: after a reconnect another model
+  /// is refused instead of being mistaken for this one.
   public mutating func adopt(_ model: ModelHash) { self.model = model }
 
-  /// A server that accepts a connection and says nothing is given this long.
+  /// How long a server may take to answer a hello.
   static let welcomeMilliseconds: Int64 = 10_000
-  /// How long the server may owe an answer, and say nothing else, before that is told.
+  /// How long the server may owe an answer, and send nothing else, before the owner is notified.
   public static let silenceMilliseconds: Int64 = 5_000
 
-  /// Transactions that the server has not answered.
+  /// The transactions that the server has not answered.
   public var pendingTransactions: [TransactionID] { pending.map(\.id) }
 
-  /// Takes one event and appends what is to be done, in order.
+  /// Handles one event and appends the resulting actions, in order.
   public mutating func handle(_ event: ReplicaEvent, into actions: inout [ReplicaAction]) {
     switch event {
     case .connected: sayHello(&actions)
@@ -166,7 +167,7 @@ public struct Replica: Sendable {
     if catchingUpTo != nil { endCatchingUp(&actions) }
   }
 
-  /// The same, with the actions returned.
+  /// Handles one event and returns the resulting actions, in order.
   public mutating func handle(_ event: ReplicaEvent) -> [ReplicaAction] {
     var actions = [ReplicaAction]()
     handle(event, into: &actions)
@@ -192,8 +193,8 @@ public struct Replica: Sendable {
     if case .live = phase, catchingUpTo == nil { send(save, &actions) }
   }
 
-  /// Sends what is pending, once the queries show what the server had when this side came back. The same id: a
-  /// transaction whose answer was lost lands once.
+  /// Sends pending saves once the queries have reached the server's head at the time of the welcome. Each keeps its
+  /// id, so that a transaction whose answer was lost is committed once.
   private mutating func endCatchingUp(_ actions: inout [ReplicaAction]) {
     guard case .live = phase, subscribing == 0, let head = catchingUpTo else { return }
     for followed in queries.values {
@@ -216,7 +217,7 @@ public struct Replica: Sendable {
     askHeld(behind: .max, &actions)
   }
 
-  /// What was asked before a save that waited is asked before it, and what was asked behind it behind it.
+  /// Asks the questions that were held back, in their original order among the saves.
   private mutating func askHeld(behind saves: Int, _ actions: inout [ReplicaAction]) {
     while let held = heldQuestions.first, held.saves <= saves {
       heldQuestions.removeFirst()
@@ -235,14 +236,14 @@ public struct Replica: Sendable {
     if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].hasLeft = true }
     switch save.kind {
     case .transaction(let transaction):
-      // It would pass over the conditions, and commit what must not be committed.
+      // An older server would ignore the preconditions, and commit what must not be committed.
       guard knowsPreconditions || transaction.changes.allSatisfy({ $0.onlyIf == nil }) else {
         pending.removeAll { $0.id == transaction.id }
         return actions.append(.saved(transaction.id, .failure(Self.serverWithoutPreconditions)))
       }
       send(.commit(transaction, acknowledged: 0), for: .save(transaction.id), &actions)
     case .undo(let undo):
-      // It would read a redo as an undo, and take another step back.
+      // An older server would read a redo as an undo, and undo another step.
       guard knowsUndoSteps || (undo.scope == nil && !undo.redo) else {
         pending.removeAll { $0.id == undo.id }
         return actions.append(.saved(undo.id, .failure(Self.olderServer)))
@@ -259,7 +260,7 @@ public struct Replica: Sendable {
   static let serverWithoutWindows = Refusal(
     .notAllowed,
     "the server is older than windows of live queries: use programs of one release, or follow all of the query")
-  /// What the owner of a query hears whose result has more objects than it wanted.
+  /// The refusal of a query whose result has more objects than its owner accepts.
   public static func tooMany(_ most: Int) -> Refusal {
     Refusal(
       .limit,
@@ -276,7 +277,7 @@ public struct Replica: Sendable {
     var purpose = Purpose.question(request)
     switch question {
     case .batch, .importGraph:
-      // It works on the saves before it: those are sent when the queries have caught up.
+      // It depends on the saves before it, which are sent when the queries have caught up.
       if catchingUpTo != nil, !pending.isEmpty {
         return heldQuestions.append((request, question, pending.count))
       }
@@ -300,7 +301,7 @@ public struct Replica: Sendable {
       }
     switch question {
     case .undoState where !knowsUndoSteps: return actions.append(.refused(request, Self.olderServer))
-    // It would end the connection.
+    // An older server would close the connection.
     case .batch where !knowsBatches, .batchRows where !knowsBatches:
       return actions.append(.refused(request, Self.serverWithoutBatches))
     default: break
@@ -326,7 +327,7 @@ public struct Replica: Sendable {
 
   var newestOfQueries: Token? { queries.values.compactMap(\.token).max { $0.revision < $1.revision } }
 
-  /// What a question is refused with whose answer went with the connection.
+  /// The refusal of a question whose answer was lost with the connection.
   public static let lostConnection = Refusal(.unavailable, "the connection was lost")
 
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
@@ -343,7 +344,7 @@ public struct Replica: Sendable {
       queries[query]?.returnToHeld()
       queries[query]?.comeAnew(behind: shownRevision)
     }
-    // A transaction is kept and sent again; a question is the owner's to repeat.
+    // A transaction is kept and sent again; repeating a question is up to the owner.
     for request in questions.keys.sorted() {
       actions.append(.refused(request, Self.lostConnection))
     }
@@ -359,7 +360,7 @@ public struct Replica: Sendable {
     (knowsUndoSteps, knowsBatches) = (welcome.knowsUndoSteps, welcome.knowsBatches)
     (knowsWindows, knowsPreconditions) = (welcome.knowsWindows, welcome.knowsPreconditions)
     actions.append(.welcomed(welcome))
-    // First: the server answers it before it commits anything.
+    // Must come first: the server answers it before it commits anything.
     askForProof(welcome.head, &actions)
     catchingUpTo = welcome.head.revision
     for query in queries.keys.sorted() { sendSubscribe(query, &actions) }

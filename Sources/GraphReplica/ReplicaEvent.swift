@@ -1,170 +1,170 @@
 import GraphModel
 import GraphWire
 
-/// A live query of this replica, whatever the server calls it.
+/// A live query of this replica, independent of the server's number for it.
 public typealias QueryID = UInt64
 
-/// A question of this replica's owner; unlike the numbers on the wire it survives a reconnect.
+/// A question of this replica's owner; unlike the request numbers on the wire it survives a reconnect.
 public typealias RequestID = UInt64
 
-/// Objects that a context asked for; it says when they are here.
+/// A load of a context; `.filled` names it when it has ended.
 public typealias LoadID = UInt64
 
-/// What happens to the replica: from the network below, and from its owner above.
+/// An input of the replica: from the network below, or from its owner above.
 public enum ReplicaEvent: Sendable {
-  /// A connection stands; hello goes out.
+  /// A connection was established; the replica sends a hello.
   case connected
-  /// A message of the connection that stands.
+  /// A message arrived on the current connection.
   case received(ToClient)
-  /// It is gone: questions are refused, saves and queries kept.
+  /// The connection was lost: questions are refused, saves and queries kept.
   case disconnected
   /// Commits, now or when there is a connection again; answered by `.saved`.
   case save(Transaction)
-  /// Takes a step back or does it again; kept and answered as a save is.
+  /// Undoes or redoes a step; kept and answered like a save.
   case undo(UndoRequest)
-  /// Brings back what was there; kept and answered as a save is.
+  /// Restores an earlier state; kept and answered like a save.
   case restore(RestoreRequest)
-  /// Follows a query until `.unsubscribe`, over every reconnect. One whose result turns out to have more objects than
-  /// `atMost` is refused, as soon as that many are here; nil takes however many there are.
+  /// Follows a query across reconnects until `.unsubscribe`. A query whose result has more than `atMost` objects is
+  /// refused, as soon as too many have arrived; nil accepts any number.
   case subscribe(QueryID, Subscribe, atMost: Int? = nil)
-  /// Follows the query no more.
+  /// Stops following the query.
   case unsubscribe(QueryID)
-  /// The window of a query that has one is to stand somewhere else; answered by `.loadedWindow`.
+  /// Moves the window of a query; answered by `.loadedWindow`.
   case moveWindow(QueryID, offset: UInt64, limit: UInt64)
-  /// A question; refused when there is no connection, for it is its owner's to repeat.
+  /// Asks a question; refused without a connection, since repeating it is up to the owner.
   case ask(RequestID, Question)
-  /// The owner has used a chunk and takes another.
+  /// Requests the next chunk, after the owner has used one.
   case more(RequestID)
-  /// What others are to see; dropped when there is no connection.
+  /// Sets the presence that other sessions receive; dropped without a connection.
   case presence([UInt8])
-  /// Milliseconds of a clock that never goes back: before what is received, and at the replica's `deadline`.
+  /// The time of a monotonic clock, in milliseconds: before each received message, and at the replica's `deadline`.
   case tick(Int64)
 }
 
-/// What can be asked besides live queries.
+/// A request other than a live query.
 public enum Question: Hashable, Sendable {
-  /// Answered by chunks.
+  /// A fetch; answered by chunks.
   case fetch(Fetch)
   /// Commits of history.
   case log(LogRequest)
-  /// What the server tells of itself.
+  /// The server's status.
   case status
   /// The model file.
   case model
-  /// What undo and redo would take now; nil for all scopes of the author.
+  /// The next undo and redo steps; nil for all scopes of the author.
   case undoState(scope: UniqueID?)
-  /// Which revision was the newest at a time.
+  /// The newest revision at a time.
   case revisionAt(Timestamp)
-  /// Where the value of a property comes from.
+  /// The origin of a property's value.
   case why(ObjectID, PropertyNumber)
-  /// What was committed behind a token, or what two states differ in; of the latter the owner asks for each further part
-  /// by `.more`.
+  /// The commits after a token, or the differences of two states; of the latter the owner requests each further part
+  /// with `.more`.
   case changes(ChangesRequest)
   /// Rows for a batch that follows.
   case batchRows(BatchRows)
-  /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and is
-  /// asked for again under the same id.
+  /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and can
+  /// be requested again under the same id.
   case batch(BatchRequest)
-  /// The whole graph: its head, then chunks.
+  /// The complete graph: its head, then chunks.
   case exportGraph
-  /// A whole graph of rows that were sent; as a batch.
+  /// A complete graph from rows that were sent; handled like a batch.
   case importGraph(ImportRequest)
 }
 
-/// What the replica wants done or has to tell, in this order.
+/// An output of the replica: an effect to perform or a notification, in this order.
 public enum ReplicaAction: Sendable {
-  /// To the server, on the connection that stands.
+  /// Send a message on the current connection.
   case send(ToServer)
-  /// The connection is of no use any more.
+  /// Close the connection, which is no longer usable.
   case disconnect(Refusal)
-  /// The hello was answered; what is pending is sent once the queries have come as far as the server.
+  /// The hello was answered; pending saves are sent once the queries have reached the server's head.
   case welcomed(Welcome)
-  /// The server wants nothing to do with this client, now or later.
+  /// The server rejects this client for good.
   case rejected(Refusal)
-  /// What became of a save or an undo; once for each.
+  /// The outcome of a save or an undo; once for each.
   case saved(TransactionID, Result<Saved, Refusal>)
-  /// A query's first result, or a new one after a reset, may be shown.
+  /// A query's first result, or a new one after a reset, is complete.
   case loaded(QueryID, [ObjectImage], at: Token)
-  /// What a window shows: its first rows, new ones after a reset, or those of the place that it was moved to.
+  /// The rows of a window: its first, new ones after a reset, or those of the place that it was moved to.
   case loadedWindow(QueryID, WindowRows, at: Token)
-  /// The query's old result stands for a while: it resumed at this revision.
+  /// The query resumed at this revision; its old result stays valid for now.
   case resumed(QueryID, since: Revision)
-  /// The store does not know the past that this replica knows: it was restored from a backup, or is another one. What
-  /// is held is worth nothing until it is loaded again.
+  /// The store does not know the past that this replica knows: it was restored from a backup, or is another one. All
+  /// held objects are invalid until they are reloaded.
   case diverged
-  /// A save that was made before the store turned out to have another past, and that was never answered: whoever made it
-  /// makes it anew, under its id, of what there is. It is not kept any more.
+  /// An unanswered save that was made before the store turned out to have another past. The replica no longer keeps
+  /// it; its maker builds it again from the current state, under its id.
   case outdated(Transaction)
-  /// A commit, with everything that it does to this replica's queries.
+  /// A commit, with all of its changes to this replica's queries.
   case changed(CommitUpdate)
-  /// The query is not followed.
+  /// The server does not follow the query.
   case refusedQuery(QueryID, Refusal)
-  /// A part of a fetch's answer; the owner asks for the next by `.more`.
+  /// A part of a fetch's answer; the owner requests the next with `.more`.
   case chunk(RequestID, Chunk)
-  /// What a context asked for is here, or why not all of it is; once for each load. The context says it, not the replica.
+  /// A load has completed, or failed in part; once for each load. The context emits this, not the replica.
   case filled(LoadID, Refusal?)
   /// The answer to another question, or a part of it.
   case answer(RequestID, Answer)
-  /// The question has no answer, or no further part.
+  /// The question, or the rest of its answer, is refused.
   case refused(RequestID, Refusal)
-  /// What another session shows of itself; `left`: it is gone.
+  /// Another session's presence; `left` if the session has ended.
   case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
-  /// The server owes an answer for a while and says nothing, or it says something again. The connection stands.
+  /// The server has owed an answer for a while and sends nothing, or it sends again. The connection stays open.
   case silence(Bool)
 }
 
 /// An accepted transaction, with the objects as the server stored them.
 public struct Saved: Hashable, Sendable {
-  /// Revision, permanent ids, conflicts that the policy decided.
+  /// The revision, permanent ids, and conflicts that the policy decided.
   public var committed: Committed
-  /// The objects of the commit as stored, as far as they fit into the reply.
+  /// The objects of the commit as stored, as many as fit into the reply.
   public var objects: [ObjectImage]
-  /// Whether those are all that the commit changed.
+  /// Whether `objects` contains everything that the commit changed.
   public var isComplete: Bool
 }
 
-/// The answer to a question that is no fetch.
+/// The answer to a question other than a fetch.
 public enum Answer: Hashable, Sendable {
-  /// Commits of the log, or a part of them; more follow unless it is the last.
+  /// Commits of the log, or a part of them; more follow unless `last` is set.
   case log([CommitEntry], last: Bool)
-  /// What the server tells of itself.
+  /// The server's status.
   case status(ServerStatus)
   /// The text of the server's model file, and its hash.
   case model(source: String, hash: ModelHash)
-  /// What undo and redo would take now.
+  /// The next undo and redo steps.
   case undoState(UndoState)
-  /// The newest commit at or before the time that was asked about.
+  /// The newest commit at or before the requested time.
   case revisionAt(DatedRevision)
-  /// Where the value of the property comes from.
+  /// The origin of the property's value.
   case why(ValueOrigin)
-  /// Commits behind a token, up to where history was read, and the newest state.
+  /// Commits after a token, the state up to which history was read, and the newest state.
   case followed([CommitEntry], at: Token, head: Token)
-  /// What two states differ in, or a part of it.
+  /// The differences of two states, or a part of them.
   case differences([ObjectDifference], last: Bool)
-  /// So many rows are kept.
+  /// The number of rows that the server keeps.
   case kept(Int)
-  /// How far the batch is; more follows.
+  /// The progress of the batch; more follows.
   case progress(BatchProgress)
   /// The batch is on disk.
   case saved(Saved)
-  /// What the chunks that follow are.
+  /// The head of an exported graph; its chunks follow.
   case exportHead(ExportHead)
 }
 
-/// One commit as this replica's queries saw it.
+/// One commit, as it affects this replica's queries.
 public struct CommitUpdate: Hashable, Sendable {
-  /// The commit.
+  /// The commit's revision.
   public var revision: Revision
-  /// When it was committed.
+  /// The commit's time.
   public var time: Timestamp
-  /// Who committed it.
+  /// The commit's author.
   public var author: String
-  /// For each query that it touches, what it does to it.
+  /// The changes to each query that the commit touches.
   public var changes: [(query: QueryID, changes: [Delta.Change])]
-  /// Of windows: how many rows their queries have now, where that is another number than before.
+  /// For windows: the number of rows of their queries, where it changed.
   public var totals = [QueryID: UInt64]()
 
-  /// A commit, and what it did to each query that it touched.
+  /// A commit, and its changes to each query that it touches.
   public init(
     revision: Revision, time: Timestamp, author: String, changes: [(query: QueryID, changes: [Delta.Change])]
   ) {
@@ -184,8 +184,8 @@ public struct CommitUpdate: Hashable, Sendable {
 }
 
 extension ReplicaAction {
-  /// What goes to the server, in the order of the requests' numbers, and the welcome that tells how: it comes before what
-  /// is told, for whoever is told may make further requests.
+  /// Whether the action is a message to the server, or the welcome, which sets the limits for messages. These come
+  /// first, in the order of request numbers, because the handlers of other actions may make further requests.
   public var isForTheConnection: Bool {
     switch self {
     case .send, .welcomed: true

@@ -1,19 +1,20 @@
 import GraphModel
 
-/// What a save demands of an object: that no other client has changed it since it was read here. If one has, the whole save
+/// A condition of a save: no other client has changed an object since it was read here. If one has, the complete save
 /// is refused as a conflict, under every merge policy.
 ///
-/// A merge policy decides which of two values stays, and two equal values are no conflict. A requirement protects a value
-/// that was calculated from what was read: a counter, a ticket, a lease.
+/// A merge policy decides which of two values wins, and two equal values do not conflict. A requirement protects a
+/// value that was calculated from what was read: a counter, a ticket, a lease.
 public struct Requirement {
   let object: ManagedObject
   /// Empty for the object as a whole; 0 for a name that the entity does not have, which the server refuses.
   let properties: [PropertyNumber]
 
-  /// The object is as it was read: when the unsaved edits of it were begun, or else at the save.
+  /// Requires an object to be as it was read: when its unsaved edits were begun, or at the save if it has none.
   /// - Parameters:
-  ///   - object: one that was saved before. Of a new object nothing is required.
-  ///   - properties: the names of those that the save depends on, which the object stores itself; none for all of them.
+  ///   - object: a saved object; for a new one nothing is required.
+  ///   - properties: the names of the properties that the save depends on, which the object stores itself; none for
+  ///     all of them.
   public static func unchanged(_ object: ManagedObject, _ properties: String...) -> Requirement {
     Requirement(
       object: object, properties: properties.map { object.entity.property(named: $0)?.number ?? 0 })
@@ -21,7 +22,7 @@ public struct Requirement {
 }
 
 extension Requirement {
-  /// The requirement with the revision at which its object was read, as the save that is being made says it.
+  /// The precondition, with the revision at which the object was read; nil for a new object.
   func precondition() -> (state: ObjectState, condition: Precondition)? {
     let state = object.state
     if state.isInserted { return nil }

@@ -1,25 +1,26 @@
 import GraphModel
 
-/// An undo stack of its own: a window's, or a document's. It numbers the groups of what is saved in it; the stack itself
-/// is the server's history, so whoever keeps the id finds the stack again after a restart.
+/// An undo stack, of a window or a document. It numbers the groups of its saves; the stack itself is the server's
+/// history, so that its id finds it again after a restart.
 ///
-/// Between `beginGroup` and `endGroup` all saves are one step; outside each save is one. Groups that are begun inside
-/// another belong to it.
+/// All saves between `beginGroup` and `endGroup` are one step; outside, each save is one. Nested groups belong to the
+/// outermost one.
 public final class UndoScope {
-  /// Names the stack in history; keep it for as long as the stack is to last.
+  /// Names the stack in history; keep it for as long as the stack should last.
   public let id: UniqueID
-  /// The number of the group that was begun last.
+  /// The number of the newest group.
   public private(set) var lastGroup: UInt64
-  /// How many groups are open, one in the other; the outermost counts.
+  /// The number of open groups; the outermost counts.
   private var depth = 0
   private var name = ""
-  /// Another step came into the open group: its next save begins a step behind that.
+  /// Whether another step was saved inside the open group, whose next save therefore begins a new step.
   private var isInterrupted = false
 
+  /// Makes an undo stack.
   /// - Parameters:
-  ///   - id: random; for the stack of commits that name none, zero.
-  ///   - group: groups are numbered from behind this one. Two steps that follow each other must not have one number, so
-  ///     after a restart go on from a number that has not been used, or from a random one.
+  ///   - id: random; zero for the stack of commits that name none.
+  ///   - group: groups are numbered from the one after this. Two consecutive steps must have different numbers, so
+  ///     after a restart continue from a number that has not been used, or from a random one.
   public init(id: UniqueID, after group: UInt64) {
     self.id = id
     lastGroup = group
@@ -28,11 +29,11 @@ public final class UndoScope {
   /// Whether a group is open.
   public var isGrouping: Bool { depth > 0 }
 
-  /// What is saved until the matching `endGroup` is undone together.
+  /// Begins a group: saves until the matching `endGroup` are undone together.
   /// - Parameters:
-  ///   - name: for a menu, "Undo NAME"; inside another group it counts for nothing.
-  ///   - group: a group that has ended and goes on, when it is the last one still; nil for a new one. Of an undo no scope
-  ///     hears: behind one it is nil.
+  ///   - name: for a menu, "Undo NAME"; ignored inside another group.
+  ///   - group: an ended group to continue, if it is still the last one; nil for a new one. A scope is not notified
+  ///     of undos: after one, pass nil.
   public func beginGroup(named name: String, continuing group: UInt64? = nil) {
     depth += 1
     guard depth == 1 else { return }
@@ -41,11 +42,11 @@ public final class UndoScope {
     isInterrupted = false
   }
 
-  /// What is saved in `body` is a step of its own, also in the middle of a group that is open: for work that goes on by
-  /// itself while somebody types or drags. What is saved in the open group after it is another step of that.
+  /// Makes the saves in `body` a step of their own, even inside an open group: for background work while a user types
+  /// or drags. Later saves in the open group are another step of it.
   /// - Parameters:
   ///   - name: for a menu, "Undo NAME".
-  ///   - group: of such a step before, which goes on when nothing was saved in between; nil for a new one.
+  ///   - group: an earlier such step to continue, if nothing was saved in between; nil for a new one.
   public func apart(named name: String, continuing group: UInt64? = nil, _ body: () -> Void) {
     let open = (depth: depth, name: self.name)
     depth = 0
@@ -56,7 +57,7 @@ public final class UndoScope {
     isInterrupted = isGrouping
   }
 
-  /// Closes the innermost group that is open; without one it does nothing.
+  /// Closes the innermost open group; does nothing if there is none.
   public func endGroup() {
     guard depth > 0 else { return }
     depth -= 1
@@ -64,7 +65,7 @@ public final class UndoScope {
   }
 
   /// The group for a save: the open one, or a new one for this save alone.
-  /// - Parameter name: of a new one.
+  /// - Parameter name: the name of a new group.
   public func group(named name: String = "") -> UndoGroup {
     if !isGrouping || isInterrupted { lastGroup &+= 1 }
     isInterrupted = false

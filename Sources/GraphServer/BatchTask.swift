@@ -2,16 +2,17 @@ import Dispatch
 import GraphModel
 import Synchronization
 
-/// A batch that the writer has or will have, as the hub's side sees it: it tells how far it is, now and then, and can be
-/// ended. The lock decides, the caller acts.
+/// A queued or running batch, as the event loop sees it: it reports its progress at intervals and can be cancelled.
+///
+/// The lock only guards the decision; the caller acts after it is released.
 final class BatchTask: Sendable {
   private struct State {
     var isCancelled = false
-    /// When it was told last; 0 before the first time.
+    /// The time of the last report; 0 before the first.
     var told: UInt64 = 0
   }
 
-  /// At most four times a second.
+  /// At most four reports a second.
   private static let pauseNanoseconds: UInt64 = 250_000_000
 
   private let state = Mutex(State())
@@ -19,11 +20,11 @@ final class BatchTask: Sendable {
 
   init(tell: @escaping @Sendable (BatchProgress) -> Void) { self.tell = tell }
 
-  /// Takes effect at the next slice: what was written until then is rolled back.
+  /// Cancels the batch at its next slice and rolls back what it has written.
   func cancel() { state.withLock { $0.isCancelled = true } }
 
-  /// On the writer's thread.
-  /// - Throws: `Refusal` when it was cancelled.
+  /// Reports progress if a report is due; called on the writer's thread.
+  /// - Throws: `Refusal` when the batch was cancelled.
   func progressed(_ progress: BatchProgress) throws {
     let now = DispatchTime.now().uptimeNanoseconds
     let isDue = try state.withLock { state in

@@ -4,8 +4,9 @@ import GraphModel
 import GraphWire
 import NIOCore
 
-/// One connection on the hub's event loop: bytes in, messages to the hub; frames out, one flush for all that were
-/// written in a turn of the loop.
+/// The channel handler of one connection, on the hub's event loop.
+///
+/// Decodes bytes into messages for the hub, and writes the hub's frames with one flush per turn of the loop.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -13,7 +14,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let runner: HubRunner
   private var decoder: FrameDecoder
   private var context: ChannelHandlerContext?
-  /// Kept, because finding them costs casts.
+  /// Cached, because looking them up costs casts.
   private var channel: (any Channel)?
   private var options: (any NIOSynchronousChannelOptions)?
   private var descriptor: NIOBSDSocket.Handle?
@@ -21,7 +22,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var pending = [ByteBuffer]()
   private var pendingBytes = 0
   private var isDirty = false
-  /// What the hub knows of the frame that is incomplete.
+  /// The bytes of the incomplete frame that were last reported to the hub.
   private var reportedPart = 0
   private var isClosing = false
 
@@ -30,7 +31,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     decoder = FrameDecoder(maximumFrameSize: maximumFrameSize)
   }
 
-  // MARK: - From the socket
+  // MARK: - Inbound
 
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
@@ -40,7 +41,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       of: NIOBSDSocket.Handle.self
     ) { $0 }
     guard let session = runner.open(self) else {
-      // More connections than are allowed: nothing is said, or they would cost what the limit is to save.
+      // Over the connection limit. No message is sent, because it would cost what the limit is meant to save.
       return context.close(promise: nil)
     }
     self.session = session
@@ -72,7 +73,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         runner.receivePart(reportedPart, from: session)
       }
     } catch {
-      // The stream is of no use after this: nothing of it can be trusted to begin where a frame begins.
+      // After a decoding error, frame boundaries in the stream can no longer be trusted.
       isClosing = true
       let reason = error.reason
       runner.handle(.malformed(reason, from: session))
@@ -85,13 +86,13 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A socket that failed: the client's end is gone, or the network. Whatever it was, the session is over.
+    // The socket failed, because of the client or the network; either way, the session is over.
     context.close(promise: nil)
   }
 
-  // MARK: - From the hub
+  // MARK: - Outbound
 
-  /// Queues a frame; true when the connection was clean before, and is to be flushed.
+  /// - Returns: true if the connection had nothing queued before and must be flushed.
   func write(_ buffer: ByteBuffer) -> Bool {
     pending.append(buffer)
     pendingBytes += buffer.readableBytes
@@ -104,7 +105,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     context?.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
   }
 
-  /// Writes what is queued and reports the bytes to the hub when they have left.
+  /// Writes the queued frames and reports the bytes to the hub once they have been written.
   func flush() {
     isDirty = false
     guard let context, let session, var buffer = pending.first else { return }
@@ -113,19 +114,20 @@ final class ConnectionHandler: ChannelInboundHandler {
     let bytes = pendingBytes
     pendingBytes = 0
     writeDirectly(&buffer)
-    // As almost always: the socket has taken all of it, and nobody needs to be called back.
+    // In almost all cases the socket has taken everything, and no promise is needed.
     if buffer.readableBytes == 0 { return runner.drained(session, bytes: bytes) }
     let promise = context.eventLoop.makePromise(of: Void.self)
-    // A write that failed is followed by the end of the connection, which drains everything.
+    // A failed write is followed by the end of the connection, which drains everything.
     promise.futureResult.whenSuccess { [runner] in runner.handle(.drained(session, bytes: bytes)) }
     context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
   }
 
-  /// Gives the socket what it takes at once, past the channel's queue of writes, when nothing waits there. For a delta to
-  /// a thousand connections that queue costs as much as the rest of what we do; docs/decisions/0008 has the figures.
+  /// Writes to the socket directly, bypassing the channel's write queue, if that queue is empty. For a delta to a
+  /// thousand connections, the queue costs as much as all our own work; docs/decisions/0008 has the figures.
   ///
-  /// The channel closes its descriptor and ceases to be active in one step, on this loop and with no call out between:
-  /// while it is active, the descriptor is its own. An error is left to the channel, which meets it with the rest.
+  /// The channel closes its descriptor and becomes inactive in one step, on this loop and without calling out in
+  /// between, so the descriptor is valid while the channel is active. Errors are left to the channel, which
+  /// encounters them with the rest.
   private func writeDirectly(_ buffer: inout ByteBuffer) {
     guard let descriptor, let channel, channel.isActive, (try? options?.getOption(.bufferedWritableBytes)) == 0 else {
       return
@@ -141,13 +143,13 @@ final class ConnectionHandler: ChannelInboundHandler {
     if isReading { context?.read() }
   }
 
-  /// A peer that takes nothing any more is given this long to take its goodbye.
+  /// The time in which a peer that no longer reads may receive its close message.
   private static let lingerTime = TimeAmount.seconds(2)
 
   func close() {
     guard let context else { return }
     isClosing = true
-    // What came of an incomplete message is not needed, and may be large.
+    // Frees the incomplete message, which may be large.
     decoder = FrameDecoder(maximumFrameSize: decoder.maximumFrameSize)
     flush()
     let channel = context.channel

@@ -6,23 +6,25 @@ import GraphStore
   import Glibc
 #endif
 
-/// The descriptors that a server needs besides those of its clients. Without them it would listen and refuse what is
-/// asked: each connection to the database takes two, and the event loop ends the program when it gets none.
+/// Checks that a server gets the file descriptors that it needs besides those of its clients.
+///
+/// Without them it would listen but refuse requests: each database connection takes two, and SwiftNIO's event loop
+/// ends the program when it gets none.
 enum DescriptorReserve {
-  /// For a few clients, and for rows that are kept in files until they are committed or read.
+  /// For a few clients, and for files that hold rows until they are committed or read.
   private static let clientsAndFiles = 16
-  /// Of an event loop: its selector, its wake-up and its timer.
+  /// For an event loop: its selector, its wake-up and its timer.
   private static let eventLoop = 3
 
-  /// How many must be free before the event loop is made.
+  /// The number of descriptors that must be free before the event loop is created.
   /// - Parameters:
-  ///   - connections: to the database, which are opened when they are first needed.
-  ///   - addresses: to listen on.
+  ///   - connections: database connections, opened on first use.
+  ///   - addresses: the addresses to listen on.
   static func count(connections: Int, addresses: Int) -> Int {
     2 * connections + addresses + eventLoop + clientsAndFiles
   }
 
-  /// Takes so many descriptors and gives them back.
+  /// Opens this number of descriptors and closes them again.
   /// - Throws: `StoreFailure(.noDescriptors)`, which names the limit.
   static func check(_ count: Int) throws {
     var taken = [Int32]()

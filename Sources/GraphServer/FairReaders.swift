@@ -1,40 +1,41 @@
 import GraphHub
 import Synchronization
 
-/// The threads on which sessions' reads run, in the order that `ReadQueue` says. What it starts has a free thread: the
-/// pool's own queue is for the hand-over only.
+/// Runs sessions' reads on a few threads, in the order that `ReadQueue` decides.
+///
+/// `ReadQueue` starts a read only when a thread is free, so the pool's own queue serves as hand-over only.
 final class FairReaders: Sendable {
-  /// A read on the thread that is kept for short ones.
+  /// A short read: a read on the thread that is reserved for short reads.
   struct Trial: Sendable {
-    /// It was tried before: the thread is lent to it, and it gives way at once.
+    /// Whether an earlier attempt took too long: the read borrows the thread, and yields at once when another waits.
     let isGuest: Bool
     /// Whether another read waits for this thread.
     let mustGiveWay: @Sendable () -> Bool
   }
 
-  /// How a job has ended.
+  /// The result of a job.
   enum End {
-    /// The read is answered, refused or not wanted.
+    /// The read was answered, refused or cancelled.
     case answered
-    /// Nothing of it has left: it runs once more.
+    /// The read yielded before it sent anything; it is queued again.
     case gaveWay
-    /// As before, and not as a trial: its answer is too large to be held back.
+    /// The same, because the answer is too large to buffer; the read is not retried on the reserved thread.
     case tooLarge
   }
 
-  /// Given what it must look at on the kept thread; nil on one of the others, where it is answered.
+  /// A read to run; `trial` is nil on an ordinary thread, where the read runs to its end.
   typealias Job = @Sendable (_ trial: Trial?) -> End
 
   private struct State {
     var queue: ReadQueue
-    /// Jobs of the reads that wait.
+    /// The jobs of the waiting reads.
     var jobs = [Ticket: Job]()
   }
 
-  /// Guarded by its mutex: the loop brings reads and takes them back, threads end them.
+  /// The loop adds and cancels reads, and threads finish them.
   private let state: Mutex<State>
   private let pool: ReaderPool
-  /// What the queue said last of the read on the kept thread, which looks at it again and again. Written under the mutex.
+  /// A copy of `queue.mustGiveWay` that the read on the reserved thread polls; written under the mutex.
   private let mustGiveWay = Atomic(false)
 
   init(threads: Int) {
@@ -45,15 +46,15 @@ final class FairReaders: Sendable {
   /// - Throws: `StoreFailure(.noThreads)`.
   func start() throws { try pool.start() }
 
-  /// Ends when the reads that run have ended; those that wait are dropped. Blocks until then.
+  /// Waits for the running reads and drops the waiting ones; blocks until then.
   func stop() { pool.stop() }
 
-  /// - Parameter isLong: it is not tried on the thread that is kept for short reads.
+  /// - Parameter isLong: whether to keep the read off the thread that is reserved for short reads.
   func enqueue(_ ticket: Ticket, of session: SessionID, isLong: Bool = false, _ job: @escaping Job) {
     perform(.came(ticket, from: session, isLong: isLong), job: (ticket, job))
   }
 
-  /// Nobody wants it: if it waits, it never runs.
+  /// Cancels a read: if it is still waiting, it never runs.
   func cancel(_ ticket: Ticket) { perform(.left(ticket)) }
 
   private func perform(_ event: ReadQueue.Event, job: (ticket: Ticket, run: Job)? = nil) {

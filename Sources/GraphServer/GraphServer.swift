@@ -8,35 +8,36 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// A store served over sockets: `run()` listens until it is told to shut down, gracefully.
+/// A service that serves a store over sockets until graceful shutdown.
 ///
-/// One event loop carries every connection and the hub, one thread writes, a few read. Group commit falls out of
-/// that: whatever arrives while the disk is busy is the next batch.
+/// One event loop carries all connections and the hub, one thread writes, and a few threads read. Group commit
+/// follows from this: everything that arrives while the disk is busy forms the next batch.
 public struct GraphServer: Service {
-  /// Where to listen, and what is allowed.
+  /// The addresses and limits of a server.
   public struct Configuration: Sendable {
-    /// All of them must be free, or `run` throws.
+    /// The required addresses: `run` throws if one of them is in use.
     public var addresses: [ServerAddress]
-    /// Served as well, where they are free; the log has a notice for each that is not.
+    /// Addresses to serve if they are free; the log has a notice for each that is not.
     public var optionalAddresses = [ServerAddress]()
-    /// What one client may cost; docs/operating.md names each.
+    /// The limits for clients; docs/operating.md describes each.
     public var limits = HubLimits()
-    /// Versions of the model before the one that is served, as far as they are known besides those that the store has had:
-    /// their clients work through lenses, where there are any.
+    /// Earlier versions of the model, in addition to those that the store records. Their clients are served through
+    /// lenses where these exist.
     public var olderModels = [Model]()
-    /// What `Welcome.server` and `stickies status` say.
+    /// The name in `Welcome.server` and in the output of `stickies status`.
     public var name: String
-    /// Threads that read the store for clients, of which one session has at most half; no use in as many as the
-    /// store's `maximumReaders`, since the server reads on one of its own.
+    /// Threads that read the store for clients; one session uses at most half of them. Keep this below the store's
+    /// `maximumReaders`, because the server reads on one further thread.
     public var readerThreads = 4
-    /// How much of history is kept; nil keeps all of it.
+    /// The history to keep; nil keeps all of it.
     public var history: HistoryPolicy?
-    /// How often it is looked for commits that `history` lets go.
+    /// The interval at which history is pruned according to `history`.
     public var pruningPeriod = Duration.seconds(3_600)
-    /// One more is closed without a word. The descriptor limit, less those that the store needs, counts where it is lower.
+    /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
+    /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
 
-    /// Limits are the usual ones until they are set.
+    /// Creates a configuration with the default limits.
     public init(addresses: [ServerAddress], name: String = "") {
       self.addresses = addresses
       self.name = name
@@ -48,7 +49,7 @@ public struct GraphServer: Service {
   private let log: Logger
   private let ready: @Sendable ([ServerAddress]) -> Void
 
-  /// - Parameter ready: called once, with the addresses as they are, ports that were asked for as 0 included.
+  /// - Parameter ready: called once with the bound addresses, in which port 0 is replaced by the assigned port.
   public init(
     store: SQLiteStore, configuration: Configuration, log: Logger,
     ready: @escaping @Sendable ([ServerAddress]) -> Void = { _ in }
@@ -59,14 +60,14 @@ public struct GraphServer: Service {
     self.ready = ready
   }
 
-  /// Serves until the task's graceful shutdown, then tells clients, finishes what it accepted, and closes the store.
-  /// - Throws: `StoreFailure` when an address can't be listened on.
+  /// Serves until graceful shutdown, then notifies clients, finishes accepted commits and closes the store.
+  /// - Throws: `StoreFailure` when the server cannot listen on an address.
   public func run() async throws {
-    // Found out before anything is promised: a server that listens has what it needs to answer.
+    // Checked first, so that a server that listens can also answer.
     try DescriptorReserve.check(
       DescriptorReserve.count(connections: store.maximumConnections, addresses: configuration.addresses.count))
     try ServerThread.start("start") {}
-    // Before anything can be committed: what comes later is no older than this run.
+    // Read before anything can be committed, so that all newer commits are from this run.
     let start = try HistoryKeeper.reading(store)
     warnOfFuture(start)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -126,14 +127,14 @@ public struct GraphServer: Service {
     log.info("shutting down")
     for listener in listeners { await listener.close() }
     runner.submit(.shutdown)
-    // A client that takes nothing any more does not hold up the end.
+    // A client that no longer reads must not delay the shutdown.
     let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.giveUp() }
     try? await runner.whenFinished.get()
     deadline.cancel()
     timer.cancel()
     watching.cancel()
     keeping?.cancel()
-    // Threads are joined away from the cooperative pool, which must not be blocked.
+    // Join threads outside the cooperative pool, which must not be blocked.
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       @Sendable func join() {
         writer.stop()
@@ -141,7 +142,7 @@ public struct GraphServer: Service {
         errands.stop()
         continuation.resume()
       }
-      // Without a thread for it, blocking the pool is the lesser evil: nothing else is served any longer.
+      // If no thread can be started, blocking the pool is acceptable, because nothing else is served at this point.
       do { try ServerThread.start("end", join) } catch { join() }
     }
     try? await group.shutdownGracefully()
@@ -149,7 +150,8 @@ public struct GraphServer: Service {
     log.info("the store is closed")
   }
 
-  /// A clock was wrong then, or is now: which one is for a person to say.
+  /// Warns about a newest commit in the future. The clock was wrong then or is wrong now; only an operator can decide
+  /// which.
   private func warnOfFuture(_ start: PruningClock.Reading) {
     guard let newest = start.newest, newest > start.wall + PruningClock.tolerance else { return }
     log.warning(
@@ -167,7 +169,7 @@ public struct GraphServer: Service {
   }
 }
 
-/// The writer exists before the runner that it reports to.
+/// Forwards events of the writer, which is created before the runner that receives them.
 private final class EventRelay: Sendable {
   let runner = OnceBox<HubRunner>()
 

@@ -4,36 +4,38 @@ import GraphStore
 import Logging
 import NIOCore
 
-/// Prunes history while the store is served: now and then it asks what the policy lets go, and takes that away in slices,
-/// each a turn of the writer between two commits. While the clock may be wrong nothing goes (`PruningClock`).
+/// Prunes history while the store is served.
 ///
-/// A slice waits until nothing is being committed, but not for ever: on a server that is never idle one goes every
-/// `patience`. While one is under way no commit is made on the loop (`HubRunner.betweenCommits`), so whoever commits waits
-/// for one slice at most, which the store bounds.
+/// Periodically, it computes which commits the policy releases and removes them in slices, each between two commits
+/// of the writer. Nothing is pruned while the clock may be wrong (`PruningClock`).
 ///
-/// `@unchecked Sendable`: what changes is used on the runner's loop only; the rest are constants of Sendable types.
+/// A slice waits until no commit is in progress, but for `patience` at most, so that pruning advances on a server
+/// that is never idle. During a slice, no commit runs on the loop (`HubRunner.betweenCommits`), so a commit waits for
+/// at most one slice, whose size the store bounds.
+///
+/// `@unchecked Sendable`: mutable state is used on the runner's loop only; the rest are constants of Sendable types.
 final class HistoryKeeper: @unchecked Sendable {
   private let store: SQLiteStore
   private let runner: HubRunner
   private let errands: ReaderPool
   private let policy: HistoryPolicy
   private let log: Logger
-  /// Whether the time of day may say what is old.
+  /// Decides whether the time of day can be trusted for pruning.
   private var clock: PruningClock
-  /// The last refusal that the log has.
+  /// The last logged refusal.
   private var refusal: PruningClock.Reason?
-  /// What is being taken away, with where history began before.
+  /// The pruning in progress.
   private var pruning: HistoryPruning?
   private var waited = TimeAmount.zero
 
-  /// Between two slices, and until it is looked again whether nothing is being committed.
+  /// The delay between two slices, and between two checks for commits in progress.
   private static let pause = TimeAmount.milliseconds(20)
-  /// So long a slice waits for a moment in which nothing is being committed.
+  /// The longest time that a slice waits for the commits in progress to end.
   private static let patience = TimeAmount.seconds(5)
-  /// It is looked for the first time so soon, if the period is no shorter.
+  /// The delay of the first check, if the period is longer.
   private static let firstDelay = TimeAmount.seconds(60)
 
-  /// - Parameter start: a look at the clocks from before the first commit of this run.
+  /// - Parameter start: a reading of the clocks from before the first commit of this run.
   init(
     store: SQLiteStore, runner: HubRunner, errands: ReaderPool, policy: HistoryPolicy, start: PruningClock.Reading,
     log: Logger
@@ -46,7 +48,7 @@ final class HistoryKeeper: @unchecked Sendable {
     self.log = log
   }
 
-  /// Looks every `period` from now on, until the task is cancelled.
+  /// Checks every `period` until the returned task is cancelled.
   func start(every period: TimeAmount) -> RepeatedTask {
     runner.loop.scheduleRepeatedTask(initialDelay: min(period, Self.firstDelay), delay: period) { _ in self.look() }
   }
@@ -61,10 +63,10 @@ final class HistoryKeeper: @unchecked Sendable {
     }
   }
 
-  /// A look at the clocks and at the newest commit.
+  /// Reads the clocks and the time of the newest commit.
   static func reading(_ store: SQLiteStore) throws -> PruningClock.Reading {
     let newest = try store.revision(at: .max)
-    // CLOCK_MONOTONIC stops while the machine sleeps: waking up would look like a jump of the other clock.
+    // CLOCK_MONOTONIC stops during suspend, so a resume would look like a jump of the wall clock.
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
     return PruningClock.Reading(
@@ -89,7 +91,7 @@ final class HistoryKeeper: @unchecked Sendable {
     }
   }
 
-  /// Once for each reason: the clock is looked at often.
+  /// Logs a refusal once for each reason, because the clock is checked often.
   private func refuse(_ reason: PruningClock.Reason) {
     defer { refusal = reason }
     guard refusal != reason else { return }

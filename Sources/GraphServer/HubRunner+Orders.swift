@@ -3,11 +3,11 @@ import GraphHub
 import GraphModel
 import NIOCore
 
-/// Fills the orders that windows are cut from: a reader's thread reads and sorts, and the loop takes the objects in slices.
+/// Fills the orders: a reader's thread reads and sorts the objects, and the loop takes them in slices.
 extension HubRunner {
-  /// A window's order is read beside what sessions read, in the turn of the one that asked first.
+  /// Reads an order's objects on a reader's thread, queued with the reads of the session that needs them first.
   func collect(_ ticket: Ticket, _ fetch: FetchRequest, _ session: SessionID) {
-    // Nothing goes through it: it says whether the read is still wanted.
+    // This stream carries no frames; it only records whether the read was cancelled.
     let stream = ReadStream(directory: spoolDirectory) { _ in }
     streams[ticket] = stream
     readers.enqueue(ticket, of: session, isLong: true) { [self] _ in
@@ -18,7 +18,7 @@ extension HubRunner {
       }
       let collected = OrderSlices(result, bytes: bytes, in: collectedMemory)
       loop.execute {
-        // Cancelled meanwhile: only a read that is wanted has a stream.
+        // A cancelled read has no stream.
         guard self.streams.removeValue(forKey: ticket) != nil else { return self.free { collected.free() } }
         self.slices[ticket] = collected
         self.takeSlice(ticket)
@@ -27,7 +27,7 @@ extension HubRunner {
     }
   }
 
-  /// Hands some of an order's objects to the hub, and the next ones when everything else has had its turn.
+  /// Passes a slice of an order's objects to the hub, and schedules the next one for the following turn.
   private func takeSlice(_ ticket: Ticket) {
     guard let collected = slices[ticket] else { return }
     guard let images = collected.next() else {
@@ -38,18 +38,18 @@ extension HubRunner {
     inNextTurn { $0.takeSlice(ticket) }
   }
 
-  /// Runs `work` after the loop has served its sockets: tasks without a delay run before that.
+  /// Runs `work` after the loop has served its sockets; tasks without a delay would run before.
   func inNextTurn(_ work: @escaping @Sendable (HubRunner) -> Void) {
     loop.scheduleTask(in: .milliseconds(1)) { work(self) }
   }
 
-  /// In the next turn this one's actions, which refer to the rows as well, are gone.
+  /// Frees the rows of a removed order in the next turn, when this turn's actions no longer refer to them.
   func discard(_ rows: DiscardedRows) {
     let last = LastReference(rows)
     inNextTurn { $0.free { last.free() } }
   }
 
-  /// Frees memory on another thread, and returns it to the system.
+  /// Runs `work`, which frees memory, on another thread and returns the memory to the system.
   func free(_ work: @escaping @Sendable () -> Void) {
     errands.enqueue {
       work()

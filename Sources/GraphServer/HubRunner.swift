@@ -6,20 +6,20 @@ import GraphWire
 import Logging
 import NIOCore
 
-/// Runs the hub's actions: the one place where the pure hub meets sockets and threads.
+/// Performs the hub's actions: the one place where the pure hub meets sockets and threads.
 ///
-/// `@unchecked Sendable`: what changes is used on `loop` only, where other threads come in through `submit`; readers'
-/// threads use `reads`, `limits` and `collectedMemory`, which are constants of Sendable types.
-/// All connections live on that one loop, so the hub needs no lock and no mailbox of its own.
+/// `@unchecked Sendable`: mutable state is used on `loop` only, and other threads enter through `submit`. Reader
+/// threads use `reads`, `limits` and `collectedMemory`, which are constants of Sendable types. All connections are on
+/// that one loop, so the hub needs no lock and no mailbox of its own.
 final class HubRunner: @unchecked Sendable {
   let loop: any EventLoop
   private var hub: Hub
   let reads: StoreReads
   private let writer: WriterThread
   private var loneClient = LoneClient()
-  /// For what sessions ask to read.
+  /// The threads for the reads of sessions.
   let readers: FairReaders
-  /// For what the hub itself needs, all of it short: it never waits behind a session's reads.
+  /// The thread for the hub's own reads, which are short and never wait behind the reads of sessions.
   let errands: ReaderPool
   let spoolDirectory: String
   let limits: HubLimits
@@ -27,24 +27,24 @@ final class HubRunner: @unchecked Sendable {
   private let log: Logger
   private var connections = [SessionID: ConnectionHandler]()
   private var dirty = [ConnectionHandler]()
-  /// Bytes that have left for sockets since the hub was last told.
+  /// Bytes written to sockets and not yet reported to the hub.
   private var drained = [(SessionID, Int)]()
-  /// Commits that came in this turn of the loop: they go to the writer together, and so share one wait for the disk and
-  /// one delta for whoever watches.
+  /// Commits received in this turn of the loop. They are passed to the writer together, and so share one sync of the
+  /// disk and one delta for each watcher.
   private var commits = [(Ticket, WriteRequest)]()
   /// Commits that the writer's thread has, or whose results the hub has not handled yet.
   private var awaited = 0
   var streams = [Ticket: ReadStream]()
-  /// Objects of orders that the hub has not taken yet.
+  /// Objects of orders that the hub has not received yet.
   var slices = [Ticket: OrderSlices]()
   let collectedMemory: CollectedMemory
-  /// Rows whose batch has not been asked for, and those of a batch that is committed next.
+  /// Rows of batches that have not been requested yet, and of those to be committed next.
   private var spools = [Ticket: RowSpool]()
-  /// Batches that the writer's thread has or will have.
+  /// Batches that the writer's thread is running or has queued.
   private var batches = [Ticket: BatchTask]()
   private var lastSession: SessionID = 0
   private let lines = RepeatedLines(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
-  /// Batches that failed since the last one that did not.
+  /// Failed batches since the last successful one.
   private var refusedBatches = 0
   private let finished: EventLoopPromise<Void>
 
@@ -69,7 +69,7 @@ final class HubRunner: @unchecked Sendable {
   /// Completes when every session has ended after `.shutdown`.
   var whenFinished: EventLoopFuture<Void> { finished.futureResult }
 
-  /// From any thread.
+  /// Submits an event from any thread.
   func submit(_ event: HubEvent) {
     loop.execute {
       switch event {
@@ -85,7 +85,7 @@ final class HubRunner: @unchecked Sendable {
     }
   }
 
-  /// Takes an event and performs what the hub makes of it, then flushes every socket once.
+  /// Handles an event, performs the hub's actions and flushes every socket once.
   func handle(_ event: HubEvent) {
     loop.preconditionInEventLoop()
     perform(event)
@@ -94,7 +94,7 @@ final class HubRunner: @unchecked Sendable {
 
   // MARK: - Connections
 
-  /// Nil when there are as many connections as are allowed.
+  /// Registers a connection; nil when the maximum number of connections is reached.
   func open(_ connection: ConnectionHandler) -> SessionID? {
     guard connections.count < maximumConnections else {
       if let omitted = lines.omitted(before: "connections") {
@@ -110,13 +110,13 @@ final class HubRunner: @unchecked Sendable {
     return lastSession
   }
 
-  /// A message of a connection; the caller flushes when it has read all there is.
+  /// Handles a message of a connection; the caller flushes after its last message.
   func receive(_ message: ToServer, from id: SessionID) {
     hub.time = GraphServer.now()
     perform(.received(message, from: id))
   }
 
-  /// A part of a message; the caller flushes when it has read all there is.
+  /// Handles a part of a message; the caller flushes after its last message.
   func receivePart(_ bytes: Int, from id: SessionID) { perform(.receivedPart(bytes: bytes, from: id)) }
 
   func closed(_ id: SessionID) {
@@ -125,7 +125,7 @@ final class HubRunner: @unchecked Sendable {
   }
 
   func flush() {
-    // Each of these may lead to more of the others.
+    // Each of these steps may cause more of the others.
     while !commits.isEmpty || !dirty.isEmpty || !drained.isEmpty {
       handOverCommits()
       let ready = dirty
@@ -148,11 +148,11 @@ final class HubRunner: @unchecked Sendable {
     }
   }
 
-  /// Whether the writer's thread has something to do, or its results are on their way.
+  /// Whether the writer's thread has work, or its results have not been handled yet.
   var isCommitting: Bool { awaited > 0 }
 
-  /// Does something with the store on the writer's thread; meanwhile no commit is made on the loop.
-  /// - Parameter then: called on the loop.
+  /// Runs `work` on the writer's thread between two commits; meanwhile no commit runs on the loop.
+  /// - Parameter then: called on the loop with the result.
   func betweenCommits<Value: Sendable>(
     _ work: @escaping @Sendable () -> Value, then: @escaping @Sendable (Value) -> Void
   ) {
@@ -167,7 +167,7 @@ final class HubRunner: @unchecked Sendable {
     }
   }
 
-  /// Everything that was written to the session has left for its socket; the hub hears of it at the end of the flush.
+  /// Records that these bytes were written to a session's socket; the flush reports them to the hub.
   func drained(_ id: SessionID, bytes: Int) { drained.append((id, bytes)) }
 
   // MARK: - Actions
@@ -183,7 +183,7 @@ final class HubRunner: @unchecked Sendable {
     for action in actions { perform(action) }
   }
 
-  /// One line at once, then one in ten seconds: clients that send again and again are many.
+  /// Logs one line at once, then at most one in ten seconds, because many clients may retry.
   private func report(_ failure: StoreFailure) {
     refusedBatches += 1
     guard let omitted = lines.omitted(before: failure.code.rawValue) else { return }
@@ -194,7 +194,7 @@ final class HubRunner: @unchecked Sendable {
 
   private func reportRecovery() {
     guard refusedBatches > 0 else { return }
-    // After a pause of a few commits that fail in between, or that succeed in between, there is one line as well.
+    // This line is limited in the same way, for a store that alternates between failure and success.
     if let omitted = lines.omitted(before: "recovery") {
       log.notice(
         "the store takes commits again",
@@ -239,6 +239,9 @@ final class HubRunner: @unchecked Sendable {
     case .pauseReading(let id): connections[id]?.setReading(false)
     case .resumeReading(let id): connections[id]?.setReading(true)
     case .close(let id): connections[id]?.close()
+    case .report(let failure, let id):
+      log.critical(
+        "an invariant is broken: the session ends", metadata: ["invariant": "\(failure.name)", "session": "\(id)"])
     case .finished: finished.succeed()
     }
   }
@@ -282,7 +285,7 @@ final class HubRunner: @unchecked Sendable {
     guard streams[ticket] != nil else { return }
     switch output {
     case .frame(let frame):
-      // Not counted in the hub's backlog: no more than a window of frames is ever under way.
+      // Not counted in the hub's backlog: at most a window of frames is sent ahead of the client.
       connections[session]?.writeUncounted(ByteBuffer(bytes: frame))
       flush()
     case .finished(let result):
@@ -313,7 +316,7 @@ final class HubRunner: @unchecked Sendable {
     return status
   }
 
-  /// Ends whatever sessions are left.
+  /// Cancels the remaining work and closes the remaining sessions.
   func giveUp() {
     for (_, batch) in batches { batch.cancel() }
     for (_, stream) in streams { stream.cancel() }

@@ -1,21 +1,26 @@
 import GraphHub
 import GraphModel
 
-/// Knows when one client alone is committing, a small commit at a time. Then the hop to the thread and back is most of
-/// what a commit costs beyond the disk, and nobody else waits for the loop meanwhile.
+/// Detects a single client that commits small transactions one at a time.
+///
+/// For such a client, the hop to the writer's thread and back is most of a commit's cost besides the disk, and no
+/// other client waits for the loop meanwhile.
 struct LoneClient {
   private var replica = UniqueID.zero
   private var streak = 0
   private var pause = 0
 
-  /// So many commits of one client in a row, each alone in its turn, make it a lone one.
+  /// The number of consecutive commits, each alone in its turn, after which a client counts as the only one.
   private static let neededStreak = 8
-  /// A larger transaction is planned while the loop goes on.
+  /// Larger transactions are planned on the writer's thread, so that the loop continues.
   private static let maximumChanges = 8
-  /// Text and data of a few windows; no more is planned and written while the loop waits.
+  /// The maximum size in bytes, a few windows' worth of text and data: the loop waits while it is planned and
+  /// written.
   private static let maximumSize = 64 << 10
-  /// After one that took this long the next ones go to the thread, more of them the longer it took: a slow disk, a
-  /// checkpoint, and another program's lock hold the loop up for a bounded share of the time.
+  /// The duration from which a commit on the loop counts as slow.
+  ///
+  /// After a slow commit the next ones run on the writer's thread, more of them the longer it took: a slow disk, a
+  /// checkpoint or another program's lock blocks the loop for a bounded share of the time.
   private static let slowNanoseconds: UInt64 = 5_000_000
   private static let pauseAfterSlow: UInt64 = 8
 
@@ -28,7 +33,7 @@ struct LoneClient {
     streak += 1
     if pause > 0 { pause -= 1 }
     guard streak >= Self.neededStreak, pause == 0, case .transaction(let transaction, _) = request else { return false }
-    // A delete may take a hundred thousand objects along.
+    // A delete may cascade to a hundred thousand objects.
     return transaction.changes.count <= Self.maximumChanges && !transaction.changes.contains { $0.kind == .delete }
       && transaction.approximateSize <= Self.maximumSize
   }

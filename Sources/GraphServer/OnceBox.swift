@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A reference that is set once, before anyone reads it from another thread.
+/// A reference that is set once, before another thread reads it.
 final class OnceBox<Value: Sendable>: Sendable {
   private let storage = Mutex<Value?>(nil)
 

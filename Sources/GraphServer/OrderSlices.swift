@@ -3,8 +3,9 @@ import GraphHub
 import GraphModel
 import Synchronization
 
-/// The objects of an order on their way from a reader's thread to the hub: so few at a time that the loop's other work, the
-/// commits of all clients, waits a millisecond for them.
+/// The objects of an order in transit from a reader's thread to the hub.
+///
+/// The slices are so small that the loop's other work, including all commits, waits for about a millisecond.
 final class OrderSlices: Sendable {
   static let sliceObjects = 512
 
@@ -13,7 +14,7 @@ final class OrderSlices: Sendable {
   private let memory: CollectedMemory
   private let bytes: Int
 
-  /// - Parameter bytes: what the objects are counted with in `memory`.
+  /// - Parameter bytes: the size of the objects as counted in `memory`.
   init(
     _ result: Result<(images: [ObjectImage], at: Token), Refusal>, bytes: Int, in memory: CollectedMemory
   ) {
@@ -32,10 +33,10 @@ final class OrderSlices: Sendable {
 
   deinit { memory.remove(bytes) }
 
-  /// The next objects; nil when all are handed over.
+  /// The next slice; nil when all have been taken.
   func next() -> [ObjectImage]? { rest.withLock { $0.popLast() } }
 
-  /// Frees those that are left, on the calling thread.
+  /// Frees the remaining objects on the calling thread.
   func free() {
     let left = rest.withLock { rest in
       defer { rest = [] }
@@ -52,7 +53,7 @@ final class CollectedMemory: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// - Throws: a refusal when that is too much.
+  /// - Throws: a refusal when the total exceeds the limit.
   func add(_ count: Int) throws {
     let total = bytes.withLock { bytes in
       bytes += count

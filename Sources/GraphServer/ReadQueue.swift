@@ -1,44 +1,45 @@
 import GraphHub
 
-/// Which read a free thread takes next: reads go in, those to start come out.
+/// Schedules sessions' reads on threads: events go in, reads to start come out.
 ///
-/// A read waits with its session, behind that session's earlier ones. A free thread goes to the session that runs the
-/// fewest, in turn among equals, and no session runs more than its share: whoever asks for little is not held up by one
-/// that asks for much, however long its reads take. A session is known here while it has a read that waits or runs.
+/// Each session has a queue. A free thread takes a read of the session that runs the fewest, round-robin among
+/// equals, and no session runs more than its share: a session with few reads is not delayed by one with many, however
+/// long those take. A session is known here while it has a waiting or running read.
 ///
-/// One thread of several is kept for short reads, so that many sessions can't have them all: when the others are busy it
-/// tries a read of a session that runs none. A read that has to give way to another comes back as a long one, to the
-/// front of its session's line, and waits for one of the others; so do all of its session until it is answered. As long as
-/// no short read waits, the kept thread is lent to a long one, which begins anew and gives way at once.
+/// One of several threads is reserved for short reads, so that many sessions cannot occupy all of them. When the
+/// others are busy, it runs a read of a session that runs none. If that read has to yield to another, it returns to
+/// the front of its session's queue as a long read and waits for one of the other threads, as do all reads of its
+/// session until it is answered. While no short read waits, a long read may borrow the reserved thread; it starts
+/// again from the beginning and yields at once.
 struct ReadQueue {
   enum Event {
-    /// `isLong`: it is not tried.
+    /// A read was requested; if `isLong`, it is not run as a short read.
     case came(Ticket, from: SessionID, isLong: Bool = false)
-    /// Nobody wants it any more. One that runs keeps its thread until it has ended.
+    /// A read was cancelled. If it is running, it keeps its thread until it ends.
     case left(Ticket)
-    /// Its thread is free.
+    /// A read has ended, and its thread is free.
     case ended(Ticket)
-    /// It gave way, and is not answered: its thread is free, and it waits again.
+    /// A read yielded unanswered: its thread is free, and it waits again.
     case tookTooLong(Ticket)
-    /// As before, and its answer is too large to be held back until it is whole: it is not tried again.
+    /// The same, because its answer is too large to buffer: it never runs on the reserved thread again.
     case isTooLarge(Ticket)
   }
 
-  /// A read to begin, on a thread of its own.
+  /// A read to start on a free thread.
   struct Start: Equatable {
     let ticket: Ticket
-    /// On the kept thread: until it has to give way.
+    /// Whether it runs on the reserved thread, until it has to yield.
     let isTrial: Bool
-    /// A long one that the kept thread is lent to: it gives way at once.
+    /// Whether it is a long read that borrows the reserved thread and yields at once.
     var isGuest = false
   }
 
   private struct Line {
     var waiting = [Ticket]()
     var running = 0
-    /// Of those that wait or run, the ones that were not answered within a trial, or are not tried.
+    /// Waiting or running reads that took too long as short reads, or that must not run as such.
     var long = Set<Ticket>()
-    /// Of the long ones, those that the kept thread is not lent to: they can't be ended in the middle.
+    /// The long reads that may not borrow the reserved thread, because they cannot be interrupted.
     var fixed = Set<Ticket>()
 
     mutating func forget(_ ticket: Ticket) {
@@ -47,29 +48,29 @@ struct ReadQueue {
     }
   }
 
-  /// Reads that one session runs at once: half of the threads, at least one.
+  /// The number of reads that one session may run at once: half of the threads, at least one.
   let share: Int
   private var free: Int
   private var keptIsFree: Bool
   private var lines = [SessionID: Line]()
-  /// Sessions with reads that wait; who is first had its last turn the longest ago.
+  /// Sessions with waiting reads, the least recently served first.
   private var turns = [SessionID]()
-  /// Whose each read is that waits or runs.
+  /// The session of each waiting or running read.
   private var owners = [Ticket: SessionID]()
-  /// The read on the kept thread.
+  /// The read on the reserved thread.
   private var tried: Ticket?
 
-  /// Whether the read on the kept thread keeps another one waiting that could be tried there.
+  /// Whether the read on the reserved thread delays another one that could run there.
   var mustGiveWay: Bool { tried != nil && turns.contains(where: mayBeTried) }
 
   init(threads: Int) {
-    // A single thread is everybody's.
+    // A single thread is not reserved.
     keptIsFree = threads > 1
     free = threads > 1 ? threads - 1 : threads
     share = max(1, threads / 2)
   }
 
-  /// The reads to start now, each on a thread of its own.
+  /// Handles an event and returns the reads to start now, each on a free thread.
   mutating func handle(_ event: Event) -> [Start] {
     switch event {
     case .came(let ticket, let session, let isLong):
@@ -129,7 +130,7 @@ struct ReadQueue {
     lines[session].map { $0.running == 0 && $0.long.isEmpty } ?? false
   }
 
-  /// Its first read is one that was tried.
+  /// Whether the session's first read is a long one that may borrow the reserved thread.
   private func mayBeGuest(_ session: SessionID) -> Bool {
     guard let line = lines[session], line.running == 0, let first = line.waiting.first else { return false }
     return line.long.contains(first) && !line.fixed.contains(first)
@@ -146,7 +147,7 @@ struct ReadQueue {
     return chosen?.session
   }
 
-  /// The session has had its turn.
+  /// Takes the session's first read and moves the session to the end of the round.
   private mutating func start(_ session: SessionID) -> Ticket? {
     turns.removeAll { $0 == session }
     guard var line = lines[session], !line.waiting.isEmpty else { return nil }

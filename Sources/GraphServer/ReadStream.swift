@@ -3,13 +3,13 @@ import GraphHub
 import GraphModel
 import Synchronization
 
-/// The frames of one read on their way from a reader's thread to a session's socket.
+/// The frames of one read in transit from a reader's thread to a session's socket.
 ///
-/// The read transaction must not wait for the client: frames for which the client has not asked yet are spooled, the
-/// first in memory, the rest in a file without a name. The client asks for each frame by `more`, two ahead, so that
+/// The read transaction must not wait for the client: frames that the client has not requested yet are spooled, at
+/// first in memory, the rest in an unlinked file. The client requests each frame with `more`, two ahead, so that
 /// neither side holds more than that.
 final class ReadStream: Sendable {
-  /// Frames that may be under way without being asked for.
+  /// Frames that may be sent ahead of the client's requests.
   static let window = 2
   /// Bytes kept in memory before the file is used.
   static let memoryLimit = 1 << 20
@@ -18,13 +18,13 @@ final class ReadStream: Sendable {
     var credit = ReadStream.window
     var memory = [[UInt8]]()
     var memoryBytes = 0
-    /// Lengths of the frames in the file, in order.
+    /// The lengths of the frames in the file, in order.
     var filed = [Int]()
     var nextFiled = 0
     var readOffset = 0
     var writeOffset = 0
     var file: SpoolFile?
-    /// Set by the reader when it has read everything.
+    /// Set by the reader after its last frame.
     var result: Result<Token, Refusal>?
 
     var isEmpty: Bool { memory.isEmpty && nextFiled == filed.count }
@@ -32,10 +32,10 @@ final class ReadStream: Sendable {
     var isFinished = false
   }
 
-  /// What happens on the session's side; called on any thread, in order.
+  /// The output for the session; sent from any thread, in order.
   enum Output: Sendable {
     case frame([UInt8])
-    /// The read's last output, with its last frame.
+    /// The last output of the read, with its last frame.
     case finished(Result<ReadEnd, Refusal>)
   }
 
@@ -50,7 +50,9 @@ final class ReadStream: Sendable {
 
   struct Cancelled: Error {}
 
-  /// The reader has a frame, and at least one more behind it. Outputs leave under the lock, or two threads could swap them; they only hop to a loop.
+  /// Adds a frame that is not the last one.
+  ///
+  /// Outputs are sent under the lock, so that two threads cannot swap them; an output only hops to a loop.
   func put(_ frame: [UInt8]) throws {
     try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
@@ -75,33 +77,34 @@ final class ReadStream: Sendable {
     state.filed.append(frame.count)
   }
 
-  /// The reader has its last frame, and has read the state `at`.
+  /// Adds the last frame of a read of the state `at`.
   func finish(_ lastFrame: [UInt8], at token: Token) throws {
     try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
-      // Behind the frames that wait, which take the credit first.
+      // Queued behind the waiting frames, which use the credit first.
       try spool(lastFrame, &state)
       state.result = .success(token)
     }
     deliverNext(grant: 0)
   }
 
-  /// The reader was refused; frames that wait are delivered first.
+  /// Ends the read with a refusal; waiting frames are sent first.
   func fail(_ refusal: Refusal) {
     state.withLock { $0.result = .failure(refusal) }
     deliverNext(grant: 0)
   }
 
-  /// The client asks for one more frame. May read from a file: not for an event loop.
+  /// Grants one more frame, as requested by the client. May read a file, so do not call it on an event loop when
+  /// `usesFile`.
   func more() { deliverNext(grant: 1) }
 
   /// Whether `more` would have to read a file.
   var usesFile: Bool { state.withLock { $0.memory.isEmpty && $0.file != nil } }
 
-  /// Whether somebody is there to read it.
+  /// Whether the read has not been cancelled.
   var isWanted: Bool { state.withLock { !$0.isCancelled } }
 
-  /// Nobody will read it: the reader hears of it with its next frame, or when it next asks.
+  /// Cancels the read; the reader notices it at its next frame, or when it next checks `isWanted`.
   func cancel() {
     state.withLock {
       $0.isCancelled = true

@@ -1,14 +1,13 @@
 import Foundation
 import Synchronization
 
-/// A few threads for reads of the store, which take jobs in the order in which they came. What waits is bounded by the
-/// sessions' limits.
+/// A few threads that run jobs on the store in order of arrival. The sessions' limits bound the queue.
 final class ReaderPool: Sendable {
   private struct Queue {
     var jobs = [@Sendable () -> Void]()
     var next = 0
     var isStopping = false
-    /// Threads that were started.
+    /// The number of started threads.
     var running = 0
   }
 
@@ -19,7 +18,7 @@ final class ReaderPool: Sendable {
 
   init(threads: Int) { self.threads = threads }
 
-  /// - Throws: `StoreFailure(.noThreads)`; those that were started end with `stop`.
+  /// - Throws: `StoreFailure(.noThreads)`; threads that were started already end with `stop`.
   func start() throws {
     for number in 0..<threads {
       try ServerThread.start("reader \(number)") { [self] in
@@ -35,7 +34,7 @@ final class ReaderPool: Sendable {
     available.signal()
   }
 
-  /// Ends when the jobs that are queued have run. Blocks until they have.
+  /// Ends after the queued jobs have run; blocks until then.
   func stop() {
     let running = queue.withLock { queue in
       queue.isStopping = true

@@ -3,12 +3,13 @@ import GraphModel
 import GraphWire
 import Synchronization
 
-/// The rows of a batch on their way to the writer, in a file without a name: a client may send a million of them before
-/// it asks for the batch, and they go with the session that sent them.
+/// The rows of a batch in transit to the writer, in an unlinked file.
+///
+/// A client may send a million rows before it requests the batch. The rows are released when the session ends.
 final class RowSpool: BatchRowSource {
   private struct Chunk {
     let rows: Int
-    /// Where its bytes are; known when they are written.
+    /// The range of its bytes in the file; nil until they are written.
     var place: Range<Int>?
   }
 
@@ -29,7 +30,7 @@ final class RowSpool: BatchRowSource {
 
   var count: Int { state.withLock { $0.chunks.reduce(0) { $0 + $1.rows } } }
 
-  /// Takes a place in the order of rows. What comes into it is written by another thread.
+  /// Reserves the next position in the sequence of rows; another thread writes them.
   func reserve(rows: Int) -> Int {
     state.withLock { state in
       state.chunks.append(Chunk(rows: rows))
@@ -37,8 +38,8 @@ final class RowSpool: BatchRowSource {
     }
   }
 
-  /// Writes what a place was taken for.
-  /// - Returns: how many rows there are up to it, itself included.
+  /// Writes the rows of a reserved position.
+  /// - Returns: the number of rows up to and including this position.
   func write(_ rows: [[Value]], at number: Int) -> Result<Int, Refusal> {
     let bytes = BatchRows.bytes(of: rows)
     do {

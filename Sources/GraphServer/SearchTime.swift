@@ -1,11 +1,13 @@
 import GraphModel
 
-/// How long a fetch may search without finding anything. The time begins anew with everything that it finds, so a long
-/// result has as long as it takes; a count and an explanation find nothing before their end.
+/// The time limit of a fetch that finds nothing.
+///
+/// The limit restarts with every result, so a long result may take as long as it needs. A count and an explanation
+/// find nothing before their end.
 struct SearchTime {
   private let limit: Duration
   private var last: ContinuousClock.Instant
-  /// Stays true once the search has been given up.
+  /// Whether the limit was exceeded; stays true.
   private(set) var isOver = false
 
   init(_ limit: Duration, from now: ContinuousClock.Instant) {
@@ -15,7 +17,7 @@ struct SearchTime {
 
   mutating func found(at now: ContinuousClock.Instant) { last = now }
 
-  /// Whether the search may go on.
+  /// Checks the limit and returns whether the search may continue.
   mutating func goesOn(at now: ContinuousClock.Instant) -> Bool {
     if now - last > limit { isOver = true }
     return !isOver

@@ -1,8 +1,10 @@
 import Foundation
 import GraphModel
 
-/// Starts threads that are known to run. `Thread.start` says nothing when the system gives no thread, and a server
-/// without its writer would accept commits and never answer them.
+/// Starts threads and reports failures to do so.
+///
+/// `Thread.start` does not report when the system refuses a thread, and a server without its writer would accept
+/// commits but never answer them.
 enum ServerThread {
   private final class Body: Sendable {
     let run: @Sendable () -> Void
@@ -10,13 +12,13 @@ enum ServerThread {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// Bytes; SQLite's parser and deep predicates recurse.
+  /// The stack size in bytes; SQLite's parser and deep predicates recurse.
   static let stackSize = 8 << 20
 
-  /// Runs `body` on a thread of its own, which ends with it.
+  /// Runs `body` on a new thread, which ends with it.
   /// - Parameters:
-  ///   - name: what the system's tools show, up to 15 bytes.
-  ///   - stackSize: in bytes.
+  ///   - name: the thread's name in the system's tools, up to 15 bytes.
+  ///   - stackSize: the size of the stack in bytes.
   /// - Throws: `StoreFailure(.noThreads)`; then `body` never runs.
   static func start(
     _ name: String, stackSize: Int = stackSize, _ body: @escaping @Sendable () -> Void
@@ -26,7 +28,7 @@ enum ServerThread {
     defer { pthread_attr_destroy(&attributes) }
     var code = pthread_attr_setstacksize(&attributes, stackSize)
     var thread = pthread_t()
-    // Given to the thread, which releases it; taken back when there is none.
+    // The thread releases the argument; without a thread it is released below.
     let argument = Unmanaged.passRetained(
       Body {
         Thread.current.name = String(name.prefix(15))

@@ -1,7 +1,7 @@
 import Foundation
 import GraphModel
 
-/// A temporary file that has no name: it goes with the process, however that ends.
+/// An unlinked temporary file, which disappears with the process however that ends.
 final class SpoolFile: Sendable {
   private let descriptor: Int32
 

@@ -3,8 +3,9 @@ import GraphStore
 import Logging
 import Synchronization
 
-/// Looks once a second whether the names of the store's files still lead to the files that are open, so that the log says
-/// it on a server without commits too. It logs a change, not each look.
+/// Checks once a second that the names of the store's files still refer to the open files.
+///
+/// This way a server without commits logs a loss too. Changes are logged, not each check.
 final class StoreFileWatch: Sendable {
   private struct State {
     var isLooking = false
@@ -14,7 +15,7 @@ final class StoreFileWatch: Sendable {
   private let store: SQLiteStore
   private let errands: ReaderPool
   private let log: Logger
-  /// Guarded by its mutex: the loop begins a look, an errand's thread ends it.
+  /// Guarded by its mutex: the loop starts a check, and the thread of `errands` finishes it.
   private let state = Mutex(State())
 
   init(store: SQLiteStore, errands: ReaderPool, log: Logger) {
@@ -23,7 +24,7 @@ final class StoreFileWatch: Sendable {
     self.log = log
   }
 
-  /// From the loop. A look that a slow file system holds up is not joined by a second one.
+  /// Starts a check, unless a slow file system still delays the previous one; called on the loop.
   func look() {
     let mustLook = state.withLock { state in
       defer { state.isLooking = true }

@@ -2,9 +2,9 @@ import FreedMemory
 import GraphModel
 import GraphWire
 
-/// Questions to history.
+/// Reads of history.
 extension StoreReads {
-  /// So many object changes are told by one log, and about so many bytes of them.
+  /// The maximum number of object changes in one log, and their approximate maximum size in bytes.
   static let maximumLogChanges = 1_000_000
   static let maximumLogBytes = 256 << 20
 
@@ -30,14 +30,14 @@ extension StoreReads {
     try stream.finish(frame(ToClient(number, .log(chunk, last: true))), at: head)
   }
 
-  /// A read of so many objects leaves more freed memory behind than the next ones need.
+  /// The number of objects from which a read leaves more freed memory than the next reads need.
   static let manyObjects = 50_000
 
   private func giveBack(behind objects: Int) { if objects >= Self.manyObjects { FreedMemory.giveBack() } }
 
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
     var origin = try store.origin(of: property, of: id)
-    // What no frame can hold is left out, the losers first.
+    // Omits what exceeds the frame size, the losing values first.
     var size = origin.losers.reduce(origin.value.approximateSize + origin.replaced.approximateSize) {
       $0 + $1.value.approximateSize
     }
@@ -63,7 +63,7 @@ extension StoreReads {
       var difference = difference
       count += 1
       if difference.approximateSize > ProtocolLimits.maximumFrameSize / 2 {
-        // Too large for a frame with what the values were: which they are remains.
+        // Too large for one frame: omit the previous values, but keep the property numbers.
         difference.properties = difference.properties.map { .init($0.number, was: .null) }
       }
       let added = difference.approximateSize
@@ -82,10 +82,10 @@ extension StoreReads {
 
   private func entry(_ commit: CommitRecord) -> CommitEntry {
     var entry = CommitEntry(commit)
-    // Nobody knows any more what an object of an entity that is gone was.
+    // Changes of objects whose entity was removed from the model cannot be decoded.
     entry.changes.removeAll { store.model.entity($0.id.entity) == nil }
     guard commit.approximateSize > ProtocolLimits.maximumFrameSize / 2 else { return entry }
-    // Too large for a frame with its objects: their ids remain.
+    // Too large for one frame: omit the objects, but keep their ids.
     for index in entry.changes.indices {
       entry.changes[index].object = nil
       entry.changes[index].edits = []

@@ -2,18 +2,18 @@ import GraphHub
 import GraphModel
 import GraphWire
 
-/// Trials: a read that may be short has a moment on the thread that is kept for such reads. Nothing of it leaves before it
-/// is whole, so that one which is not short can begin anew on another thread, as if it had never run.
+/// Short reads: a read may run for a short time on the thread that is reserved for such reads. Its answer is sent
+/// only when it is complete, so that a read that turns out to be long can restart on another thread.
 extension StoreReads {
-  /// What a read has for itself while another waits for the thread. A search that is led by an index takes far less, and
-  /// the one that waits is answered within a tenth of a second.
+  /// The time that a read has while another waits for the thread. An indexed search takes far less, and the waiting
+  /// read is answered within a tenth of a second.
   static let trialTime = Duration.milliseconds(50)
-  /// An answer with more bytes is not held back until it is whole. An object, which has 15 MiB at most, is.
+  /// Larger answers, in bytes, are not buffered. Any single object fits: its limit is 15 MiB.
   static let trialBytes = 16 << 20
 
   private struct TooLarge: Error {}
 
-  /// - Returns: how the read has ended; where it is to run once more, nothing has left.
+  /// - Returns: how the read has ended. If it must run again, it has sent nothing.
   func `try`(
     _ request: ReadRequest, _ number: UInt64, into stream: ReadStream, _ trial: FairReaders.Trial
   ) -> FairReaders.End {
@@ -24,7 +24,7 @@ extension StoreReads {
       return reads.try(request, number, into: stream, trial)
     case .objects(let fetch): return `try`(fetch, number, into: stream, trial)
     default:
-      // It takes no longer than a trial.
+      // These reads are as short as the time limit.
       run(request, number, into: stream)
       return .answered
     }
@@ -61,7 +61,7 @@ extension StoreReads {
       return .tooLarge
     } catch is ReadStream.Cancelled {
     } catch  where givesWay && stream.isWanted {
-      // What the store says of a statement that was interrupted is nobody's concern.
+      // The store's error about an interrupted statement is not a failure of the read.
       return .gaveWay
     } catch  where time.isOver {
       stream.fail(time.refusal)
@@ -73,7 +73,7 @@ extension StoreReads {
 }
 
 extension ReadRequest {
-  /// Whether it can be ended in the middle and begun anew, or takes no longer than a trial.
+  /// Whether the read can be interrupted and restarted, or is short in any case.
   var canBeTried: Bool {
     switch self {
     case .objects, .undoState, .revision: true

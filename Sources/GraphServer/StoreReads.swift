@@ -3,17 +3,17 @@ import GraphHub
 import GraphModel
 import GraphWire
 
-/// The reads that a hub asks for, run on a reader's thread.
+/// Runs the hub's reads of the store on a reader's thread.
 struct StoreReads: Sendable {
   let store: any GraphStoring
-  /// How long a fetch may search without finding anything.
+  /// The time after which a fetch that finds nothing is refused.
   let searchLimit: Duration
-  /// What the asker sees the answer through.
+  /// The lens of the requesting session.
   var lens: ModelLens?
 
-  /// Reads objects or the log into `stream`, frame by frame, as long as somebody wants them.
+  /// Runs a read and streams its frames into `stream`, until it ends or is cancelled.
   func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
-    // It may have waited for a thread for longer than its client was there.
+    // The read may have been cancelled while it waited for a thread.
     guard stream.isWanted else { return }
     do {
       switch request {
@@ -28,7 +28,7 @@ struct StoreReads: Sendable {
         let state = try store.undoState(of: author, scope: scope)
         try stream.finish(frame(ToClient(number, .undoState(state))), at: store.head)
       case .revision(let time):
-        // Whatever times the commits have: all of them were made by now.
+        // All commits were made by now, even if their recorded times are later.
         let found = try store.revision(at: time >= GraphServer.now() ? .max : time)
         try stream.finish(frame(ToClient(number, .revisionAt(found))), at: found.head)
       case .why(let id, let property): try why(property, of: id, number, stream)
@@ -53,13 +53,14 @@ struct StoreReads: Sendable {
       }
       try stream.finish(encoder.finish(end), at: end.at)
     } catch  where time.isOver {
-      // What the store says of a statement that was interrupted is nobody's concern.
+      // The store's error about an interrupted statement is not the reason.
       throw time.refusal
     }
   }
 
-  /// Reads the objects of an order, in one statement, and sorts them here: the loop has other things to do.
-  /// - Parameter size: counts their bytes among those of all orders that are being read; ends the read when it throws.
+  /// Reads the objects of an order with one statement and sorts them on this thread, to keep the loop free.
+  /// - Parameter size: counts the bytes of an object towards the total of all orders being read; throwing ends the
+  ///   read.
   func collect(
     _ fetch: FetchRequest, _ stream: ReadStream, maximumRows: Int, _ size: (Int) throws -> Void
   ) -> Result<(images: [ObjectImage], at: Token), Refusal> {
@@ -90,7 +91,7 @@ struct StoreReads: Sendable {
     return lens.view(of: part)
   }
 
-  /// A message as the asker has it.
+  /// Encodes a message, translated by the requesting session's lens.
   func frame(_ message: ToClient) -> [UInt8] { Frame.encode(lens?.view(of: message) ?? message) }
 
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {

@@ -4,34 +4,36 @@ import GraphHub
 import GraphModel
 import Synchronization
 
-/// The store's single writer: a thread of its own that takes everything that waits as one batch, so that all of it
-/// shares one wait for the disk. The mailbox is bounded by the sessions' limits on outstanding requests.
+/// The store's single writer.
+///
+/// Its thread commits all waiting requests as one batch, so that they share one sync of the disk. The sessions'
+/// limits on outstanding requests bound the mailbox.
 final class WriterThread: Sendable {
   private struct Mailbox {
     var waiting = [(Ticket, WriteRequest)]()
-    /// What is to be done between two commits.
+    /// Work to run between two commits.
     var work: (@Sendable () -> Void)?
     var isStopping = false
-    /// The thread was started.
+    /// Whether the thread was started.
     var isRunning = false
-    /// The thread waits on the condition.
+    /// Whether the thread waits on the semaphore.
     var isIdle = false
   }
 
   private let store: any GraphStoring
   private let clock: @Sendable () -> Timestamp
-  /// Called on the writer's thread with each batch.
+  /// Called on the writer's thread with the result of each batch.
   private let deliver: @Sendable (HubEvent) -> Void
   private let mailbox = Mutex(Mailbox())
   private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
 
-  /// A batch has at most this many requests: a reply never waits for more than that many others.
+  /// The maximum number of requests in a batch, and so of those that delay a reply.
   static let maximumBatch = 1_024
 
-  /// A commit of so many changes leaves more freed memory behind than the next ones need.
+  /// The number of changes from which a commit leaves more freed memory than the next commits need.
   private static let largeCommit = 10_000
-  /// When so long nothing came behind it, that is given back to the system.
+  /// The idle time after such a commit, at whose end the freed memory is returned to the system.
   private static let quietTime = DispatchTimeInterval.seconds(1)
 
   init(
@@ -52,11 +54,13 @@ final class WriterThread: Sendable {
     mailbox.withLock { $0.isRunning = true }
   }
 
-  /// Takes what came in one turn of the hub's loop. A lone client's small commit is done here and now, and its result
-  /// is returned; everything else goes to the thread. docs/decisions/0005 says why and what bounds it.
+  /// Receives the requests of one turn of the hub's loop.
+  ///
+  /// The small commit of a single client runs at once on the loop, and its result is returned; everything else is
+  /// queued for the thread. docs/decisions/0005 has the reasons and bounds.
   /// - Parameters:
-  ///   - isFree: every result of the thread has been handled by the hub: none may be overtaken.
-  ///   - loneClient: the loop's own.
+  ///   - isFree: whether the hub has handled every result of the thread, so that no result is overtaken.
+  ///   - loneClient: the state of the loop's detector.
   func takeTurn(_ requests: [(Ticket, WriteRequest)], isFree: Bool, _ loneClient: inout LoneClient) -> HubEvent? {
     guard loneClient.allows(requests), isFree else {
       enqueue(requests)
@@ -77,8 +81,8 @@ final class WriterThread: Sendable {
     if mustWake { wake.signal() }
   }
 
-  /// Does something with the store before the next batch is taken, on the writer's thread; a piece of work that waits is
-  /// replaced, and dropped when the thread ends.
+  /// Runs `work` on the writer's thread before the next batch. It replaces pending work, and is dropped when the
+  /// thread ends.
   func betweenCommits(_ work: @escaping @Sendable () -> Void) {
     let mustWake = mailbox.withLock { mailbox in
       mailbox.work = work
@@ -88,7 +92,7 @@ final class WriterThread: Sendable {
     if mustWake { wake.signal() }
   }
 
-  /// Commits what is waiting, then ends. Blocks until it has.
+  /// Commits the waiting requests, then ends; blocks until then.
   func stop() {
     let (mustWake, isRunning) = mailbox.withLock { mailbox in
       mailbox.isStopping = true
@@ -147,8 +151,8 @@ final class WriterThread: Sendable {
     }
   }
 
-  /// How many of those that wait share one wait for the disk. A batch of many objects has one of its own: nobody's answer
-  /// waits for it that came before it.
+  /// The number of waiting requests to commit together. A large batch is committed alone, so that it does not delay
+  /// the answers of earlier requests.
   private static func sharedPrefix(of waiting: [(Ticket, WriteRequest)]) -> Int {
     for (index, entry) in waiting.prefix(maximumBatch).enumerated() {
       if case .batch = entry.1 { return max(1, index) }

@@ -1,9 +1,11 @@
 import GraphModel
 
-/// Clients that stay away while others commit, so that they come back to a store which has gone far, whose history is pruned
-/// behind what they know, or which was put back and has passed their revision by other commits.
+/// Clients that stay offline while others commit.
+///
+/// They come back to a store that is far ahead, whose history was pruned past their revision, or that was restored
+/// and has passed their revision with other commits.
 struct Absences {
-  /// By the client's number: it comes back when the store has this revision.
+  /// The revision of the store at which each client returns, by client number.
   private var ends = [Int: Revision]()
 
   mutating func keep(_ client: Int, below revision: Revision) { ends[client] = revision }

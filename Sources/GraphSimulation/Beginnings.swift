@@ -1,14 +1,15 @@
 import GraphModel
 
-/// When objects were made: at the time of their commit, and so it stays, whatever is edited, undone or restored; also for one
-/// that comes back after it was deleted.
+/// Checks creation times.
+///
+/// An object keeps the time of its first commit through edits, undo and restore, even if it was deleted meanwhile.
 struct Beginnings {
-  /// How many objects have come back so far, with the time of their beginning.
+  /// The number of objects that were revived with their creation time.
   private(set) var returns = 0
-  /// The first object that says otherwise.
+  /// The description of the first violation.
   private(set) var failure: String?
 
-  /// - Parameter records: all commits from the first, with all their changes.
+  /// - Parameter records: all commits from the first on, with all their changes.
   init(_ records: [CommitRecord], model: Model) {
     var known = [ObjectID: Value]()
     for record in records {

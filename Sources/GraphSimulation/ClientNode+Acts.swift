@@ -1,10 +1,11 @@
 import GraphModel
 import GraphReplica
 
-/// What a simulated user does, a whole act at a time: edits of one kind, mostly saved at once. Some acts break a rule now
-/// and then, so that refusals, and edits that come back with them, are met as well.
+/// The random acts of a simulated user: edits of one kind, mostly saved at once. Some acts break a rule now and then,
+/// so that refusals and refused edits occur as well.
 extension ClientNode {
-  /// - Returns: what was done, for the trace.
+  /// Performs a random act.
+  /// - Returns: a description for the trace.
   func act(_ random: inout SeededRandom) -> String {
     defer {
       tidyPad()
@@ -55,7 +56,7 @@ extension ClientNode {
     }
   }
 
-  /// The first client makes what everyone works on.
+  /// Creates the initial objects; called for the first client only.
   func populate(_ random: inout SeededRandom) {
     for name in 0..<3 { insert("Folder")?["name"] = .string("f\(name)") }
     let folders = context.insertedObjects
@@ -95,11 +96,11 @@ extension ClientNode {
 
   private func updateItem(_ random: inout SeededRandom) -> String {
     let items = objects("Item")
-    // Where everyone is at work, what one has not saved yet another has changed.
+    // All clients prefer the same item, so that unsaved edits conflict with other clients' commits.
     guard let item = random.chance(40) ? items.first : random.pick(items) else { return "no item" }
     if random.chance(50) { set(item, "size", .integer(Int64(random.below(100)) - 2)) }
     if random.chance(40) { set(item, "kind", .string(random.pick(kinds) ?? "red")) }
-    // Everyone likes to write in the oldest one.
+    // All clients prefer to edit the text of the oldest item.
     if let page = random.chance(60) ? items.first : item {
       for _ in 0..<random.below(4) {
         if case .string(let text) = page["text"] { page["text"] = .string(typed.edit(text, &random)) }
@@ -110,7 +111,7 @@ extension ClientNode {
     return "edit without saving"
   }
 
-  /// Everyone likes to put things behind the first item of the oldest folder: there the room runs out.
+  /// Moves items, mostly behind the first item of the oldest folder, so that the positions there run out.
   func placeItems(_ random: inout SeededRandom) -> String {
     let folders = objects("Folder")
     guard let folder = random.chance(80) ? folders.first : random.pick(folders) else { return "no folder" }
@@ -124,12 +125,12 @@ extension ClientNode {
     return random.chance(85) ? save(&random, "place items") : "place items without saving"
   }
 
-  /// The whole list is said anew, with one more or one less.
+  /// Replaces the complete list of a folder's items, with one more or one less.
   private func replaceItems(_ random: inout SeededRandom) -> String {
     guard let folder = random.pick(objects("Folder")) else { return "no folder" }
     var items = members(of: folder, "items").map(\.id)
     if random.chance(40), let guest = random.pick(objects("Item")), !items.contains(guest.id) { items.append(guest.id) }
-    // An item without a folder is refused: the commit goes through only when somebody else has taken it.
+    // An item without a folder is refused: the commit succeeds only if another client has moved the item meanwhile.
     if random.chance(10), !items.isEmpty { items.remove(at: random.below(items.count)) }
     items.shuffle(using: &random)
     folder["items"] = .objects(items)
@@ -165,7 +166,7 @@ extension ClientNode {
     return save(&random, "arrange labels")
   }
 
-  /// One label is the cover of one item: taking it takes it from whoever had it.
+  /// Sets or clears an item's cover, a one-to-one relationship: a label is taken away from its previous item.
   private func cover(_ random: inout SeededRandom) -> String {
     guard let item = random.pick(objects("Item")), let label = random.pick(objects("Label")) else { return "no label" }
     switch random.below(3) {
@@ -178,7 +179,7 @@ extension ClientNode {
 
   // MARK: - Things
 
-  /// What both heirs inherit: texts that may be null, a composite, and a rule over its members.
+  /// Edits inherited properties: texts that may be null, a composite, and a rule over its members.
   func describe(_ random: inout SeededRandom) -> String {
     guard let thing = random.pick(objects("Thing")) else { return "no thing" }
     if random.chance(40) {
@@ -192,7 +193,7 @@ extension ClientNode {
     }
     if random.chance(60) {
       set(thing, "place.row", random.chance(20) ? .null : .integer(Int64(random.below(6))))
-      // Sometimes it breaks the rule, and sometimes it leaves the column to somebody else.
+      // Sometimes this breaks the rule, and sometimes it leaves the column to another client.
       if random.chance(80) {
         set(thing, "place.column", random.chance(15) ? .null : .string(random.pick(["a", "b", "c"]) ?? "a"))
       }
@@ -208,7 +209,7 @@ extension ClientNode {
     } else if random.chance(30), let children = thing.entity.property(named: "children") {
       for _ in 0..<2 { if let child = random.pick(objects("Thing")) { thing.add(child, to: children.number) } }
     } else if let parent = random.pick(objects("Thing")) {
-      // Itself as well: a cycle of one.
+      // May be the thing itself: a cycle of one.
       thing["parent"] = .object(parent.id)
     }
     return save(&random, "hang")
@@ -234,7 +235,8 @@ extension ClientNode {
     return save(&random, "work")
   }
 
-  /// Now and then several at once: what denies one delete may go along in the same transaction.
+  /// Deletes an object, sometimes with its children, because objects that deny the delete may go in the same
+  /// transaction.
   private func delete(_ random: inout SeededRandom) -> String {
     let name = random.pick(["Item", "Item", "Item", "Item", "Task", "Task", "Folder", "Label"]) ?? "Item"
     guard let object = random.pick(objects(name)) else { return "nothing to delete" }
@@ -245,7 +247,7 @@ extension ClientNode {
     return save(&random, "delete")
   }
 
-  // MARK: - Words for the above
+  // MARK: - Helpers
 
   private func insert(_ name: String) -> ManagedObject? { model.entity(named: name).flatMap { context.insert($0) } }
 
@@ -275,7 +277,7 @@ extension ClientNode {
     (kept, wasRefused) = ([], false)
   }
 
-  /// The user looks at what others have made of what it could not save, and goes on with its own.
+  /// Refreshes the objects of a refused transaction to other clients' values and keeps the user's own edits.
   private func refresh() {
     for object in edited.givenBackObjects.compactMap({ context.object($0) }) {
       context.refresh(object)
@@ -284,16 +286,16 @@ extension ClientNode {
     wasRefused = false
   }
 
-  /// Sets an attribute, which has to stay so until the next save: whatever comes from others goes in under it.
+  /// Sets an attribute that must keep its value until the next save, despite other clients' commits.
   func set(_ object: ManagedObject, _ name: String, _ value: Value) {
-    // An older version may not have it.
+    // An older version of the model may lack the property.
     guard object.entity.property(named: name) != nil else { return }
     write(value, name, object)
     kept.removeAll { $0.object === object && $0.property == name }
     kept.append((object, name, value))
   }
 
-  /// Sets an attribute as of what its user is shown.
+  /// Sets an attribute and records the values on which the user based the edit.
   func write(_ value: Value, _ name: String, _ object: ManagedObject) {
     if let number = object.entity.property(named: name)?.number {
       edited.note(object.id, number, readAt: object.revision, value: lens == nil ? object[name] : nil)
@@ -301,7 +303,7 @@ extension ClientNode {
     object[name] = value
   }
 
-  /// The objects of an entity and its heirs in what this client follows, each once.
+  /// The objects of an entity and its subentities in the client's live queries, without duplicates.
   func objects(_ name: String) -> [ManagedObject] {
     guard let wanted = model.entity(named: name) else { return [] }
     var found = [ManagedObject]()

@@ -2,21 +2,21 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// A user's batches, one at a time: rows first where there are any, then the batch. When the connection is lost it is
-/// asked for again under its id, for nobody knows whether it was committed.
+/// A user's batches, one at a time: first the rows, if any, then the batch. After a lost connection, the batch is
+/// requested again under its id, because its outcome is unknown.
 extension ClientNode {
-  /// A batch that is not answered.
+  /// A batch that has not been answered.
   struct PendingBatch {
     let batch: SimulatedBatch
-    /// The question whose answer it waits for; nil when none is under way.
+    /// The pending request for the batch; nil when there is none.
     var question: RequestID?
-    /// Messages of rows that are not answered.
+    /// Pending messages of rows.
     var rows = Set<RequestID>()
     var timesAsked = 0
     var done = 0
-    /// How many objects the commit changes, as far as the server has said.
+    /// The number of objects that the commit changes, as reported by the server.
     var changed: Int?
-    /// It is asked for once more, and is in the store.
+    /// Whether the store has the batch already when it is requested again.
     var isThere = false
   }
 
@@ -30,7 +30,7 @@ extension ClientNode {
     return "batch \(id.sequence), \(batch.happening) of \(batch.entity.name)"
   }
 
-  // MARK: - What it does
+  // MARK: - Operations
 
   private func makeBatch(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
     switch random.below(10) {
@@ -52,12 +52,12 @@ extension ClientNode {
     switch random.below(4) {
     case 0:
       let rows = (0..<count).map { _ in [Value.string("l\(random.below(30))")] }
-      // The key is unique: two rows of one name are one label.
+      // The key is unique: two rows of the same name become one label.
       return make(id, "Label", .objectTrump) { .insert([$0.property(named: "name")].compactMap { $0 }, rows) }
     case 1:
       let rows = (0..<count).map { _ -> [Value] in
         let starts = random.below(8)
-        // One in many breaks the rule, and the whole batch with it.
+        // A few rows break the rule, which refuses the whole batch.
         let due = random.chance(4) ? starts - 1 : starts + random.below(5)
         return [.integer(Int64(starts)), .integer(Int64(due)), SimulationModel.value(of: "at", &random)]
       }
@@ -99,13 +99,13 @@ extension ClientNode {
           [set("folder", .value(folder.map(Value.object) ?? .null)), set("size", .value(.integer(number)))]
         case ("Item", 2): [set("kind", .value(.string("green"))), set("memo", .value(.string("A b")))]
         case ("Task", 0...1): [set("due", .plus(number - 2))]
-        // A row without a column breaks the rule of those that have none.
+        // A row without a column breaks a rule.
         case (_, 3): [set("place.row", .value(.integer(number)))]
         case (_, 4): [set("at", .later((number - 6) * 7_200_000_001))]
         case (_, 5): [set("price", .value(price)), set("done", .value(.bool(number > 5)))]
         default: [set("memo", .value(number < 3 ? .null : .string("x\(number)")))]
         }
-      // An older version may not have what is set.
+      // An older version of the model may lack a property.
       let known = assignments.compactMap { $0 }
       return known.isEmpty ? nil : predicate(condition, of: entity).map { .update($0, known) }
     }
@@ -125,7 +125,7 @@ extension ClientNode {
 
   // MARK: - Asking and answers
 
-  /// Asks for the batch that waits, from its rows on.
+  /// Requests the pending batch, starting with its rows.
   func askForBatch() {
     guard var pending = pendingBatch, pending.question == nil, pending.rows.isEmpty, session != nil else { return }
     pending.timesAsked += 1
@@ -153,7 +153,7 @@ extension ClientNode {
     context.handle(.ask(question, .batch(pending.batch.request)))
   }
 
-  /// - Returns: false for an answer to something else.
+  /// - Returns: false if the answer belongs to another request.
   func takeBatch(_ answer: Answer, of question: RequestID) -> Bool {
     guard let pending = pendingBatch, pending.question == question || pending.rows.contains(question) else {
       return false
@@ -172,7 +172,7 @@ extension ClientNode {
     case .saved where pending.changed == 0:
       told.append("batch \(pending.batch.id.sequence) changes nothing")
       happened.note(.batchOfNothing)
-      // One that was asked for twice may still be under way, and find something by then.
+      // A batch that was requested twice may still be running, and may find objects by then.
       if pending.timesAsked == 1 { refused.append(pending.batch.id) }
       pendingBatch = nil
     case .saved(let saved):
@@ -187,7 +187,7 @@ extension ClientNode {
     return true
   }
 
-  /// - Returns: false for a refusal of something else.
+  /// - Returns: false if the refusal belongs to another request.
   func refuseBatch(_ refusal: Refusal, of question: RequestID) -> Bool {
     guard let pending = pendingBatch, pending.question == question || pending.rows.contains(question) else {
       return false
@@ -196,7 +196,7 @@ extension ClientNode {
     pendingBatch?.question = nil
     pendingBatch?.rows.remove(question)
     switch refusal.code {
-    // The connection is lost: it may have been committed.
+    // After a lost connection, the outcome is unknown.
     case .unavailable: break
     case .malformed, .notAllowed, .limit:
       failure = failure ?? "client \(number)'s batch was refused as \(refusal)"
@@ -205,7 +205,7 @@ extension ClientNode {
       pendingBatch = nil
     default:
       happened.note(.batchRefused)
-      // One that was asked for twice may still be under way on a connection that the server believes in.
+      // A batch that was requested twice may still be running on a connection that the server has not closed yet.
       if pending.timesAsked == 1 { refused.append(pending.batch.id) }
       pendingBatch = nil
     }

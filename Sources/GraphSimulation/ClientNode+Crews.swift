@@ -1,10 +1,10 @@
 import GraphModel
 import GraphReplica
 
-/// Relationships without an order, from either end: crews, which are never without anybody, and labels that are near each
-/// other. And what no store ever hears of.
+/// Unordered relationships, edited from either end: crews, which must have members, and labels that are near each
+/// other. Also transient attributes, which are never stored.
 extension ClientNode {
-  /// Few crews, of a few items each: whoever deletes an item seldom meets the last one of a crew.
+  /// Edits a crew. There are few crews of a few items each, so a deleted item is seldom the last one of a crew.
   func gather(_ random: inout SeededRandom) -> String {
     guard queries.contains(where: { $0.entity.name == "Crew" && $0.predicate == .always }) else {
       follow("Crew", "")
@@ -18,7 +18,7 @@ extension ClientNode {
     let present = members(of: crew, "members")
     switch random.below(10) {
     case 0...2:
-      // The end that stores nothing says it.
+      // Edited from the end that stores nothing.
       if present.count < 5, let crews = item.entity.property(named: "crews") { item.add(crew, to: crews.number) }
     case 3...5:
       guard let leaver = random.pick(present), present.count > 1 || random.chance(15),
@@ -37,7 +37,7 @@ extension ClientNode {
       let members = crew.entity.property(named: "members")
     else { return "no crew" }
     name(crew, &random)
-    // Now and then nobody joins: it is refused.
+    // Rarely a crew has no members and is refused.
     if random.chance(94) {
       crew.add(item, to: members.number)
       for _ in 0..<random.below(3) { if let other = random.pick(items) { crew.add(other, to: members.number) } }
@@ -50,7 +50,7 @@ extension ClientNode {
     write(.integer(Int64(random.below(5))), "shift", crew)
   }
 
-  /// Any label is near any other, itself too, and one end knows nothing of the other's.
+  /// Edits a relationship of labels to labels: an object may be related to itself, and each end has its own members.
   func bringNear(_ random: inout SeededRandom) -> String {
     guard let label = random.pick(objects("Label")), let other = random.pick(objects("Label")),
       let near = label.entity.property(named: "near"), let nearOf = label.entity.property(named: "nearOf")
@@ -63,13 +63,13 @@ extension ClientNode {
     return save(&random, "bring near")
   }
 
-  // MARK: - What is never saved
+  // MARK: - Transient attributes
 
-  /// A value of a transient attribute, until the next quiet moment.
+  /// A value of a transient attribute, kept until the next quiet moment.
   struct Choice {
     let object: ManagedObject
     let value: Value
-    /// What the object was when it was chosen.
+    /// The object's revision when the value was set.
     let revision: Revision
   }
 
@@ -77,14 +77,15 @@ extension ClientNode {
     guard let thing = random.pick(objects("Thing").filter { !$0.isInserted }) else { return "nothing to choose" }
     let value = Value.bool(random.chance(70))
     thing["chosen"] = value
-    // Nothing that it can't hold.
+    // A value of the wrong type, which must have no effect.
     thing["chosen"] = .integer(1)
     choices.removeAll { $0.object === thing }
     choices.append(Choice(object: thing, value: value, revision: thing.revision))
     return "choose \(thing.id)"
   }
 
-  /// A choice that saves, rollbacks or others' commits have touched.
+  /// Describes a transient value that a save, a rollback or another client's commit has changed; nil if there is
+  /// none.
   func lostChoice() -> String? {
     defer { choices = [] }
     for choice in choices where !choice.object.isDeleted {

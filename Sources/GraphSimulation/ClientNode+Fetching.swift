@@ -2,37 +2,37 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// A user asks without following: for pages, for how many there are, for ids, for rows and groups, and by the names that the
-/// model gives its questions. Each answer names the revision that it was read at, and is held against that.
+/// Fetches that are not live: pages, counts, ids, rows, groups and fetch request templates. Each answer names its
+/// revision and is compared with the recorded graph of that revision.
 extension ClientNode {
-  /// What comes of a fetch.
+  /// The contents of an answer to a fetch.
   struct FetchedAnswer: Equatable {
     var objects = [ObjectImage]()
     var rows = [[Value]]()
     var count = 0
-    /// Where the next page begins.
+    /// The cursor of the next page.
     var next: FetchCursor?
   }
 
-  /// A fetch that is under way.
+  /// A fetch in progress.
   struct AskedFetch {
     let happening: Happening
     var fetch: Fetch
-    /// What the answer must be, from the graph of its revision and the place where the page before it ended.
+    /// Computes the expected answer from the graph of its revision and the cursor of the previous page.
     let wanted: (RecordedGraph, FetchCursor?) -> FetchedAnswer
     var behind: FetchCursor?
     var page = 1
     var answer = FetchedAnswer()
   }
 
-  /// A fetch with all of its answer.
+  /// A fetch with its complete answer.
   struct FinishedFetch {
     let asked: AskedFetch
     let revision: Revision
   }
 
   func ask(_ random: inout SeededRandom) -> String {
-    // Of rows and cursors an older client knows other names and values than the store.
+    // Rows and cursors contain names and values of the client's version, so they are not compared for older clients.
     let form = random.below(lens == nil ? 12 : 6)
     let asked =
       switch form {
@@ -109,7 +109,7 @@ extension ClientNode {
     }
   }
 
-  /// The first of some pages; commits come between them.
+  /// A fetch of several pages, between which commits may occur.
   private func pageFetch(_ random: inout SeededRandom) -> AskedFetch? {
     guard let (entity, predicate, sort) = question(&random) else { return nil }
     let limit = 1 + random.below(5)
@@ -132,7 +132,7 @@ extension ClientNode {
 
   // MARK: - Answers
 
-  /// - Returns: false for a chunk of something else.
+  /// - Returns: false if the chunk belongs to another request.
   func takeFetch(_ chunk: Chunk, of question: RequestID) -> Bool {
     guard var asked = fetches.removeValue(forKey: question) else { return false }
     asked.answer.objects += chunk.objects
@@ -143,7 +143,7 @@ extension ClientNode {
       return true
     }
     asked.answer.count = Int(end.count)
-    // Groups and distinct rows have none, and of a template nobody asks for more.
+    // Groups and distinct rows have no cursor, and the further pages of a template are not requested.
     if asked.happening == .fetchedPage || asked.happening == .fetchedNextPage, !chunk.next.isEmpty {
       asked.answer.next = try? FetchCursor(bytes: chunk.next)
       if asked.answer.next == nil { failure = failure ?? "client \(number) was given a cursor that is none" }
@@ -157,10 +157,10 @@ extension ClientNode {
     return true
   }
 
-  /// - Returns: false for a refusal of something else.
+  /// - Returns: false if the refusal belongs to another request.
   func refuseFetch(_ refusal: Refusal, of question: RequestID) -> Bool {
     guard let asked = fetches.removeValue(forKey: question) else { return false }
-    // A question goes with its connection.
+    // A lost connection ends its requests.
     if refusal.code != .unavailable {
       failure = failure ?? "client \(number) can't ask \(asked.happening): \(refusal.message)"
     }

@@ -1,37 +1,37 @@
 import GraphModel
 import GraphReplica
 
-/// A user touches faults and follows relationships from what is on the screen.
+/// The user fires faults and prefetches relationships of visible objects.
 extension ClientNode {
-  /// A load that is not over, with the objects that it began at; they are held, and what comes stays with them.
+  /// A load in progress, with the objects at which it began, which are retained together with what is loaded.
   struct PendingLoad {
     let objects: [ManagedObject]
-    /// Nothing for faults.
+    /// The relationship paths to prefetch; empty for faults.
     var paths = [[Property]]()
-    /// Nothing else happens until it is over, so that all of it can be compared.
+    /// Whether nothing else happens until the load ends, so that its result can be compared completely.
     var isAtRest = false
-    /// Objects that were held already are read again.
+    /// Whether objects that are held already are loaded again.
     var isAnew = true
-    /// Requests for objects that had been sent before it.
+    /// The number of fetches sent before the load.
     var requestsBefore = 0
-    /// The replica has found meanwhile that the store does not know its past: what was gone may be there.
+    /// Whether the replica has meanwhile detected a restored store: an object that was deleted may exist again.
     var isOfTwoPasts = false
   }
 
-  /// What a load has brought: objects as they came, and ids that stand for nothing.
+  /// The result of a load: the loaded objects, and the ids without an object.
   struct FinishedLoad {
     let load: PendingLoad
     var images = [ObjectImage]()
     var missing = [ObjectID]()
-    /// Faults that should have been filled.
+    /// Faults that should have been fulfilled.
     var unfilled = [ObjectID]()
-    /// Requests that were sent for it.
+    /// The number of requests sent for the load.
     var requests = 0
-    /// It came while the client held what a restore had taken back.
+    /// Whether the client held state from before a restore when the load ended.
     var isAstray = false
   }
 
-  /// By entity, what to follow from its objects.
+  /// Relationship paths to prefetch, by entity.
   static let trees = [
     "Folder": ["items", "items.labels", "items.tasks,items.parent"],
     "Item": ["folder,labels", "tasks", "cover.items", "folder.items"],
@@ -64,7 +64,7 @@ extension ClientNode {
     return load(text, name, Array(roots), isAnew: random.chance(50))
   }
 
-  /// When everything has come to rest: all objects of one kind at once.
+  /// Prefetches from all objects of one entity at a quiet moment.
   func prefetchAtRest(_ random: inout SeededRandom) -> String {
     let name = random.pick(["Folder", "Item", "Thing", "Label", "Crew"]) ?? "Item"
     let roots = objects(name).filter { !$0.isInserted }
@@ -93,11 +93,11 @@ extension ClientNode {
     return "prefetch \(text) of \(roots.count) of \(name)"
   }
 
-  // MARK: - What came
+  // MARK: - Results
 
   func finish(_ load: LoadID, _ refusal: Refusal?) {
     guard let pending = loads.removeValue(forKey: load) else { return }
-    // The connection is lost: whoever needs it touches it again.
+    // The connection was lost; a later access loads the objects again.
     guard refusal == nil else { return }
     var finished = FinishedLoad(load: pending)
     finished.requests = fetchesSent - pending.requestsBefore
@@ -110,13 +110,13 @@ extension ClientNode {
         reached += level
       }
     }
-    // What is on its way to the server is read as if it had arrived.
+    // Edits that are not saved or not acknowledged yet would count as loaded values.
     let isSettled = context.replica.pendingTransactions.isEmpty && !context.hasChanges
     for object in reached {
       if object.isDeleted {
         if isSettled { finished.missing.append(object.id) }
       } else if object.isFault {
-        // Of a tree, something that joined while it was loaded.
+        // An object that joined the tree during the load may still be a fault.
         if !pending.isOfTwoPasts, pending.paths.isEmpty || pending.isAtRest { finished.unfilled.append(object.id) }
       } else if isSettled, pending.isAnew {
         let values = object.entity.storedProperties.map { object.value($0.number) }

@@ -1,10 +1,10 @@
 import GraphModel
 import GraphReplica
 
-/// A scratch pad: a child context, in which a user edits for a while and then confirms or gives up. Until then nobody sees
-/// any of it, the user's own other windows included, and of one that is given up nothing stays.
+/// A scratch pad: a child context in which a user edits for a while and then saves or discards. Until it is saved,
+/// its edits must not be visible elsewhere, not even in the parent context; a discarded pad leaves nothing behind.
 extension ClientNode {
-  /// A child context, and what was done in it.
+  /// A child context with a record of its edits.
   struct Pad {
     let context: ObjectContext
     var edits = [Edit]()
@@ -16,12 +16,12 @@ extension ClientNode {
       let object: ManagedObject
       let property: String
       let value: Value
-      /// What its user had before its eyes.
+      /// The object's revision when the attribute was set.
       let revision: Revision
       let seen: Value?
     }
 
-    /// Others have deleted these, and what was done to them is gone.
+    /// Removes the records of objects that other clients have deleted.
     mutating func drop(_ ids: Set<ObjectID>) {
       edits.removeAll { ids.contains($0.object.id) }
       deleted.removeAll(where: ids.contains)
@@ -51,7 +51,7 @@ extension ClientNode {
 
   // MARK: - On the pad
 
-  /// An object that the server knows, as it is here and as it is on the pad.
+  /// An object that exists on the server, in the parent context and on the pad.
   private func padObject(_ name: String, _ random: inout SeededRandom) -> (here: ManagedObject, there: ManagedObject)? {
     guard let here = random.pick(objects(name).filter { !$0.isInserted }),
       let there: ManagedObject = pad?.context.object(for: here), !there.isDeleted
@@ -108,7 +108,7 @@ extension ClientNode {
     return "delete \(here.id) on a pad"
   }
 
-  // MARK: - Its end
+  // MARK: - Discarding and saving
 
   private func discardPad() -> String {
     weak let discarded = pad?.context
@@ -150,15 +150,15 @@ extension ClientNode {
     return random.chance(75) ? save(&random, "confirm a pad") : "confirm a pad without saving"
   }
 
-  // MARK: - What is promised
+  // MARK: - Invariants
 
-  /// What this client has deleted itself is gone on the pad as well, and what was done to it there.
+  /// Removes the records of objects that this client itself has deleted.
   func tidyPad() {
     pad?.edits.removeAll { $0.object.isDeleted }
     if let deleted = pad?.deleted { pad?.deleted = deleted.filter { context.object($0) != nil } }
   }
 
-  /// An attribute that was set on a pad and is not what it was set to any more.
+  /// Describes an attribute that was set on a pad and has changed since; nil if there is none.
   func lostPadEdit() -> String? {
     for edit in pad?.edits ?? [] where !edit.object.isDeleted && edit.object[edit.property] != edit.value {
       return "client \(number) has set \(edit.property) of \(edit.object.id) to \(edit.value) on a pad, where it is "

@@ -2,16 +2,16 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// A user looks at the graph as it was, and brings back what is gone.
+/// The user reads the graph of a past revision and restores deleted objects.
 extension ClientNode {
-  /// A fetch of the past, and what has come of it.
+  /// A fetch of a past revision, with its result.
   struct PastRead {
     let revision: Revision
     let entity: Entity
     let predicate: GraphPredicate
     let isByID: Bool
     var images = [ObjectImage]()
-    /// The revision may be one that a restore has taken back.
+    /// Whether the revision may have been removed by a restored backup.
     var isAstray = false
   }
 
@@ -36,7 +36,7 @@ extension ClientNode {
     return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: false)
   }
 
-  /// Objects that are there, and some that are gone.
+  /// Fetches by id both existing and deleted objects.
   private func pastByID(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
     guard let entity = model.entity(named: "Thing") else { return nil }
     var ids = (objects("Thing").filter { !$0.isInserted }.map(\.id) + gone).shuffled(using: &random)
@@ -47,7 +47,7 @@ extension ClientNode {
     return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: true)
   }
 
-  /// - Returns: false for a chunk of something else.
+  /// - Returns: false if the chunk belongs to another request.
   func takePast(_ chunk: Chunk, of question: RequestID) -> Bool {
     guard pastReads[question] != nil else { return false }
     pastReads[question]?.images += chunk.objects
@@ -59,10 +59,10 @@ extension ClientNode {
     return true
   }
 
-  /// - Returns: false for a refusal of something else.
+  /// - Returns: false if the refusal belongs to another request.
   func refusePast(_ refusal: Refusal, of question: RequestID) -> Bool {
     guard let read = pastReads.removeValue(forKey: question) else { return false }
-    // A question goes with its connection.
+    // A lost connection ends its requests.
     if refusal.code == .pruned {
       prunedReads.append(read.revision)
     } else if refusal.code != .unavailable, !(read.isAstray && refusal.code == .notFound) {
@@ -71,7 +71,7 @@ extension ClientNode {
     return true
   }
 
-  // MARK: - Back from the past
+  // MARK: - Restoring objects
 
   func restore(_ random: inout SeededRandom) -> String {
     let id = context.newTransactionID()

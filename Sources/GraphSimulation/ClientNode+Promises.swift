@@ -2,11 +2,13 @@ import GraphModel
 import GraphReplica
 import GraphStore
 
-/// What a client must hold at a quiet moment, beside its queries' results.
+/// Invariants of a client at a quiet moment, besides the results of its queries.
 extension ClientNode {
-  /// The order of every list as the store sorts it, as its objects' places say, and as this client sees it: all the same.
-  /// What the client has moved and not saved is left out of account.
-  /// - Parameter objects: all of them, as this client sees them.
+  /// Describes a list whose order differs between the store, its objects' positions and this client.
+  ///
+  /// Objects that the client has moved without saving are ignored.
+  /// - Parameter objects: all objects as this client sees them.
+  /// - Returns: nil if there is no difference.
   func brokenOrder(in store: SQLiteStore, _ objects: [ObjectImage]) throws -> String? {
     let images = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) })
     guard let folder = model.entity(named: "Folder"), let items = folder.property(named: "items"),
@@ -39,19 +41,20 @@ extension ClientNode {
 
   private func difference(from stored: [ObjectID], of owner: ObjectID, _ name: String) -> String? {
     guard let owner = context.object(owner), !owner.hasChanges else { return nil }
-    // What a reset has taken out of every result, and is held by a hand, is not known to be gone.
+    // An object that a reset has removed from every result and that is only retained elsewhere is not known to be
+    // deleted.
     let mine = members(of: owner, name).filter { object in
       queries.contains { context.storedResult(of: $0.id)[object.id] != nil }
         || object.hasChanges
     }
     let unsaved = Set(mine.filter(\.hasChanges).map(\.id))
-    // What was deleted or moved elsewhere and not saved is not among them.
+    // Nor are objects that were deleted or moved without saving among them.
     let others = stored.filter { id in !unsaved.contains(id) && context.object(id)?.hasChanges == false }
     let seen = mine.map(\.id).filter { !unsaved.contains($0) }
     return seen == others ? nil : "client \(number) has \(name) of \(owner.id) as \(seen), the store as \(others)"
   }
 
-  /// An attribute that was set and not saved, and is not what it was set to any more.
+  /// Describes an unsaved attribute that has changed since it was set; nil if there is none.
   func lostEdit() -> String? {
     for (object, property, value) in kept where !object.isDeleted && object[property] != value {
       return "client \(number) has set \(property) of \(object.id) to \(value) and holds \(object[property])"
@@ -59,7 +62,7 @@ extension ClientNode {
     return nil
   }
 
-  /// A question or a load that has no end.
+  /// Describes a request or a load that has not ended; nil if there is none.
   func unfinishedReading() -> String? {
     if pendingBatch != nil { return "client \(number) still waits for its batch" }
     if !pastReads.isEmpty { return "client \(number) still reads the past" }

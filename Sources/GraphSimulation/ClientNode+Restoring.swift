@@ -2,32 +2,33 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// A client whose store is put back to a backup while it holds what came after.
+/// A client whose store is restored from a backup while it holds later state.
 extension ClientNode {
-  /// What such a client has of the time that was taken back, until the next quiet moment.
+  /// A client's record of the commits that a restore removed, kept until the next quiet moment.
   struct Astray {
-    /// It was shown a revision that is not the store's any more, and has not noticed.
+    /// Whether the client has seen a revision that the store no longer has, and has not detected that.
     var mustNotice: Bool
-    /// Nothing has told it that it holds what is not true any more.
+    /// Whether the client still takes its outdated state for valid.
     var isAstray = true
-    /// What nobody had answered and the backup does not have, and whether it had been committed all the same.
+    /// The transactions that were unanswered at the restore and are not in the backup, with whether they had been
+    /// committed.
     var unanswered = [TransactionID: Bool]()
   }
 
-  /// Whether it holds what was taken back for the truth.
+  /// Whether the client takes state that a restore removed for valid.
   var isAstray: Bool { astray?.isAstray ?? false }
 
-  /// The store is put back.
+  /// Records that the store was restored.
   /// - Parameters:
-  ///   - kept: what the backup has.
-  ///   - lost: what the store had until now.
+  ///   - kept: the history of the backup.
+  ///   - lost: the history of the store until now.
   func goAstray(behind kept: GraphRecorder, of lost: GraphRecorder) {
     var next = Astray(mustNotice: lastRevision > kept.revision || astray?.mustNotice == true)
     let (known, committed) = (Set(kept.records.map(\.transaction)), Set(lost.records.map(\.transaction)))
     let unanswered = context.replica.pendingTransactions + [pendingBatch?.batch.id].compactMap { $0 }
     for id in unanswered where !known.contains(id) { next.unanswered[id] = committed.contains(id) }
     astray = next
-    // What was begun on it is of revisions that will be others.
+    // Edits on it are based on revisions that will have other contents.
     pad = nil
     edited.restart()
     let gone = acknowledged.filter { $0.revision > kept.revision }.map(\.id)
@@ -38,36 +39,37 @@ extension ClientNode {
     if !gone.isEmpty { happened.note(.acknowledgedTakenBack) }
   }
 
-  /// The replica says that the store does not know its past. It also says so where all that it knew was pruned.
+  /// Handles the replica's report that the store does not recognize its state. It also occurs where the state was
+  /// pruned.
   func noticeRestore() {
-    // What it is shown from here on counts anew.
+    // Revisions are counted again from here on.
     defer { lastRevision = 0 }
     pad = nil
     for load in loads.keys { loads[load]?.isOfTwoPasts = true }
     guard let astray else { return edited.losePast() }
-    // So was what it set since then: of revisions that are others now.
+    // Edits since the restore are also based on revisions that have other contents now.
     if astray.isAstray { edited.restart() } else { edited.losePast() }
     if astray.mustNotice { happened.note(context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed) }
     self.astray?.mustNotice = false
     self.astray?.isAstray = false
   }
 
-  /// A transaction is in the store.
+  /// Records that an unanswered transaction has reached the store.
   func keepLanding(_ id: TransactionID) {
     guard let wasCommitted = astray?.unanswered.removeValue(forKey: id) else { return }
     happened.note(wasCommitted ? .landedAgain : .landedAfterRestore)
   }
 
-  /// Whether a transaction says what it says of objects as they were in a time that was taken back.
+  /// Whether a transaction is based on objects in a state that a restore removed.
   func isOfLostTime(_ transaction: Transaction) -> Bool {
     isAstray
       || transaction.changes.contains { change in
-        // What has not come anew since the client noticed is of no revision.
+        // Objects that were not reloaded since then have a negative revision.
         !change.id.isTemporary && (context.object(change.id)?.revision ?? 0) < 0
       }
   }
 
-  /// A planted bug: the client takes the store's word for nothing.
+  /// A planted bug: the client takes every query's state as recognized by the store.
   static func believing(_ message: ToClient) -> ToClient {
     guard case .subscribed(let query, let resumed, _) = message.body else { return message }
     return ToClient(message.request, .subscribed(query: query, resumed: resumed, known: true))

@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The questions that the model names, and their answers worked out by hand.
+/// Fetch request templates, with their answers computed by hand.
 extension ClientNode {
   func templateFetch(_ random: inout SeededRandom) -> AskedFetch? {
     switch random.below(3) {

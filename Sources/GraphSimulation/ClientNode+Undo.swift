@@ -2,17 +2,20 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Undo and redo: of the next step, of a stack of its own, or of a commit that is named; steps of one save, and named ones
-/// of several.
+/// Undo and redo of the next step, of a step in a separate undo stack, or of a named commit.
+///
+/// A step is one save or a named group of several.
 extension ClientNode {
-  /// The user's own step, of this life or an earlier one, whatever others have built on it since.
+  /// Undoes or redoes a step of the user.
+  ///
+  /// The step may be from before a restart, and other clients may have changed its objects since.
   func undo(_ random: inout SeededRandom) -> String {
     var request = UndoRequest(context.newTransactionID(), redo: random.chance(35))
     switch random.below(10) {
     case 0...3: break
     case 4...6: request.scope = context.undoScope?.id ?? .zero
     default:
-      // From the middle of the stack as well.
+      // Possibly from the middle of the stack.
       request.revision =
         request.redo ? nil : random.pick(acknowledged.suffix(12).filter { undos[$0.id] == nil })?.revision
     }
@@ -20,11 +23,11 @@ extension ClientNode {
     return "\(request.redo ? "redo" : "undo"), transaction \(request.id.sequence)"
   }
 
-  /// A user takes a stack of its own, and leaves it; what is saved from the beginning of a group to its end is one step.
+  /// Takes or leaves a separate undo stack, or begins or ends a group, whose saves form one step.
   func group(_ random: inout SeededRandom) -> String {
     guard let scope = context.undoScope else {
       scopesMade += 1
-      // One of two stacks, found again after a restart; no two groups ever have one number.
+      // One of two stacks, which exist again after a restart; group numbers are never reused.
       let id = UniqueID(high: UInt64(number) + 1, low: 0x5C0 + UInt64(random.below(2)))
       context.undoScope = UndoScope(id: id, after: scopesMade << 20)
       return "take a stack"
@@ -41,7 +44,7 @@ extension ClientNode {
     return "begin a group"
   }
 
-  /// A step of several saves, and sometimes its undo right behind it.
+  /// Performs a step of several saves, sometimes followed by its undo.
   func takeStep(_ random: inout SeededRandom) -> String {
     if context.undoScope == nil { _ = group(&random) }
     guard let scope = context.undoScope else { return "no stack" }
@@ -63,15 +66,15 @@ extension ClientNode {
     return "step: " + said.joined(separator: "; ")
   }
 
-  // MARK: - What a menu says
+  // MARK: - Undo state
 
-  /// What a client was told that undo and redo would take.
+  /// The steps that the server reports for the next undo and redo.
   struct ToldUndoState {
     let scope: UniqueID?
     var state: UndoState?
   }
 
-  /// When everything has come to rest, so that the answer is of what is taken down.
+  /// Requests the undo state at a quiet moment, so that the answer belongs to the recorded state.
   func askUndoState(_ random: inout SeededRandom) {
     let question = newQuestion()
     undoStates[question] = ToldUndoState(scope: random.chance(50) ? nil : context.undoScope?.id ?? .zero)
@@ -79,7 +82,7 @@ extension ClientNode {
     perform()
   }
 
-  /// - Returns: false for an answer to something else.
+  /// - Returns: false if the answer belongs to another request.
   func takeUndoState(_ answer: Answer, of question: RequestID) -> Bool {
     guard undoStates[question] != nil, case .undoState(let state) = answer else { return false }
     undoStates[question]?.state = state
@@ -88,7 +91,7 @@ extension ClientNode {
 }
 
 extension Simulation {
-  /// An undo that was committed took the step that its user meant.
+  /// Checks that a committed undo took the step that its user meant, and describes a difference.
   func failure(ofUndo record: CommitRecord, of client: ClientNode) -> String? {
     guard record.undoes != nil, let request = client.undos[record.transaction],
       let floor = try? server?.store.oldestRevision
@@ -111,12 +114,12 @@ extension Simulation {
     return nil
   }
 
-  /// At rest: what clients were told of their stacks.
+  /// Compares the undo states that clients received, at a quiet moment.
   func checkUndoStates() throws {
     guard let floor = try server?.store.oldestRevision else { return }
     for client in clients {
       for (_, told) in client.undoStates.sorted(by: { $0.key < $1.key }) {
-        // A question goes with its connection.
+        // A lost connection ends its requests.
         guard let state = told.state else { continue }
         let twin = UndoTwin(recorder.records, of: "client \(client.number)", scope: told.scope, after: floor)
         if state != twin.state {

@@ -2,9 +2,9 @@ import GraphModel
 import GraphReplica
 
 extension ClientNode {
-  /// Some attributes of a thing, of whatever types: each may become null, and some break a rule.
+  /// Sets some attributes of a thing, of random types; each may become null, and some values break a rule.
   func measure(_ random: inout SeededRandom) -> String {
-    // Everyone likes to measure the oldest one.
+    // All clients prefer the oldest thing.
     let things = objects("Thing")
     guard let thing = random.chance(40) ? things.first : random.pick(things) else { return "no thing" }
     for _ in 0..<(1 + random.below(3)) {

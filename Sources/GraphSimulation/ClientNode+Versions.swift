@@ -1,28 +1,30 @@
 import GraphModel
 import GraphReplica
 
-/// A client of an older version of the model. It says and holds everything in its own words, and is judged by what the lens
-/// shows of the store: each image by itself, conditions and orders by looking at those images, never by the lens's own
-/// translation of them.
+/// A client of an older version of the model. It sends and holds everything in its own version.
+///
+/// The checks apply the lens to single images only. Predicates and sorts are evaluated on those images, never with
+/// the lens's own translation of them.
 extension ClientNode {
   /// The model of the store.
   var served: Model { lens?.new ?? model }
 
-  /// The cases that its users know.
+  /// The cases that the client's version of the model has.
   var kinds: [String] { lens == nil ? ["red", "green", "blue"] : ["red", "green"] }
 
-  /// A name, a condition or an order in this client's version; nil for a condition that it can't be judged by.
+  /// Translates a name, predicate or sort into this client's version; nil for a predicate that cannot be checked
+  /// there.
   func own(_ text: String) -> String? { lens == nil ? text : SimulationVersions.older(text) }
 
-  // MARK: - What it sees
+  // MARK: - Reading through the lens
 
-  /// What it sees of an object.
+  /// The object as the client sees it; nil if it is not visible.
   func seen(_ image: ObjectImage) -> ObjectImage? {
     guard let lens else { return image }
     return lens.view(of: image)
   }
 
-  /// What it sees of a graph.
+  /// The graph as the client sees it.
   func seen(_ graph: RecordedGraph) -> RecordedGraph {
     guard lens != nil else { return graph }
     var images = [ObjectID: ObjectImage]()
@@ -30,14 +32,14 @@ extension ClientNode {
     return RecordedGraph(images: images, model: model)
   }
 
-  /// Whether it holds an object as it is to see it. What changes something that it does not see may go by it: then it
-  /// holds the same values of an earlier revision.
+  /// Whether the client holds the current object. A change of invisible properties may not reach the client, which
+  /// then holds the same values at an earlier revision.
   func isCurrent(_ held: ObjectImage?, _ fresh: ObjectImage?) -> Bool {
     guard let held, let fresh else { return held == fresh }
     return lens == nil ? held == fresh : held.values == fresh.values && held.revision <= fresh.revision
   }
 
-  /// Whether it sees something of an object otherwise than it is stored, so that it could not say it back.
+  /// Whether the client sees a value of the object in a form that it could not write back unchanged.
   func seesOtherwise(_ stored: ObjectImage) -> Bool {
     guard let lens, let entity = lens.new.entity(stored.id.entity) else { return false }
     return entity.storedProperties.contains { property in
@@ -47,9 +49,9 @@ extension ClientNode {
     }
   }
 
-  // MARK: - What it says
+  // MARK: - Writing through the lens
 
-  /// A transaction as the store takes it: what is promised is told in the store's words.
+  /// Translates a transaction into the store's version, in which the checks are made.
   func inStoreWords(_ transaction: Transaction) -> Transaction {
     guard let lens else { return transaction }
     var nothing = transaction
@@ -57,7 +59,7 @@ extension ClientNode {
     return (try? lens.later(transaction)) ?? nothing
   }
 
-  /// What only runs of two versions have: an estimate, whole in the older one.
+  /// Sets an estimate, which only runs with two versions have; the older version has it as an integer.
   func estimate(_ random: inout SeededRandom) -> String {
     defer { perform() }
     if random.chance(20), let (name, text) = random.pick(SimulationVersions.queries) {
@@ -71,9 +73,9 @@ extension ClientNode {
     return random.chance(80) ? save(&random, "estimate") : "estimate without saving"
   }
 
-  // MARK: - What is met
+  // MARK: - Counting
 
-  /// An older client has done something.
+  /// Counts an event if this client has an older version of the model.
   func keepThroughLens(_ happening: Happening) {
     if lens != nil { happened.note(happening) }
   }

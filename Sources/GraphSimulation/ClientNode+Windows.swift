@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphStore
 
-/// A window that a simulated client follows, held against a fresh fetch of the same rows.
+/// A window that a simulated client follows, to be compared with a fresh fetch of the same rows.
 struct FollowedWindow {
   let id: QueryID
   let entity: Entity
@@ -11,8 +11,8 @@ struct FollowedWindow {
   var offset: Int
   var limit: Int
 
-  /// Nil when the client shows what the store has.
-  /// - Parameter sight: what the client sees of it, where that is not all.
+  /// Describes a difference between the client's window and the store; nil if there is none.
+  /// - Parameter sight: the graph as the client sees it through its lens; nil without a lens.
   func failure(of client: ClientNode, in store: SQLiteStore, _ sight: RecordedGraph?) throws -> String? {
     let (fresh, total) = try sight.map { rows(in: $0) } ?? rows(in: store)
     let name =
@@ -41,7 +41,7 @@ struct FollowedWindow {
     return (fresh, try store.count(request).count)
   }
 
-  /// By looking at everybody.
+  /// Computes the rows from all objects of the graph.
   private func rows(in graph: RecordedGraph) -> (rows: [ObjectImage], total: Int) {
     let all = graph.objects(of: entity, predicate)
     let sorted = SortOrder(sort, model: graph.model).sorted(Array(all.values), in: graph)
@@ -50,7 +50,7 @@ struct FollowedWindow {
 }
 
 extension ClientNode {
-  /// Windows come, move, change their height and go.
+  /// Opens, moves, resizes or closes a window.
   func scroll(_ random: inout SeededRandom) -> String {
     if windows.isEmpty || windows.count < 4 && random.chance(25) {
       followWindow(&random)
@@ -61,7 +61,7 @@ extension ClientNode {
       context.unfollow(windows.remove(at: place).id)
       return "unfollow a window"
     }
-    // Twice at once: the second wish comes while the first one is under way.
+    // Possibly two moves at once: the second is requested while the first is in progress.
     for _ in 0..<(1 + random.below(2)) {
       windows[place].offset = random.chance(20) ? random.below(60) : random.below(8)
       if random.chance(30) { windows[place].limit = 1 + random.below(9) }
@@ -88,7 +88,7 @@ extension ClientNode {
 }
 
 extension SimulationModel {
-  /// What windows are ordered by: few values and many, null, what others set.
+  /// The sorts of windows: by few and many values, by null, and by properties that the server sets.
   static let orders: [(entity: String, sort: String)] = [
     ("Item", "size"), ("Item", "-size,kind"), ("Item", "kind,-weight"), ("Item", "text"), ("Item", "-updated"),
     ("Item", "heading[localized],number"), ("Item", "labelCount"), ("Item", "labels.@count,-size"),

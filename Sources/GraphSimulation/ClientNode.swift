@@ -2,59 +2,59 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// A client of a simulation: the production context and replica, and a link that the seed delays, cuts and drops.
+/// A client of a simulation: the production context and replica, with a link that the seed delays, cuts and drops.
 final class ClientNode {
   let number: Int
   private(set) var context: ObjectContext
   let model: Model
-  /// What it sees the store through, where its model is an older version.
+  /// The lens of a client with an older version of the model.
   let lens: ModelLens?
   private var replicas: UInt64 = 0
-  /// The session while there is a connection.
+  /// The current session; nil without a connection.
   var session: UInt64?
-  /// The server has said goodbye.
+  /// Whether the server has sent a close message.
   var closing = false
-  /// Bytes on their way, each way; the hub counts those down as its backlog.
+  /// Bytes in transit to the server and to the client; the hub counts the latter as its backlog.
   var up = [[UInt8]]()
   var down = [[UInt8]]()
   private var decoder = FrameDecoder()
   var queries = [(id: QueryID, entity: Entity, predicate: GraphPredicate)]()
 
-  /// Windows that it follows, and where they are to stand.
+  /// The client's windows, with their expected ranges.
   var windows = [FollowedWindow]()
 
-  /// What this client was told, over all its lives.
+  /// The answers to this client's transactions, before and after restarts.
   var acknowledged = [(id: TransactionID, revision: Revision)]()
   var refused = [TransactionID]()
-  /// How often each transaction has left.
+  /// The number of times that each transaction was sent.
   private var timesSent = [TransactionID: Int]()
   var lastRevision: Revision = 0
-  /// What it was told since the trace was last written.
+  /// Lines for the trace since it was last written.
   var told = [String]()
-  /// The last answer to a save was no.
+  /// Whether the last answer to a save was a refusal.
   var wasRefused = false
-  /// Attributes that were set and not saved since, with what they were set to; those of an object that others delete go with
-  /// it, and do not come back when it does.
+  /// Attributes set since the last save, with their values. The entries of an object are removed when another client
+  /// deletes it, and stay removed if it is revived.
   var kept = [(object: ManagedObject, property: String, value: Value)]()
-  /// A child context with what is not confirmed; nil when none is open.
+  /// A child context with unsaved edits; nil when none is open.
   var pad: Pad?
-  /// Values that no store ever hears of.
+  /// Values of transient attributes.
   var choices = [Choice]()
   private var observation: ObservationToken?
   private var lastQuestion: RequestID = 0
-  /// All batches and restores that this client has asked for, over all its lives.
+  /// All batches and restores that this client has requested, before and after restarts.
   var batches = [TransactionID: SimulatedBatch]()
   var restores = [TransactionID: RestoreRequest]()
-  /// The undos and redos that it has sent, over all its lives.
+  /// All undos and redos that this client has sent, before and after restarts.
   private(set) var undos = [TransactionID: UndoRequest]()
-  /// Stacks of its own that it has taken, over all its lives.
+  /// The number of undo stacks that this client has taken, before and after restarts.
   var scopesMade: UInt64 = 0
-  /// What it was told of its stacks.
+  /// The undo states that this client has requested.
   var undoStates = [RequestID: ToldUndoState]()
-  /// Batches that are in the store, whether the client knows it or not.
+  /// The batches that the store has committed, whether or not the client knows.
   var committedBatches = Set<TransactionID>()
   var pendingBatch: PendingBatch?
-  /// Queries that load something along with their objects.
+  /// The queries that prefetch relationships.
   var prefetching = Set<QueryID>()
   var pastReads = [RequestID: PastRead]()
   var finishedPastReads = [PastRead]()
@@ -62,28 +62,28 @@ final class ClientNode {
   var finishedFetches = [FinishedFetch]()
   var loads = [LoadID: PendingLoad]()
   var finishedLoads = [FinishedLoad]()
-  /// Requests for objects that it has sent.
+  /// The number of fetches sent.
   private(set) var fetchesSent = 0
-  /// Objects that were there once, as anybody reads in the log.
+  /// Deleted objects, as found in the log.
   var gone = [ObjectID]()
   var happened = HappeningCounts()
-  /// What its user types, over all its lives.
+  /// The user's text edits, before and after restarts.
   var typed: TypedText
-  /// What its user puts in order, over all its lives.
+  /// The user's ordering edits, before and after restarts.
   private(set) var placed = PlacedMembers()
-  /// At which revisions its user read what it edits, over all its lives.
+  /// The revisions that the user's edits are based on, before and after restarts.
   var edited = EditedBases()
-  /// Past reads and transactions that were refused because history does not reach back so far.
+  /// Past reads and transactions that were refused because the history that they need was pruned.
   var prunedReads = [Revision]()
   var prunedTransactions = [TransactionID]()
-  /// What it has of a time that was taken back by a restore; nil when there is nothing of the kind.
+  /// The outdated state that the client holds since a restore; nil when there is none.
   var astray: Astray?
-  /// What was acknowledged and taken back, over all its lives.
+  /// Acknowledged transactions that a restore has removed, before and after restarts.
   var takenBack = [TransactionID]()
   private let text: Property?
-  /// A bug that this client has, to see whether it is noticed.
+  /// The planted bug of this client.
   private let bug: PlantedBug?
-  /// The first thing that must never happen.
+  /// The first violation.
   var failure: String?
 
   init(number: Int, model: Model, lens: ModelLens? = nil, bug: PlantedBug? = nil) {
@@ -98,7 +98,7 @@ final class ClientNode {
       replica: Replica(id: UniqueID(high: UInt64(number) + 1, low: 0), author: "client \(number)", model: model.hash))
   }
 
-  /// The process dies and is started again: what was unsaved is gone, and so is the replica.
+  /// Kills and restarts the client: its unsaved edits and its replica are lost.
   func restart(_ random: inout SeededRandom) {
     replicas += 1
     (pad, choices) = (nil, [])
@@ -120,7 +120,7 @@ final class ClientNode {
     (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
     (fetches, finishedFetches, undoStates) = ([:], [], [:])
     (lastRevision, astray) = (0, nil)
-    // Everyone sees the whole graph through one query or several, and parts of it through others.
+    // All clients follow the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
     follow("Crew", "")
     if random.chance(70) { follow("Item", "") }
@@ -139,7 +139,7 @@ final class ClientNode {
     guard let entity = model.entity(named: name), let predicate = predicate(text, of: entity) else { return }
     guard !queries.contains(where: { $0.entity.number == entity.number && $0.predicate == predicate }) else { return }
     var tree = RelationshipTree.none
-    // By the number of the query: chance has its say elsewhere.
+    // Chosen by the query's number, so that no random number is consumed.
     if queries.count % 3 == 2, let path = Self.trees[name]?.first {
       tree = (try? RelationshipTree(parsing: path, entity: entity, model: model)) ?? .none
     }
@@ -148,7 +148,7 @@ final class ClientNode {
     perform()
   }
 
-  /// A condition in the names of the store's model; nil for one that this client's version does not have.
+  /// Parses a predicate in the names of the store's model; nil if this client's version cannot express it.
   func predicate(_ text: String, of entity: Entity) -> GraphPredicate? {
     guard let text = own(text) else { return nil }
     return try? SimulationModel.predicate(text, entity, model)
@@ -179,7 +179,7 @@ final class ClientNode {
     perform()
   }
 
-  /// Takes bytes that came down; they may end in the middle of a frame.
+  /// Receives bytes, which may end in the middle of a frame.
   func receive(_ bytes: [UInt8]) {
     decoder.append(bytes)
     do {
@@ -194,9 +194,10 @@ final class ClientNode {
   }
 
   func perform() {
-    // What is asked for an answer's sake makes actions of its own.
+    // An action may cause further actions.
     while case let actions = context.takeActions(), !actions.isEmpty {
-      // What goes out takes along what was refused, though its user is told of that behind it.
+      // A refused save returns its edits to the context, and a message sent earlier in the same list may contain them
+      // already.
       for case .saved(let id, .failure) in actions {
         edited.note(refusalOf: id) { context.object($0)?.isDeleted == false }
       }
@@ -228,16 +229,17 @@ final class ClientNode {
       told.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
     case .saved(let id, .failure(let refusal)):
       if refusal.code == .pruned {
-        // It may have been committed long ago.
+        // The transaction may have been committed long ago.
         prunedTransactions.append(id)
         typed.losePast(of: id)
       } else if restores[id] != nil {
-        // It may be under way once more on a connection that the server believes in, and there may be something to
-        // restore by then.
+        // The request may still be in progress on another connection that the server has not closed yet, and may find
+        // something to restore by then.
         if refusal.code != .unavailable { happened.note(.restoreRefused) }
       } else if refusal.code != .unavailable {
-        // A server that fails may or may not have committed; everything else is a promise. One that was sent twice may
-        // still be under way on a connection that the server believes in, and nothing stand in its way by then.
+        // A failing server may or may not have committed; any other refusal is definite. But a transaction that was
+        // sent twice may still be in progress on a connection that the server has not closed yet, and succeed by
+        // then.
         if timesSent[id] ?? 1 == 1 { refused.append(id) }
       }
       keepViolations(refusal)
@@ -251,7 +253,7 @@ final class ClientNode {
       lastRevision = update.revision
     case .diverged: noticeRestore()
     case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
-    // Nobody here asks the server to go away, and no client is silent for so long.
+    // The simulation never asks the server to disconnect, and no client is silent for long.
     case .disconnect(let refusal): failure = failure ?? "client \(number) was sent away: \(refusal.message)"
     case .refusedQuery(let query, let refusal):
       failure = failure ?? "client \(number)'s query \(query) was refused: \(refusal.message)"
@@ -306,7 +308,8 @@ final class ClientNode {
     up.append(Frame.encode(ToServer(message.request, .commit(transaction, acknowledged: acknowledged))))
   }
 
-  /// A planted bug: what it says was seen is what it was shown last, not what its user saw when it edited.
+  /// A planted bug: the client sends the newest revision that it has received, not the one that its user saw when
+  /// editing.
   private func raiseBases(of transaction: inout Transaction) {
     for index in transaction.changes.indices where transaction.changes[index].base > 0 {
       transaction.changes[index].base = context.object(transaction.changes[index].id)?.revision ?? 0

@@ -1,19 +1,21 @@
 import GraphModel
 
-/// At which revision one simulated user read what it sets: as it was shown when it set it, whatever its replica says later.
-/// Whoever sets an attribute that somebody else has changed since then is told so, or is refused; also where history no
-/// longer has what was changed.
+/// Records the revisions at which one simulated user read the values that it overwrites.
+///
+/// The recorded revision is the one that the user saw, regardless of the bases that its replica sends later. The
+/// invariant: an edit of an attribute that another client has changed since then is reported as a conflict or
+/// refused, even if history no longer contains the change.
 struct EditedBases {
   private struct Place: Hashable {
     let object: ObjectID
     let property: PropertyNumber
   }
 
-  /// What a user had before its eyes when it set an attribute.
+  /// The state that a user saw when it set an attribute.
   private struct Sight {
     var revision: Revision
     var value: Value?
-    /// The store has no words any more for that revision: what counts is whether the value was still there.
+    /// Whether the store no longer recognizes that revision; then only a change of the value counts.
     var isOfOtherPast = false
 
     func older(_ other: Sight?) -> Sight {
@@ -29,18 +31,19 @@ struct EditedBases {
     var sight: Sight
   }
 
-  /// What was set and not saved since.
+  /// Attributes set since the last save.
   private var unsaved = [Place: Sight]()
-  /// What was refused: it is unsaved again, or goes along with the save behind it.
+  /// Edits of refused transactions: they are unsaved again, or are part of the next save.
   private var givenBack = [Place: Sight]()
   private var saves = [TransactionID: [Place: Sight]]()
   private var sent = [TransactionID: [Edited]]()
   private var acknowledged = [TransactionID: Committed]()
 
-  // MARK: - What is seen
+  // MARK: - Edits
 
-  /// The user sets an attribute of an object that it was shown as of a revision; `value` in the store's words, where the user
-  /// has the same.
+  /// Records that the user set an attribute of an object that it saw at a revision.
+  ///
+  /// `value` is nil for a client with a lens.
   mutating func note(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
     let place = Place(object: object, property: property)
     guard !object.isTemporary, revision >= 0 else { return }
@@ -49,13 +52,13 @@ struct EditedBases {
       ?? Sight(revision: revision, value: value)
   }
 
-  /// The store does not know the past that all of this was seen in.
+  /// Records that the store does not recognize the state on which all these edits are based.
   mutating func losePast() {
     func lost(_ sights: [Place: Sight]) -> [Place: Sight] {
       sights.mapValues { Sight(revision: $0.revision, value: $0.value, isOfOtherPast: true) }
     }
     (unsaved, givenBack, saves) = (lost(unsaved), lost(givenBack), saves.mapValues(lost))
-    // What was sent and is not answered may be refused, and is then saved again.
+    // Unanswered edits may be refused and then saved again.
     for (id, said) in sent where acknowledged[id] == nil {
       sent[id] = said.map { edited in
         var edited = edited
@@ -72,23 +75,23 @@ struct EditedBases {
 
   var givenBackObjects: [ObjectID] { Set(givenBack.keys.map(\.object)).sorted() }
 
-  /// The user has looked at an object that it could not save.
+  /// Records that the user has refreshed an object after a refusal.
   mutating func note(lookAt object: ObjectID, revision: Revision) {
     for place in unsaved.keys where place.object == object { unsaved[place] = Sight(revision: revision) }
     for place in givenBack.keys where place.object == object { givenBack[place] = Sight(revision: revision) }
   }
 
-  /// What was set of these is forgotten; of everything, for nil.
+  /// Removes the edits of these objects; all edits for nil.
   mutating func drop(_ objects: Set<ObjectID>? = nil) {
     let stays = { (place: Place) in objects.map { !$0.contains(place.object) } ?? false }
     unsaved = unsaved.filter { stays($0.key) }
     givenBack = givenBack.filter { stays($0.key) }
   }
 
-  // MARK: - What is said and answered
+  // MARK: - Transactions and answers
 
   mutating func note(_ transaction: Transaction, model: Model) {
-    // One that is sent again says the same, if not as of an older revision.
+    // A resent transaction has the same edits, with the same or newer base revisions.
     guard sent[transaction.id] == nil else { return }
     let read = saves.removeValue(forKey: transaction.id) ?? [:]
     var said = [Edited]()
@@ -98,9 +101,9 @@ struct EditedBases {
           continue
         }
         let place = Place(object: change.id, property: edit.property)
-        // A replica may say that less was seen, and be told of more.
+        // A replica may send an older base than the user's; it then receives more conflicts.
         let back = givenBack.removeValue(forKey: place)
-        // Of the same revision what was seen first counts: what was seen later may be this user's own edit.
+        // At equal revisions the first value counts, because a later one may be this user's own edit.
         let sight = back?.older(read[place]) ?? read[place] ?? Sight(revision: change.base)
         said.append(Edited(object: change.id, property: edit.property, value: value, sight: sight))
       }
@@ -108,12 +111,12 @@ struct EditedBases {
     sent[transaction.id] = said
   }
 
-  /// It says what it says of a time that was taken back: nobody can compare it with what others did since.
+  /// Exempts a transaction that is based on a state that a restore removed.
   mutating func forget(_ id: TransactionID) { sent[id] = [] }
 
   mutating func note(_ id: TransactionID, _ committed: Committed) { acknowledged[id] = committed }
 
-  /// Its edits are unsaved again, those of objects that are there.
+  /// Records that a transaction was refused, so that its edits of existing objects are unsaved again.
   mutating func note(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
     let said = (sent[id] ?? []).map { (Place(object: $0.object, property: $0.property), $0.sight) }
     for (place, sight) in said + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
@@ -122,19 +125,20 @@ struct EditedBases {
     }
   }
 
-  /// The process has died and what was unsaved is gone, or revisions begin to count anew.
+  /// Removes unsaved edits, because the process has died or revisions are counted again.
   mutating func restart() { (unsaved, givenBack, saves) = ([:], [:], [:]) }
 
-  /// Whether an attribute was set that its user had read before a revision.
+  /// Whether the transaction has an edit that is based on a state before the revision.
   func began(_ id: TransactionID, below revision: Revision) -> Bool {
     sent[id]?.contains { $0.sight.revision < revision } ?? false
   }
 
-  // MARK: - The promise
+  // MARK: - The invariant
 
-  /// The first edit that took another's without a word; `clients` by the first half of their replicas' ids, less one.
+  /// Describes the first edit that silently overwrote another client's change. The index in `clients` is the first
+  /// half of their replicas' ids, minus one.
   static func failure(in records: [CommitRecord], of clients: [EditedBases], model: Model) -> String? {
-    /// Of each object the commits that changed it.
+    /// The commits that changed each object.
     var changes = [ObjectID: [(record: CommitRecord, change: ObjectChange)]]()
     for record in records {
       for change in record.changes { changes[change.id, default: []].append((record, change)) }
@@ -144,7 +148,7 @@ struct EditedBases {
       else { continue }
       for edit in said where !committed.conflicts.contains(where: { $0.id == edit.object }) {
         guard let property = model.property(edit.property) else { continue }
-        // What the replica has replaced itself since was reported with that commit.
+        // Changes before the replica's own last change of the property were reported with that commit.
         let replaced = (changes[edit.object] ?? []).last { own in
           own.record.revision < record.revision && own.record.transaction.replica == record.transaction.replica
             && own.change.before?[property] != own.change.after?[property]
@@ -153,7 +157,7 @@ struct EditedBases {
         let others = (changes[edit.object] ?? []).filter { other in
           other.record.revision > known && other.record.revision < record.revision
             && other.record.transaction.replica != record.transaction.replica
-            // Who had read nothing knew that the object has values; that it went and came back meanwhile is told to who had.
+            // An edit without a read revision is not compared with inserts, deletes and revivals.
             && !(edit.sight.revision == 0 && other.change.kind != .updated)
             && other.change.before?[property] != other.change.after?[property]
         }

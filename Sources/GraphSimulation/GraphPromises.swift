@@ -1,10 +1,10 @@
 import GraphModel
 
-/// What must hold of any committed graph, worked out anew from all of its objects, slowly and without the rules' own code.
+/// The invariants of a committed graph, computed from all of its objects, slowly and without the store's own code.
 struct GraphPromises {
   private let model: Model
   private let images: [ObjectID: ObjectImage]
-  /// By id.
+  /// Sorted by id.
   private let objects: [ObjectImage]
 
   init(_ objects: [ObjectImage], model: Model) {
@@ -13,7 +13,7 @@ struct GraphPromises {
     images = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) })
   }
 
-  /// The first promise that does not hold.
+  /// Describes the first violation; nil if there is none.
   func failure() -> String? {
     for object in objects {
       guard let entity = model.entity(object.id.entity), !entity.isAbstract else { return "\(object.id) has no entity" }
@@ -29,7 +29,7 @@ struct GraphPromises {
 
   // MARK: - Any model
 
-  /// No reference leads to nothing or to something of another kind, and what one side says the other says as well.
+  /// Checks that references lead to existing objects of the right entity and agree with their inverses.
   private func reference(_ property: Property, of object: ObjectImage) -> String? {
     guard let relationship = property.relationship, property.slot != nil,
       let destination = model.entity(relationship.destination)
@@ -66,7 +66,7 @@ struct GraphPromises {
     return object[property] == .integer(Int64(number)) ? nil : "says \(object[property]), there are \(number)"
   }
 
-  /// Who is in an ordered list has a place there. Two may have the same one: then their ids decide.
+  /// Checks that the members of an ordered relationship have valid positions. Equal positions are sorted by id.
   private func place(_ property: Property, of object: ObjectImage) -> String? {
     guard let position = property.relationship?.position.flatMap({ model.property($0) }), property.slot != nil else {
       return nil
@@ -127,7 +127,7 @@ struct GraphPromises {
     }
   }
 
-  /// The model's pattern, by hand.
+  /// Matches the model's pattern without a regular expression.
   private static func isCode(_ code: String) -> Bool {
     let parts = code.unicodeScalars.split(separator: "-", omittingEmptySubsequences: false)
     return parts.count == 2 && (1...2).contains(parts[0].count) && parts[0].allSatisfy { ("A"..."C").contains($0) }

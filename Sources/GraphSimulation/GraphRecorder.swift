@@ -1,33 +1,35 @@
 import GraphModel
 import GraphStore
 
-/// What the simulation saw of the store: after each write it takes down what was committed, so that every state of the
-/// graph is known without asking history for it again. Of a batch, which history lists in parts, it reads the whole graph
-/// once and notes what differs.
+/// The history of the store as the simulation saw it. After each write, the recorder stores the commits, so that each
+/// state of the graph is known without the store's history. For a large batch, whose record has no changes, it reads
+/// the whole graph and compares.
 struct GraphRecorder {
   private let model: Model
   private(set) var revision: Revision = 0
   /// All objects, by revision.
   private var states: [Revision: [ObjectID: ObjectImage]] = [0: [:]]
-  /// What each commit changed, batches included.
+  /// The changes of each commit, including batches.
   private var changes = [Revision: [ObjectChange]]()
-  /// Each object as each of its commits left it.
+  /// Each object after each of its commits.
   private var versions = [ObjectID: [Revision: ObjectImage]]()
-  /// The commits that deleted an object.
+  /// The revisions that deleted an object.
   private var deletions = [ObjectID: [Revision]]()
-  /// Objects of which somebody may know what a restore has taken back: they were made, changed or deleted then.
+  /// Objects that were inserted, changed or deleted in commits that a restore removed; clients may still know that
+  /// state.
   private var takenBack = Set<ObjectID>()
-  /// All commits with all of their changes, also where history has forgotten them.
+  /// All commits with all of their changes, including pruned ones.
   private(set) var records = [CommitRecord]()
 
   init(model: Model) { self.model = model }
 
-  // MARK: - Taking down
+  // MARK: - Recording
 
-  /// - Returns: what was committed since the last call, with all changes.
+  /// Records the commits since the last call.
+  /// - Returns: these commits with all changes.
   mutating func catchUp(with store: SQLiteStore) throws -> [CommitRecord] {
     let head = try store.head.revision
-    // Nothing that was taken down is ever lost, unless a bug is planted: the promises find it.
+    // Recorded commits are never lost without a planted bug, and the invariants must detect that bug.
     if head < revision { forget(behind: head) }
     guard head > revision else { return [] }
     var taken = [CommitRecord]()
@@ -66,8 +68,8 @@ struct GraphRecorder {
     revision = head
   }
 
-  /// The store was put back to where this was taken down.
-  /// - Parameter lost: what was taken down of it until then.
+  /// Records that the store was restored to this state.
+  /// - Parameter lost: the recorder until the restore.
   mutating func takeBack(from lost: GraphRecorder) {
     takenBack.formUnion(lost.takenBack)
     for (number, changes) in lost.changes where number > revision { takenBack.formUnion(changes.map(\.id)) }
@@ -92,14 +94,14 @@ struct GraphRecorder {
     }
   }
 
-  // MARK: - Asking
+  // MARK: - Querying
 
-  /// The graph as a commit left it; nil for a revision that there is not.
+  /// The graph after a commit; nil for a revision that does not exist.
   func state(_ revision: Revision) -> RecordedGraph? {
     states[revision].map { RecordedGraph(images: $0, model: model) }
   }
 
-  /// The record with all of its changes, also where it is of a batch.
+  /// The record with all of its changes, also for a large batch.
   func whole(_ record: CommitRecord) -> CommitRecord {
     guard record.summary != nil, let all = changes[record.revision] else { return record }
     var record = record
@@ -107,10 +109,10 @@ struct GraphRecorder {
     return record
   }
 
-  /// The object as that commit, which changed it, left it.
+  /// The object after the commit with this revision, which changed it.
   func version(of id: ObjectID, _ revision: Revision) -> ObjectImage? { versions[id]?[revision] }
 
-  /// Also where the delete, or the object itself, was taken back.
+  /// Whether the object was ever deleted, or may seem deleted because a restore removed it.
   func wasEverDeleted(_ id: ObjectID) -> Bool { deletions[id] != nil || takenBack.contains(id) }
 
   /// The newest commit before `revision` that deleted the object.
@@ -118,14 +120,14 @@ struct GraphRecorder {
     deletions[id]?.last { $0 < revision }
   }
 
-  /// Objects that were there once and are gone, ascending.
+  /// The deleted objects, ascending.
   var gone: [ObjectID] {
     let present = states[revision] ?? [:]
     return deletions.keys.filter { present[$0] == nil }.sorted()
   }
 }
 
-/// A state of the graph, asked slowly: whoever refers to an object is found by looking at everybody.
+/// A state of the graph, which finds referring objects by a scan of all objects.
 struct RecordedGraph: ImageSource {
   let images: [ObjectID: ObjectImage]
   let model: Model
@@ -138,13 +140,13 @@ struct RecordedGraph: ImageSource {
     }.map(\.id).sorted()
   }
 
-  /// The objects of an entity and its heirs that match.
+  /// The objects of an entity and its subentities that satisfy the predicate.
   func objects(of entity: Entity, _ predicate: GraphPredicate) -> [ObjectID: ObjectImage] {
     let evaluator = PredicateEvaluator(predicate, model: model)
     return images.filter { entity.family.contains($0.key.entity) && evaluator.matches($0.value, in: self) }
   }
 
-  /// The objects at the other end of a relationship, in no order.
+  /// The objects at the other end of a relationship, unordered.
   func related(to id: ObjectID, through property: Property) -> [ObjectID] {
     guard let relationship = property.relationship, let image = images[id] else { return [] }
     guard property.slot == nil, let inverse = model.property(relationship.inverse) else {
@@ -155,7 +157,7 @@ struct RecordedGraph: ImageSource {
 }
 
 extension Property {
-  /// What a user sets: not derived, not assigned by the server, no relationship.
+  /// Whether users set the attribute: it is not derived and not assigned by the server.
   var isPlainAttribute: Bool {
     guard let attribute, slot != nil else { return false }
     return !attribute.isDerived && attribute.assignment == nil

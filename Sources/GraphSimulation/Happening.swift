@@ -1,94 +1,99 @@
-/// What a run can meet. A run counts each, so that a generator that has stopped making something does not go unnoticed:
-/// promises about what never happens hold of nothing.
+/// The events that a run counts. A test checks that all of them occur, because an invariant about an event that never
+/// occurs checks nothing.
 public enum Happening: String, Sendable, CaseIterable {
-  /// Batches that were committed, by what they did.
+  /// A batch was committed, by operation.
   case batchInserted, batchUpdated, batchDeleted
-  /// Of those, the ones that were written in several slices.
+  /// A batch was written in several slices.
   case batchInSlices
-  /// A batch that breaks a rule, and writes nothing.
+  /// A batch that breaks a rule was refused and has written nothing.
   case batchRefused
-  /// A batch that finds nothing to change, and is no commit.
+  /// A batch found nothing to change and was not committed.
   case batchOfNothing
-  /// The connection of a batch is lost between two slices, or before the first.
+  /// A batch was cancelled because its connection was lost between two slices or before the first.
   case batchGivenUp
-  /// The power goes between two slices of a batch.
+  /// The power failed between two slices of a batch.
   case batchLostPower
-  /// The power goes while a commit is on its way to the disk.
+  /// The power failed during a commit.
   case commitLostPower
-  /// A batch whose answer was lost is asked for again.
+  /// A batch was requested again because its answer was lost.
   case batchAskedAgain
-  /// And had been committed the first time.
+  /// The same, and the batch had been committed the first time.
   case batchAnsweredAgain
-  /// A client is told how far its batch is.
+  /// A client received the progress of its batch.
   case batchProgress
-  /// A fault is filled, or turns out to stand for nothing.
+  /// A fault was fulfilled, or its object turned out to be deleted.
   case faultFilled, faultOfDeleted
-  /// Relationships are followed from objects, from a live query, and at rest, where all that comes can be compared.
+  /// Relationships were prefetched from objects, by a live query, or at a quiet moment, with a complete comparison.
   case prefetched, queryPrefetched, prefetchedAtRest
-  /// The graph as it was is asked, by a predicate and by ids.
+  /// A past revision was fetched, by a predicate or by ids.
   case pastRead, pastReadByID
-  /// An object comes back, alone or with what was in it; one that is there gets back what it had.
+  /// An object was restored, alone or with its contents, or to its past values; or a restore was refused.
   case restored, restoredContents, restoredOverPresent, restoreRefused
-  /// An undo right behind its step, which puts a list back in the order that it had; and one of several commits.
+  /// An undo right after its step restored the order of a list; or reverted several commits.
   case undoneOrder, undoneWholeGroup
-  /// Undo and redo of the next step, of a stack of its own, of several commits, of a commit that is named: of the next step,
-  /// and from the middle of the stack.
+  /// Undo and redo.
+  ///
+  /// Of the next step, in a separate stack, of several commits, of a named commit that is the next step, and of one
+  /// in the middle of the stack.
   case undone, redone, undoneInScope, undoneGroup, undoneByRevision, undoneInMiddle
-  /// A client is told at rest what undo and redo would take.
+  /// A client received the correct undo state at a quiet moment.
   case undoStateTold
-  /// A value of each type that an attribute may have is there at a quiet moment, and dates before 1970.
+  /// At a quiet moment there were values of all attribute types, and dates before 1970.
   case everyTypeIsThere, dateBefore1970
-  /// Objects have members without an order, and members of their own kind, at a quiet moment.
+  /// At a quiet moment there were members of unordered and of recursive relationships.
   case unorderedMembers, recursiveMembers
-  /// A transaction is refused because something would have too few members, or too short a text.
+  /// A transaction was refused because of too few members or too short a text.
   case refusedTooFew, refusedTooShort
-  /// A value that is never saved is there still, also where the object was changed by commits meanwhile.
+  /// A transient value was kept, or was kept although commits changed its object.
   case transientKept, transientOutlivedCommits
-  /// Live queries show something at rest: full text, of the objects themselves and at the end of a path; aggregates and
-  /// conditions over many.
+  /// A live query had results at a quiet moment.
+  ///
+  /// In order: full-text search on the object itself, and at the end of a path; an aggregate; a quantifier.
   case searchFollowed, searchOverPathFollowed, aggregateFollowed, manyFollowed
-  /// The present is asked, and answers: how many there are, ids, values of objects, groups, distinct rows, one row for all.
+  /// A fetch of the present had results: count, ids, rows, groups, distinct rows, an aggregate.
   case fetchedCount, fetchedIdentifiers, fetchedRows, fetchedGroups, fetchedDistinct, fetchedAggregate
-  /// A page, and another one behind it; a question that the model names.
+  /// A page was fetched, and the next one; or a fetch request template was used.
   case fetchedPage, fetchedNextPage, fetchedTemplate
-  /// A child context is given up, or its edits become its parent's: also where others have changed the object meanwhile; it
-  /// has made and deleted objects.
+  /// A child context was discarded or saved.
+  ///
+  /// Or it was saved over other clients' changes of the same object, or with inserted or deleted objects.
   case padDiscarded, padConfirmed, padConfirmedOverCommits, padMade, padDeleted
-  /// An object comes back with the time at which it was first made.
+  /// A revived object kept its creation time.
   case cameBackAsOld
-  /// A slice of history goes between two commits, and the power with it.
+  /// A slice of history was pruned; or the power failed meanwhile.
   case historyPruned, pruningLostPower
-  /// A client asks for what it has missed since a revision above, at and below the oldest that is kept.
+  /// A client resumed from a revision above, at or below the oldest one that is kept.
   case resumedAboveFloor, resumedAtFloor, resumedBelowFloor
-  /// And one from below it has edits that are not saved.
+  /// A client resumed from below it with unsaved edits.
   case resumedBelowFloorWithEdits
-  /// The graph is asked as it was at a revision that was pruned.
+  /// A read of a pruned revision was refused.
   case prunedPastRead
-  /// A transaction whose commit was pruned is asked for again.
+  /// A transaction whose commit was pruned was sent again.
   case prunedAskedAgain
-  /// A transaction is refused because what its base needs was pruned, or because it may have been committed.
+  /// A transaction was refused because the history at its base was pruned, or because it may have been committed
+  /// already.
   case refusedAsPruned
-  /// An edit that began below the floor is committed.
+  /// An edit with a base that was pruned was committed.
   case editedBelowFloor
-  /// The store is put back to a backup, and what somebody had been told was committed is gone.
+  /// The store was restored from a backup; or the restore removed acknowledged commits.
   case storePutBack, acknowledgedTakenBack
-  /// A client that was shown what is gone notices, and one that has unsaved edits.
+  /// A client detected that the store has lost commits that it had seen; or did so with unsaved edits.
   case restoreNoticed, restoreNoticedWithEdits
-  /// And comes back when the store has passed what it was shown, by other commits.
+  /// The same after other commits had passed the revision that the client had seen.
   case restoreOvertaken
-  /// What nobody had answered lands in the restored store: for the first time, or once more where the commit was taken back.
+  /// An unanswered transaction was committed in the restored store, for the first time or again.
   case landedAfterRestore, landedAgain
-  /// A client of an older version of the model connects; its saves and batches are committed, or refused.
+  /// A client with an older version of the model connected; its saves or batches were committed or refused.
   case olderConnected, committedThroughLens, refusedThroughLens, batchThroughLens
-  /// Its live queries and windows that show something, its loads and reads of the past are held against what the lens shows.
+  /// Its live queries, windows, loads and reads of the past had results and were compared with the lens's view.
   case followedThroughLens, scrolledThroughLens, loadedThroughLens, pastReadThroughLens
-  /// It asks for counts, ids and by the model's named questions.
+  /// Its fetches of counts and ids and its fetch request templates had results.
   case fetchedThroughLens
-  /// Something in the store is another thing to it than it is.
+  /// A stored value appeared differently to it.
   case seenOtherwise
 }
 
-/// How often each happened.
+/// Counts the events.
 struct HappeningCounts {
   private(set) var counts = [Happening: Int]()
 

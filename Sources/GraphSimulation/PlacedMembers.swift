@@ -1,13 +1,12 @@
 import GraphModel
 
-/// What one simulated user puts in order. Of each acknowledged transaction history tells where its objects stand:
+/// Records what one simulated user arranges in lists, and checks it against history:
 ///
-/// - the last word about a list's order holds: its objects stand in their row, right behind the one that it named;
-/// - a commit that says nothing of two members of a list leaves them as they were to each other, wherever their positions
-///   went to make room.
+/// - the last edit of a list's order holds: its objects are in sequence, directly behind the named anchor;
+/// - a commit keeps the relative order of all list members that it does not name, even if their positions change.
 ///
-/// A transaction that lost a conflict is exempt from the first, and one that was never acknowledged from both: the ids that
-/// it was given are not known here.
+/// A transaction that lost a conflict is exempt from the first rule. A transaction that was never acknowledged is
+/// exempt from both, because the ids of its inserts are unknown.
 struct PlacedMembers {
   private struct Row {
     let owner: ObjectID
@@ -16,7 +15,7 @@ struct PlacedMembers {
     let anchor: ObjectID?
   }
 
-  /// The last row of each list that a transaction arranges, and everyone whom it names at all.
+  /// The last row that a transaction arranges in each list, and all objects that it names.
   private struct Sent {
     var rows = [Row]()
     var named = Set<ObjectID>()
@@ -25,7 +24,7 @@ struct PlacedMembers {
   private var sent = [TransactionID: Sent]()
   private var acknowledged = [TransactionID: Committed]()
 
-  // MARK: - What is said and answered
+  // MARK: - Transactions and answers
 
   mutating func note(_ transaction: Transaction) {
     var said = Sent()
@@ -48,10 +47,10 @@ struct PlacedMembers {
 
   mutating func note(_ id: TransactionID, _ committed: Committed) { acknowledged[id] = committed }
 
-  // MARK: - The promises
+  // MARK: - The invariants
 
-  /// Replays history by a naive twin, lists sorted anew after each commit, and tells the first promise that was broken;
-  /// `clients` by the first half of their replicas' ids, less one.
+  /// Replays history, sorts the lists after each commit, and describes the first violation. The index in `clients` is
+  /// the first half of their replicas' ids, minus one.
   static func failure(in records: [CommitRecord], of clients: [PlacedMembers], model: Model) -> String? {
     var images = [ObjectID: ObjectImage]()
     for record in records {
@@ -82,7 +81,7 @@ struct PlacedMembers {
         let objects = OrderMoves.unique(row.objects.map { permanent[$0] ?? $0 }.filter(list.contains))
         let start: Int
         if let anchor = row.anchor {
-          // Two names may have become one object.
+          // A uniqueness constraint may have merged two objects into one.
           let anchor = permanent[anchor] ?? anchor
           guard !objects.contains(anchor), let place = list.firstIndex(of: anchor) else { continue }
           start = place + 1
@@ -98,7 +97,7 @@ struct PlacedMembers {
     return nil
   }
 
-  /// The lists whose order or members a commit may have changed, each once.
+  /// The lists whose order or members a commit may have changed, without duplicates.
   static func touchedLists(
     by record: CommitRecord, model: Model
   ) -> [(owner: ObjectID, property: Property)] {
@@ -120,7 +119,7 @@ struct PlacedMembers {
     return lists
   }
 
-  /// The members of an ordered relationship in their order: those that name the owner, sorted by their places.
+  /// The members of an ordered relationship, sorted.
   static func order(
     of owner: ObjectID, _ property: Property, in images: [ObjectID: ObjectImage], model: Model
   ) -> [ObjectID] {

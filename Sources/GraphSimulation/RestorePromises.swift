@@ -1,6 +1,6 @@
 import GraphModel
 
-/// What a restore that was committed must have brought back, by what was taken down of the graph at that time.
+/// The invariants of a committed restore, checked against the recorded graph of the restored revision.
 struct RestorePromises {
   let recorder: GraphRecorder
   let model: Model

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// What is asked of the graph in rows, and the rows worked out by hand.
+/// A fetch of rows, with its expected answer computed without the store's code.
 struct RowQuestion: Sendable {
   let happening: Happening
   let entity: String
@@ -8,7 +8,7 @@ struct RowQuestion: Sendable {
   var groups = ""
   var isDistinct = false
   var sort = ""
-  /// Of the objects that match, in the order of their ids.
+  /// Computes the rows from the matching objects, sorted by id.
   let rows: @Sendable ([ObjectImage], RecordedGraph) -> [[Value]]
 
   static let all = [
@@ -55,7 +55,7 @@ struct RowQuestion: Sendable {
     },
   ]
 
-  /// The objects by what they have in common, in the order of that.
+  /// The objects grouped by a key, sorted by key.
   private static func groups(
     _ objects: [ObjectImage], _ key: (ObjectImage) -> [Value]
   ) -> [(key: [Value], members: [ObjectImage])] {
@@ -81,7 +81,7 @@ struct RowQuestion: Sendable {
 }
 
 extension RecordedGraph {
-  /// A value by its name, of the object or of another that a to-one leads to; null where there is none.
+  /// The value of a named property, of the object or at the end of a to-one relationship; null if there is none.
   func value(_ name: String, of image: ObjectImage, through relationship: String? = nil) -> Value {
     guard let relationship else {
       return model.entity(image.id.entity)?.property(named: name).map { image[$0] } ?? .null

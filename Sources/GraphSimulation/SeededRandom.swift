@@ -1,4 +1,4 @@
-/// All chance of a simulation comes from here: SplitMix64.
+/// The only source of randomness of a simulation (SplitMix64).
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
@@ -12,7 +12,7 @@ struct SeededRandom: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// A number below `bound`.
+  /// A random number below `bound`.
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
 
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }

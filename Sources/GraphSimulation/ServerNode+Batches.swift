@@ -2,15 +2,15 @@ import GraphHub
 import GraphModel
 import GraphStore
 
-/// What the seed has in store for the batch of a write, and what the batch said on its way.
+/// The seed's plan for the batch of a write, and the progress that the batch reported.
 ///
-/// `@unchecked Sendable`: one thread runs a simulation, and the store's writer is on it.
+/// `@unchecked Sendable`: one thread runs a simulation, including the store's writer.
 final class BatchFate: @unchecked Sendable {
   enum End {
     case done
-    /// The connection is lost after so many slices.
+    /// The connection is lost after this number of slices.
     case givenUp(slices: Int)
-    /// The power is lost after so many slices.
+    /// The power fails after this number of slices.
     case powerCut(slices: Int)
   }
 
@@ -18,7 +18,7 @@ final class BatchFate: @unchecked Sendable {
 
   private let end: End
   private let directory: String
-  /// Batches that nobody waits for any more.
+  /// The batches that were cancelled.
   private let cancelled: Set<Ticket>
   private var slices = 0
   private(set) var told = [(ticket: Ticket, progress: BatchProgress)]()
@@ -29,7 +29,7 @@ final class BatchFate: @unchecked Sendable {
     (self.end, self.directory, self.cancelled) = (end, directory, cancelled)
   }
 
-  /// After each slice.
+  /// Called after each slice.
   func progressed(_ progress: BatchProgress, _ ticket: Ticket) throws {
     switch end {
     case .powerCut(let last) where slices >= last:
@@ -49,14 +49,14 @@ final class BatchFate: @unchecked Sendable {
   }
 }
 
-/// Rows that are kept for a batch: here memory is as good as a file.
+/// Rows kept for a batch, in memory.
 struct KeptRows: BatchRowSource {
   var rows = [[Value]]()
 
   var count: Int { rows.count }
 
   func forEachChunk(_ body: ([[Value]]) throws -> Void) throws {
-    // A chunk never ends where a slice does.
+    // Chunks of three rows, as small as the slices.
     var start = 0
     while start < rows.count {
       try body(Array(rows[start..<min(start + 3, rows.count)]))
@@ -72,7 +72,7 @@ extension ServerNode {
     inbox.append(.rowsKept(ticket, request: request, .success(count)))
   }
 
-  /// A batch with its rows, and with somebody who hears how far it is.
+  /// A batch with its rows and a progress handler.
   mutating func supervised(_ request: WriteRequest, _ ticket: Ticket, _ fate: BatchFate) -> WriteRequest {
     guard case .batch(var run) = request else { return request }
     run.rows = keptRows.removeValue(forKey: ticket)

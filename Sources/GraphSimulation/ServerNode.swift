@@ -3,29 +3,30 @@ import GraphModel
 import GraphStore
 import GraphWire
 
-/// The daemon of a simulation: the production hub on a real store, with threads and sockets replaced by queues whose
-/// next step the seed chooses.
+/// The daemon of a simulation: the production hub with a real store.
+///
+/// Queues with seeded scheduling replace threads and sockets.
 struct ServerNode {
   var hub: Hub
   let store: SQLiteStore
-  /// Commits that the writer's thread has not taken.
+  /// Commits that the writer's thread has not taken yet.
   var commits = [(Ticket, WriteRequest)]()
-  /// Other work for other threads.
+  /// Pending work of the other threads.
   var jobs = [Job]()
-  /// What the writer's thread and the hub's own reader have submitted to the event loop.
+  /// Events that the writer's thread and the hub's own reader have submitted to the event loop.
   var inbox = [HubEvent]()
   var streams = [Ticket: Stream]()
-  /// What the readers' threads have submitted to the event loop, in order. The loop takes it in any order with `inbox`: a
-  /// commit can come between a frame of a read and the read's end.
+  /// Outputs that the readers' threads have submitted to the event loop, in order. The loop interleaves them with
+  /// `inbox` at random: a commit may come between a frame of a read and the read's end.
   var outputs = [Output]()
-  /// Rows of batches that have not been asked for, and those of batches that wait.
+  /// Rows of batches that have not been requested yet, or that wait.
   var keptRows = [Ticket: KeptRows]()
-  /// Batches that nobody waits for any more.
+  /// The batches that were cancelled.
   var cancelled = Set<Ticket>()
   private let bug: PlantedBug?
-  /// How far history is to be pruned, while slices of it are left.
+  /// The revision to prune to, while slices remain.
   var pruning: Revision?
-  /// Sessions that the hub does not read from.
+  /// The sessions that the hub does not read from.
   var paused = Set<SessionID>()
 
   enum Job {
@@ -36,14 +37,14 @@ struct ServerNode {
     case statistics(Ticket)
   }
 
-  /// The frames of a read, as `ReadStream` has them.
+  /// The frames of a read, corresponding to `ReadStream`.
   struct Stream {
     let session: SessionID
-    /// All but the last one of a read that succeeds.
+    /// All frames but the last; `result` has the last one.
     var frames: [[UInt8]]
     let result: Result<ReadEnd, Refusal>
     var credit = 2
-    /// Its end has been submitted to the event loop.
+    /// Whether its end has been submitted to the event loop.
     var isFinished = false
 
     var isRefused: Bool { if case .failure = result { true } else { false } }
@@ -59,13 +60,13 @@ struct ServerNode {
     }
   }
 
-  /// An output of a stream, as `ReadStream.Output`.
+  /// An output of a stream, corresponding to `ReadStream.Output`.
   enum Output {
     case frame([UInt8], of: Ticket, to: SessionID)
     case finished(Ticket, Result<ReadEnd, Refusal>)
   }
 
-  /// Small enough that every limit is met.
+  /// So small that every limit is reached.
   static let limits: HubLimits = {
     var limits = HubLimits()
     limits.sessionBacklog = 6_000
@@ -80,7 +81,7 @@ struct ServerNode {
     return limits
   }()
 
-  /// - Parameter older: versions of the model whose clients work through lenses.
+  /// - Parameter older: versions of the model whose clients are served through lenses.
   init(store: SQLiteStore, older: [Model], bug: PlantedBug?) throws {
     self.store = store
     self.bug = bug
@@ -88,7 +89,7 @@ struct ServerNode {
     hub.forgetsRemovals = bug == .lostRemoval
   }
 
-  /// The writer takes some of what waits as one batch.
+  /// Commits some of the waiting requests as one batch, as the writer does.
   mutating func write(count: Int, now: Timestamp, fate: BatchFate) {
     let batch = Array(commits.prefix(count))
     commits.removeFirst(batch.count)
@@ -124,7 +125,7 @@ struct ServerNode {
     }
   }
 
-  /// In parts, between which everything else may come.
+  /// Reads the objects of an order in slices, between which other events may occur.
   private mutating func collect(_ ticket: Ticket, _ fetch: FetchRequest) {
     var images = [ObjectImage]()
     do {
@@ -145,7 +146,7 @@ struct ServerNode {
     if case .seen(let inner, let through) = request { (request, lens) = (inner, through) }
     do {
       if case .changes(.follow(let follow)) = request {
-        // Asked by a replica, which wants to know whether there is anything to be answered.
+        // A replica only checks whether the store recognizes its token.
         let part = try store.follow(follow)
         let frame = Frame.encode(ToClient(number, .followed([], at: part.at, head: part.head)))
         return Stream(session: session, frames: [frame], at: part.at)
@@ -156,7 +157,7 @@ struct ServerNode {
       }
       guard case .objects(var fetch) = request else { throw Refusal(.malformed, "no log here") }
       if bug == .pastOfToday { fetch.at = nil }
-      // Loads ask by ids; what a live query begins with is asked by its own predicate.
+      // Only loads fetch by id; live queries fetch by their own predicates.
       if bug == .forgottenFault, fetch.at == nil, fetch.predicate.namesIDs { fetch.predicate = .never }
       var encoder = ChunkEncoder(request: number)
       let end = try store.answer(fetch) { part in
@@ -175,7 +176,7 @@ struct ServerNode {
     guard bug == .unsettledRead, case .object(let image) = part, var view = lens.view(of: image) else {
       return lens.view(of: part)
     }
-    // The planted bug: names that the older version does not know are told as they are.
+    // The planted bug: cases that the older version does not have are sent unchanged.
     for property in lens.old.entity(view.id.entity)?.storedProperties ?? []
     where property.attribute?.kind == .enumeration {
       guard let stored = (try? lens.later(property: property.number)).flatMap({ lens.new.property($0) }) else {
@@ -186,7 +187,7 @@ struct ServerNode {
     return .object(view)
   }
 
-  /// Hands the frames that the client has asked for to the event loop.
+  /// Passes the frames that the client has requested to the event loop.
   mutating func release(_ ticket: Ticket) {
     guard var stream = streams[ticket], !stream.isFinished else { return }
     while stream.credit > 0, !stream.frames.isEmpty {
@@ -205,11 +206,11 @@ struct ServerNode {
     streams[ticket] = stream
   }
 
-  /// Whether a thread has submitted something that the event loop has not taken.
+  /// Whether a thread has submitted something that the event loop has not handled yet.
   var hasSubmissions: Bool { !inbox.isEmpty || !outputs.isEmpty }
 
   /// Takes one output of the readers' threads, as the event loop does.
-  /// - Returns: the frame to write to a socket past the hub, or the event for the hub; nil for a read that was cancelled.
+  /// - Returns: a frame that bypasses the hub, or an event for the hub; nil for a cancelled read.
   mutating func takeOutput() -> (frame: (SessionID, [UInt8])?, event: HubEvent?)? {
     switch outputs.removeFirst() {
     case .frame(let frame, let ticket, let session):
@@ -221,7 +222,7 @@ struct ServerNode {
 }
 
 extension GraphPredicate {
-  /// Whether it is a list of ids and nothing else.
+  /// Whether the predicate is a list of ids only.
   fileprivate var namesIDs: Bool {
     guard case .comparison(let comparison) = self else { return false }
     return comparison.comparator == .in && comparison.path == Path(end: .identifier)

@@ -1,15 +1,16 @@
 import GraphModel
 import GraphWire
 
-/// A batch as a user means it, and what it must have done: worked out from the graph before it, object by object, by none
-/// of the store's code.
+/// A batch of a simulated user, with its expected effect.
+///
+/// The effect is computed from the previous graph object by object, without the store's code.
 struct SimulatedBatch {
-  /// What a property becomes, said so that it needs no evaluator.
+  /// The new value of a property, in a form that needs no evaluator.
   enum Becoming {
     case value(Value)
-    /// So much is added to the object's own number.
+    /// Adds this number to the object's value.
     case plus(Int64)
-    /// So many microseconds are added to the object's own date.
+    /// Adds this number of microseconds to the object's date.
     case later(Int64)
   }
 
@@ -33,7 +34,7 @@ struct SimulatedBatch {
     }
   }
 
-  /// As it travels.
+  /// The request to send.
   var request: BatchRequest {
     func text(_ predicate: GraphPredicate) -> String { predicate == .always ? "" : predicate.text(in: model) }
     let operation: BatchRequest.Operation =
@@ -56,9 +57,9 @@ struct SimulatedBatch {
     return BatchRequest(id: id, policy: policy, entity: entity.number, operation: operation)
   }
 
-  // MARK: - The promise
+  // MARK: - The invariant
 
-  /// What the commit did that was not asked for, or did not do.
+  /// Describes an effect of the commit that is missing or was not requested; nil if there is none.
   func failure(from before: RecordedGraph, to after: RecordedGraph) -> String? {
     let reason =
       switch work {
@@ -73,7 +74,7 @@ struct SimulatedBatch {
     _ properties: [Property], _ rows: [[Value]], _ before: RecordedGraph, _ after: RecordedGraph
   ) -> String? {
     let made = after.images.values.filter { before.images[$0.id] == nil }
-    // A row that meets a unique key may be the object that has it.
+    // A row with an existing unique key may have been merged into that object.
     let candidates = policy == .error ? made : Array(after.images.values)
     if policy == .error, made.count != rows.count { return "\(rows.count) rows became \(made.count) objects" }
     var found = [[Value]: Int]()
@@ -114,7 +115,7 @@ struct SimulatedBatch {
 
   private func failure(_ predicate: GraphPredicate, _ before: RecordedGraph, _ after: RecordedGraph) -> String? {
     var leaving = Set(before.objects(of: entity, predicate).keys)
-    // The only cascade of the model: a folder takes its items along.
+    // The only cascade of the model: deleting a folder deletes its items.
     if let folder = model.entity(named: "Item")?.property(named: "folder") {
       for image in before.images.values where model.entity(image.id.entity)?.name == "Item" {
         if let owner = image[folder].objectID, leaving.contains(owner) { leaving.insert(image.id) }
@@ -127,7 +128,7 @@ struct SimulatedBatch {
     return untouched(before, after) { _, _ in false }
   }
 
-  /// No attribute changed that nobody asked for; what the rules set by themselves is looked at elsewhere.
+  /// Checks that no other attribute changed; values that the server derives are checked elsewhere.
   private func untouched(
     _ before: RecordedGraph, _ after: RecordedGraph, except isExempt: (ObjectID, Property) -> Bool
   ) -> String? {

@@ -1,11 +1,11 @@
 import GraphModel
 import GraphStore
 
-/// History is pruned a slice at a time, between any two commits, with clients that know less than what is left.
+/// Prunes history in slices, between any two commits, while some clients know only older revisions.
 extension Simulation {
-  /// Some slices, towards a revision of the seed's choice.
+  /// Prunes some slices, towards a random revision.
   func prune() throws {
-    // In one run of four all of history stays.
+    // One run in four keeps all of history.
     guard server != nil, seed % 4 != 3, recorder.revision > 1 else { return }
     if random.chance(10) { CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(30))) }
     try pruneSlices()
@@ -26,7 +26,7 @@ extension Simulation {
     let target = server?.pruning ?? max(0, recorder.revision - Revision(keeps))
     for _ in 0..<(1 + random.below(4)) {
       let oldest = try store.oldestRevision
-      // What fails leaves the store in doubt, and the next commit opens it anew.
+      // A failure leaves the state of the store unknown, and the next commit reopens it.
       let hasMore = (try? store.prune(through: target)) ?? false
       server?.pruning = hasMore ? target : nil
       guard !CrashableFiles.isOff(directory) else { return }
@@ -40,9 +40,9 @@ extension Simulation {
     }
   }
 
-  // MARK: - What is met
+  // MARK: - Counting
 
-  /// A client asks for what it has missed.
+  /// Counts a client that resumes.
   func keepResume(_ job: ServerNode.Job) {
     guard case .recognize(_, let token) = job, let oldest = try? server?.store.oldestRevision, oldest > 0 else {
       return
@@ -59,9 +59,9 @@ extension Simulation {
     happened.note(.resumedBelowFloorWithEdits)
   }
 
-  // MARK: - What is promised
+  // MARK: - The invariants
 
-  /// What a client was refused because it was pruned.
+  /// Checks the requests that were refused because of pruning.
   func checkPruned(_ client: ClientNode) throws {
     let (reads, transactions) = (client.prunedReads, client.prunedTransactions)
     (client.prunedReads, client.prunedTransactions) = ([], [])
@@ -86,7 +86,7 @@ extension Simulation {
     }
   }
 
-  /// What history tells of the commits that it has must be what was taken down of them.
+  /// Compares the store's log with the recorded commits and describes a difference.
   func differingLog(_ store: SQLiteStore) throws -> String? {
     let oldest = try store.oldestRevision
     let kept = try store.commits(after: oldest, through: nil, maximumChanges: .max).map(recorder.whole)

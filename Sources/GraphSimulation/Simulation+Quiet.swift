@@ -2,22 +2,22 @@ import GraphModel
 import GraphReplica
 import GraphStore
 
-/// Quiet moments: everything finishes, then the clients are held against the store.
+/// Quiet moments: all work is finished, then the clients are compared with the store.
 extension Simulation {
-  /// Lets everything finish, then holds the clients against the store.
+  /// Finishes all work, then compares the clients with the store.
   func quiesce() throws {
     note("quiet")
     isResting = true
-    // It waits for everybody.
+    // A quiet moment needs all clients online.
     absences = Absences()
     defer { isResting = false }
     try comeToRest()
     try checkPromises()
-    // Of objects that are not followed nothing is known but what is loaded now.
+    // Objects outside the live queries are only known to be current right after a load.
     for client in clients where random.chance(50) {
       let what = client.prefetchAtRest(&random)
       note("client \(client.number): \(what)")
-      // Where all of it is held already, nothing is asked for and it is over.
+      // A prefetch of objects that are all held already sends no request and has ended.
       try checkReads(of: client)
     }
     for client in clients { client.askUndoState(&random) }
@@ -29,7 +29,7 @@ extension Simulation {
     for _ in 0..<20_000 {
       for client in clients where client.session == nil { reconnect(client) }
       var isQuiet = true
-      // A batch that nobody waits for any more takes its connection along, now as ever.
+      // A cancelled batch closes its connection even now.
       while !ghosts.isEmpty {
         isQuiet = false
         haunt()

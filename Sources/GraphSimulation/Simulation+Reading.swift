@@ -1,7 +1,7 @@
 import GraphModel
 import GraphReplica
 
-/// What clients have read, held against what was taken down of the store.
+/// Compares the reads of clients with the recorded graph.
 extension Simulation {
   func checkReads(of client: ClientNode) throws {
     let (past, loads) = (client.finishedPastReads, client.finishedLoads)
@@ -50,9 +50,9 @@ extension Simulation {
   private func failure(of finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
     let isOfFaults = finished.load.paths.isEmpty
     if let id = finished.unfilled.first { return "client \(client.number) loaded \(id), which is still a fault" }
-    // What is held of a time that was taken back is no state of this one.
+    // State from before a restore does not exist in the present history.
     for image in finished.images where image.revision >= 0 && !finished.isAstray {
-      // Every commit gives what it changes a revision of its own: what is held of one is what was stored then.
+      // Each changed object has the revision of its commit, so a held object must equal the one stored then.
       guard let stored = recorder.version(of: image.id, image.revision).flatMap(client.seen) else {
         return "client \(client.number) holds \(image.id) of revision \(image.revision), which there never was"
       }
@@ -76,11 +76,12 @@ extension Simulation {
     return finished.load.isAtRest ? failure(atRest: finished, client) : nil
   }
 
-  /// Everybody at the other end is there, as the store has it, and no request was for one object.
+  /// Checks that all related objects are loaded and current, and that the number of requests depends on the paths
+  /// only.
   private func failure(atRest finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
     guard let graph = recorder.state(recorder.revision).map(client.seen) else { return nil }
     let branches = finished.load.paths.reduce(0) { $0 + $1.count }
-    // A level of one branch asks for the members of a to-many, or for objects of three families.
+    // One relationship needs one request for the members of a to-many, or one for each of three root entities.
     if finished.requests > 3 * branches {
       return "client \(client.number) has sent \(finished.requests) requests to follow \(branches) relationships"
     }

@@ -3,19 +3,19 @@ import GraphModel
 import GraphStore
 import GraphWire
 
-/// The store is put back to a backup while clients hold live queries, unsaved edits, and saves that nobody has answered.
+/// Restores the store from a backup while clients hold live queries, unsaved edits and unanswered saves.
 ///
-/// What a restore means: what was committed after the backup is gone, also where it was acknowledged, and comes back by
-/// nobody. Whoever was shown more than the backup has must notice, whether the store is behind it still or has passed it by
-/// other commits; then everything that is promised holds of the restored store. What was not acknowledged lands once. Edits
-/// that were made on what was taken back can't be compared with what others did since (docs/guides/backup.md): they are
-/// exempt from promises about that.
+/// A restore removes all commits after the backup, even acknowledged ones, and no client commits them again. A client
+/// that had seen more than the backup contains must detect that, whether the restored store is still behind that
+/// revision or has passed it with other commits. After that, all invariants hold for the restored store.
+/// Unacknowledged transactions are committed once. Edits that are based on removed commits cannot be compared with
+/// later changes (docs/guides/backup.md); they are exempt from the invariants about that.
 extension Simulation {
-  /// What the operator has to do by now.
+  /// Makes or restores a backup when it is due.
   func operate() throws {
     guard StoreOperator.isThere(seed: seed, bug: bug), server != nil, step >= storeOperator.dueAt else { return }
     guard let backup = storeOperator.backup else { return try makeBackup() }
-    // There is something to take back.
+    // Restore only if that removes commits.
     if recorder.revision > backup.recorder.revision { try putBack(to: backup) }
   }
 
@@ -35,7 +35,7 @@ extension Simulation {
   }
 
   private func putBack(to backup: StoreOperator.Backup) throws {
-    // What is known of the time that will be taken back is judged by it.
+    // Check what is known of the commits that the restore will remove.
     try takeDown()
     for client in clients {
       try checkReads(of: client)
@@ -70,14 +70,14 @@ extension Simulation {
     }
   }
 
-  /// A client comes back that knows more than the restored store had.
+  /// Counts a client that returns after other commits have passed the revision that it had seen.
   func keepAstray(_ client: ClientNode) {
     if client.astray?.mustNotice == true, recorder.revision >= client.lastRevision { happened.note(.restoreOvertaken) }
   }
 
-  // MARK: - What is promised
+  // MARK: - The invariants
 
-  /// At a quiet moment, with the revisions of all transactions.
+  /// Checks restores at a quiet moment, with the revisions of all transactions.
   func checkRestores(_ revisions: [TransactionID: Revision]) throws {
     for client in clients {
       if client.astray?.mustNotice == true {
@@ -93,7 +93,7 @@ extension Simulation {
 
   // MARK: - A planted bug
 
-  /// As if the server compared numbers of revisions and nothing else.
+  /// Makes tokens valid as if the server compared revision numbers only.
   func withoutFingerprint(_ message: ToServer) -> ToServer {
     func believed(_ token: Token) -> Token {
       let record = recorder.records.last { $0.revision == token.revision }

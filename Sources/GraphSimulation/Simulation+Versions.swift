@@ -1,15 +1,15 @@
 import GraphModel
 import GraphReplica
 
-/// Runs in which some clients are of an older version of the model.
+/// Runs in which some clients have an older version of the model.
 extension Simulation {
-  /// Nil in a run of one version, and where it is another act's turn.
+  /// Edits an estimate, sometimes, in a run of two versions; nil otherwise.
   func estimate(_ client: ClientNode) -> String? {
     guard versions.isMixed, versions.random.chance(15) else { return nil }
     return client.estimate(&versions.random)
   }
 
-  /// A live query of an older client, held against what the lens shows.
+  /// Compares a live query of an older client with the graph as seen through its lens.
   func checkSeen(
     _ query: (id: QueryID, entity: Entity, predicate: GraphPredicate), of client: ClientNode, _ sight: RecordedGraph
   ) throws {

@@ -2,12 +2,12 @@ import GraphHub
 import GraphModel
 import GraphStore
 
-/// Writes: the writer's thread takes some of what waits, and sometimes that is when the power goes or a connection is lost.
+/// Commits: the writer takes some of the waiting requests, and sometimes the power or a connection fails meanwhile.
 extension Simulation {
   func write() throws {
     guard let commits = server?.commits, !commits.isEmpty else { return }
     var count = 1 + random.below(commits.count)
-    // A batch ends the write that it is in: so each state of the graph can be taken down as it was.
+    // A batch ends its write, so that each state of the graph can be recorded.
     let place = commits.prefix(count).firstIndex { if case .batch = $0.1 { true } else { false } }
     if let place { count = place + 1 }
     note("write \(count) of \(commits.count)")
@@ -29,7 +29,7 @@ extension Simulation {
   private func fate(isBatch: Bool) -> BatchFate {
     let cancelled = server?.cancelled ?? []
     guard isBatch, !isResting else {
-      // Into the middle of a commit: between any two of its writes and syncs, and behind the last one.
+      // Cuts the power in the middle of a commit: between any two of its writes and syncs, or after the last one.
       if !isResting, random.chance(2) {
         CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(60)))
       }
@@ -51,7 +51,7 @@ extension Simulation {
     if clients.indices.contains(number) { cut(clients[number]) }
   }
 
-  /// Takes down what was committed since, and judges it.
+  /// Records and checks the new commits.
   func takeDown() throws {
     guard let server else { return }
     for record in try recorder.catchUp(with: server.store) {

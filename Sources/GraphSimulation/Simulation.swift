@@ -4,69 +4,73 @@ import GraphReplica
 import GraphStore
 import GraphWire
 
-/// A bug that is planted to see whether the checkers catch it.
+/// A bug that is planted to test the checks.
 public enum PlantedBug: String, Sendable, CaseIterable {
-  /// The store's, by the same names.
+  /// Bugs of the store, with the same names.
   case notSynchronous, replyBeforeCommit, forgottenTransactionID
-  /// No live query and no window hears of an object that it loses.
+  /// Live queries and windows receive no removals.
   case lostRemoval
-  /// Clients say of each update that it is of the newest revision, so that nothing moves their splices.
+  /// Clients send the newest revision as the base of each update, so that their splices are not moved.
   case unmovedSplices
-  /// Clients say of each update that its user saw what they were shown last.
+  /// Clients send the last received revision as the base of each update, not the one that the user saw.
   case forgottenBases
-  /// The store's, by the same name.
+  /// A bug of the store, with the same name.
   case unspreadPlaces
-  /// The store's, by the same name.
+  /// A bug of the store, with the same name.
   case lostCounts
-  /// Whoever asks for the graph as it was gets it as it is.
+  /// Fetches of a past revision return the present.
   case pastOfToday
-  /// A large batch does not say of which entities its objects are.
+  /// The record of a large batch lacks the entities of its objects.
   case untoldBatch
-  /// Nothing is found of what is asked for by ids.
+  /// Fetches by id find nothing.
   case forgottenFault
-  /// The store's, by the same names.
+  /// Bugs of the store, with the same names.
   case forgottenPrunedID, forgottenFloor
-  /// The server compares the numbers of revisions and nothing else.
+  /// The server compares revision numbers only.
   case forgottenFingerprint
-  /// Clients do not hear that the store knows nothing of what they were shown.
+  /// Clients miss the report that the store does not recognize their state.
   case unnoticedRestore
-  /// A client of an older version is told names that its version does not have.
+  /// A client of an older version receives cases that its version does not have.
   case unsettledRead
-  /// The last chunk of a read goes to the client past the hub, as those before it.
+  /// The last chunk of a read bypasses the hub, like the chunks before it.
   case lastChunkPastTheHub
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
 
-/// One hub, one real store and several replicas in one thread, under a seed: links that delay, cut and drop,
-/// clients that come back while the server still believes in their old connection, and crashes of any part between
-/// any two steps. A crash of the server leaves on disk what SQLite's own syncs had made
-/// durable.
+/// A simulation of one hub, one real store and several replicas in one thread, controlled by a seed.
 ///
-/// What is asserted: an acknowledged commit is never lost nor doubled, a refused one never there, revisions never go
-/// back for a client, at every quiet moment each live query equals a fresh fetch, of what was typed into a text
-/// nothing is gone that nobody deleted, lists are in the order that was asked for and everybody's is the same, counts
-/// and rules hold of every object, nothing refers to nothing, and what was made has its time of birth for good; a batch
-/// does what it says, all or nothing, whenever it is cut off; what is loaded, fetched in any form, and read of the
-/// past, is what was taken down of the store then; what is restored is as it was; an undo takes the step that its user
-/// means; a child context keeps to itself what is not confirmed; and while history is pruned under all that, what is
-/// below its floor is refused and nothing else, and no edit takes another's without a word. Where the store is put back
-/// to a backup, all of this holds of what it has then: clients notice, keep what they have not saved, and what was not
-/// acknowledged lands once. Clients of an older version of the model see and say through a lens whatever the others do
-/// without.
+/// Links delay, cut and drop. Clients reconnect while the server still holds their old connections. Any part may
+/// crash between any two steps; a crash of the server leaves on disk what SQLite's own syncs had made durable.
+///
+/// The invariants:
+/// - An acknowledged commit is never lost or doubled, and a refused one never appears. Revisions never decrease for a
+///   client.
+/// - At every quiet moment each live query equals a fresh fetch.
+/// - No typed text disappears unless a user deleted it. Lists have the requested order, the same for all clients.
+/// - Counts and rules hold for every object, no reference dangles, and objects keep their creation time.
+/// - A batch has its exact effect, all or nothing, whenever it is interrupted.
+/// - Loads, fetches of any form and reads of the past return what was recorded of the store at that revision.
+/// - A restored object equals its past state. An undo takes the step that its user means.
+/// - A child context does not expose unsaved edits.
+/// - While history is pruned, exactly the requests for pruned revisions are refused, and no edit silently overwrites
+///   another.
+/// - After a restore from a backup, all of this holds for the restored store: clients detect the restore, keep their
+///   unsaved edits, and unacknowledged transactions are committed once.
+/// - Clients with an older version of the model read and write through a lens with the same guarantees.
 public final class Simulation {
   struct Ghost {
     let session: SessionID
     var up: [[UInt8]]
   }
 
-  /// A promise that did not hold, with what it takes to see it again.
+  /// The violation of an invariant, with what is needed to reproduce it.
   public struct Failure: Error, CustomStringConvertible {
-    /// The run that it happened in.
+    /// The seed of the run.
     public let seed: UInt64
-    /// How far the run was.
+    /// The step at which it was detected.
     public let step: Int
-    /// What did not hold.
+    /// The description of the violation.
     public let reason: String
 
     public var description: String { "seed \(seed), step \(step): \(reason)" }
@@ -81,7 +85,7 @@ public final class Simulation {
   var server: ServerNode?
   var clients = [ClientNode]()
   var sessions = [SessionID: Int]()
-  /// Connections that their clients have lost and the server has not, with what is still under way from each.
+  /// Connections that the client has lost but the server has not noticed, with the messages still in transit.
   var ghosts = [Ghost]()
   private var lastSession: SessionID = 0
   var storeOperator: StoreOperator
@@ -91,26 +95,27 @@ public final class Simulation {
   var step = 0
   var recorder: GraphRecorder
   var happened = HappeningCounts()
-  /// Undos right behind their steps that have been counted.
+  /// The number of undos right after their steps that have been counted.
   var undoneSeen = 0
   var groupsSeen = 0
   /// Undos of steps of which some commits had been pruned.
   var undoneInPart = Set<TransactionID>()
-  /// Objects that came back and have been counted.
+  /// The number of revived objects that have been counted.
   var returnsSeen = 0
-  /// A quiet moment: everything comes to its end, and nothing is cut off.
+  /// Whether all work is being finished, without failures.
   var isResting = false
   private let trace: ((String) -> Void)?
 
-  /// The random half of new ids, from the seed as everything else; shared with the store, which asks on this thread.
+  /// The seeded generator of the random part of new ids, shared with the store, which uses it on this thread.
   private final class IDSource: @unchecked Sendable {  // One thread runs a simulation.
     var random: SeededRandom
 
     init(seed: UInt64) { random = SeededRandom(seed: seed ^ 0xABCD) }
   }
 
+  /// Creates the server and the clients, and the initial objects.
   /// - Parameters:
-  ///   - directory: an empty folder for the store.
+  ///   - directory: an empty directory for the store.
   ///   - trace: called with a line for each step.
   public init(
     seed: UInt64, directory: String, clients count: Int = 3, bug: PlantedBug? = nil,
@@ -137,7 +142,7 @@ public final class Simulation {
     try populate()
   }
 
-  /// Something to work on from the first step.
+  /// Creates the initial objects.
   private func populate() throws {
     for client in clients { reconnect(client) }
     clients[0].populate(&random)
@@ -146,15 +151,15 @@ public final class Simulation {
 
   deinit { CrashableFiles.unwatch(directory) }
 
-  /// How often each thing has happened so far; a thing that is missing never has.
+  /// The count of each event so far; events that have not occurred are missing.
   public var happenings: [Happening: Int] {
     var all = happened
     for client in clients { all.add(client.happened) }
     return all.counts
   }
 
-  /// Runs so many steps, with a quiet moment now and then and one at the end.
-  /// - Throws: `Failure` at the first promise that was broken.
+  /// Runs this number of steps, with quiet moments in between and at the end.
+  /// - Throws: `Failure` for the first violation.
   public func run(steps: Int) throws {
     for number in 1...max(1, steps) {
       step = number
@@ -162,7 +167,7 @@ public final class Simulation {
       try operate()
       try takeStep()
       try check(clients.lazy.compactMap(\.failure).first)
-      // Behind a restore everybody has to catch up before it goes on.
+      // After a restore, the clients need more steps to catch up.
       let hasOperator = StoreOperator.isThere(seed: seed, bug: bug)
       if number % (hasOperator ? 500 : 250) == 0 { try quiesce() }
     }
@@ -179,12 +184,12 @@ public final class Simulation {
 
   // MARK: - Steps
 
-  /// Something happens that can: where there is nothing to deliver or nobody to come back, something else does.
+  /// Performs a random step that has something to do.
   private func takeStep() throws {
     for _ in 0..<8 { if try takeStep(random.below(1_000)) { return } }
   }
 
-  /// - Returns: whether there was something to work on.
+  /// - Returns: whether there was something to do.
   private func takeStep(_ kind: Int) throws -> Bool {
     switch kind {
     case 0..<140:
@@ -226,7 +231,7 @@ public final class Simulation {
     return true
   }
 
-  /// How many of a kind come at once: mostly one, and now and then so many that nobody waits any more.
+  /// The number of steps of one kind in a row: mostly one, sometimes enough to empty a queue.
   private func burst() -> Int { random.chance(50) ? 1 : 1 + random.below(12) }
 
   func deliverUp(_ client: ClientNode?) {
@@ -246,7 +251,7 @@ public final class Simulation {
 
   func deliverDown(_ client: ClientNode?) throws {
     guard let client, let session = client.session, !client.down.isEmpty else { return }
-    // Streams keep no message boundaries.
+    // The bytes form a stream without message boundaries.
     let frame = client.down.removeFirst()
     note("down \(client.number) \(frame.count)")
     client.receive(frame)
@@ -266,8 +271,8 @@ public final class Simulation {
     server?.run(job)
   }
 
-  /// The event loop takes something that a thread has submitted. The readers' threads and the others have a path each: which
-  /// of them comes first is chance.
+  /// Handles one event that a thread has submitted to the event loop. The readers' threads and the others have
+  /// separate queues, chosen at random.
   func hear() {
     let hasOutputs = server?.outputs.isEmpty == false
     if server?.inbox.isEmpty == false, !hasOutputs || random.chance(50) {
@@ -296,21 +301,21 @@ public final class Simulation {
   func cut(_ client: ClientNode?) {
     guard let client, let session = client.session else { return }
     note("client \(client.number) is cut off")
-    // A server often hears late that a client is gone; meanwhile that client comes back, and is there twice.
+    // Servers often notice a lost connection late; meanwhile the client reconnects and has two sessions.
     let ghost = random.chance(50) ? Ghost(session: session, up: client.up) : nil
     client.disconnect()
     sessions[session] = nil
     if let ghost { ghosts.append(ghost) } else { feed(.closed(session)) }
   }
 
-  /// A client is cut off, for a moment or until others have been at work for a while.
+  /// Disconnects a client, for a moment or until the others have committed for a while.
   private func leave(_ client: ClientNode?) {
     guard let client, client.session != nil else { return }
     cut(client)
     if random.chance(40) { absences.keep(client.number, below: recorder.revision + Revision(3 + random.below(12))) }
   }
 
-  /// Something that a client sent before it was cut off arrives after all, or the server learns that it is gone.
+  /// Delivers a message that a client sent before it was cut off, or lets the server notice the loss.
   func haunt() {
     guard !ghosts.isEmpty else { return }
     let place = random.below(ghosts.count)
@@ -333,9 +338,10 @@ public final class Simulation {
     options.random = { ids.random.next() }
     options.plantedBug = bug?.storeBug
     options.maximumReaders = 1
-    // Few, so that both a fed index and what waits for it are met, and crashes fall between.
+    // So few that both the full-text index and the changes waiting for it are used, and that crashes occur in
+    // between.
     options.wordLimit = 5
-    // So a batch has several slices, and also is now and then an ordinary commit.
+    // So few that a batch has several slices, and sometimes is an ordinary commit.
     options.sliceObjects = 3
     options.prunedCommits = 4
     let store = try SQLiteStore(directory: directory, model: model, options: options)
@@ -344,13 +350,13 @@ public final class Simulation {
     try takeDown()
   }
 
-  /// - Parameter examine: looks at the files as the disk has them, before the daemon is there again.
+  /// - Parameter examine: examines the files as they are on disk before the server restarts.
   func crashServer(_ examine: () throws -> Void = {}) throws {
     note("the server crashes after \(CrashableFiles.syncs(directory)) syncs")
     for client in clients { client.disconnect() }
     (sessions, ghosts) = ([:], [])
     CrashableFiles.crash(directory)
-    // The connections close here, and can write nothing any more.
+    // The connections close here and can no longer write.
     server = nil
     CrashableFiles.recover(directory)
     try examine()
@@ -393,8 +399,9 @@ public final class Simulation {
     case .pauseReading(let id): node.paused.insert(id)
     case .resumeReading(let id): node.paused.remove(id)
     case .close(let id):
-      // The socket closes once its bytes have been taken: the link is cut at a later step.
+      // The socket closes after its bytes have been read: the link is cut at a later step.
       if let number = sessions[id] { clients[number].closing = true }
+    case .report(let failure, _): preconditionFailure("\(failure)")
     case .finished: break
     }
   }

@@ -1,23 +1,23 @@
 import GraphModel
 
-/// Values of every type, and what is asked of them. Each type has few, so that they meet again: in predicates, in keys of
-/// an order, and under two people's hands.
+/// Values of every type, and predicates about them. Each type has few values, so that equal ones meet in predicates,
+/// in sort keys and in concurrent edits.
 extension SimulationModel {
-  /// What `now()` is for everybody who asks: half of all dates lie before it.
+  /// The fixed value of `now()` in all predicates: half of all dates are earlier.
   static let now: Timestamp = 43_200_000_000
 
-  /// A predicate as everyone means it; none for an empty text.
+  /// Parses and binds a predicate; an empty text matches all objects.
   static func predicate(_ text: String, _ entity: Entity, _ model: Model) throws -> GraphPredicate {
     text.isEmpty ? .always : try GraphPredicate(parsing: text, entity: entity, model: model).bound(now: now)
   }
 
-  /// The attributes of a thing that `value(of:_:)` makes values for.
+  /// The attributes of a thing for which `value(of:_:)` returns values.
   static let valued = ["at", "price", "share", "token", "photo", "link", "extra", "done"]
 
-  /// A legal value of an attribute, never null.
+  /// A random valid value of an attribute; never null.
   static func value(of name: String, _ random: inout SeededRandom) -> Value {
     switch name {
-    // Noons and midnights around the beginning of 1970, and the microseconds beside them.
+    // Noon and midnight around the beginning of 1970, and the adjacent microseconds.
     case "at": .date(Int64(random.below(13) - 6) * 43_200_000_000 + Int64(random.below(3) - 1))
     case "price": DecimalValue("\(random.below(9) - 4).\(random.below(4) * 25)").map(Value.decimal) ?? .null
     case "share": .double(Double(random.below(17) - 8) / 2)
@@ -29,7 +29,7 @@ extension SimulationModel {
     }
   }
 
-  /// Whether of each of those attributes some object has a value.
+  /// Whether each of those attributes has a value in some object.
   static func hasEveryType(_ objects: [ObjectImage], _ model: Model) -> Bool {
     let properties = valued.compactMap { model.entity(named: "Thing")?.property(named: $0) }
     return properties.count == valued.count
@@ -38,8 +38,9 @@ extension SimulationModel {
       }
   }
 
-  /// What is asked, of values of every type now and then: most of those are asked of all things, and who follows all
-  /// things never meets one that it does not hold.
+  /// A random predicate, rarely one of `values`.
+  ///
+  /// Most of those are about all things, and a client that follows all things has no faults among them.
   static func question(_ random: inout SeededRandom) -> (entity: String, predicate: String)? {
     random.pick(random.chance(8) ? values : queries)
   }

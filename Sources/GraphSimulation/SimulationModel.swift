@@ -1,10 +1,11 @@
 import GraphModel
 
-/// The model that simulations run on: small, with one of each thing that a model can have, and that can go wrong. A folder's
-/// items stand in an order, and so do an item's labels; items and tasks have an abstract root, whose objects hang below each
-/// other in any way, cycles too; a crew has items in no order and is never without any; labels are near labels; each of the
-/// four delete rules stands somewhere. Attributes of every type are there, so that each goes through every message, file and
-/// comparison.
+/// The model of simulations: small, with one of each feature of a model.
+///
+/// A folder's items are ordered, and so are an item's labels. Items and tasks have an abstract parent entity, whose
+/// objects form a graph of parents and children that may have cycles. A crew has unordered items, at least one.
+/// Labels are related to labels. Each of the four delete rules occurs. There are attributes of every type, so that
+/// each occurs in every message, file and comparison.
 enum SimulationModel {
   static func load() throws -> Model { try Model(parsing: source.utf8) }
 
@@ -100,7 +101,7 @@ enum SimulationModel {
         "unique": [["name"]]}]}
     """
 
-  /// What clients follow, `values` aside.
+  /// The predicates of live queries, apart from `values`.
   static let queries: [(entity: String, predicate: String)] = ownProperties + paths + derived + words
 
   private static let ownProperties = [
@@ -131,7 +132,7 @@ enum SimulationModel {
     ("Label", "ANY near.name == \"l1\""), ("Label", "NONE nearOf.coverOf.size > 4"), ("Label", "nearOf.@max.use > 0"),
   ]
 
-  /// Full text: of the object itself, and of others that a path leads to.
+  /// Full-text search, on the object itself and at the end of a path.
   private static let words = [
     ("Item", "text SEARCH \"a b\" OR size > 40"), ("Item", "NOT (text SEARCH \"a\")"),
     ("Task", "about.text SEARCH \"b\""),
@@ -142,7 +143,7 @@ enum SimulationModel {
     ("Thing", "ANY children.memo SEARCH \"x\""), ("Thing", "parent.memo SEARCH \"a\""),
   ]
 
-  /// Over what the rules alone set: a commit changes it without naming it.
+  /// Predicates on derived attributes, which a commit changes without naming them.
   private static let derived = [
     ("Folder", "itemCount > 3"), ("Folder", "caption BEGINSWITH \"F1\""), ("Item", "weight BETWEEN {4, 13}"),
     ("Item", "heading == NULL"), ("Item", "labelCount > 1"), ("Thing", "childCount > 0"), ("Label", "use > 1"),

@@ -1,14 +1,16 @@
 import GraphModel
 
-/// Two versions of the simulation's model, for runs in which not every client has been upgraded. Both are made of the one
-/// model, so what is added there is in both; what it has is the newer one's, and the older one lacks some of it:
+/// Two versions of the simulation's model, for runs in which some clients are not upgraded.
+///
+/// Both are derived from the one model, so that an addition to it is in both. The newer one equals the model with
+/// `effort` added, and the older one differs from it:
 ///
 /// - `Thing.remark`, a text, was called `comment` and was a string;
-/// - `Thing.effort`, which stands in these two only, was a whole number and is a double;
-/// - `Item.kind` takes `blue` as well;
-/// - `Thing.place` and `Task.code` are new, with a rule and a key.
+/// - `Thing.effort`, which only these two have, was an integer and is a double;
+/// - `Item.kind` has the new case `blue`;
+/// - `Thing.place` and `Task.code` are new, with a rule and a uniqueness constraint.
 enum SimulationVersions {
-  /// Four runs of ten have clients of both. With a bug that has nothing to do with them there is one version.
+  /// Four runs in ten have clients of both versions. With an unrelated planted bug there is one version.
   static func areMixed(seed: UInt64, bug: PlantedBug?) -> Bool {
     (seed &+ 1) % 10 < 4 && (bug == nil || bug == .unsettledRead)
   }
@@ -51,24 +53,26 @@ enum SimulationVersions {
     .object([.init("name", .string(name)), .init("type", .string(type)), .init("optional", .bool(true))])
   }
 
-  /// What clients of either version follow besides the model's own queries, over what differs.
+  /// Additional predicates of live queries, about the differences between the versions.
   static let queries: [(entity: String, predicate: String)] = [
     ("Thing", "effort > 1"), ("Thing", "effort == 2"), ("Item", "effort BETWEEN {1, 3}"), ("Thing", "effort == NULL"),
     ("Task", "effort != 1"), ("Thing", "parent.effort >= 1"), ("Item", "kind == \"red\" AND effort > 0"),
     ("Task", "about.kind == \"red\""),
   ]
 
-  /// A text in the names of the older version; nil where a condition is put to what is stored and not to what is seen: at
-  /// the end of a path to many (docs/decisions/0024).
+  /// Translates a text into the names of the older version.
+  /// - Returns: nil for a predicate at the end of a to-many path, which is evaluated on stored values instead of
+  ///   translated ones (docs/decisions/0024).
   static func older(_ text: String) -> String? {
     let many = ["items", "labels", "tasks", "children", "members", "crews"].flatMap { ["\($0).kind", "\($0).effort"] }
     return many.contains(where: text.contains) ? nil : text.replacing("remark", with: "comment")
   }
 }
 
-/// Who is of which version in a run. Has a generator of its own, so that runs of one version are as they ever were.
+/// Assigns model versions to the clients of a run. It has its own random generator, so that runs with one version do
+/// not depend on it.
 struct VersionMix {
-  /// The model that is served.
+  /// The server's model.
   let served: Model
   private let lens: ModelLens?
   private let older: Set<Int>
@@ -83,19 +87,19 @@ struct VersionMix {
     let versions = try SimulationVersions.load()
     var chosen = Set<Int>()
     for client in 0..<clients where random.chance(50) { chosen.insert(client) }
-    // One of each at least.
+    // At least one client of each version.
     if chosen.isEmpty { chosen.insert(random.below(clients)) }
     if chosen.count == clients, clients > 1 { chosen.remove(random.below(clients)) }
     (served, lens, older) = (versions.newer, try ModelLens(over: [versions.older, versions.newer]), chosen)
   }
 
-  /// Whether there are two versions.
+  /// Whether the run has two versions.
   var isMixed: Bool { lens != nil }
 
-  /// The versions before the one that is served, as a daemon knows them.
+  /// The server's earlier versions.
   var olderModels: [Model] { lens.map { [$0.old] } ?? [] }
 
-  /// What a client sees the store through; nil for one of the served version.
+  /// The lens of a client; nil for a client of the server's version.
   func lens(of client: Int) -> ModelLens? { older.contains(client) ? lens : nil }
 }
 
@@ -107,7 +111,7 @@ extension JSON {
     return .object(members.filter { $0.name != name } + [Member(name, value)])
   }
 
-  /// With other elements of an array; one that becomes nil goes, and an array without any goes as a whole.
+  /// Replaces the elements of an array; removes those that become nil, and the array if none remain.
   fileprivate func mapping(_ name: String, _ body: (JSON) -> JSON?) -> JSON {
     guard let members else { return self }
     return .object(

@@ -1,9 +1,9 @@
 import GraphModel
 
-/// Who runs the simulated daemon's machine: makes a backup while everybody works, and some time later puts the store back to
-/// it. Has a generator of its own, so that what clients do in runs without an operator is as it ever was.
+/// The operator of the simulated server: makes a backup during operation, and later restores the store from it. It
+/// has its own random generator, so that runs without an operator do not depend on it.
 struct StoreOperator {
-  /// A backup, and what was known of the store when it was made.
+  /// A backup, with the recorded history at that time.
   struct Backup {
     let file: String
     let step: Int
@@ -12,11 +12,11 @@ struct StoreOperator {
 
   private var random: SeededRandom
   private(set) var backup: Backup?
-  /// The step of the next backup, or of the next restore.
+  /// The step of the next backup or restore.
   private(set) var dueAt = 0
 
-  /// One run of four has an operator. With a bug that does not need one nobody restores: it is to be caught by the promise
-  /// that it breaks.
+  /// One run in four has an operator. With an unrelated planted bug there is none, so that the intended check detects
+  /// the bug.
   static func isThere(seed: UInt64, bug: PlantedBug?) -> Bool {
     seed % 8 >= 6 && bug?.isOfRestores != false
   }
@@ -28,17 +28,17 @@ struct StoreOperator {
 
   mutating func keep(_ backup: Backup) {
     self.backup = backup
-    // Soon, so that few commits are taken back and others overtake them, or late.
+    // Either soon, so that few commits are removed and others pass them, or late.
     dueAt = backup.step + (random.chance(60) ? 2 + random.below(20) : 60 + random.below(250))
   }
 
-  /// The store is as the backup has it.
-  /// - Parameter behind: the clients that were shown more than the backup has.
-  /// - Returns: which of them comes back late, and how many commits of others it waits for beyond the last that it knows.
+  /// Records a restore.
+  /// - Parameter behind: the clients that have seen more than the backup contains.
+  /// - Returns: the client that returns late, with the number of commits past its revision that it waits for.
   mutating func restored(at step: Int, behind: [Int]) -> (client: Int, commits: Int)? {
     let late = random.chance(85) ? random.pick(behind) : nil
     if random.chance(30) {
-      // The same backup serves once more.
+      // The same backup is restored once more.
       dueAt = step + 15 + random.below(150)
     } else {
       backup = nil
@@ -49,6 +49,6 @@ struct StoreOperator {
 }
 
 extension PlantedBug {
-  /// Whether only runs in which the store is put back to a backup can show it.
+  /// Whether only runs with a restore from a backup can reveal the bug.
   var isOfRestores: Bool { self == .forgottenFingerprint || self == .unnoticedRestore }
 }

@@ -1,18 +1,19 @@
 import GraphModel
 
-/// What one simulated user types. Every key is a character of its own, which nobody ever types again, so that history
-/// tells of each what became of it:
+/// Records the text edits of one simulated user and checks them against history. Each edit inserts a unique
+/// character, a key, which is never typed again:
 ///
-/// - an acknowledged edit that lost no conflict has brought its characters into the text;
-/// - a commit removes none that its own client's user has not deleted, so no delete takes what it had not seen, and
-///   nothing goes by a splice at a wrong place;
-/// - no text has a character twice, unless nobody can say any more whether its transaction was committed: the edit goes into
-///   the next one then, for twice is better than not at all.
+/// - An acknowledged edit without a lost conflict has inserted its keys into the text.
+/// - A commit only removes keys that its own user has deleted: no delete takes unseen text, and no splice is applied
+///   at a wrong position.
+/// - No text has a key twice, unless the outcome of its transaction is unknown. Such an edit becomes part of the next
+///   transaction, because a duplicate is better than a loss.
 ///
-/// A transaction that replaces texts whole is exempt from the second: one that says `set`, an overwrite, or a restore. So
-/// are undo and redo, which take back what was typed.
+/// Transactions that replace complete texts are exempt from the second rule: a `set`, an overwrite or a restore. So
+/// are undo and redo, which revert typed text.
 struct TypedText {
-  /// The two private planes have room for 64 clients with so many keys each; then a user types no more of them.
+  /// The number of keys per client. The two private-use planes have space for 64 clients; a client without keys left
+  /// inserts none.
   private static let keysEach: UInt32 = 0x7FF
 
   private let client: Int
@@ -21,7 +22,7 @@ struct TypedText {
   private var replacing = Set<TransactionID>()
   private var sent = [TransactionID: [(object: ObjectID, keys: [Unicode.Scalar])]]()
   private var mayBeTwice = Set<Unicode.Scalar>()
-  /// Acknowledged transactions, with the objects on which they lost something.
+  /// The acknowledged transactions, with the objects on which they lost a conflict.
   private var acknowledged = [(id: TransactionID, lost: Set<ObjectID>)]()
 
   init(client: Int) { self.client = client }
@@ -35,9 +36,9 @@ struct TypedText {
     return Unicode.Scalar(plane + UInt32(client % 32) * (Self.keysEach + 1) + keys - 1)
   }
 
-  // MARK: - The user
+  // MARK: - Editing
 
-  /// Types, deletes or replaces at a place of the text; around the keys stand characters of one to four bytes.
+  /// Inserts, deletes or replaces at a random position; the text around the keys has characters of one to four bytes.
   mutating func edit(_ text: String, _ random: inout SeededRandom) -> String {
     var scalars = Array(text.unicodeScalars)
     let start = random.below(scalars.count + 1)
@@ -54,7 +55,7 @@ struct TypedText {
     return String(String.UnicodeScalarView(scalars))
   }
 
-  // MARK: - What is said and answered
+  // MARK: - Transactions and answers
 
   mutating func note(_ transaction: Transaction, text: PropertyNumber) {
     var typed = [(object: ObjectID, keys: [Unicode.Scalar])]()
@@ -71,20 +72,21 @@ struct TypedText {
     if !typed.isEmpty { sent[transaction.id] = typed }
   }
 
-  /// What is restored has the text that it had then.
+  /// Exempts a restore, which brings back the texts of that time.
   mutating func keepRestore(_ id: TransactionID) { replacing.insert(id) }
 
   mutating func note(_ id: TransactionID, _ committed: Committed) {
     acknowledged.append((id, Set(committed.conflicts.lazy.filter { !$0.mineWon }.map(\.id))))
   }
 
-  /// What became of a transaction is not kept any more.
+  /// Records that the outcome of a transaction was pruned.
   mutating func losePast(of id: TransactionID) {
     for (_, keys) in sent[id] ?? [] { mayBeTwice.formUnion(keys) }
   }
 
-  /// What it says of texts is said of a time that was taken back: its places mean nothing, and a text that it says whole
-  /// may have what others type once more.
+  /// Exempts a transaction that is based on a state that a restore removed.
+  ///
+  /// Its positions are meaningless, and a complete text may duplicate what others type again.
   mutating func exempt(_ transaction: Transaction, text: PropertyNumber) {
     replacing.insert(transaction.id)
     for edit in transaction.changes.flatMap(\.edits) where edit.property == text {
@@ -92,16 +94,16 @@ struct TypedText {
     }
   }
 
-  /// Acknowledged transactions that a restore has taken back.
+  /// Removes acknowledged transactions that a restore has removed.
   mutating func takeBack(_ ids: Set<TransactionID>) { acknowledged.removeAll { ids.contains($0.id) } }
 
-  // MARK: - The promises
+  // MARK: - The invariants
 
-  /// The first promise that a commit broke; `clients` by the first half of their replicas' ids, less one.
+  /// Describes the first violation. The index in `clients` is the first half of their replicas' ids, minus one.
   static func failure(
     in records: [CommitRecord], of clients: [TypedText], text: Property, in entity: Entity
   ) -> String? {
-    /// What the texts of a transaction's objects had afterwards; nil for an object that it deleted.
+    /// The keys in the texts of a transaction's objects after its commit; nil for a deleted object.
     var left = [TransactionID: [ObjectID: Set<Unicode.Scalar>?]]()
     var mayBeTwice = clients.reduce(into: Set()) { $0.formUnion($1.mayBeTwice) }
     for record in records {
@@ -123,7 +125,7 @@ struct TypedText {
           continue
         }
         if clients[number].replacing.contains(record.transaction) {
-          // Whoever undoes that it was deleted brings it back once more.
+          // An undo of the deletion may bring the key back once more.
           mayBeTwice.formUnion(there.subtracting(before.unicodeScalars))
           continue
         }

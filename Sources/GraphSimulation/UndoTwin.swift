@@ -1,14 +1,13 @@
 import GraphModel
 
-/// The steps of one author by the commits that were taken down, as a person would keep them: a stack of those that stand and
-/// one of those that were taken back. Nothing of how the store looks for them.
+/// The undo and redo stacks of one author, computed from the recorded commits without the store's code.
 struct UndoTwin {
-  /// Commits that are undone together.
+  /// The commits that are undone together.
   struct Step {
-    /// Oldest first.
+    /// In ascending order.
     var commits: [Revision]
     let scope: UniqueID
-    /// As its newest commit names it.
+    /// The group, as in its newest commit.
     var group: UndoGroup?
 
     var newest: Revision { commits[commits.count - 1] }
@@ -16,17 +15,18 @@ struct UndoTwin {
 
   private(set) var standing = [Step]()
   private(set) var undone = [Step]()
-  /// By scope, the step that the author's next commit of the same group goes on with.
+  /// The step that the author's next commit of the same group continues, by scope.
   private var open = [UniqueID: Step]()
-  /// Saves within a group that changed nothing, each with a commit of the step that it belongs to.
+  /// Saves within a group that changed nothing, each with a commit of its step.
   private var idle = [Revision: Revision]()
-  /// Of these, those of a step that has not begun yet.
+  /// The saves of this kind whose step has not begun yet.
   private var waiting = [UniqueID: [CommitRecord]]()
 
+  /// Computes the stacks.
   /// - Parameters:
-  ///   - records: from the first on.
-  ///   - scope: nil for all of the author's as if they were one.
-  ///   - floor: commits up to this one were pruned; whose step it takes nobody knows of.
+  ///   - records: all commits from the first on.
+  ///   - scope: the scope; nil for all of the author's scopes, as one stack.
+  ///   - floor: the revision up to which commits were pruned; the steps of these are unknown.
   init(_ records: some Sequence<CommitRecord>, of author: String, scope: UniqueID?, after floor: Revision) {
     for record in records where record.author == author && record.revision > floor {
       let own = record.undo?.scope ?? .zero
@@ -67,8 +67,8 @@ struct UndoTwin {
     }
   }
 
-  /// Why an undo or a redo took another step than the user meant.
-  /// - Parameter record: the commit that it became.
+  /// Describes how an undo or redo took another step than its user meant; nil if it did not.
+  /// - Parameter record: the commit of the undo or redo.
   func failure(of request: UndoRequest, _ record: CommitRecord) -> String? {
     let taken = record.redoes ?? record.undoes
     let wanted: Step?
@@ -83,7 +83,7 @@ struct UndoTwin {
       + "\(request.revision.map { "that of \($0)" } ?? "the next"), which is \(wanted?.commits ?? [])"
   }
 
-  /// What a user is told that undo and redo would take.
+  /// The expected undo state.
   var state: UndoState {
     func told(_ step: Step?) -> UndoStep? {
       step.map { UndoStep(group: $0.group, oldest: $0.commits[0], newest: $0.newest, count: $0.commits.count) }

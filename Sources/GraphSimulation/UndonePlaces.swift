@@ -1,30 +1,31 @@
 import GraphModel
 
-/// An undo that comes right behind its step, of one commit or of a group of them, puts every list back in the order that it
-/// had and every attribute back to what it was: nobody has come between, so nothing may stay. Lists are sorted anew by a naive
-/// twin, from what history tells.
+/// Checks undos that come right after their steps, of one commit or of a group.
+///
+/// Such an undo restores the order of every list and the value of every attribute: because no other commit came in
+/// between, nothing may remain. Lists are sorted from history by the naive algorithm.
 struct UndonePlaces {
-  /// A step that nobody has come behind.
+  /// A step with no other commit after it.
   private struct Step {
     var newest: CommitRecord
     var commits = 1
-    /// The lists that it may have changed, as they were before it.
+    /// The lists that the step may have changed, with their previous orders.
     var lists: [(owner: ObjectID, property: Property, order: [ObjectID])]
-    /// The objects that it changed, as they were before it; those that it made are not there.
+    /// The previous states of the changed objects; inserted objects are missing.
     var objects: [ObjectID: ObjectImage]
     var touched = Set<ObjectID>()
   }
 
-  /// How many such undos had a list to put back.
+  /// The number of such undos that had a list to restore.
   private(set) var count = 0
-  /// How many took back several commits.
+  /// The number of such undos that reverted several commits.
   private(set) var groups = 0
-  /// The first that left something otherwise.
+  /// The description of the first violation.
   private(set) var failure: String?
   private let model: Model
   private var images = [ObjectID: ObjectImage]()
   private var last: Step?
-  /// Of each author and scope the newest commit, and its group, while no undo has come behind it.
+  /// The newest commit of each author and scope, with its group, until an undo follows.
   private var runs = [Run: (newest: Revision, group: UInt64?)]()
 
   private struct Run: Hashable {
@@ -32,9 +33,10 @@ struct UndonePlaces {
     let scope: UniqueID
   }
 
+  /// Checks all undos.
   /// - Parameters:
-  ///   - records: all commits from the first, with all their changes.
-  ///   - cut: undos of steps of which some commits had been pruned: those stay.
+  ///   - records: all commits from the first on, with all their changes.
+  ///   - cut: the undos of steps of which some commits had been pruned; the changes of these remain.
   init(_ records: [CommitRecord], except cut: Set<TransactionID>, model: Model) {
     self.model = model
     for record in records where !record.changes.isEmpty || record.undoes != nil {
@@ -57,8 +59,9 @@ struct UndonePlaces {
     }
   }
 
-  /// - Parameter goesOn: it belongs to a step that began before it.
-  /// - Returns: nil for a commit of a step that others have come into.
+  /// Extends or begins a step with a commit.
+  /// - Parameter goesOn: whether the commit continues a step.
+  /// - Returns: nil for a step that other commits have interrupted.
   private func step(
     with record: CommitRecord, _ lists: [(owner: ObjectID, property: Property, order: [ObjectID])], goesOn: Bool
   ) -> Step? {
@@ -104,7 +107,7 @@ struct UndonePlaces {
 
   private func isBack(_ now: Value, _ old: Value, _ property: Property, _ step: Step) -> Bool {
     guard property.attribute?.kind == .text else { return now == old }
-    // A text that one of several commits has set as a whole stays.
+    // A text that one of several commits has set completely remains.
     return step.commits > 1 || now == old
   }
 }

@@ -160,4 +160,23 @@ extension SQLiteStore {
         "the store's layout was brought up to date", metadata: ["from": "\(mark.layout)", "words": "\(mark.words)"])
     }
   }
+
+  /// Makes the writer of a store that was opened. The full-text indexes lack the newest commits; if one of these is damaged, the
+  /// indexes are made again from the objects, so that damage in history does not stop the start.
+  func openWriter(_ database: Database) throws -> StoreWriter {
+    do {
+      return try makeWriter(database)
+    } catch let error as MalformedMessage {
+      let objects = ObjectReader(Connection(database), layout: layout)
+      let head = try HistoryReader(objects: objects).head().revision
+      try database.inTransaction(.immediate) {
+        try FullTextRebuild.perform(objects.connection, layout: layout, head: head)
+        return .commit
+      }
+      log.error(
+        "a commit that the full-text indexes lack is damaged: they were made again; stop stickiesd and run stickiesd check",
+        metadata: ["cause": "\(error.reason)"])
+      return try makeWriter(database)
+    }
+  }
 }

@@ -42,6 +42,9 @@ extension SQLiteStore {
         } catch let failure as BackstopFailure {
           log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
           return try batch.map { try performAlone($0, now: now, writer) }
+        } catch let failure as InvariantFailure {
+          log.critical("an invariant is broken: the commit is refused", metadata: ["invariant": "\(failure.name)"])
+          return try batch.map { try performAlone($0, now: now, writer) }
         }
       }
     } catch let doubt as Doubt {
@@ -187,7 +190,7 @@ extension SQLiteStore {
     // Reads under way end on the connections that they have.
     connections.withLock { $0 = fresh }
     pastReaders.forget()
-    try fresh.writeWithoutTransaction { writer = try makeWriter($0) }
+    try fresh.writeWithoutTransaction { writer = try openWriter($0) }
     (isInDoubt, isLockLost) = (false, false)
   }
 

@@ -170,7 +170,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         return PastReader(queue, layout: layout, limits: limits, damage: damage)
       }
       try upgrade()
-      try pool.writeWithoutTransaction { writer = try makeWriter($0) }
+      try pool.writeWithoutTransaction { writer = try openWriter($0) }
     } catch let error as DatabaseError {
       throw Self.failure(error, path: path)
     } catch let error as MalformedMessage {

@@ -3,11 +3,12 @@ import GraphModel
 import GraphWire
 import Synchronization
 
-/// Stands between a client and a daemon, passes frames on in both directions, and hangs up on both once, after a given
-/// number of frames. It keeps what clients ask for, so that a test can count, and refuses in the server's place what it is
-/// told to. It runs on a thread of its own, so nothing that waits for it can starve it.
+/// A proxy between clients and a daemon that cuts the connection once, after a given number of frames.
+///
+/// It records fetches, so that a test can count them, and can refuse live queries in the server's place. It runs on a
+/// thread of its own, so that waiting callers cannot starve it.
 public final class CuttingProxy: Sendable {
-  /// Where it listens.
+  /// The address of the proxy.
   public let address: ServerAddress
 
   private struct State {
@@ -32,11 +33,11 @@ public final class CuttingProxy: Sendable {
   private let listener: Int32
   private let state = Mutex(State())
 
-  /// It listens from now on.
+  /// Starts the proxy.
   /// - Parameters:
   ///   - target: the daemon's address.
-  ///   - cutAfter: the connection is cut when so many frames have passed; nil for never.
-  ///   - isLast: no other connection is taken after the cut.
+  ///   - cutAfter: the number of frames after which the connection is cut; nil for never.
+  ///   - isLast: whether to refuse further connections after the cut.
   public init(to target: ServerAddress, cutAfter: Int?, isLast: Bool = false) throws {
     self.target = target
     self.isLast = isLast
@@ -49,10 +50,10 @@ public final class CuttingProxy: Sendable {
     thread.start()
   }
 
-  /// Whether so many frames have passed that the connection was cut.
+  /// Whether the connection was cut.
   public var wasCut: Bool { state.withLock { $0.wasCut } }
 
-  /// The fetches that have passed since the last call.
+  /// The fetches since the last call.
   public func takeFetches() -> [Fetch] {
     state.withLock { state in
       defer { state.fetches = [] }
@@ -60,10 +61,10 @@ public final class CuttingProxy: Sendable {
     }
   }
 
-  /// From now on live queries over these entities are refused, and over no others.
+  /// Refuses live queries of exactly these entities from now on.
   public func refuse(_ refusals: [EntityNumber: Refusal]) { state.withLock { $0.refusals = refusals } }
 
-  /// It hangs up on all, and listens no more.
+  /// Closes all connections and stops listening.
   public func stop() { state.withLock { $0.isStopping = true } }
 
   // MARK: - On the proxy's thread
@@ -101,7 +102,8 @@ public final class CuttingProxy: Sendable {
     return Pair(client: client, server: server)
   }
 
-  /// Passes on what has come; false when the pair has ended, by itself or by the cut.
+  /// Forwards the received frames.
+  /// - Returns: false when the pair has ended, by itself or by the cut.
   private func pass(
     from source: KeyPath<Pair, Int32>, to sink: KeyPath<Pair, Int32>,
     _ decoder: WritableKeyPath<Pair, FrameDecoder>, _ pair: inout Pair
@@ -128,7 +130,7 @@ public final class CuttingProxy: Sendable {
     return true
   }
 
-  /// What a client hears of what is not passed on to the server.
+  /// The proxy's own answer to a message that it does not forward; nil for other messages.
   private func answer(to body: ArraySlice<UInt8>) -> ToClient? {
     var reader = BinaryReader(body)
     guard let message = try? ToServer(from: &reader) else { return nil }
@@ -153,7 +155,7 @@ public final class CuttingProxy: Sendable {
     return true
   }
 
-  /// What has been passed on still arrives.
+  /// Closes both connections; frames that were forwarded still arrive.
   private static func close(_ pair: Pair) {
     Foundation.close(pair.client)
     Foundation.close(pair.server)

@@ -1,10 +1,10 @@
 import GraphModel
 
 extension Fixtures {
-  /// A model whose objects are more than what clients set: patterns, rules, composites, counts and expressions.
+  /// A model whose objects have more than client-set values: patterns, rules, composites, counts and expressions.
   public static func workplace() throws -> Model { try Model(parsing: workplaceSource.utf8) }
 
-  /// The file of `workplace()`.
+  /// The source of `workplace()`.
   public static let workplaceSource = """
     {"format": 1, "name": "Workplace", "version": 1,
      "composites": [

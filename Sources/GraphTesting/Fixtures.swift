@@ -2,28 +2,28 @@ import Foundation
 import GraphModel
 import GraphStore
 
-/// What tests stand on: models, stores in folders of their own, numbers from a seed.
+/// Fixtures of the tests: models and files of the package.
 public enum Fixtures {
-  /// The package's folder.
+  /// The path of the package.
   public static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
-  /// The bytes of a file of the package.
-  /// - Parameter path: from the package's folder.
+  /// Reads a file of the package.
+  /// - Parameter path: relative to the package.
   public static func file(_ path: String) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(fileURLWithPath: root + "/" + path)))
   }
 
-  /// The sticky-note model, read from its file.
+  /// The sticky-note model, loaded from its file.
   public static func stickies() throws -> Model { try Model(parsing: try file("Schema/Stickies/1.json")) }
 
-  /// A model with everything that the notes don't have: inheritance, recursion, one-to-one, deny, no action, counts.
+  /// A model with the features that the notes lack: inheritance, recursion, one-to-one, deny, no action, counts.
   public static func company() throws -> Model { try Model(parsing: companySource.utf8) }
 
-  /// A model with an ordered relationship of either kind: the members of one hold their places, the other is a list.
+  /// A model with both kinds of ordered relationship: one stores positions in the members, the other stores a list.
   public static func ordered() throws -> Model { try Model(parsing: orderedSource.utf8) }
 
-  /// The file of `ordered()`.
+  /// The source of `ordered()`.
   public static let orderedSource = """
     {"format": 1, "name": "Ordered", "version": 1, "entities": [
       {"name": "Project", "attributes": [{"name": "title", "type": "string", "default": ""}], "relationships": [
@@ -36,7 +36,7 @@ public enum Fixtures {
         {"name": "projects", "destination": "Project", "inverse": "chapters", "toMany": true, "ordered": true}]}]}
     """
 
-  /// The file of `company()`.
+  /// The source of `company()`.
   public static let companySource = """
     {"format": 1, "name": "Company", "version": 1,
      "enumerations": [{"name": "Level", "cases": ["junior", "senior"]}],
@@ -77,12 +77,12 @@ public enum Fixtures {
     """
 }
 
-/// A folder that goes when it is let go.
+/// A temporary directory that is removed when it is deallocated.
 public final class TemporaryDirectory: Sendable {
-  /// Where it is.
+  /// The path of the directory.
   public let path: String
 
-  /// An empty one, with a name that no other has.
+  /// Creates an empty directory with a unique name.
   public init() throws {
     path = FileManager.default.temporaryDirectory.appendingPathComponent("graph-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -91,11 +91,11 @@ public final class TemporaryDirectory: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// Numbers that a seed decides: SplitMix64, so the same ones from the same seed everywhere.
+/// A deterministic random number generator (SplitMix64): the same seed gives the same numbers on every platform.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The same numbers from the same seed.
+  /// Creates a generator from a seed.
   public init(seed: UInt64) { state = seed }
 
   public mutating func next() -> UInt64 {
@@ -106,14 +106,16 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A number below `bound`; 0 where there is none.
+  /// A random number below `bound`; 0 if `bound` is not positive.
   public mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(1, bound), using: &self) }
 
-  /// True so many times in a hundred.
+  /// True with a probability of `percent` percent.
   public mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 
-  /// A moment, of the sort where mistakes are made: around 1970 and before it, at midnight, with a fraction of a second,
-  /// at the ends of what a date can be, and within days of `now`.
+  /// A random date that tends to reveal errors.
+  ///
+  /// The dates are around 1970 and before, at midnight, with a fraction of a second, at the limits of the date range,
+  /// and within days of `now`.
   public mutating func date(near now: Timestamp) -> Timestamp {
     let day: Int64 = 86_400_000_000
     switch below(8) {
@@ -126,6 +128,6 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
   }
 
-  /// One of them; nil of none.
+  /// A random element; nil for an empty array.
   public mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &self) }
 }

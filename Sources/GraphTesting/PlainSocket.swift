@@ -1,12 +1,12 @@
 import Foundation
 import GraphWire
 
-/// The few calls of the system that whoever speaks over a plain socket needs; none of them waits.
+/// The system calls for a plain socket; none of them blocks.
 public enum PlainSocket {
-  /// Nobody listens at an address, or nobody can.
+  /// The error of a connection or a listener that cannot be opened.
   public struct NoConnection: Error { let code: Int32 }
 
-  /// A socket that is connected to an address.
+  /// Returns a socket that is connected to an address.
   public static func connect(to address: ServerAddress) throws -> Int32 {
     let (domain, storage) = try name(of: address)
     let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
@@ -23,7 +23,7 @@ public enum PlainSocket {
     return descriptor
   }
 
-  /// A socket that listens at an address.
+  /// Returns a socket that listens on an address.
   public static func listen(at address: ServerAddress) throws -> Int32 {
     let (domain, storage) = try name(of: address)
     let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
@@ -40,7 +40,7 @@ public enum PlainSocket {
     return descriptor
   }
 
-  /// The address in the kernel's form.
+  /// Returns the address in the kernel's format.
   private static func name(of address: ServerAddress) throws -> (domain: Int32, bytes: [UInt8]) {
     switch address {
     case .unix(let path):
@@ -57,7 +57,8 @@ public enum PlainSocket {
     }
   }
 
-  /// How many bytes the socket took, 0 when it takes none now; nil when the other side is gone.
+  /// Sends bytes without blocking.
+  /// - Returns: the number of bytes sent, 0 when the socket accepts none now; nil when the peer has disconnected.
   public static func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int? {
     let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
     let count = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, flags) }
@@ -65,7 +66,8 @@ public enum PlainSocket {
     return errno == EAGAIN || errno == EINTR ? 0 : nil
   }
 
-  /// What has arrived: nil for nothing yet, empty for the end of the stream.
+  /// Receives bytes without blocking.
+  /// - Returns: nil when nothing has arrived, empty at the end of the stream.
   public static func receive(from descriptor: Int32) -> [UInt8]? {
     var isWaiting = false
     let bytes = [UInt8](unsafeUninitializedCapacity: 256 << 10) { buffer, count in
@@ -76,7 +78,7 @@ public enum PlainSocket {
     return isWaiting ? nil : bytes
   }
 
-  /// Ends a connection with a reset where there is one.
+  /// Closes a connection with a reset, if possible.
   public static func abort(_ descriptor: Int32) {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -1,16 +1,16 @@
 import GraphModel
 
-/// Comparisons of what is calculated: every function of the language, of every type that it takes, on either side.
+/// Comparisons of calculated values: every function of the language, for every type, on either side.
 ///
-/// Whatever is constant stays small: a predicate whose constants come to nothing (`integer("a")`, a date beyond the year
-/// 9999) can't be read.
+/// Constants stay small, because a predicate with an invalid constant (`integer("a")`, a date beyond the year 9999)
+/// cannot be parsed.
 extension RandomPredicate {
   private static let types: [GraphValueType] = [
     .date, .date, .date, .duration, .duration, .integer, .integer, .double, .decimal, .string, .string, .uuid, .data,
     .bool,
   ]
 
-  /// Two expressions of one type against each other.
+  /// A comparison of two expressions of one type.
   mutating func calculated(_ scope: Scope) -> String {
     let type = random.pick(Self.types) ?? .date
     let left = expression(type, scope, depth: 0)
@@ -23,7 +23,7 @@ extension RandomPredicate {
       return "\(left) \(choice("BEGINSWITH", "ENDSWITH", "CONTAINS"))\(options()) \(side(type, scope))"
     case 7: return "\(left) \(choice("==", "!=")) NULL"
     case 8 where type != .bool:
-      // What is constant may stand at the left as well.
+      // A constant may also be on the left.
       return "\(constant(type)) \(order()) \(left)"
     default:
       let operation = type == .bool ? choice("==", "!=") : order()
@@ -35,7 +35,7 @@ extension RandomPredicate {
     random.chance(50) ? constant(type) : expression(type, scope, depth: 1)
   }
 
-  /// A constant that says its type, or looks like it.
+  /// A constant with an explicit or implied type.
   private mutating func constant(_ type: GraphValueType) -> String {
     switch type {
     case .date: random.chance(40) ? relative() : "date(\(moment()))"
@@ -51,7 +51,7 @@ extension RandomPredicate {
     }
   }
 
-  /// A time that is told from now.
+  /// A time relative to now.
   private mutating func relative() -> String {
     random.chance(20) ? choice("now()", "startOfDay(now())") : "now() \(choice("+", "-")) \(duration())"
   }
@@ -69,7 +69,7 @@ extension RandomPredicate {
 
   // MARK: - Expressions
 
-  /// Something that is not the same for every object, if the entity has an attribute that it can be made of.
+  /// An expression that depends on the object, if the entity has a suitable attribute.
   private mutating func expression(_ type: GraphValueType, _ scope: Scope, depth: Int) -> String {
     guard depth < 3, random.chance(75) else { return path(type, scope) ?? made(type, scope, depth: 3) }
     return made(type, scope, depth: depth + 1)
@@ -90,7 +90,7 @@ extension RandomPredicate {
     }
   }
 
-  /// An attribute of the type, of the object or at the end of a to-one.
+  /// An attribute of the type, of the object itself or at the end of a to-one relationship.
   private mutating func path(_ type: GraphValueType, _ scope: Scope) -> String? {
     var prefix = scope.prefix
     var entity = scope.entity
@@ -106,7 +106,7 @@ extension RandomPredicate {
     }
     guard let end = random.pick(ends), let kind = end.attribute?.kind else { return nil }
     let path = prefix + end.name
-    // Beside a URI or a case's name a literal would have to be one.
+    // Beside a URI, a case or JSON, a literal would have to be valid for that type.
     return [.uri, .enumeration, .json].contains(kind) ? "string(\(path))" : path
   }
 

@@ -1,26 +1,27 @@
 import GraphModel
 
-/// Predicates in their text form, made at random from a model: every type of path, operator and function. All of them can
-/// be read; those that ask for `now()` have to be bound, to one time for whoever is to agree about them.
+/// A generator of random predicates in text form for a model, with every kind of path, operator and function.
+///
+/// All of them can be parsed. Those that use `now()` must be bound, to the same time in every compared evaluation.
 public struct RandomPredicate {
   let model: Model
   var random: SeededGenerator
   private var variables = 0
 
-  /// The same predicates from the same seed.
+  /// Creates a generator; the same seed gives the same predicates.
   public init(model: Model, seed: UInt64) {
     self.model = model
     random = SeededGenerator(seed: seed)
   }
 
-  /// The next predicate about objects of an entity.
-  /// - Parameter depth: from 0; the deeper, the less is nested.
+  /// The next predicate for objects of an entity.
+  /// - Parameter depth: the nesting depth, from 0; deeper predicates nest less.
   public mutating func text(for entity: Entity, depth: Int = 0) -> String {
     variables = 0
     return predicate(Scope(prefix: "", entity: entity), depth: depth)
   }
 
-  /// Where names start: bare ones, or those of a subquery's variable.
+  /// The root of paths: the object itself, or the variable of a subquery.
   struct Scope {
     let prefix: String
     let entity: Entity
@@ -76,7 +77,7 @@ public struct RandomPredicate {
     }
   }
 
-  /// A path from the scope's object over up to two relationships, now and then over up to eight.
+  /// A random path from the scope's object, over up to two relationships, rarely over up to eight.
   private mutating func path(_ scope: Scope) -> (text: String, isMany: Bool, attribute: Attribute?) {
     var entity = scope.entity
     var names = [String]()
@@ -117,7 +118,7 @@ public struct RandomPredicate {
       {"name": "data", "type": "data"}, {"name": "string", "type": "string"}]}]}
       """.utf8)
 
-  /// What is made of the values of an attribute is nothing of the attribute itself: no literal has to be one of its cases.
+  /// An attribute for an aggregate of the given kind. An aggregate has no cases, so literals need not be among them.
   private static func plain(_ kind: Attribute.Kind) -> Attribute? {
     let name = GraphValueType(kind) == .string ? "string" : kind.rawValue
     return plainAttributes?.entity(named: "P")?.property(named: name)?.attribute
@@ -125,7 +126,7 @@ public struct RandomPredicate {
 
   // MARK: - Words and literals
 
-  /// One of some words.
+  /// A random element of `words`.
   mutating func choice(_ words: String...) -> String { random.pick(words) ?? "" }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -138,14 +139,13 @@ public struct RandomPredicate {
 
   mutating func options() -> String { choice("", "", "[c]", "[d]", "[cd]") }
 
-  /// What to look for in a full-text index: one word or several, of none too, in whatever order and spelling.
+  /// A full-text search term: up to three words, in random order and spelling.
   private mutating func search() -> String {
     let words = (0..<number(0...3)).map { _ in choice("a", "cat", "CA", "sea", "by", "ÅLES", "ales", "th", "-", "dog") }
     return "\"" + words.joined(separator: choice(" ", ", ")) + "\""
   }
 
-  /// A moment as a string: days and fractions of seconds around the beginning of time keeping, and around the clocks of
-  /// the tests.
+  /// A date as a string: with days and fractions of seconds around 1970, and around the times of the tests.
   mutating func moment() -> String {
     switch number(0...4) {
     case 0: "\"20\(number(18...22))-03-0\(number(1...9))\""

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Counts statements that ran on readers' connections: give `add` to `SQLiteStore.Options.willRunStatement`.
+/// Counts the statements on readers' connections: pass `add` to `SQLiteStore.Options.willRunStatement`.
 public final class StatementCount: Sendable {
   private let number = Mutex(0)
 
-  /// A count of none.
+  /// Creates a counter at 0.
   public init() {}
 
-  /// A statement runs; only those of readers count.
+  /// Counts a statement, if it runs on a reader's connection.
   public func add(isReader: Bool) { if isReader { number.withLock { $0 += 1 } } }
 
-  /// How many there were since this was asked last.
+  /// Returns the count since the last call.
   public func take() -> Int {
     number.withLock { number in
       defer { number = 0 }

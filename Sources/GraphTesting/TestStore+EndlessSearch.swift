@@ -1,8 +1,7 @@
 import GraphModel
 
 extension TestStore {
-  /// A company in which a search compares each of sixty with each of sixty, for each of sixty, and finds nobody; with the
-  /// manager they are sixty-one.
+  /// A company of 61 persons with a search that compares 60 × 60 × 60 of them and finds none.
   public static func withEndlessSearch() throws -> (store: TestStore, search: FetchRequest) {
     let store = try TestStore(try Fixtures.company())
     let manager = try store.insert("Person", ["name": .string("manager")])

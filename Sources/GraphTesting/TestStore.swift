@@ -2,31 +2,33 @@ import Foundation
 import GraphModel
 import GraphStore
 
-/// A real store in a folder of its own, with words for what tests do to it.
+/// A real store in a temporary directory, with helpers for tests.
 public final class TestStore {
-  /// Where its files are.
+  /// The directory of the store's files.
   public let directory: TemporaryDirectory
-  /// The store itself; another one after `reopen()`.
+  /// The store; a different instance after `reopen()`.
   public private(set) var store: SQLiteStore
-  /// What its objects are.
+  /// The model of the store.
   public let model: Model
   private var lastSequence: UInt64 = 0
   private var lastTemporary: UInt64 = 0
-  /// Whose transactions are committed; each replica counts its own.
+  /// The replica of the transactions; transaction ids are numbered per replica.
   public var replica = UniqueID(high: 1, low: 1)
-  /// Who commits them.
+  /// The author of the transactions.
   public var author = "ann"
-  /// The time of the last commit; a second goes by before each. `now()` means it in predicates.
+  /// The time of the last commit, and the value of `now()` in predicates; each commit advances it by one second.
   public var now: Timestamp = 1_700_000_000_000_000
 
   private let options: SQLiteStore.Options
 
+  /// Opens a store.
   /// - Parameters:
-  ///   - wordLimit: the changes that may wait for the full-text indexes: few, so that tests meet both sides.
-  ///   - sliceObjects: the objects in a slice of a batch, as few.
-  ///   - wholeInterval: about every so many changes of an object one holds it whole.
-  ///   - undoLimits: what the undo of one step may take.
-  ///   - configure: what else is to be different.
+  ///   - wordLimit: the changes that may wait for the full-text indexes; small, so that tests cover both sides of the
+  ///     limit.
+  ///   - sliceObjects: the objects in a slice of a batch; small for the same reason.
+  ///   - wholeInterval: the approximate number of changes of an object between two that contain it completely.
+  ///   - undoLimits: the limits of the undo of one step.
+  ///   - configure: sets further options.
   public init(
     _ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3, sliceObjects: Int = 3,
     wholeInterval: Int = 4, undoLimits: UndoLimits = UndoLimits(),
@@ -44,13 +46,13 @@ public final class TestStore {
     store = try SQLiteStore(directory: self.directory.path, model: model, options: options)
   }
 
-  /// Closes and opens again.
+  /// Closes the store and opens it again.
   public func reopen() throws {
     try store.close()
     store = try SQLiteStore(directory: directory.path, model: model, options: options)
   }
 
-  /// Another store with the same past, whose objects have the same ids.
+  /// Returns a copy of the store, with the same history and object ids.
   public func twin() throws -> TestStore {
     let folder = try TemporaryDirectory()
     try store.close()
@@ -62,12 +64,12 @@ public final class TestStore {
       wholeInterval: options.wholeInterval)
     twin.now = now
     twin.author = author
-    // Its own transactions are new ones.
+    // A replica of its own, so that its transactions are new ones.
     twin.replica = UniqueID(high: replica.high, low: replica.low + 1)
     return twin
   }
 
-  /// Commits many objects at once.
+  /// Commits a batch.
   public func batch(
     _ entity: String, _ operation: Batch.Operation, policy: MergePolicy = .error, id: TransactionID? = nil,
     rows: [[Value]] = [], progress: @escaping @Sendable (BatchProgress) throws -> Void = { _ in }
@@ -79,7 +81,7 @@ public final class TestStore {
     return try store.commit([.batch(run)], now: now)[0]
   }
 
-  /// Rows in memory, in chunks of odd sizes.
+  /// Rows in memory, in chunks of seven.
   private struct ListedRows: BatchRowSource {
     let rows: [[Value]]
 
@@ -90,9 +92,9 @@ public final class TestStore {
     }
   }
 
-  /// A property by its path, `Person.age`.
+  /// A property by its path, such as `Person.age`.
   public func property(_ path: String) throws -> Property {
-    // The place among the members of an ordered relationship has a dot of its own.
+    // The name of an order property contains a dot itself.
     let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
     guard parts.count == 2, let property = model.entity(named: parts[0])?.property(named: parts[1]) else {
       throw Refusal(.malformed, "no property \(path)")
@@ -106,23 +108,23 @@ public final class TestStore {
     return entity
   }
 
-  /// An id for an object that is to be inserted.
+  /// A new temporary id for an object to insert.
   public func temporary(_ entity: String) throws -> ObjectID {
     lastTemporary += 1
     return .temporary(lastTemporary, entity: try self.entity(entity).number)
   }
 
-  /// Sets a property to a value.
+  /// An edit that sets a property to a value.
   public func edit(_ path: String, _ value: Value) throws -> Edit { Edit(try property(path).number, .set(value)) }
 
-  /// The change that inserts an object with these values, by property.
+  /// A change that inserts an object with these values, by property name.
   public func insertion(_ entity: String, _ values: [String: Value] = [:]) throws -> Change {
     Change(
       .insert, try temporary(entity),
       edits: try values.sorted { $0.key < $1.key }.map { try edit("\(entity).\($0.key)", $0.value) })
   }
 
-  /// The id of a transaction that there was not yet.
+  /// A new transaction id.
   public func nextID() -> TransactionID {
     lastSequence += 1
     return TransactionID(replica: replica, sequence: lastSequence)
@@ -138,7 +140,7 @@ public final class TestStore {
     return try store.commit([.transaction(transaction, author: author)], now: now)[0]
   }
 
-  /// Commits what must be accepted; returns the permanent ids of its inserts, in order.
+  /// Commits changes that must be accepted; returns the permanent ids of the inserts, in order.
   @discardableResult
   public func must(
     _ changes: [Change], policy: MergePolicy = .error, undo: UndoGroup? = nil
@@ -149,41 +151,41 @@ public final class TestStore {
     }
   }
 
-  /// Commits what must be refused.
+  /// Commits changes and returns the refusal; nil if they were accepted.
   public func refusal(_ changes: [Change], policy: MergePolicy = .error) throws -> Refusal? {
     if case .refused(let refusal) = try commit(changes, policy: policy).outcome { refusal } else { nil }
   }
 
-  /// Commits one object, which must be accepted; returns its permanent id.
+  /// Commits the insertion of one object, which must be accepted; returns its permanent id.
   public func insert(_ entity: String, _ values: [String: Value] = [:]) throws -> ObjectID {
     try must([insertion(entity, values)])[0]
   }
 
-  /// The change that sets one property of an object, read at `base`: by default as it is at the commit.
+  /// A change that sets one property of an object, read at `base`; by default, at the time of the commit.
   public func update(_ id: ObjectID, _ path: String, _ value: Value, base: Revision = .max) throws -> Change {
     Change(.update, id, base: base, edits: [try edit(path, value)])
   }
 
-  /// Commits the undo, or redo, of the author's last step, or of the one of a revision.
+  /// Commits the undo or redo of the author's last step, or of the step of a revision.
   public func undo(_ revision: Revision? = nil, scope: UniqueID? = nil, redo: Bool = false) throws -> WriteResult {
     now += 1_000_000
     let request = UndoRequest(nextID(), revision: revision, scope: scope, redo: redo)
     return try store.commit([.undo(request, author: author)], now: now)[0]
   }
 
-  /// Commits the redo of what was undone last, or of the step of a revision.
+  /// Commits the redo of the last undone step, or of the step of a revision.
   public func redo(_ revision: Revision? = nil, scope: UniqueID? = nil) throws -> WriteResult {
     try undo(revision, scope: scope, redo: true)
   }
 
-  /// The objects of an entity and its heirs that satisfy a predicate's text, in the order of a sort's.
+  /// The sorted objects of an entity and its subentities that satisfy a predicate in text form.
   public func all(_ entity: String, _ predicate: String = "", sort: String = "") throws -> [ObjectImage] {
     let entity = try self.entity(entity)
     let condition = predicate.isEmpty ? .always : try GraphPredicate(parsing: predicate, entity: entity, model: model)
     return try all(entity, where: condition.bound(now: now), sort: sort)
   }
 
-  /// What satisfies a predicate that has been read and, where it asks for `now()`, bound.
+  /// The sorted objects of an entity that satisfy a predicate in which `now()` is bound.
   public func all(_ entity: Entity, where condition: GraphPredicate, sort: String = "") throws -> [ObjectImage] {
     let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
     var images = [ObjectImage]()
@@ -191,7 +193,7 @@ public final class TestStore {
     return images
   }
 
-  /// All that a request brings, of the present or of a revision.
+  /// The complete answer to a fetch, in the present or at a revision.
   public func answer(
     _ request: FetchRequest, at revision: Revision? = nil
   ) throws -> (parts: [FetchedPart], end: FetchEnd) {
@@ -202,14 +204,14 @@ public final class TestStore {
     return (parts, end)
   }
 
-  /// An object as it is stored; nil when it is not there.
+  /// The stored object; nil when it does not exist.
   public func image(_ id: ObjectID) throws -> ObjectImage? {
     var found: ObjectImage?
     _ = try store.fetch(FetchRequest(entity: id.entity, predicate: .identifiers([id]))) { found = $0 }
     return found
   }
 
-  /// The value of one property of an object, by its path; null when the object is not there.
+  /// The value of a property, by its path; null when the object does not exist.
   public func value(_ id: ObjectID, _ path: String) throws -> Value {
     try image(id)?[try property(path)] ?? .null
   }

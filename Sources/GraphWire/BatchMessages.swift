@@ -1,49 +1,49 @@
 import GraphModel
 
-/// A batch as it travels: predicate and expressions in their text form.
+/// A batch in its wire form: predicate and expressions are in their text form.
 public struct BatchRequest: Hashable, Sendable {
-  /// What is to happen.
+  /// The operation of a batch.
   public enum Operation: Hashable, Sendable {
-    /// An empty predicate means all objects.
+    /// Updates all objects that match; an empty predicate means all.
     case update(predicate: String, [Assignment])
-    /// All objects that match go, with what the delete rules take along; an empty predicate means all.
+    /// Deletes all objects that match, and those that the delete rules cascade to; an empty predicate means all.
     case delete(predicate: String)
-    /// As many rows as `batchRows` have brought under the same transaction id, with a value for each property.
+    /// Inserts the rows that `batchRows` have sent under the same transaction id, with a value for each property.
     case insert(properties: [PropertyNumber], rows: UInt64)
   }
 
-  /// What a property becomes.
+  /// The new value of a property.
   public struct Assignment: Hashable, Sendable {
-    /// A constant, or `salary * 1.1`.
+    /// The source of a value: a constant, or an expression such as `salary * 1.1`.
     public enum Source: Hashable, Sendable {
-      /// The same for every object.
+      /// The same value for every object.
       case value(Value)
-      /// In the language of predicates, calculated from each object as it was.
+      /// An expression in the language of predicates, evaluated over each object before the change.
       case expression(String)
     }
 
     /// The property, by its number in the model.
     public var property: PropertyNumber
-    /// Where its value comes from.
+    /// The source of its value.
     public var source: Source
 
-    /// What one property becomes.
+    /// The new value of one property.
     public init(_ property: PropertyNumber, _ source: Source) {
       self.property = property
       self.source = source
     }
   }
 
-  /// The idempotency key, as a transaction's.
+  /// The idempotency key, like that of a transaction.
   public var id: TransactionID
-  /// What becomes of a row that meets a unique key.
+  /// Resolves a row whose unique key already exists.
   public var policy: MergePolicy
-  /// Objects of this entity and of all that inherit from it; for rows the entity itself.
+  /// Objects of this entity and of all that inherit from it; for rows only the entity itself.
   public var entity: EntityNumber
-  /// What is to happen.
+  /// The operation.
   public var operation: Operation
 
-  /// A batch as it is asked for.
+  /// A batch request.
   public init(id: TransactionID, policy: MergePolicy = .error, entity: EntityNumber, operation: Operation) {
     self.id = id
     self.policy = policy
@@ -52,14 +52,14 @@ public struct BatchRequest: Hashable, Sendable {
   }
 }
 
-/// Rows for a batch that is yet to be asked for.
+/// Rows for a batch that follows.
 public struct BatchRows: Hashable, Sendable {
-  /// The batch's.
+  /// The transaction id of the batch.
   public var id: TransactionID
-  /// Each has a value for each property that the batch will name.
+  /// The rows, each with a value for each property that the batch will name.
   public var rows: [[Value]]
 
-  /// Rows under the id of their batch.
+  /// Rows under the transaction id of their batch.
   public init(id: TransactionID, rows: [[Value]]) {
     self.id = id
     self.rows = rows
@@ -199,7 +199,7 @@ extension BatchRows: BinaryForm {
     }
   }
 
-  /// Rows without an id, as a server keeps them until they are asked for.
+  /// Rows without an id, as a server keeps them until the batch request arrives.
   public static func bytes(of rows: [[Value]]) -> [UInt8] {
     var writer = BinaryWriter()
     encode(rows, to: &writer)

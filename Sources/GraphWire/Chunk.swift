@@ -2,22 +2,22 @@ import GraphModel
 
 /// A part of a result, in the result's order.
 public struct Chunk: Hashable, Sendable {
-  /// Whole objects, or with no values where identifiers were asked for.
+  /// Complete objects, or objects without values where identifiers were requested.
   public var objects: [ObjectImage]
-  /// A value for each column.
+  /// The rows, each with a value for each column.
   public var rows: [[Value]]
-  /// What rows hold; in the first chunk of an answer in rows.
+  /// The columns of rows; in the first chunk of an answer in rows.
   public var columns: [RowColumn]
-  /// On the last chunk: the state that all of it was read at, and how many objects or rows there were.
+  /// On the last chunk: the state that the result was read at, and the number of objects or rows.
   public var end: (at: Token, count: UInt64)?
-  /// On the last chunk of a fetch with a limit: the cursor of the next page. Empty when nothing comes behind.
+  /// On the last chunk of a fetch with a limit: the cursor of the next page, empty if there is none.
   public var next: [UInt8]
-  /// In place of an answer, for a fetch that explains.
+  /// For a fetch that explains: how it is executed, instead of a result.
   public var explanation: FetchExplanation?
-  /// On the last chunk of a window's rows: how many rows the query has before limit and offset.
+  /// On the last chunk of a window's rows: the number of rows of the query before limit and offset.
   public var total: UInt64?
 
-  /// Objects, rows or neither; `end` for the last chunk.
+  /// A chunk of objects, rows or neither; the last chunk has `end`.
   public init(
     objects: [ObjectImage], rows: [[Value]] = [], columns: [RowColumn] = [], end: (at: Token, count: UInt64)? = nil,
     next: [UInt8] = [], explanation: FetchExplanation? = nil, total: UInt64? = nil

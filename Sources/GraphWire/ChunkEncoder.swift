@@ -1,26 +1,26 @@
 import GraphModel
 
-/// Builds the frames of a chunked answer part by part, so that a snapshot of any size needs one chunk's memory.
+/// Builds the frames of a chunked answer one by one, so that an answer of any size needs one chunk's memory.
 public struct ChunkEncoder: Sendable {
   private let request: UInt64
   private var body = BinaryWriter(capacity: ProtocolLimits.chunkSize + 4096)
   private var count: UInt64 = 0
 
-  /// An answer to `request`, of no objects yet.
-  /// - Parameter columns: of an answer in rows; they stand in the first chunk.
+  /// An empty answer to `request`.
+  /// - Parameter columns: for an answer in rows; the first chunk contains them.
   public init(request: UInt64, columns: [RowColumn] = []) {
     self.request = request
     for column in columns { body.field(6, column) }
   }
 
-  /// Adds an object; a full chunk is returned as a frame.
+  /// Adds an object, and returns the frame of a full chunk.
   public mutating func append(_ object: ObjectImage) -> [UInt8]? {
     body.field(1, object)
     return added()
   }
 
-  /// Adds an object or a row; a full chunk is returned as a frame.
-  /// - Throws: `Refusal` for a row that no frame can hold.
+  /// Adds an object or a row, and returns the frame of a full chunk.
+  /// - Throws: `Refusal` for a row that is too large for a frame.
   public mutating func append(_ part: FetchedPart) throws(Refusal) -> [UInt8]? {
     switch part {
     case .object(let object): return append(object)
@@ -44,13 +44,13 @@ public struct ChunkEncoder: Sendable {
   public mutating func finish(at token: Token) -> [UInt8] { finish(FetchEnd(at: token, count: Int(count))) }
 
   /// The last frame of a window's rows.
-  /// - Parameter total: how many the query has before limit and offset.
+  /// - Parameter total: the number of rows of the query before limit and offset.
   public mutating func finish(at token: Token, total: UInt64) -> [UInt8] {
     body.count(30, total)
     return finish(at: token)
   }
 
-  /// The last frame, with all that the answer ends with.
+  /// The last frame, with everything that ends the answer.
   public mutating func finish(_ end: FetchEnd) -> [UInt8] {
     body.field(2, true)
     body.field(3, end.at)

@@ -1,46 +1,46 @@
 import GraphModel
 
-/// A fetch request as it travels: its parts are in their text forms, which every language can write.
+/// A fetch request in its wire form: its parts are in their text forms, which every language can write.
 public struct Fetch: Hashable, Sendable {
-  /// What comes back.
+  /// The kind of result.
   public enum Result: UInt8, Hashable, Sendable, CaseIterable {
-    /// Whole objects.
+    /// Complete objects.
     case objects
     /// Objects without their values.
     case identifiers
-    /// Nothing but their number, in the last chunk.
+    /// Only their number, in the last chunk.
     case count
-    /// The values that `properties` names.
+    /// Rows of the values that `properties` names.
     case rows
   }
 
   /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
-  /// Empty for all of them.
+  /// The predicate in its text form; empty for all objects.
   public var predicate: String
-  /// Names with commas between, `-` before one that descends; empty for the order of ids. Of groups and distinct rows,
-  /// names of columns.
+  /// The sort order: names separated by commas, each with a leading `-` if it descends; empty for the order of ids.
+  /// For groups and distinct rows, names of columns.
   public var sort: String
   /// 0 for no limit.
   public var limit: UInt64
-  /// So many objects are passed over.
+  /// The number of objects to skip.
   public var offset: UInt64
-  /// What the answer is made of.
+  /// The kind of result.
   public var result: Result
-  /// The columns of rows, with commas between: `name, salary * 12 AS yearly`, of groups `@count, @sum.salary`.
+  /// The columns of rows, separated by commas: `name, salary * 12 AS yearly`, for groups `@count, @sum.salary`.
   public var properties: String
-  /// Equal rows come once.
+  /// Whether equal rows are returned once.
   public var distinct: Bool
-  /// What rows are grouped by, with commas between.
+  /// The columns that rows are grouped by, separated by commas.
   public var groupBy: String
-  /// The cursor that an earlier page ended with; empty for the first page.
+  /// The cursor at the end of the previous page; empty for the first page.
   public var after: [UInt8]
-  /// The answer is how the answer would be found.
+  /// Whether to return how the fetch is executed, instead of its result.
   public var explain: Bool
-  /// The graph as it was at this revision; nil for the present.
+  /// The revision of the graph to read; nil for the present.
   public var at: Revision?
 
-  /// All objects of the entity, where nothing else is said.
+  /// A fetch, by default of all objects of the entity.
   public init(
     entity: EntityNumber, predicate: String = "", sort: String = "", limit: UInt64 = 0, offset: UInt64 = 0,
     result: Result = .objects, properties: String = "", distinct: Bool = false, groupBy: String = "",
@@ -74,7 +74,7 @@ extension Fetch: BinaryForm {
     writer.field(9, groupBy)
     writer.field(10, after)
     writer.field(11, explain)
-    // A message of its own: revision 0 is a state, too.
+    // Encoded as a message, because revision 0 is a state, too.
     if let at { writer.message(20) { $0.field(1, at) } }
   }
 

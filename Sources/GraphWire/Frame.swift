@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Messages on a stream: a length in four bytes, most significant first, then that many bytes.
+/// The framing of messages on a stream: a length in four bytes, most significant first, then that many bytes.
 public enum Frame {
   /// The frame of a message, length included.
   public static func encode(_ message: some BinaryForm) -> [UInt8] {
@@ -11,7 +11,7 @@ public enum Frame {
     return writer.bytes
   }
 
-  /// Writes the length into the first four bytes, which were left free for it.
+  /// Writes the length into the first four bytes, which the encoder has reserved.
   public static func setLength(_ frame: inout [UInt8]) {
     let length = UInt32(frame.count - ProtocolLimits.headerSize)
     for index in 0..<ProtocolLimits.headerSize {
@@ -20,20 +20,21 @@ public enum Frame {
   }
 }
 
-/// Cuts a stream into messages: bytes in, bodies out. Holds no more than one frame beyond what it was given.
+/// Splits a stream into messages: bytes in, message bodies out. It holds at most one frame beyond the bytes that it
+/// was given.
 public struct FrameDecoder: Sendable {
   private var buffer = [UInt8]()
   private var position = 0
-  /// Bytes of the largest message that is taken, its length not counted.
+  /// The size in bytes of the largest accepted message, without its length.
   public let maximumFrameSize: Int
 
   /// A decoder at the beginning of a stream.
   public init(maximumFrameSize: Int = ProtocolLimits.maximumFrameSize) { self.maximumFrameSize = maximumFrameSize }
 
-  /// Room that stays when everything was taken: what one large frame took is given back.
+  /// The capacity in bytes that the buffer keeps: memory of a larger frame is released.
   private static let keptCapacity = 1 << 20
 
-  /// Takes bytes as they came, cut anywhere.
+  /// Adds bytes as they arrived, split anywhere.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
     if position > 0, position == buffer.count || position > 1 << 16 {
       buffer.removeSubrange(..<position)
@@ -42,14 +43,14 @@ public struct FrameDecoder: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Whether the stream stands between two frames.
+  /// Whether the stream is between two frames.
   public var isAtBoundary: Bool { position == buffer.count }
 
-  /// Bytes of the next frame that are here.
+  /// The number of bytes of an incomplete frame.
   public var unfinishedBytes: Int { buffer.count - position }
 
-  /// The next whole message; nil when more bytes are needed.
-  /// - Throws: `MalformedMessage` for a frame that is empty or larger than allowed; the stream is of no use then.
+  /// The next complete message; nil when more bytes are needed.
+  /// - Throws: `MalformedMessage` for a frame that is empty or larger than allowed; the stream is unusable then.
   public mutating func next() throws(MalformedMessage) -> ArraySlice<UInt8>? {
     if position == buffer.count, buffer.capacity > Self.keptCapacity { (buffer, position) = ([], 0) }
     guard buffer.count - position >= ProtocolLimits.headerSize else { return nil }

@@ -1,27 +1,27 @@
 import GraphModel
 
-/// A whole graph that is to be made of rows. Each row has an object's id and then a value for each slot of its entity.
+/// A complete graph to import from rows. Each row has an object's id, and then a value for each slot of its entity.
 public struct ImportRequest: Hashable, Sendable {
-  /// The idempotency key, as a transaction's; the rows came under it.
+  /// The idempotency key, like that of a transaction; the rows were sent under it.
   public var id: TransactionID
-  /// How many rows have been sent.
+  /// The number of rows that have been sent.
   public var rows: UInt64
 
-  /// A graph of so many rows.
+  /// An import of this many rows.
   public init(id: TransactionID, rows: UInt64) {
     self.id = id
     self.rows = rows
   }
 }
 
-/// What stands before the chunks of a whole graph.
+/// The head of an exported graph; its chunks follow.
 public struct ExportHead: Hashable, Sendable {
-  /// The state of all that follows.
+  /// The state of all objects.
   public var at: Token
-  /// How many objects follow.
+  /// The number of objects that follow.
   public var objects: UInt64
 
-  /// So many objects, as of that state.
+  /// A head for this many objects, as of a state.
   public init(at: Token, objects: UInt64) {
     self.at = at
     self.objects = objects

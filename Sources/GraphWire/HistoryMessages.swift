@@ -1,10 +1,10 @@
 import GraphModel
 
-/// What is asked of history besides the log.
+/// A request to history other than the log.
 public enum ChangesRequest: Hashable, Sendable {
-  /// Answered by one part, `followed`.
+  /// Commits after a token; answered by one message, `followed`.
   case follow(FollowRequest)
-  /// Answered by chunks, `differences`.
+  /// The differences of two states; answered by chunks, `differences`.
   case differences(DifferenceRequest)
 }
 

@@ -1,8 +1,9 @@
 import GraphModel
 
 extension ModelLens {
-  /// What the server says, as the older version has it. A delta is looked at before it is one: it is the same for all that
-  /// see through the same lens; an origin where its property is known.
+  /// The server's message as a client of the older version receives it. Deltas and origins are translated earlier: a
+  /// delta's changes before it is built, because it is the same for all clients with this lens, an origin where its
+  /// property is known.
   public func view(of message: ToClient) -> ToClient {
     var result = message
     switch message.body {
@@ -39,14 +40,14 @@ extension ModelLens {
     return result
   }
 
-  /// A commit with what is seen of its changes, which may be nothing.
+  /// A commit with the changes that the older version has, which may be none.
   private func view(of commit: CommitEntry) -> CommitEntry {
     var result = commit
     result.changes = commit.changes.compactMap { view(of: $0) }
     return result
   }
 
-  /// Nil for what is not seen.
+  /// A change as the older version has it; nil if it has none of it.
   public func view(of change: Delta.Change) -> Delta.Change? {
     guard shows(change.id.entity) else { return nil }
     let edits = view(of: change.edits, in: change.object)
@@ -58,7 +59,7 @@ extension ModelLens {
     return result
   }
 
-  /// A part of a fetch's answer; nil for an object that is not seen.
+  /// A part of a fetch's answer; nil for an object that the older version does not have.
   public func view(of part: FetchedPart) -> FetchedPart? {
     switch part {
     case .object(let image): view(of: image).map { .object($0) }

@@ -1,7 +1,7 @@
 import GraphModel
 
 extension ModelLens {
-  /// A client's message as one of the newer version would have said it.
+  /// A message of a client of the older version, translated to the newer one.
   /// - Throws: `Refusal` for what the older version does not have, and for what has no meaning in the newer.
   public func later(_ message: ToServer) throws(Refusal) -> ToServer {
     var result = message
@@ -66,7 +66,7 @@ extension ModelLens {
 
   // MARK: - Batches
 
-  /// Rows come before it is known which properties they are of.
+  /// Translates the values alone: their properties are only known with the batch that follows.
   private func later(_ rows: BatchRows) throws(Refusal) -> BatchRows {
     var result = BatchRows(id: rows.id, rows: [])
     for row in rows.rows {

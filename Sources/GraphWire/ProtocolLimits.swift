@@ -1,25 +1,25 @@
-/// The numbers that both sides must know; docs/protocol.md explains each.
+/// The limits that both sides must know; docs/protocol.md explains each.
 public enum ProtocolLimits {
-  /// The version that this program speaks.
+  /// The protocol version of this program.
   public static let version: UInt32 = 1
-  /// A frame's message has at most this many bytes, unless the server was told otherwise.
+  /// The size in bytes of a frame's message, unless the server is configured otherwise.
   public static let maximumFrameSize = 16 << 20
-  /// A chunk is closed when it holds this many bytes.
+  /// The size in bytes at which a chunk is closed.
   public static let chunkSize = 64 << 10
-  /// A row has at most this many bytes, as an object has.
+  /// The size in bytes of a row, the same as that of an object.
   public static let maximumRowSize = 15 << 20
-  /// Frames' lengths are four bytes, most significant first.
+  /// The size in bytes of a frame's length, which is stored most significant byte first.
   public static let headerSize = 4
-  /// The longest author, in bytes.
+  /// The size in bytes of an author.
   public static let maximumAuthorSize = 256
-  /// The largest presence, in bytes.
+  /// The size in bytes of a presence.
   public static let maximumPresenceSize = 4096
-  /// Requests of one session that wait for an answer; past it the server stops reading.
+  /// The number of unanswered requests of one session, at which the server stops reading.
   public static let maximumOutstandingRequests = 256
-  /// Messages of rows that may wait for their answers.
+  /// The number of messages of rows that may wait for their answers.
   public static let maximumUnansweredRows = 4
-  /// Live queries of one session.
+  /// The number of live queries of one session.
   public static let maximumQueries = 16_384
-  /// Rows of a window.
+  /// The number of rows of a window.
   public static let maximumWindow = 1_000
 }

@@ -1,21 +1,21 @@
-/// Where a server listens: `tcp://HOST:PORT` or `unix:///PATH`.
+/// The address of a server: `tcp://HOST:PORT` or `unix:///PATH`.
 public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
-  /// A host name or an address, IPv6 without its brackets. Port 0 asks a server for any free one.
+  /// A host name or an IP address, IPv6 without its brackets. A server binds any free port for port 0.
   case tcp(host: String, port: Int)
-  /// An absolute path.
+  /// The absolute path of a Unix-domain socket.
   case unix(path: String)
 
-  /// The port that nobody has to name.
+  /// The default port.
   public static let defaultPort = 7417
-  /// A path of a Unix-domain socket has at most this many bytes: it must fit into the kernel's structure.
+  /// The size in bytes of a Unix-domain socket's path, which must fit into the kernel's structure.
   public static let maximumPathLength = 107
 
-  /// Why a text is no address.
+  /// Why a text is not an address.
   public struct ParseError: Error, Hashable, CustomStringConvertible {
     public let description: String
   }
 
-  /// Reads an address as people write it; an IPv6 address stands in brackets.
+  /// Parses an address as people write it, with an IPv6 address in brackets.
   public init(parsing text: String) throws(ParseError) {
     func fail(_ reason: String) -> ParseError {
       ParseError(description: "\"\(text)\" is no address: \(reason); write tcp://HOST:PORT or unix:///PATH")

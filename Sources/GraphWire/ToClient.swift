@@ -1,88 +1,90 @@
 import GraphModel
 
-/// What the server says.
+/// A message from the server.
 public struct ToClient: Hashable, Sendable {
-  /// The kinds of messages; docs/protocol.md says which answers what.
+  /// The kinds of messages; docs/protocol.md says which requests they answer.
   public enum Body: Hashable, Sendable {
-    /// The answer to hello.
+    /// Accepts the hello.
     case welcome(Welcome)
-    /// The request was not carried out; the connection goes on.
+    /// The request was not carried out; the connection stays open.
     case refused(Refusal)
-    /// The model file's text, and its hash.
+    /// The model file's text and hash.
     case model(source: String, hash: ModelHash)
-    /// A part of a fetch's or a live query's result.
+    /// A part of the result of a fetch or a live query.
     case chunk(Chunk)
-    /// `isComplete`: the objects are all that the commit changed and that are still there.
+    /// The commit of a transaction. `isComplete`: `objects` are all objects that the commit changed and that still
+    /// exist.
     case committed(Committed, objects: [ObjectImage], isComplete: Bool)
-    /// `query` is the server's number on this connection. `resumed`: deltas follow, no chunks.
-    /// `known`: the store remembers the state that the client named; where it did not resume all the same, the query
-    /// follows paths.
+    /// A subscription was accepted. `query` is the server's number on this connection.
+    ///
+    /// If `resumed` is true, deltas follow instead of chunks. `known`: the store still has the state that the client
+    /// named; if the query did not resume nevertheless, its predicate follows paths.
     case subscribed(query: UInt64, resumed: Bool, known: Bool = false)
-    /// No delta of this query follows.
+    /// A subscription has ended: no delta of this query follows.
     case unsubscribed(query: UInt64)
-    /// What a commit did to one query.
+    /// The changes of one commit to one query.
     case delta(Delta)
-    /// All queries of this connection have been told everything up to this revision.
+    /// All changes up to this revision have been sent for all queries of this connection.
     case advance(revision: Revision, fingerprint: UInt64)
-    /// What was held of the query is to be thrown away; chunks follow.
+    /// The client must discard the query's result; chunks follow.
     case reset(query: UInt64, reason: String)
-    /// Commits, newest first.
+    /// Commits of the log; newest first, unless the request reverses the order.
     case log([CommitEntry], last: Bool)
-    /// What `stickies status` shows.
+    /// The server's status.
     case status(ServerStatus)
-    /// Where the connection may resume from; revision 0 while it lags or loads.
+    /// The token from which the connection may resume; revision 0 while it lags or loads.
     case pong(Token)
-    /// The connection ends; nothing after this counts.
+    /// The connection ends; later messages are ignored.
     case close(code: String, message: String)
-    /// What another session shows of itself; `left`: it is gone.
+    /// Another session's presence; `left` if the session has ended.
     case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
-    /// What undo and redo would take now.
+    /// The next undo and redo steps.
     case undoState(UndoState)
-    /// How far a batch has come; while its rows arrive, how many are kept.
+    /// The progress of a batch; while its rows are sent, the number of rows that are kept.
     case progress(BatchProgress)
     /// The newest commit at or before a time.
     case revisionAt(DatedRevision)
-    /// Where a property's value comes from.
+    /// The origin of a property's value.
     case why(ValueOrigin)
-    /// Commits behind a token, the oldest first, up to where history was read, and the newest state.
+    /// Commits after a token, the oldest first, the state up to which history was read, and the newest state.
     case followed([CommitEntry], at: Token, head: Token)
-    /// What two states differ in.
+    /// The differences of two states.
     case differences([ObjectDifference], last: Bool)
-    /// What chunks of the whole graph follow.
+    /// The head of an exported graph; its chunks follow.
     case exportHead(ExportHead)
-    /// A window stands somewhere else now: what it shows there.
+    /// The answer to moving a window, with the rows of its new place.
     case windowMoved(WindowMoved)
   }
 
-  /// 0 for what nobody asked for.
+  /// The request that the message answers; 0 for an unsolicited message.
   public var request: UInt64
-  /// What is said.
+  /// The content of the message.
   public var body: Body
 
-  /// An answer to that request; 0 for what nobody asked for.
+  /// An answer to a request; 0 for an unsolicited message.
   public init(_ request: UInt64, _ body: Body) {
     self.request = request
     self.body = body
   }
 }
 
-/// What a client must know before it asks anything.
+/// The answer to a hello, with what a client needs before its first request.
 public struct Welcome: Hashable, Sendable {
   /// An entity in the dictionary.
   public struct EntityEntry: Hashable, Sendable {
-    /// What bodies call it.
+    /// The entity's number in messages.
     public var number: EntityNumber
-    /// As the model file has it.
+    /// The entity's name in the model file.
     public var name: String
-    /// Inherited ones included; those with a slot first, in the order of their slots.
+    /// The properties, including inherited ones: first those with a slot, in the order of their slots.
     public var properties: [PropertyEntry]
   }
 
   /// A property in the dictionary.
   public struct PropertyEntry: Hashable, Sendable {
-    /// What bodies call it; the same wherever it is inherited.
+    /// The property's number in messages; the same in all entities that inherit it.
     public var number: PropertyNumber
-    /// As the model file has it.
+    /// The property's name in the model file.
     public var name: String
     /// An attribute's kind, `toOne` or `toMany`.
     public var type: String
@@ -90,34 +92,34 @@ public struct Welcome: Hashable, Sendable {
     public var isStored: Bool
   }
 
-  /// The one that the server speaks.
+  /// The server's protocol version.
   public var protocolVersion: UInt32
-  /// The server's; a client that named one finds the same here.
+  /// The hash of the server's model; it equals the hash in the hello, if that has one.
   public var model: ModelHash
-  /// The newest commit that sessions have been told of.
+  /// The newest commit that sessions have been sent.
   public var head: Token
-  /// This connection's number, which presence names.
+  /// The number of this connection's session, as in presence messages.
   public var session: UInt64
-  /// Name and version, for people.
+  /// The server's name and version, for people.
   public var server: String
-  /// The hello's token is of this store and not ahead of it: a hint, `subscribed` decides.
+  /// Whether the hello's token is of this store and not ahead of it. This is a hint; `subscribed` decides.
   public var resumed: Bool
-  /// From names to numbers: bodies hold numbers only.
+  /// The dictionary from names to numbers: messages contain only numbers.
   public var entities: [EntityEntry]
-  /// Bytes of the largest message that the server takes.
+  /// The size in bytes of the largest message that the server accepts.
   public var maximumFrameSize: UInt64
-  /// A client that has heard nothing for so long asks.
+  /// The silence in milliseconds after which a client sends a ping.
   public var heartbeatMilliseconds: UInt64
-  /// The server knows scopes of undo, redo and `undoState`.
+  /// Whether the server supports scopes of undo, redo and `undoState`.
   public var knowsUndoSteps = true
-  /// The server takes `batch` and `batchRows`.
+  /// Whether the server accepts `batch` and `batchRows`.
   public var knowsBatches = true
-  /// The server follows windows.
+  /// Whether the server supports windows of live queries.
   public var knowsWindows = true
-  /// The server knows preconditions of changes.
+  /// Whether the server supports preconditions of changes.
   public var knowsPreconditions = true
 
-  /// What a server with this model says to a hello: the dictionary is made from it.
+  /// The welcome of a server with this model, whose dictionary it contains.
   public init(
     model: Model, head: Token, session: UInt64, server: String, resumed: Bool, maximumFrameSize: Int,
     heartbeatMilliseconds: Int
@@ -133,8 +135,8 @@ public struct Welcome: Hashable, Sendable {
     entities = model.entities.map { entity in
       EntityEntry(
         number: entity.number, name: entity.name,
-        // Those with a slot first, in the order of their slots: that is the order of an object's values. Transient
-        // attributes never travel.
+        // Properties with a slot come first, because their order is that of an object's values. Transient attributes
+        // are never sent.
         properties: (entity.storedProperties + entity.relationships.filter { $0.slot == nil }).map { property in
           PropertyEntry(
             number: property.number, name: property.name,
@@ -145,29 +147,29 @@ public struct Welcome: Hashable, Sendable {
   }
 }
 
-/// What one commit does to one live query: the same bytes for everyone who reads it.
+/// The changes of one commit to one live query: the same bytes for all recipients.
 public struct Delta: Hashable, Sendable {
-  /// What happened to one object of the query.
+  /// The change of one object of the query.
   public struct Change: Hashable, Sendable {
-    /// Inserted: it came, made or matching now. Removed: it went, deleted or no longer matching.
+    /// Inserted: the object was made or matches now. Removed: it was deleted or no longer matches.
     public enum Kind: UInt8, Sendable { case inserted, updated, removed }
 
-    /// What happened to it, as the query sees it.
+    /// The kind of change, from the query's point of view.
     public var kind: Kind
-    /// The object, with its concrete entity.
+    /// The object's id, with its concrete entity.
     public var id: ObjectID
-    /// For an insert, and with whole objects always.
+    /// The object; for an insert, and for every kind if the query has whole objects.
     public var object: ObjectImage?
-    /// The revision of the object's change before this one; for an update.
+    /// For an update: the revision of the object's previous change.
     public var previous: Revision
-    /// What changed, for an update.
+    /// For an update: the changed properties.
     public var edits: [Edit]
-    /// For a removal: the object is gone altogether.
+    /// For a removal: whether the object was deleted.
     public var deleted: Bool
-    /// Of a window: where the row stands afterwards, from 0; for an insert, and for an update that moved it.
+    /// For a window: the index of the row after the commit, from 0; for an insert, and for an update that moved it.
     public var place: UInt64?
 
-    /// What happened to one object; which fields belong to it depends on the kind.
+    /// The change of one object; the kind determines which fields are used.
     public init(
       kind: Kind, id: ObjectID, object: ObjectImage? = nil, previous: Revision = 0, edits: [Edit] = [],
       deleted: Bool = false, place: UInt64? = nil
@@ -181,8 +183,8 @@ public struct Delta: Hashable, Sendable {
       self.place = place
     }
 
-    /// As one query sees it.
-    /// - Parameter wholeObjects: updates and removals carry the object, too.
+    /// A change as one query sees it.
+    /// - Parameter wholeObjects: include the object in updates and removals, too.
     public init(_ change: LiveQueryChange, wholeObjects: Bool) {
       switch change {
       case .inserted(let image): self.init(kind: .inserted, id: image.id, object: image)
@@ -194,7 +196,7 @@ public struct Delta: Hashable, Sendable {
       }
     }
 
-    /// As history tells it: whole objects.
+    /// A change of history, with complete objects.
     public init?(_ change: ObjectChange) {
       guard let image = change.after ?? change.before else { return nil }
       switch change.kind {
@@ -209,20 +211,20 @@ public struct Delta: Hashable, Sendable {
 
   /// The server's number for the query.
   public var query: UInt64
-  /// The commit.
+  /// The commit's revision.
   public var revision: Revision
-  /// When it was committed.
+  /// The commit's time.
   public var time: Timestamp
-  /// Who committed it.
+  /// The commit's author.
   public var author: String
-  /// The commit's; with store and revision it makes a token to resume from.
+  /// The commit's fingerprint; with store and revision it forms a token to resume from.
   public var fingerprint: UInt64
-  /// Empty only for a window of which nothing but the total changed.
+  /// The changes; empty only for a window of which only the total changed.
   public var changes: [Change]
-  /// Of a window: how many rows the query has now, before limit and offset; nil where there are as many as before.
+  /// For a window: the query's number of rows before limit and offset; nil if it did not change.
   public var total: UInt64?
 
-  /// What a commit does to one query.
+  /// The changes of a commit to one query.
   public init(query: UInt64, commit: CommitRecord, changes: [Change], total: UInt64? = nil) {
     self.query = query
     revision = commit.revision
@@ -238,32 +240,32 @@ public struct Delta: Hashable, Sendable {
   }
 }
 
-/// A commit as the log tells it.
+/// A commit in the log.
 public struct CommitEntry: Hashable, Sendable {
-  /// The state that it led to.
+  /// The revision of the state after the commit.
   public var revision: Revision
-  /// When it was committed, by the server's clock.
+  /// The commit's time, by the server's clock.
   public var time: Timestamp
-  /// Who committed it.
+  /// The commit's author.
   public var author: String
-  /// The idempotency key that it was committed under; its replica tells clients of one author apart.
+  /// The idempotency key of the commit; its replica distinguishes clients of one author.
   public var transaction: TransactionID
-  /// The revision that this commit takes back: for an undo the newest of its step, for a redo the undo.
+  /// The revision that this commit undoes: for an undo the newest of its step, for a redo the undo.
   public var undoes: Revision?
-  /// For a redo: the newest commit of the step that it does again.
+  /// For a redo: the newest commit of the step that it redoes.
   public var redoes: Revision?
   /// The undo group that the client named, or that of the step which this commit undoes or redoes.
   public var undo: UndoGroup?
-  /// All of them, with whole objects unless the commit is too large for a frame: then ids only.
+  /// All changes, with complete objects unless the commit is too large for a frame: then ids only.
   public var changes: [Delta.Change]
-  /// With store and revision it makes a token.
+  /// The commit's fingerprint; with store and revision it forms a token.
   public var fingerprint: UInt64
-  /// So many changes are not listed: a batch made them.
+  /// The number of changes that are not listed, because a batch made them.
   public var unlisted: UInt64
-  /// So many changes fit besides these; no more were asked for.
+  /// The number of further changes that match, beyond the number requested.
   public var more: UInt64
 
-  /// All of a commit, as history has it.
+  /// A complete commit of history.
   public init(_ record: CommitRecord) {
     revision = record.revision
     time = record.time
@@ -284,34 +286,34 @@ public struct CommitEntry: Hashable, Sendable {
   }
 }
 
-/// What a server tells of itself.
+/// The status of a server.
 public struct ServerStatus: Hashable, Sendable {
-  /// Name and version, for people.
+  /// The server's name and version, for people.
   public var server = ""
   /// The data directory.
   public var location = ""
-  /// Bytes of the store and its log.
+  /// The size of the store and its log, in bytes.
   public var size: UInt64 = 0
   /// The newest committed state.
   public var head = Token(store: .zero, revision: 0, fingerprint: 0)
-  /// Other than the one that asks.
+  /// The number of sessions, without the one that asks.
   public var sessions: UInt64 = 0
-  /// Live queries of those sessions.
+  /// The number of live queries of those sessions.
   public var registrations: UInt64 = 0
-  /// The sequences.
+  /// The sequences and their next numbers.
   public var counters = [Counter]()
-  /// The number of the server's process.
+  /// The id of the server's process.
   public var process: UInt64 = 0
-  /// The oldest state that history can tell; 0 unless it was pruned, and of a server that does not say.
+  /// The oldest state that history still has; 0 if it was not pruned, or the server does not report it.
   public var oldest: Revision = 0
-  /// Why commits are refused, for people; empty while they are taken, and of a server that does not say.
+  /// Why commits are refused, for people; empty while they are accepted, or if the server does not report it.
   public var failure = ""
 
-  /// A sequence attribute, and the number that it gives next.
+  /// A sequence attribute and its next number.
   public struct Counter: Hashable, Sendable {
-    /// The sequence.
+    /// The sequence attribute.
     public var property: PropertyNumber
-    /// What the next object of its entity gets.
+    /// The number that the next object of its entity gets.
     public var next: Int64
 
     /// A sequence and its next number.
@@ -321,6 +323,6 @@ public struct ServerStatus: Hashable, Sendable {
     }
   }
 
-  /// A status that says nothing yet.
+  /// An empty status.
   public init() {}
 }

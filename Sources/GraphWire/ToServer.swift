@@ -1,82 +1,82 @@
 import GraphModel
 
-/// What a client says.
+/// A message from a client.
 public struct ToServer: Hashable, Sendable {
-  /// The kinds of messages; docs/protocol.md says what each is answered by.
+  /// The kinds of messages; docs/protocol.md says how each is answered.
   public enum Body: Hashable, Sendable {
-    /// The first message, once.
+    /// The first message of a connection, sent once.
     case hello(Hello)
-    /// Asks for the model file.
+    /// Requests the model file.
     case model
     /// Reads objects, in chunks.
     case fetch(Fetch)
-    /// `acknowledged`: outcomes up to that sequence have arrived; 0 is always right.
+    /// Commits a transaction. `acknowledged`: outcomes up to that sequence have arrived; 0 is always valid.
     case commit(Transaction, acknowledged: UInt64)
-    /// Takes back a step of the author's own commits, or does it again.
+    /// Undoes or redoes a step of the author's own commits.
     case undo(UndoRequest)
     /// Follows a query until `unsubscribe` or the end of the connection.
     case subscribe(Subscribe)
-    /// The number is the one that `subscribed` gave.
+    /// Stops following the query with the number that `subscribed` gave.
     case unsubscribe(query: UInt64)
-    /// One more chunk of the answer to this earlier request may come.
+    /// Requests the next chunk of the answer to an earlier request.
     case more(of: UInt64)
-    /// Commits of history, in chunks.
+    /// Requests commits of history, in chunks.
     case log(LogRequest)
-    /// Asks what the server tells of itself.
+    /// Requests the server's status.
     case status
-    /// Asks for a sign of life.
+    /// Requests a pong.
     case ping
-    /// Goodbye, with any code and sentence.
+    /// Ends the connection, with any code and message.
     case close(code: String, message: String)
-    /// What others are to see of this client; only clients understand it.
+    /// Sets the client's presence, in a format that only clients interpret.
     case presence([UInt8])
-    /// Asks what undo and redo would take now; without a scope, of all of the author's.
+    /// Requests the next undo and redo steps; without a scope, of all of the author's.
     case undoState(scope: UniqueID?)
-    /// Rows for a batch that follows; answered by progress when they are kept.
+    /// Sends rows for a batch that follows; answered by progress when they are kept.
     case batchRows(BatchRows)
-    /// Many objects in one commit; answered by progress, then as a commit is.
+    /// Changes many objects in one commit; answered by progress, then like a commit.
     case batch(BatchRequest)
-    /// Asks which revision was the newest at a time.
+    /// Requests the newest revision at a time.
     case revisionAt(Timestamp)
-    /// Where a property's value comes from.
+    /// Requests the origin of a property's value.
     case why(ObjectID, PropertyNumber)
-    /// What was there at a revision is to be there again; answered as a commit is.
+    /// Restores the state of a revision; answered like a commit.
     case restore(RestoreRequest)
-    /// What was committed behind a token, or what two states differ in.
+    /// Requests the commits after a token, or the differences of two states.
     case changes(ChangesRequest)
-    /// Asks for the whole graph; answered by its head, then in chunks.
+    /// Requests the complete graph; answered by its head, then in chunks.
     case exportGraph
-    /// Makes a whole graph of rows that were sent, in a store without a commit; answered as a batch is.
+    /// Imports a complete graph from rows that were sent, into a store without commits; answered like a batch.
     case importGraph(ImportRequest)
-    /// A window of this connection is to stand somewhere else; answered by the difference, or as a subscription is.
+    /// Moves a window of this connection; answered by `windowMoved`, or like a subscription.
     case moveWindow(query: UInt64, offset: UInt64, limit: UInt64)
   }
 
-  /// Rises with every message of a connection.
+  /// The request number, which rises with every message of a connection.
   public var request: UInt64
-  /// What is asked.
+  /// The content of the message.
   public var body: Body
 
-  /// A message under that number.
+  /// A message with a request number.
   public init(_ request: UInt64, _ body: Body) {
     self.request = request
     self.body = body
   }
 }
 
-/// Who a client is, and what it speaks.
+/// The first message of a connection: the client's identity, and what it speaks.
 public struct Hello: Hashable, Sendable {
-  /// It must be the server's.
+  /// The client's protocol version, which must be the server's.
   public var protocolVersion: UInt32
-  /// Nil for a client that takes the server's model.
+  /// The hash of the client's model; nil for a client that accepts the server's.
   public var model: ModelHash?
   /// Names this client: half of the key of each of its transactions. Never zero.
   public var replica: UniqueID
-  /// Who commits, as history will have it; 1 to 256 bytes.
+  /// The author of the client's commits in history; 1 to 256 bytes.
   public var author: String
-  /// Name and version, for people.
+  /// The program's name and version, for people.
   public var program: String
-  /// Where an earlier connection stopped.
+  /// The state at which an earlier connection stopped.
   public var token: Token?
 
   /// The first message of a connection.
@@ -93,31 +93,31 @@ public struct Hello: Hashable, Sendable {
   }
 }
 
-/// A live query as it travels.
+/// A live query in its wire form.
 public struct Subscribe: Hashable, Sendable {
   /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
-  /// Empty for all of them.
+  /// The predicate in its text form; empty for all objects.
   public var predicate: String
-  /// Deltas carry whole objects, for clients that hold no copy.
+  /// Whether deltas contain complete objects, for clients that keep no copy.
   public var wholeObjects: Bool
-  /// A query that this one takes the place of; 0 for none.
+  /// A query that this one replaces; 0 for none.
   public var replaces: UInt64
   /// The state at which the client holds the result; nil when it holds none.
   public var since: Token?
-  /// Only a part of the result, in an order; nil for all of it, in none.
+  /// The part of the ordered result to follow; nil for the complete result, without an order.
   public var window: Window?
 
-  /// The part of an ordered result that is followed.
+  /// The part of an ordered result that a query follows.
   public struct Window: Hashable, Sendable {
-    /// As that of a fetch, over the object's own properties; empty for the order of ids.
+    /// The sort order, like that of a fetch, over the object's own properties; empty for the order of ids.
     public var sort: String
-    /// So many rows are passed over.
+    /// The number of rows to skip.
     public var offset: UInt64
-    /// At most so many rows; from 1.
+    /// The maximum number of rows, from 1.
     public var limit: UInt64
 
-    /// The first rows, where no offset is said.
+    /// A window, by default at the first rows.
     public init(sort: String = "", offset: UInt64 = 0, limit: UInt64) {
       self.sort = sort
       self.offset = offset
@@ -125,7 +125,7 @@ public struct Subscribe: Hashable, Sendable {
     }
   }
 
-  /// All objects of the entity, where nothing else is said.
+  /// A live query, by default of all objects of the entity.
   public init(
     entity: EntityNumber, predicate: String = "", wholeObjects: Bool = false, replaces: UInt64 = 0,
     since: Token? = nil, window: Window? = nil
@@ -262,7 +262,7 @@ extension ToServer: BinaryForm {
 }
 
 extension BinaryReader.Field {
-  /// The number in field 1 of a message that has nothing else.
+  /// The number in field 1 of a message that has no other field.
   func first() throws(MalformedMessage) -> UInt64 {
     var value: UInt64 = 0
     var inner = try reader()

@@ -1,19 +1,19 @@
 import GraphModel
 
-/// Where a window stands now, and what it shows there: the answer to moving one.
+/// The answer to moving a window: its new number, and the rows of its new place.
 public struct WindowMoved: Hashable, Sendable {
-  /// The server's number for the window from here on; the one that it had before means nothing any more.
+  /// The server's number for the window from here on; its previous number is no longer valid.
   public var query: UInt64
-  /// What it shows, in order.
+  /// The ids of the rows, in order.
   public var rows: [ObjectID]
-  /// Of these, the objects that it did not show where it stood before.
+  /// The objects of those rows that were not visible at the previous place.
   public var objects: [ObjectImage]
-  /// How many rows the query has before limit and offset.
+  /// The number of rows of the query before limit and offset.
   public var total: UInt64
-  /// The state that all of it is of: what this connection has been told, no other.
+  /// The state of all rows: the one up to which this connection has been sent everything.
   public var at: Token
 
-  /// A window at another place.
+  /// A window at its new place.
   public init(query: UInt64, rows: [ObjectID], objects: [ObjectImage], total: UInt64, at: Token) {
     self.query = query
     self.rows = rows
@@ -88,7 +88,7 @@ extension ToServer {
 }
 
 extension BinaryWriter {
-  /// `message Count { uint64 count = 1; }`: a number that may be missing, and may be 0.
+  /// `message Count { uint64 count = 1; }`: a number that may be absent, and may be 0.
   mutating func count(_ number: Int, _ value: UInt64?) {
     guard let value else { return }
     message(number) { $0.field(1, value) }

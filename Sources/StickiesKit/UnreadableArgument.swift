@@ -1,4 +1,3 @@
-import Foundation
 import GraphModel
 
 /// A word of the command line that is no text. Swift puts U+FFFD in the place of such bytes, so it would be stored, and

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphSimulation
 
-/// `graph-sim`: runs simulations from seeds, and replays one with its trace.
+/// `graph-sim`: runs simulations from seeds, or replays one with its trace.
 @main
 struct GraphSim: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -30,7 +30,7 @@ struct Backup: AsyncParsableCommand {
 
   func validate() throws {
     if file.isEmpty { throw ValidationError("the backup has no name: name a file") }
-    // Below a thousandth no copy ends, above a million there is nothing to hold back.
+    // A slower copy never ends, and a faster one needs no limit.
     if let throttle, !(0.001...1_000_000).contains(throttle) {
       throw ValidationError("--throttle takes megabytes a second, from 0.001 to 1000000.")
     }
@@ -38,7 +38,7 @@ struct Backup: AsyncParsableCommand {
 
   mutating func run() async throws {
     umask(0o077)
-    // The daemon's clients come first.
+    // The daemon's clients have priority.
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     let (file, replace) = (file, replace)
     var pace = StoreBackup.Pace()
@@ -109,13 +109,13 @@ struct Restore: AsyncParsableCommand {
     }
   }
 
-  /// `20261121T205432Z`.
+  /// A timestamp for file names, such as `20261121T205432Z`.
   private static func stamp(_ date: Date) -> String {
     date.ISO8601Format().filter { $0.isLetter || $0.isNumber }
   }
 }
 
-/// One line on a terminal that says how far it is; elsewhere only what somebody has to know.
+/// Shows progress in one line on a terminal; elsewhere prints only important messages.
 final class ProgressMeter {
   private let isTerminal = isatty(STDERR_FILENO) == 1
   private var line = ""
@@ -134,7 +134,7 @@ final class ProgressMeter {
     }
   }
 
-  /// Takes the line away.
+  /// Clears the line.
   func end() {
     if !line.isEmpty { say("\r\u{1B}[K") }
     line = ""
@@ -151,12 +151,12 @@ final class ProgressMeter {
   private func megabytes(_ bytes: Int) -> String { (Double(bytes) / 1e6).formatted(1) }
 }
 
-/// Ctrl-C, SIGTERM and a terminal that is closed, which end the program at once: in the midst of a check, too.
+/// Handles Ctrl-C, SIGTERM and a closed terminal by ending the program at once, even during a check.
 struct InterruptSignal {
   private let sources: [any DispatchSourceSignal]
 
   init(_ cleanUp: @escaping @Sendable () -> Void) {
-    // SIG_IGN is the pointer 1: nohup has set it, and the program is to go on without its terminal.
+    // SIG_IGN is the pointer 1: nohup has set it, and the program continues without its terminal.
     let isKept = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == 1
     sources = ([SIGINT, SIGTERM] + (isKept ? [] : [SIGHUP])).map { number in
       signal(number, SIG_IGN)

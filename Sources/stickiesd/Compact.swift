@@ -56,11 +56,11 @@ struct Compact: AsyncParsableCommand {
   }
 }
 
-/// A time span as people write it: a number with `d`, `h`, `m` or `s`.
+/// A time span in text form: a number with the unit `d`, `h`, `m` or `s`.
 struct Age: ExpressibleByArgument, Equatable {
   let microseconds: Int64
 
-  /// A hundred years are for ever.
+  /// The longest age: a hundred years, which is as good as forever.
   static let maximum: Int64 = 36_525 * 86_400_000_000
 
   init(microseconds: Int64) { self.microseconds = microseconds }
@@ -78,7 +78,7 @@ struct Age: ExpressibleByArgument, Equatable {
   }
 }
 
-/// A report as people and as programs read it.
+/// The report as text and as JSON.
 enum CompactionText {
   static func text(_ report: StoreCompaction.Report, isRehearsal: Bool, hasPolicy: Bool) -> String {
     let pruning = report.pruning

@@ -1,9 +1,9 @@
 import GraphModel
 import StickiesKit
 
-/// The results of the commands, on standard output.
+/// Prints the results of the commands to standard output.
 enum Console {
-  /// Prints a line, or ends the program with an error where that fails.
+  /// Prints a line, or ends the program with an error if that fails.
   static func print(_ text: String) {
     StandardOutput.write(text) { message in
       let error = JSON.object([.init("code", .string("failed")), .init("message", .string(message))])
@@ -13,6 +13,6 @@ enum Console {
     }
   }
 
-  /// Prints anything that has a text.
+  /// Prints the description of a value.
   static func print(_ value: some CustomStringConvertible) { print(value.description) }
 }

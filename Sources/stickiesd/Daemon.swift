@@ -29,7 +29,7 @@ struct Daemon: AsyncParsableCommand {
     defaultSubcommand: Serve.self)
 }
 
-/// The line that `--version` of both programs prints.
+/// The line that `--version` prints in both programs.
 enum VersionText {
   static func of(_ program: String) -> String {
     "\(program) \(Stickies.version) (protocol \(ProtocolLimits.version), "
@@ -62,7 +62,7 @@ struct Serve: AsyncParsableCommand {
   var migrate = false
 
   mutating func run() async throws {
-    // Notes are their owner's, whatever the shell's mask lets others read.
+    // Notes are private to their owner, regardless of the shell's umask.
     umask(0o077)
     let signals = Signals()
     FileLimit.raise()
@@ -104,7 +104,7 @@ struct Serve: AsyncParsableCommand {
     let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       let lines = addresses.map { "listening \($0)" }.joined(separator: "\n")
       let code = Descriptor.write(lines + "\n", to: 1)
-      // Clients can be served without this line.
+      // The server works without this line.
       if code != 0 {
         log.warning(
           "standard output can't be written",
@@ -119,7 +119,7 @@ struct Serve: AsyncParsableCommand {
   }
 }
 
-/// A thousand clients need a thousand descriptors; shells often allow fewer than the system does.
+/// Raises the limit of open files: a thousand clients need a thousand descriptors, and shells often set a low limit.
 enum FileLimit {
   static func raise() {
     var limit = rlimit()

@@ -39,7 +39,8 @@ struct Migrate: AsyncParsableCommand {
     }
   }
 
-  /// Progress goes to standard error, a line for each step: what is written to a file says where it stopped.
+  /// Migrates a store and reports each step on standard error, one line per step, so that a log shows where it
+  /// stopped.
   static func migrate(_ directory: String, _ models: [Model], isRehearsal: Bool) throws -> MigrationReport {
     var options = StoreMigration.Options()
     options.isRehearsal = isRehearsal
@@ -52,7 +53,7 @@ struct Migrate: AsyncParsableCommand {
   }
 }
 
-/// A report as people and as programs read it.
+/// The report as text and as JSON.
 enum MigrationText {
   static func text(_ report: MigrationReport, isRehearsal: Bool) -> String {
     guard !report.steps.isEmpty || report.revision > 0 else {
@@ -72,7 +73,7 @@ enum MigrationText {
     return lines.joined(separator: "\n")
   }
 
-  /// `Member.visits, 2 values that the mapping replaces (ID, ID)`.
+  /// Describes a loss, for example `Member.visits, 2 values that the mapping replaces (ID, ID)`.
   static func words(_ loss: MigrationLoss) -> String {
     let isOne = loss.count == 1
     let noun = (loss.path.contains(".") ? "value" : "object") + (isOne ? "" : "s")

@@ -3,19 +3,19 @@ import GraphModel
 import GraphStore
 import StickiesKit
 
-/// The model that the daemon serves, and the versions before it.
+/// Loads the model that the daemon serves, and its earlier versions.
 enum ModelSource {
-  /// The newest version.
+  /// Loads the newest version.
   static func load(folder: String?) throws -> Model {
     guard let newest = try versions(folder: folder).last else { throw missing(folder ?? "") }
     return newest
   }
 
-  /// Every version that there is, oldest first, each checked whole.
+  /// Loads and validates all versions, oldest first.
   static func versions(folder: String?) throws -> [Model] {
     guard let folder else { return [StickiesModel.model] }
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    // 01.json is another name: which of the two counts would be a guess.
+    // Ignores names such as 01.json, because their precedence over 1.json would be a guess.
     let numbers = files.compactMap { file in
       Int(file.dropLast(".json".count)).flatMap { "\($0).json" == file ? $0 : nil }
     }.sorted()

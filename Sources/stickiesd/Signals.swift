@@ -3,26 +3,26 @@ import Foundation
 import Logging
 import UnixSignals
 
-/// What the daemon does at each signal; docs/operating.md has the table.
+/// The daemon's reaction to signals; docs/operating.md has the table.
 ///
-/// SIGTERM and SIGINT end it gracefully. SIGHUP does so as well when the daemon has a terminal, which has been closed
-/// then; without one there is nothing to end for and nothing to reload, and systemd would take the end for a success.
-/// Signals that would end a program by default but mean nothing to this one are ignored.
+/// SIGTERM and SIGINT end it gracefully. So does SIGHUP when the daemon has a terminal, which has been closed then.
+/// Without a terminal SIGHUP is ignored: there is nothing to reload, and systemd would take the exit for a success.
+/// Signals whose default is to end a program but that have no meaning here are ignored.
 struct Signals {
   private enum HangUp { case ends, ignored }
 
-  /// A limit of file sizes is an error of one write, and so is a reader that has gone. libdispatch takes no source for
-  /// SIGPROF: its own handler would send the signal to its thread again and again.
+  /// A file size limit and a closed reader are errors of a single write. SIGPROF cannot be reported: libdispatch's
+  /// own handler would send the signal to its thread again and again.
   private static let silent = [SIGPIPE, SIGXFSZ, SIGPROF]
   private static let reported = [
     (SIGUSR1, "SIGUSR1"), (SIGUSR2, "SIGUSR2"), (SIGALRM, "SIGALRM"), (SIGVTALRM, "SIGVTALRM"), (SIGIO, "SIGIO"),
     (SIGPWR, "SIGPWR"),
   ]
 
-  /// Nil where it was ignored at the start, as `nohup` does: then it stays so.
+  /// Nil when SIGHUP was ignored at the start, as with `nohup`, and remains so.
   private let hangUp: HangUp?
 
-  /// Takes effect at once: a signal during the start is not to end the daemon between two steps.
+  /// Takes effect at once, so that a signal during startup does not end the daemon halfway.
   init() {
     for number in Self.silent + Self.reported.map(\.0) { signal(number, SIG_IGN) }
     let previous = signal(SIGHUP, SIG_IGN)
@@ -45,11 +45,11 @@ struct Signals {
     return true
   }
 
-  /// Those that end the daemon gracefully.
+  /// The signals that end the daemon gracefully.
   var ending: [UnixSignal] { hangUp == .ends ? [.sigterm, .sigint, .sighup] : [.sigterm, .sigint] }
 
   /// Logs each ignored signal once.
-  /// - Returns: what must be kept as long as signals are to be logged.
+  /// - Returns: the sources, which must be retained for as long as signals are to be logged.
   func watch(_ log: Logger) -> [any DispatchSourceSignal] {
     var ignored = Self.reported.map { ($0.0, "\($0.1) is ignored") }
     if hangUp == .ignored {

@@ -5,10 +5,10 @@ import GraphStore
 import GraphWire
 import StickiesKit
 
-/// What the commands that look after a store's files have in common.
+/// The common part of the commands that work on a store's files.
 enum StoreCommand {
-  /// Reads the options and does the work.
-  /// - Parameter json: failures are told as one line of JSON, as `stickies` tells them.
+  /// Reads the options and runs the command.
+  /// - Parameter json: whether to report failures as one line of JSON, in the format of `stickies`.
   static func run<Result>(
     _ flags: StoreFlags, _ meter: ProgressMeter, json: Bool, _ body: (Settings, Model) throws -> Result
   ) async throws -> Result {
@@ -19,7 +19,7 @@ enum StoreCommand {
     }
   }
 
-  /// Turns failures into words and exit codes.
+  /// Reports failures and turns them into exit codes.
   static func tellingFailures<Result>(
     json: Bool = false, _ body: () async throws -> Result
   ) async throws -> Result {
@@ -39,7 +39,7 @@ enum StoreCommand {
       case is OptionsError, is ServerAddress.ParseError: (name, exit) = ("usage", 64)
       default: throw error
       }
-      // What a migration was refused for stands on standard output then, with ids.
+      // With --json, standard output already has the reasons for a refused migration, with ids.
       let isLine = json && !(error is MigrationRefusal)
       let told = [JSON.Member("code", .string(name)), .init("message", .string(words))] + members
       let line = isLine ? JSON.object([.init("error", .object(told))]).text : "stickiesd: \(words)"
@@ -49,7 +49,7 @@ enum StoreCommand {
   }
 }
 
-/// What a check found, for programs.
+/// The findings of a check as JSON.
 enum FindingText {
   static func json(_ findings: [StoreCheck.Finding]) -> JSON {
     .array(

@@ -4,7 +4,7 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// How the program is called, and what is said of a call that it does not understand.
+/// Parses the command line and reports invalid ones.
 extension Daemon {
   static func main() async {
     StandardOutput.reserveDescriptors()
@@ -37,13 +37,13 @@ extension Daemon {
       exit(withError: nil)
     }
     guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
-    // A program wants the sentence; how a command is written is for people.
+    // A program needs the message only; the usage text is for people.
     if arguments.contains("--json") {
       var text = message(for: error)
       if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
       refuse(text, json: true)
     }
-    // Without a command the first word is an option: a word that is none was meant for one.
+    // Without a command, the first argument must be an option; any other word was meant as a command.
     let names = configuration.subcommands.map { $0._commandName }
     if let word = arguments.first, !word.hasPrefix("-"), word != "help", !names.contains(word) {
       refuse("there is no command \"\(word.excerpt)\"; there are \(names.joined(separator: ", "))", json: false)
@@ -58,7 +58,7 @@ extension Daemon {
     exit(withError: ExitCode.validationFailure)
   }
 
-  /// What a help ends with: lines that can be typed.
+  /// The examples at the end of a help text.
   private static let examples: [String: [String]] = [
     "": ["", "--listen unix:///tmp/notes.sock", "backup notes.sqlite"],
     "serve": ["serve --schema Schema/Company --data company --listen tcp://127.0.0.1:7333"],

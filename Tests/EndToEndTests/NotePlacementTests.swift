@@ -35,6 +35,21 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// The second insert meets the note that is there, and gives it the values that it names.
+  @Test func anInsertThatMeetsANoteDoesNotMoveIt() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "first", "--position", "0,0")
+    let board = try #require(try daemon.run("graph", "fetch", "Board", "--ids").lines.first)
+    for color in ["pink", "blue"] {
+      try daemon.run(
+        "graph", "insert", "Note", "board=\(board)", "origin=here", "color=\(color)", "--policy", "objectTrump")
+    }
+    #expect(try Self.places(daemon) == [Place(x: 0, y: 0), Place(x: 0, y: 0)])
+    #expect(try daemon.run("graph", "fetch", "Note", "--where", "color == \"blue\"", "--ids").lines.count == 1)
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func anInsertKeepsItsPlaceAndOneWithoutIsPutBesideIt() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -115,6 +115,7 @@ struct HubTranscript {
     case .pauseReading(let session): ["read no more from \(session)"]
     case .resumeReading(let session): ["read on from \(session)"]
     case .close(let session): ["close \(session)"]
+    case .report(let failure, let session): ["report of \(session): \(failure.name)"]
     case .finished: ["finished"]
     }
   }

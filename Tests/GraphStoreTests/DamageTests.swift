@@ -129,6 +129,25 @@ import Testing
     #expect(try log(LogRequest(after: 5)) == [6])
   }
 
+  /// The indexes of words lack the newest commits, and read them from history when the store opens.
+  @Test func aDamagedCommitThatTheIndexesLackDoesNotStopTheStart() throws {
+    let store = try TestStore(try Fixtures.stickies(), wordLimit: 1_000)
+    let board = try store.insert("Board", ["name": .string("B")])
+    let note = try store.insert("Note", ["board": .object(board), "text": .string("the cat")])
+    try store.must([store.update(note, "Note.text", .string("a dog"))])
+    try store.must([store.update(note, "Note.x", .double(1))])
+    try store.store.close()
+    try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in
+      try database.execute(sql: "UPDATE _commit SET changes = CAST(changes || x'00' AS BLOB) WHERE revision = 3")
+    }
+    try store.reopen()
+    #expect(try store.all("Note", "text SEARCH \"dog\"").count == 1)
+    #expect(try store.all("Note", "text SEARCH \"cat\"").isEmpty)
+    try store.must([store.update(note, "Note.text", .string("a bird"))])
+    #expect(try store.all("Note", "text SEARCH \"bird\"").count == 1)
+    #expect(try store.all("Note", "text SEARCH \"dog\"").isEmpty)
+  }
+
   @Test func anUndoOfADamagedCommitIsRefused() throws {
     try damage("UPDATE _commit SET changes = CAST(changes || x'00' AS BLOB) WHERE revision = 4")
     expectNamed(try store.refused(store.undo(4)), "revision 4")

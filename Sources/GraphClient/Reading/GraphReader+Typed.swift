@@ -1,12 +1,12 @@
 import GraphModel
 import GraphReplica
 
-/// Fetches whose conditions the compiler checks: `{ $0.color == .yellow && $0.tags.count > 2 }`.
+/// Fetches whose predicates the compiler checks: `{ $0.color == .yellow && $0.tags.count > 2 }`.
 extension GraphReader {
   /// Reads the objects of a class that satisfy a predicate into the context.
   /// - Parameters:
-  ///   - sort: the first key counts most: `[\.created.descending, \.name.localized.ascending]`.
-  ///   - prefetching: what is read along with them: `[\.board.owner, \.tags]`.
+  ///   - sort: the most significant key first: `[\.created.descending, \.name.localized.ascending]`.
+  ///   - prefetching: relationships to load with them: `[\.board.owner, \.tags]`.
   public func fetch<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
     sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], limit: Int? = nil,
@@ -26,7 +26,7 @@ extension GraphReader {
     return try await fetch(type, where: .always, sort: order, limit: limit, prefetching: tree)
   }
 
-  /// Reads all objects of a class into the context, and what paths lead to from them.
+  /// Reads all objects of a class into the context, and the objects that paths lead to from them.
   public func fetch<Object: ManagedObject>(
     _ type: Object.Type, limit: Int? = nil, prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath]
   ) async throws -> [Object] {

@@ -1,28 +1,28 @@
 import GraphModel
 import GraphReplica
 
-/// Who has a context and fills it from the server: a ``GraphClient`` with the present, a ``PastGraph`` with the graph as it
-/// was. Whatever only reads can be written for both.
+/// An owner of a context that fills it from the server: a ``GraphClient`` with the present, a ``PastGraph`` with the
+/// graph as it was. Code that only reads can be written for both.
 @MainActor
 public protocol GraphReader: AnyObject {
-  /// Holds the objects.
+  /// The context of the objects.
   var context: ObjectContext { get }
 
-  /// The objects of a fetch, chunk by chunk, as they come and before the context knows them.
+  /// The objects of a fetch, chunk by chunk, as they arrive and before they are registered with the context.
   func chunks(
     of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], limit: Int?
   ) -> ReplyStream
 
-  /// Waits for a load of the context, which is sent when whoever else wants something in this turn has said so.
+  /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   func fill(_ load: LoadID) async throws
 }
 
 extension GraphReader {
   /// Reads objects into the context.
-  /// - Parameter prefetching: what is read along with them; `load(_:of:)` says how.
-  /// - Throws: `Refusal`; of the past `notFound` where the revision never was or is not there yet, `pruned` where it is no
-  ///   longer kept.
+  /// - Parameter prefetching: relationships to load with them, as `load(_:of:)` does.
+  /// - Throws: `Refusal`; for the past `notFound` if the revision never existed or does not exist yet, `pruned` if it
+  ///   is no longer kept.
   public func fetch<Object: ManagedObject>(
     _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     prefetching: RelationshipTree = .none
@@ -44,8 +44,8 @@ extension GraphReader {
     return try await fetch(type, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit)
   }
 
-  /// Reads the objects of a fetch request that the model names: `fetch(Project.overdue(now: now, client: "Acme"))`.
-  /// - Throws: `Refusal`; `PredicateSyntaxError` for a value that is none of its place.
+  /// Reads the objects of a named fetch request of the model: `fetch(Project.overdue(now: now, client: "Acme"))`.
+  /// - Throws: `Refusal`; `PredicateSyntaxError` for a value that is missing, or of the wrong type.
   public func fetch<Object: ManagedObject>(
     _ named: NamedFetch<Object>, prefetching: RelationshipTree = .none
   ) async throws -> [Object] {

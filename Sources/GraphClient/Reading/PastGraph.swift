@@ -2,17 +2,17 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The graph as it was at a revision, to be read as the present is: fetches with predicates and orders, faults,
-/// relationships. Its objects are those of a context of their own, which can't be edited.
+/// The graph as it was at a revision, read like the present: fetches with predicates and orders, faults,
+/// relationships. Its objects belong to a context of their own, which can't be edited.
 @MainActor
 public final class PastGraph: GraphReader {
-  /// The revision that everything is of.
+  /// The revision of all objects.
   public let revision: Revision
-  /// Holds the objects. An edit in it traps, unless its `editWasRefused` is set.
+  /// The context of the objects. An edit in it traps, unless its `editWasRefused` is set.
   public let context: ObjectContext
   private let client: GraphClient
   private var filling = [LoadID: [CheckedContinuation<Void, any Error>]]()
-  /// Loads are being collected, to be sent together.
+  /// Whether loads are being collected, to be sent together.
   private var isCollecting = false
 
   init(client: GraphClient, revision: Revision) {
@@ -30,7 +30,7 @@ public final class PastGraph: GraphReader {
     client.images(of: entity, where: predicate, sort: sort, limit: limit, at: revision)
   }
 
-  /// How many objects there were.
+  /// The number of objects at the revision.
   public func count<Object: ManagedObject>(of type: Object.Type, where text: String = "") async throws -> Int {
     let entity = try entity(of: type)
     var fetch = client.wireFetch(entity, try predicate(text, entity), at: revision)
@@ -38,14 +38,14 @@ public final class PastGraph: GraphReader {
     return try await client.count(fetch)
   }
 
-  /// The object of an id as it was; nil where it was not there.
+  /// The object of an id as it was; nil if it did not exist.
   public func object<Object: ManagedObject>(_ type: Object.Type, _ id: ObjectID) async throws -> Object? {
     try await fetch(type, where: .identifiers([id])).first
   }
 
   // MARK: - Requests
 
-  /// Waits for a load of the context, which is sent when whoever else wants something in this turn has said so.
+  /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
   /// - Throws: `Refusal`.
   public func fill(_ load: LoadID) async throws {
     try await withCheckedThrowingContinuation { continuation in
@@ -80,7 +80,7 @@ public final class PastGraph: GraphReader {
 }
 
 extension GraphClient {
-  /// The graph as it was at a revision, read-only. Nothing is asked of the server before something is read.
+  /// The graph as it was at a revision, read-only. It sends nothing before the first read.
   public func graph(at revision: Revision) -> PastGraph { PastGraph(client: self, revision: revision) }
 
   /// The newest commit at or before a time, and the head. Before the first commit it is revision 0, the empty graph.
@@ -92,13 +92,13 @@ extension GraphClient {
     return found
   }
 
-  /// The token of a state that history can tell: where commits are followed from, or a query is watched.
+  /// The token of a state in history, to follow commits or watch queries from.
   /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
   public func token(of revision: Revision) async throws -> Token {
     guard let entity = context.model.entities.first(where: { $0.root == $0.number }) else {
       throw Refusal(.malformed, "the model has no entity")
     }
-    // An object that there never is: the answer is the state that was read.
+    // A fetch of an object that never exists returns nothing but the token of the state that was read.
     let nobody = ObjectID(key: UniqueID(high: 1, low: 1), entity: entity.number)
     let stream = stream(wireFetch(entity, .identifiers([nobody]), at: revision))
     while try await stream.nextWholeChunk() != nil {}

@@ -1,4 +1,6 @@
-/// An array in pieces: one of half a million elements that grows is copied in one go, which takes tens of milliseconds.
+/// An array in chunks.
+///
+/// Growing a contiguous array of half a million elements copies all of it at once, which takes tens of milliseconds.
 struct ChunkedArray<Element> {
   private static var chunkSize: Int { 1_024 }
 
@@ -8,7 +10,7 @@ struct ChunkedArray<Element> {
   mutating func append(_ element: Element) {
     if count.isMultiple(of: Self.chunkSize) {
       chunks.append([])
-      // The first piece grows like any array: most orders are small.
+      // The first chunk grows gradually, because most orders are small.
       if count > 0 { chunks[chunks.count - 1].reserveCapacity(Self.chunkSize) }
     }
     chunks[chunks.count - 1].append(element)
@@ -17,7 +19,7 @@ struct ChunkedArray<Element> {
 
   subscript(index: Int) -> Element {
     get { chunks[index / Self.chunkSize][index % Self.chunkSize] }
-    // In place: the copy that `set` needs would hold on to the element's own storage.
+    // In place: with `get` and `set`, the element's own storage would be copied.
     _modify { yield &chunks[index / Self.chunkSize][index % Self.chunkSize] }
   }
 }

@@ -1,5 +1,6 @@
-/// The rows of an order that is gone. To free hundreds of thousands of objects takes a tenth of a second, so the hub hands them
-/// out, and its runner drops them on another thread.
+/// The rows of a removed order, to be freed on another thread.
+///
+/// Freeing hundreds of thousands of objects takes a tenth of a second, so the hub passes them to its runner.
 public struct DiscardedRows: Sendable {
   private let rows: OrderedRows
 

@@ -1,11 +1,11 @@
 import GraphModel
 import GraphWire
 
-/// How orders come, are lost, are read anew, and go.
+/// The lifetime of orders: create, read, invalidate, reload and remove.
 extension Hub {
   mutating func makeOrder(_ key: OrderTable.Key, for id: SessionID, _ actions: inout [HubAction]) -> UInt64 {
     let number = queries.file(key.query)
-    // The writer's watch comes before the read, so that no commit falls between the two.
+    // The writer's watch precedes the read, so that no commit falls between the two.
     tellWriter(&actions)
     let ticket = collect(number, key, for: id, &actions)
     let rows = OrderedRows(order: SortOrder(key.sort, model: model))
@@ -13,14 +13,14 @@ extension Hub {
     return number
   }
 
-  /// One statement, whatever the number of windows.
+  /// Requests the objects of an order with one statement, regardless of the number of windows.
   private mutating func collect(
     _ number: UInt64, _ key: OrderTable.Key, for id: SessionID, _ actions: inout [HubAction]
   ) -> Ticket {
     let ticket = ticket()
     tickets[ticket] = .order(number)
     var fetch = FetchRequest(entity: key.query.entity, predicate: key.query.predicate)
-    // A runner that sorts by this lets each object be appended without a search.
+    // A runner that reads in this sort lets each object be appended without a search.
     fetch.sort = key.sort
     fetch.isUnordered = true
     actions.append(.collect(ticket, fetch, session: id))
@@ -35,11 +35,11 @@ extension Hub {
   }
 
   private func discard(_ rows: OrderedRows, _ actions: inout [HubAction]) {
-    // A few are freed faster than they are passed on.
+    // Few rows are freed faster than they are passed to another thread.
     if rows.count >= limits.discardedRows { actions.append(.discard(DiscardedRows(rows))) }
   }
 
-  /// Orders that have had no windows for long are in the way of everything else.
+  /// Removes the orders that have had no windows for `idleOrderMilliseconds`.
   mutating func removeIdleOrders(_ actions: inout [HubAction]) {
     for number in orders.idle(since: now - limits.idleOrderMilliseconds) { removeOrder(number, &actions) }
   }
@@ -76,13 +76,13 @@ extension Hub {
     }
   }
 
-  /// Goes on with what commits did to the order while it was read.
+  /// Continues to apply the commits that arrived while the order was read.
   mutating func continueOrder(_ ticket: Ticket, _ actions: inout [HubAction]) {
     guard case .order(let number)? = tickets[ticket] else { return }
     switch orders.state(of: number) {
     case .carrying(_, let at)?: carryOver(ticket, number, at, &actions)
     case .loading(_, let from)?:
-      // A commit came in between of which the effect is unknown.
+      // Meanwhile, a commit with an unknown effect on the order arrived.
       tickets[ticket] = nil
       readAnew(number, from: from, &actions)
     case .ready?, nil: assertionFailure("only an order that is being filled continues")
@@ -123,14 +123,14 @@ extension Hub {
     orders.set(.loading(ticket, from: from), of: number)
   }
 
-  /// Nobody knows what a commit did to the order: it is read anew, and its windows are lost to whoever has them.
+  /// Reloads an order after a commit with an unknown effect, and collects its windows, whose readers must reload.
   mutating func lose(
     _ number: UInt64, through revision: Revision, _ windows: inout Set<UInt64>, _ actions: inout [HubAction]
   ) {
     switch orders.state(of: number) {
     case .ready(let at)? where at.revision >= revision: return
     case .loading(let ticket, let from)?:
-      // The read may yet turn out to have seen it.
+      // The read may already include the commit.
       orders.set(.loading(ticket, from: max(from, revision)), of: number)
     case .carrying(let ticket, let at)?:
       // The pending continuation reads the order again.
@@ -142,9 +142,11 @@ extension Hub {
     }
   }
 
-  // MARK: - Room
+  // MARK: - Memory
 
-  /// Too much is kept in order: what nobody looks at goes first, then what is being read, then the largest.
+  /// Enforces the memory limits of the orders.
+  ///
+  /// Orders without windows are evicted first, then those being read, then the largest.
   mutating func keepWithinBudget(_ actions: inout [HubAction]) {
     for number in orders.outgrown {
       endOrder(number, .tooManyRows(limits.orderRows), &actions)
@@ -160,7 +162,7 @@ extension Hub {
     }
   }
 
-  /// Its readers are told why.
+  /// Removes an order and sends its readers the refusal.
   private mutating func endOrder(_ number: UInt64, _ refusal: Refusal, _ actions: inout [HubAction]) {
     guard let entry = orders[number] else { return }
     removeOrder(number, &actions)
@@ -175,7 +177,7 @@ extension Hub {
 }
 
 extension Refusal {
-  /// A query has more objects than an order may.
+  /// The refusal of an order with too many objects.
   public static func tooManyRows(_ maximum: Int) -> Refusal {
     Refusal(
       .limit,
@@ -183,7 +185,7 @@ extension Refusal {
         + "with a fetch")
   }
 
-  /// All orders together take too much memory.
+  /// The refusal when all orders together take too much memory.
   public static func tooLargeOrders(_ bytes: Int) -> Refusal {
     Refusal(
       .limit,

@@ -1,13 +1,14 @@
 import GraphModel
 import GraphWire
 
-/// What sessions say and are told of windows.
+/// Requests for windows, and what is sent to their readers.
 ///
-/// A window is a live query like any other: it has a number and readers, its deltas are encoded once and lie in the ring.
-/// What differs is where they come from: a commit's effects on the order, cut down to the window (`OrderStep`); and its
-/// first result is cut from the order as well, in one piece, once the order is there and the session has room.
+/// A window is a live query like any other: it has a number and readers, its deltas are encoded once and kept in the
+/// ring. They differ in their source: the deltas are a commit's effects on the order, restricted to the window
+/// (`OrderStep`). The first result also comes from the order, in one piece, once the order is ready and the session's
+/// backlog has space.
 extension Hub {
-  // MARK: - Asking
+  // MARK: - Requests
 
   func range(_ offset: UInt64, _ limit: UInt64) throws -> WindowRange {
     guard limit > 0 else {
@@ -31,7 +32,7 @@ extension Hub {
     return keys
   }
 
-  /// Makes the session a reader of a window; its order is read where nobody has it.
+  /// Registers the session as a reader of a window, and creates the window's order if there is none.
   mutating func register(
     _ query: LiveQuery, _ range: WindowRange, _ sort: [SortKey], for id: SessionID, _ actions: inout [HubAction]
   ) -> UInt64 {
@@ -46,7 +47,7 @@ extension Hub {
     return number
   }
 
-  /// The session follows the query no more; an order that nobody has a window on stays a while.
+  /// Removes the session from the readers of a query. An order without windows is kept for a while.
   mutating func unregister(_ number: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {
     let window = queries[number]?.window
     queries.unregister(number, for: id)
@@ -65,12 +66,12 @@ extension Hub {
       let old = entry.window
     else { throw Refusal(.notFound, "this connection follows no window \(query)") }
     let range = try range(offset, limit)
-    // The new one first: the order must not go with the old one.
+    // The new window comes first, so that the order is not removed with the old one.
     let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects, lens: old.lens)
     let number = queries.register(window, of: entry.query, for: id)
     orders.add(window, number: number)
     drop(query, id, &actions)
-    // The difference is one for whoever has been told everything, and holds the rows of the old place.
+    // A difference is enough for a client that is up to date and holds the rows of the old window.
     if case .live = reader.state, case .current = session.progress, session.advanceAt == nil,
       reader.through <= head.revision, let rows = rows(of: old.order), rows.at.revision == head.revision
     {
@@ -99,7 +100,7 @@ extension Hub {
     serveWindows(id, &actions)
   }
 
-  /// Sends what the session waits for, as far as it is there and there is room.
+  /// Sends the first results that the session waits for, if their orders are ready and the backlog has space.
   mutating func serveWindows(_ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id], session.isLive else { return }
     for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
@@ -130,7 +131,7 @@ extension Hub {
     }
   }
 
-  /// An order that can be cut from, and the state that it is of.
+  /// The rows of an order that is ready, with their state.
   private func rows(of order: UInt64) -> (order: OrderedRows, at: Token)? {
     guard let entry = orders[order], case .ready(let at) = entry.state else { return nil }
     return (entry.rows, at.revision > head.revision ? at : head)
@@ -138,7 +139,7 @@ extension Hub {
 
   // MARK: - Commits
 
-  /// Carries a commit into an order, and says what it does to each of its windows.
+  /// Applies a commit to an order and returns the deltas of the order's windows.
   mutating func windowFrames(
     of changes: [LiveQueryChange], to number: UInt64, _ record: CommitRecord
   ) -> [(number: UInt64, frame: [UInt8])] {
@@ -146,7 +147,7 @@ extension Hub {
     case .loading?, .carrying?:
       orders.keep(changes, of: record.revision, for: number, atMost: limits.historyChanges)
       return []
-    // The read has seen it.
+    // The read already included the commit.
     case .ready(let at)? where at.revision >= record.revision: return []
     case .ready?: break
     case nil: return []

@@ -1,7 +1,9 @@
 import GraphModel
 
-/// Where in an array the rows of objects lie. Many small tables instead of a large one: a table of half a million objects that
-/// grows is copied in one go, which takes tens of milliseconds.
+/// The array index of each object's row.
+///
+/// Many small tables instead of a large one: growing a table of half a million objects copies all of it at once,
+/// which takes tens of milliseconds.
 struct ObjectPlaces {
   private static let tableCount = 64
 
@@ -20,7 +22,7 @@ struct ObjectPlaces {
 }
 
 extension Dictionary {
-  /// - Returns: what was there.
+  /// - Returns: the previous value.
   fileprivate mutating func updateOrRemove(_ value: Value?, for key: Key) -> Value? {
     if let value { updateValue(value, forKey: key) } else { removeValue(forKey: key) }
   }

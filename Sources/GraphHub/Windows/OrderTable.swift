@@ -1,20 +1,20 @@
 import GraphModel
 
-/// A window of a query, as equal ones of several sessions share it.
+/// A window of an order. Sessions with equal windows share it.
 struct WindowKey: Hashable {
   /// The order's number.
   let order: UInt64
   let range: WindowRange
   let wholeObjects: Bool
-  /// What its readers see it through; the order is one for all.
+  /// The lens of its readers. The order itself is shared by all lenses.
   var lens: ModelLens?
 }
 
-/// The orders that windows are cut from: one for each distinct query and sort, whoever looks at it and wherever.
+/// The orders: sorted query results that windows are taken from, one for each distinct query and sort.
 ///
-/// An order is filed among the live queries under a number of its own, as one that nobody reads; what a commit does to it
-/// goes through it to its windows. It is filled by one statement and kept up to date by commits alone. One without windows
-/// stays for whoever comes back, as long as there is room: then the one that has waited longest goes first.
+/// An order is registered among the live queries under a number of its own, without readers; the effects of a commit
+/// pass through it to its windows. It is filled by one statement and then maintained from commits alone. An order
+/// without windows is kept for clients that come back while memory allows; the longest idle one is evicted first.
 struct OrderTable {
   struct Key: Hashable {
     let query: LiveQuery
@@ -22,11 +22,11 @@ struct OrderTable {
   }
 
   enum State {
-    /// Its objects are being read; a read as of a state before `from` is of no use.
+    /// Its objects are being read; a read of a state before `from` must be repeated.
     case loading(Ticket, from: Revision)
-    /// Its objects are all here as of this state; what commits did to it since is being carried over.
+    /// All objects have arrived, as of this state; later commits are being applied.
     case carrying(Ticket, at: Token)
-    /// It is as of the hub's head, or of this state where that is newer.
+    /// It reflects the hub's head, or this state if that is newer.
     case ready(Token)
   }
 
@@ -34,43 +34,43 @@ struct OrderTable {
     let key: Key
     var rows: OrderedRows
     var state: State
-    /// What commits did to it while it was being read: which of them the read has seen is known when it ends.
+    /// Effects of commits during the read. Only its end shows which of them the read already included.
     var kept = [(revision: Revision, changes: [LiveQueryChange])]()
     var keptChanges = 0
-    /// Its windows, each with its number and how large its readers want deltas.
+    /// Its windows, by number.
     var windows = [UInt64: WindowKey]()
-    /// Rises: when it was last left by its last window.
+    /// The rank in which its last window was removed; increasing over all orders.
     var leftAt: UInt64 = 0
-    /// The time of that, in milliseconds.
+    /// The time at which its last window was removed, in milliseconds.
     var leftTime: Int64 = 0
   }
 
   private var entries = [UInt64: Entry]()
   private var byKey = [Key: UInt64]()
   private var lastLeft: UInt64 = 0
-  /// About how many bytes all of them take in memory.
+  /// The approximate size of all orders in memory, in bytes.
   private(set) var size = 0
-  /// Those that have outgrown what one may have, and have not been ended yet.
+  /// The orders that exceed the maximum number of rows and have not been ended yet.
   var outgrown = [UInt64]()
 
-  /// Not to be held while rows change: they would be copied.
+  /// Do not hold an entry while its rows change: they would be copied.
   subscript(number: UInt64) -> Entry? { entries[number] }
   subscript(key: Key) -> UInt64? { byKey[key] }
 
   func contains(_ number: UInt64) -> Bool { entries[number] != nil }
 
-  /// All of them, ascending.
+  /// The numbers of all orders, ascending.
   var numbers: [UInt64] { entries.keys.sorted() }
 
-  /// Those that have no windows, the one that has waited longest first.
+  /// The orders without windows, the longest idle one first.
   var idle: [UInt64] {
     entries.filter { $0.value.windows.isEmpty }.sorted { $0.value.leftAt < $1.value.leftAt }.map(\.key)
   }
 
-  /// Those that have had no windows since a time or longer.
+  /// The orders that have had no windows since `time`.
   func idle(since time: Int64) -> [UInt64] { idle.filter { entries[$0]?.leftTime ?? 0 <= time } }
 
-  /// The one that has to go when there is no room: what is still being read before what is looked at, and the largest.
+  /// The order to evict next when memory is short: the largest one that is still being read, or else the largest.
   var largest: UInt64? {
     entries.max { left, right in
       let (one, other) = (left.value.isLoading ? 1 : 0, right.value.isLoading ? 1 : 0)
@@ -108,12 +108,13 @@ struct OrderTable {
 
   func state(of number: UInt64) -> State? { entries[number]?.state }
 
-  /// The windows of an order, ascending.
+  /// The windows of an order, ascending by number.
   func windows(of number: UInt64) -> [(number: UInt64, key: WindowKey)] {
     entries[number]?.windows.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } ?? []
   }
 
-  /// Puts aside what a commit did to an order that is being read. What is too much to be kept the read has to have seen.
+  /// Keeps the effects of a commit on an order that is being read. Past `limit`, drops them: the read must then
+  /// include this commit or be repeated.
   mutating func keep(_ changes: [LiveQueryChange], of revision: Revision, for number: UInt64, atMost limit: Int) {
     guard let ticket = entries[number]?.ticket else { return }
     entries[number]?.kept.append((revision, changes))
@@ -128,7 +129,7 @@ struct OrderTable {
     entries[number]?.keptChanges = 0
   }
 
-  /// Takes the oldest of what was put aside, about so many changes.
+  /// Takes the oldest kept effects, at most `limit` changes.
   mutating func takeKept(of number: UInt64, atMost limit: Int) -> [(revision: Revision, changes: [LiveQueryChange])] {
     guard var kept = entries[number]?.kept else { return [] }
     entries[number]?.kept = []
@@ -150,7 +151,7 @@ struct OrderTable {
     return taken
   }
 
-  /// Changes the rows of an order.
+  /// Runs `body` on the rows of an order and updates the sizes.
   mutating func update<Result>(_ number: UInt64, maximumRows: Int, _ body: (inout OrderedRows) -> Result) -> Result? {
     guard let index = entries.index(forKey: number) else { return nil }
     let before = entries.values[index].rows.size
@@ -162,7 +163,7 @@ struct OrderTable {
 }
 
 extension OrderTable.Entry {
-  /// Of the read that fills it; nil when it can be cut from.
+  /// The ticket of the read that fills the order; nil when the order is ready.
   var ticket: Ticket? {
     switch state {
     case .loading(let ticket, _), .carrying(let ticket, _): ticket

@@ -1,20 +1,20 @@
 import GraphModel
 
-/// The objects of one query in one order, with the place of each: what a window is cut from.
+/// The sorted objects of one query, with access by position.
 ///
-/// A treap: a search tree by what the rows are ordered by, in which each node counts what hangs below it, and a heap by
-/// numbers mixed from the ids, which keeps it flat whatever comes in whatever order. Place of an object, object at a
-/// place, coming and going take steps in the logarithm of the count. Nodes lie in one array, which grows in pieces, and are used again.
+/// A treap: a search tree by sort key in which each node counts its subtree, and a heap by priorities hashed from the
+/// ids, which keeps it balanced for every insertion sequence. Finding, inserting and removing take logarithmic time.
+/// Nodes are in one chunked array and are reused.
 struct OrderedRows {
   private struct Node {
     var image: ObjectImage
-    /// What the row is ordered by; the id settles ties.
+    /// The sort key; the id breaks ties.
     var key: [Value]
     var size: Int
     let priority: UInt64
     var left = OrderedRows.none
     var right = OrderedRows.none
-    /// Of rows here and below.
+    /// The number of rows in this subtree.
     var count = 1
   }
 
@@ -25,19 +25,19 @@ struct OrderedRows {
   private var free = [Int]()
   private var root = Self.none
   private var places = ObjectPlaces()
-  /// Rows that were put behind the last one, without a search; and those that were searched a place. For a test.
+  /// The numbers of rows appended without a search and inserted by search, for a test.
   private(set) var counts = (appended: 0, searched: 0)
-  /// About how many bytes the rows take in memory.
+  /// The approximate size of the rows in memory, in bytes.
   private(set) var size = 0
 
-  /// None.
+  /// Creates an empty collection.
   init(order: SortOrder) { self.order = order }
 
   var count: Int { places.count }
 
-  // MARK: - Changing
+  // MARK: - Modifying
 
-  /// Puts the object where its values want it; one that was there is there once.
+  /// Inserts the object at the position of its sort key, or replaces its previous row.
   mutating func insert(_ image: ObjectImage) {
     let key = order.values(of: image)
     if let place = places[image.id] {
@@ -54,7 +54,7 @@ struct OrderedRows {
     root = insert(keep(image, key), below: root)
   }
 
-  /// A node that is not in the tree yet.
+  /// Stores a node that is not in the tree yet.
   private mutating func keep(_ image: ObjectImage, _ key: [Value]) -> Int {
     let node = Node(image: image, key: key, size: Self.size(of: image, key), priority: Self.mix(image.id.key))
     size += node.size
@@ -70,9 +70,9 @@ struct OrderedRows {
     return place
   }
 
-  /// Puts in objects, most of them in their order: each that comes behind all others costs one comparison and no search.
+  /// Inserts objects that are mostly sorted: each object behind all others costs one comparison and no search.
   mutating func append(_ images: [ObjectImage]) {
-    // The last row, and the rows on the way to it from the root.
+    // The rows on the path from the root to the last row.
     var spine = [Int]()
     func finish(_ rows: inout Self) {
       while let node = spine.popLast() { rows.recount(node) }
@@ -89,7 +89,7 @@ struct OrderedRows {
       counts.appended += 1
       let place = keep(image, key)
       var below = Self.none
-      // Rows of lower priority hang below the new one and are final.
+      // Rows of lower priority go below the new one and are final.
       while let last = spine.last, nodes[last].priority < nodes[place].priority {
         spine.removeLast()
         recount(last)
@@ -111,7 +111,7 @@ struct OrderedRows {
     return way
   }
 
-  /// Takes the object out; nothing for one that is not there.
+  /// Removes the object, if it is there.
   mutating func remove(_ id: ObjectID) {
     guard let place = places[id] else { return }
     root = remove(place, below: root)
@@ -139,7 +139,7 @@ struct OrderedRows {
     return change(root, towards: place) { $0.remove(place, below: $1) }
   }
 
-  /// Puts in the place of the half that `place` belongs to what `change` makes of it.
+  /// Replaces the subtree of `root` on the side of `place` with the result of `change`.
   private mutating func change(_ root: Int, towards place: Int, _ change: (inout Self, Int) -> Int) -> Int {
     if precedes(place, root) {
       let left = change(&self, nodes[root].left)
@@ -152,7 +152,7 @@ struct OrderedRows {
     return root
   }
 
-  /// The rows that come before the one that is not in the tree yet, and the others.
+  /// Splits the rows into those before `new`, which is not in the tree yet, and those after it.
   private mutating func split(_ root: Int, before new: Int) -> (Int, Int) {
     guard root != Self.none else { return (Self.none, Self.none) }
     if precedes(root, new) {
@@ -186,31 +186,31 @@ struct OrderedRows {
     nodes[node].count = count(nodes[node].left) + count(nodes[node].right) + 1
   }
 
-  // MARK: - Asking
+  // MARK: - Querying
 
   func image(of id: ObjectID) -> ObjectImage? { places[id].map { nodes[$0].image } }
 
-  /// How many rows come before the object; nil when it is not there.
+  /// The position of the object; nil when it is not there.
   func place(of id: ObjectID) -> Int? {
     places[id].map { countBefore(nodes[$0].key, id) }
   }
 
-  /// How many rows come before an object with these values, be it there or not.
+  /// The position that an object with these values has or would have.
   func place(for image: ObjectImage) -> Int { countBefore(order.values(of: image), image.id) }
 
-  /// Whether these values would leave the object where it is among all others.
+  /// Whether the object's sort key equals that of its current row.
   func hasSameKey(_ image: ObjectImage) -> Bool {
     places[image.id].map { nodes[$0].key == order.values(of: image) } ?? false
   }
 
-  /// The ids at these places, as far as there are any.
+  /// The ids in this range of positions, clamped to the rows.
   func ids(in range: Range<Int>) -> [ObjectID] {
     var found = [ObjectID]()
     visit(root, range) { found.append(nodes[$0].image.id) }
     return found
   }
 
-  /// The objects at these places, as far as there are any.
+  /// The objects in this range of positions, clamped to the rows.
   func images(in range: Range<Int>) -> [ObjectImage] {
     var found = [ObjectImage]()
     visit(root, range) { found.append(nodes[$0].image) }
@@ -247,7 +247,7 @@ struct OrderedRows {
     order.precedes(nodes[left].key, nodes[left].image.id, nodes[right].key, nodes[right].image.id)
   }
 
-  /// The longest way down, for a test.
+  /// The height of the tree, for a test.
   var depth: Int { depth(root) }
 
   private func depth(_ node: Int) -> Int {
@@ -258,7 +258,7 @@ struct OrderedRows {
     image.values.reduce(key.reduce(240) { $0 + $1.approximateSize }) { $0 + $1.approximateSize }
   }
 
-  /// Numbers as good as random, the same in every process.
+  /// A hash that is the same in every process.
   private static func mix(_ key: UniqueID) -> UInt64 {
     var number = key.low ^ (key.high &* 0x9E37_79B9_7F4A_7C15)
     number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// The part of an order that somebody looks at.
+/// The range of positions of an order that a window shows.
 struct WindowRange: Hashable, Comparable {
   let offset: Int
   let limit: Int
@@ -16,20 +16,21 @@ struct WindowRange: Hashable, Comparable {
   }
 }
 
-/// What one commit does to one window.
+/// The effect of one commit on one window.
 struct WindowChanges {
   var changes: [Delta.Change]
-  /// How many rows the whole order has now, where that is another number than before.
+  /// The new number of rows in the whole order; nil when it is unchanged.
   var total: UInt64?
 }
 
-/// What one commit does to an order, and from it to each window: the changes go in once, and only windows that they can
-/// have touched are looked at. Rows before the first place that anything left or came to, and those behind the last one,
-/// are as they were.
+/// The effect of one commit on an order and on each of its windows.
+///
+/// The changes are applied once. Only windows that the changes can have touched are compared: rows before the first
+/// and behind the last changed position stay as they were.
 struct OrderStep {
   private struct Row {
     let change: LiveQueryChange
-    /// It is ordered by other values now.
+    /// Whether its sort key has changed.
     let hasMoved: Bool
   }
 
@@ -39,7 +40,7 @@ struct OrderStep {
   private var rows = [ObjectID: Row]()
   private var before = [WindowRange: [ObjectID]]()
 
-  /// Looks at the windows, then carries the changes out.
+  /// Records the rows of the affected windows, then applies the changes.
   init(_ changes: [LiveQueryChange], on order: inout OrderedRows, windows: [WindowRange]) {
     var (first, last) = (Int.max, -1)
     for change in changes {
@@ -64,7 +65,7 @@ struct OrderStep {
     }
   }
 
-  /// What became of a window; nil when nothing is to be told of it.
+  /// The effect on a window; nil when the window has not changed.
   func changes(of range: WindowRange, in order: OrderedRows, wholeObjects: Bool) -> WindowChanges? {
     let total = order.count == countBefore ? nil : UInt64(order.count)
     guard let old = before[range] else { return total.map { WindowChanges(changes: [], total: $0) } }
@@ -73,7 +74,7 @@ struct OrderStep {
     var changes = [Delta.Change]()
     for id in old where !isIn.contains(id) {
       guard let row = rows[id], row.change.staying == nil else {
-        // It stands at another place now, or others took its.
+        // It moved to a position outside the window, or other rows displaced it.
         let image = wholeObjects ? order.image(of: id) : nil
         changes.append(Delta.Change(kind: .removed, id: id, object: image))
         continue
@@ -94,7 +95,7 @@ struct OrderStep {
     return WindowChanges(changes: changes, total: total)
   }
 
-  /// Whether the rows that stay stand in another order than before.
+  /// Whether the remaining rows have changed their relative order.
   private static func needMoves(
     _ old: [ObjectID], _ images: [ObjectImage], _ isIn: Set<ObjectID>, _ mayMove: (ObjectID) -> Bool
   ) -> Bool {
@@ -112,7 +113,7 @@ extension LiveQueryChange {
     }
   }
 
-  /// The object as it is in the result now; nil when it left.
+  /// The object in the current result; nil when it was removed.
   var staying: ObjectImage? {
     switch self {
     case .inserted(let image), .updated(let image, _, _): image

@@ -1,27 +1,27 @@
-/// Many objects changed by one request, in one commit: named by a predicate, or handed over as rows. The rules are those
-/// of every transaction; what differs is that no side ever holds all of it. docs/decisions/0012 says how.
+/// A change of many objects in one commit, selected by a predicate or supplied as rows. The rules of every
+/// transaction apply, but neither side ever holds the complete batch in memory. See docs/decisions/0012.
 public struct Batch: Hashable, Sendable {
-  /// What is to happen.
+  /// What a batch does to its objects.
   public enum Operation: Hashable, Sendable {
-    /// All objects that match get these values.
+    /// Assigns these values to all objects that match.
     case update(GraphPredicate, [Assignment])
-    /// All objects that match go, with what the delete rules take along.
+    /// Deletes all objects that match; the delete rules apply.
     case delete(GraphPredicate)
-    /// Objects are made of so many rows, which hold a value for each of these properties in turn.
+    /// Inserts this many rows as objects. Each row has a value for each of the properties, in their order.
     case insert([PropertyNumber], rows: Int)
-    /// A whole graph comes back under its own ids, into a store without a commit. Each row is an object: its id, and a
+    /// Restores a complete graph under its own ids into a store without commits. Each row is an object: its id, and a
     /// value for each slot of its entity.
     case restore(rows: Int)
   }
 
-  /// What a property becomes.
+  /// A property and the value that the batch assigns to it.
   public struct Assignment: Hashable, Sendable {
     /// The property, by its number in the model.
     public var property: PropertyNumber
-    /// A constant, or what is calculated from the object as it was.
+    /// A constant, or an expression over the object as it was before the batch.
     public var value: GraphExpression
 
-    /// What one property becomes.
+    /// Assigns `value` to `property`.
     public init(_ property: PropertyNumber, _ value: GraphExpression) {
       self.property = property
       self.value = value
@@ -30,14 +30,15 @@ public struct Batch: Hashable, Sendable {
 
   /// The idempotency key, as a transaction's.
   public var id: TransactionID
-  /// What becomes of a row that meets a unique key; nothing else in a batch can conflict.
+  /// Decides conflicts over unique keys; a batch has no other conflicts.
   public var policy: MergePolicy
-  /// Objects of this entity and of all that inherit from it; for rows the entity itself; 0 for a whole graph.
+  /// The entity, including its subentities for a predicate; the rows' exact entity for an insert; 0 for a complete
+  /// graph.
   public var entity: EntityNumber
-  /// What is to happen.
+  /// What the batch does.
   public var operation: Operation
 
-  /// A batch, which nothing has looked at yet.
+  /// Creates an unchecked batch; see `check(in:)`.
   public init(id: TransactionID, policy: MergePolicy = .error, entity: EntityNumber, operation: Operation) {
     self.id = id
     self.policy = policy
@@ -45,20 +46,20 @@ public struct Batch: Hashable, Sendable {
     self.operation = operation
   }
 
-  /// The most objects one batch may touch, deletes by cascade and objects that let go of others included.
+  /// The most objects that a batch may touch, including cascaded deletes and objects whose references are nullified.
   public static let maximumObjects = TransactionPlanner.maximumObjects
-  /// A batch is planned and written so many objects at a time. One that has no more is an ordinary commit: it is
-  /// delivered and told by the log with all its changes.
+  /// The number of objects that the writer plans and writes at a time. A batch that fits into one slice is an
+  /// ordinary commit: its delta and its log entry list all changes.
   public static let sliceObjects = 1_000
-  /// A slice ends earlier when its objects take about so many bytes.
+  /// The approximate size in bytes at which a slice ends early.
   public static let sliceBytes = 4 << 20
-  /// A refused batch names at most so many violations.
+  /// The most violations that the refusal of a batch lists.
   public static let maximumViolations = 100
 }
 
 extension Batch {
-  /// Checks what can be said without a look at any object.
-  /// - Throws: `Refusal`, with what is wrong.
+  /// Checks the batch against the model, without reading any object.
+  /// - Throws: `Refusal`, with the reason.
   public func check(in model: Model) throws {
     if case .restore = operation { return }
     guard let entity = model.entity(entity) else {
@@ -110,9 +111,9 @@ extension Batch {
     property.relationship.flatMap { model.entity($0.destination)?.name } ?? "the other entity"
   }
 
-  /// The parts of unique keys that are calculated, derived ones included: an object may take the key that another one,
-  /// which comes later, gives up. They are judged when all objects have theirs. A constant frees no key that another
-  /// object takes.
+  /// The calculated properties of unique keys, derived ones included, whose keys are checked after the last slice. An
+  /// object may take a key that an object of a later slice releases. Constants are not deferred: a constant never
+  /// releases a key for another object.
   public func deferredKeys(in model: Model) -> Set<PropertyNumber> {
     guard case .update(_, let assignments) = operation, let family = model.entity(entity)?.family else { return [] }
     let keys = Set(family.compactMap { model.entity($0) }.flatMap { $0.uniquenessConstraints.joined() })
@@ -126,8 +127,8 @@ extension Batch {
 }
 
 extension Property {
-  /// Whether setting it writes into no other object's row. A to-one whose other end is a to-one takes the object from
-  /// whoever had it, and an end without storage is written at the other one.
+  /// Whether a set writes only into its owner's row. A to-one with a to-one inverse may also update the previous
+  /// owner, and a relationship without storage is written in the other object's row.
   func touchesOnlyItsOwner(in model: Model) -> Bool {
     guard let relationship else { return true }
     switch relationship.storage {
@@ -139,7 +140,7 @@ extension Property {
 }
 
 extension GraphExpression {
-  /// One value for each object, known from the object alone.
+  /// Whether the expression has a single value per object that depends on this object alone.
   fileprivate func isOneValue(in model: Model) -> Bool {
     switch self {
     case .list, .expressions, .variable: false
@@ -149,17 +150,17 @@ extension GraphExpression {
 }
 
 extension ObjectImage {
-  /// About how many bytes it takes in memory.
+  /// The approximate size in memory, in bytes.
   public var approximateSize: Int { values.reduce(64) { $0 + $1.approximateSize } }
 }
 
 extension Change {
-  /// About how many bytes it takes in memory.
+  /// The approximate size in memory, in bytes.
   public var approximateSize: Int { edits.reduce(64) { $0 + $1.approximateSize } }
 }
 
 extension Model {
-  /// Whether the objects that have the relationship keep a derived count of it, though its members stand at the other end.
+  /// Whether the owners of the relationship store a derived count of it, although its members store the references.
   public func isCounted(_ relationship: Property) -> Bool {
     relationship.relationship?.storage == .inverse
       && entities.contains {

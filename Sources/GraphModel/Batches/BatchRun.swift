@@ -1,15 +1,15 @@
-/// A batch on its way to the writer, with what the writer needs of whoever asked for it.
+/// A batch for the writer, with the rows and callbacks of its client.
 public struct BatchRun: Sendable {
-  /// What is asked.
+  /// The batch to run.
   public var batch: Batch
-  /// Believed, as a transaction's author is.
+  /// The author's name, as the client states it; like a transaction's, it is not verified.
   public var author: String
   /// The rows of an insert.
   public var rows: (any BatchRowSource)?
-  /// Called on the writer's thread after each slice. What it throws ends the batch: nothing of it stays.
+  /// Called on the writer's thread after each slice. An error that it throws rolls back the batch.
   public var progress: @Sendable (BatchProgress) throws -> Void
 
-  /// A batch that nobody watches, unless it is said who does.
+  /// Creates a run; by default it reports no progress.
   public init(
     _ batch: Batch, author: String, rows: (any BatchRowSource)? = nil,
     progress: @escaping @Sendable (BatchProgress) throws -> Void = { _ in }
@@ -21,17 +21,16 @@ public struct BatchRun: Sendable {
   }
 }
 
-/// How far a batch has come.
+/// The progress of a batch.
 public struct BatchProgress: Hashable, Sendable {
-  /// Objects that are done, of `total`.
+  /// The number of objects processed, of `total`.
   public var done: Int
-  /// 0 while it is not known.
+  /// The number of objects in the batch; 0 while it is unknown.
   public var total: Int
-  /// Objects that the commit changes so far: those that were left as they were don't count, those that a delete takes
-  /// along do.
+  /// The number of objects changed so far: without objects that keep their values, with cascaded deletes.
   public var changed: Int
 
-  /// So far.
+  /// Creates a progress report.
   public init(done: Int, total: Int, changed: Int) {
     self.done = done
     self.total = total
@@ -59,17 +58,18 @@ extension BatchProgress: BinaryForm {
   }
 }
 
-/// Rows that are somewhere: in memory, or in a file.
+/// The rows of an insert or a restore, in memory or in a file.
 public protocol BatchRowSource: Sendable {
-  /// How many there are.
+  /// The number of rows.
   var count: Int { get }
 
-  /// Hands them out in order, some at a time.
+  /// Passes the rows to `body` in order, in chunks.
   func forEachChunk(_ body: ([[Value]]) throws -> Void) throws
 }
 
 extension Attribute {
-  /// What an expression came to, in the attribute's type where no digit is lost: a whole number is a decimal, too.
+  /// Converts the result of an expression to the attribute's type if that loses no digit, as from an integer to a
+  /// decimal.
   public func calculated(_ value: Value) -> Value {
     if kind == .decimal, case .integer(let number) = value {
       return DecimalValue("\(number)").map(Value.decimal) ?? value

@@ -8,15 +8,15 @@ public protocol BinaryForm {
 }
 
 extension BinaryForm {
-  /// The whole message, without a length before it.
+  /// The encoded message, without a length prefix.
   public var binary: [UInt8] {
     var writer = BinaryWriter()
     encode(to: &writer)
     return writer.bytes
   }
 
-  /// Reads a whole message.
-  /// - Throws: `MalformedMessage` when the bytes are none.
+  /// Decodes a complete message.
+  /// - Throws: `MalformedMessage` if the bytes are not a valid message.
   public init(binary: some Collection<UInt8>) throws(MalformedMessage) {
     var reader = BinaryReader(Array(binary))
     try self.init(from: &reader)
@@ -101,9 +101,9 @@ extension Value: BinaryForm {
         while let (number, field) = try list.next() {
           if number == 1 { ids.append(try field.form()) }
         }
-        // In the order given: an ordered relationship means it, and the rules sort what has none.
+        // The order is kept: ordered relationships depend on it, and the rules sort the others.
         self = .objects(OrderMoves.unique(ids))
-      // Null is the absence of all of them: a kind of a later version must not pass for it.
+      // No known field means null, so an unknown kind from a later version must not decode as null.
       default: throw MalformedMessage("a value has a kind that this version does not know")
       }
     }
@@ -115,7 +115,7 @@ extension ObjectImage: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
     writer.field(2, revision)
-    // In place: most values would be retained just to be looked at.
+    // Iterates in place, which avoids a retain and release per value.
     values.withUnsafeBufferPointer { values in
       for value in values { writer.field(3, value) }
     }
@@ -155,20 +155,20 @@ extension TextSplice: BinaryForm {
       default: break
       }
     }
-    // Sums of two stay far from the end of an Int.
+    // The sum of two such numbers can't overflow an Int.
     guard offset <= Self.maximumOffset, length <= Self.maximumOffset else {
       throw MalformedMessage("a splice lies outside any text")
     }
   }
 
-  /// No text is longer.
+  /// The upper bound of offsets and lengths; no text is longer.
   public static let maximumOffset = 1 << 32
 }
 
 /// `message Edit { uint32 property = 1;
 /// oneof action { Value set = 2; Splices splice = 3; Members members = 4; Place place = 5; } }`
 extension Edit: BinaryForm {
-  /// Splices of one edit; rebasing takes time for each pair of two edits.
+  /// The most splices of one edit; rebasing compares every pair of splices of two edits.
   public static let maximumSplices = 1_000
 
   public func encode(to writer: inout BinaryWriter) {
@@ -224,13 +224,14 @@ extension Edit: BinaryForm {
       default: break
       }
     }
-    // An action of a later version must not pass for one of this version that clears the property.
+    // An unknown action from a later version must not decode as one that clears the property.
     guard let action else { throw MalformedMessage("an edit has no action that this version knows") }
     self.init(property, action)
   }
 }
 
-/// `message Change { Kind kind = 1; ObjectID id = 2; int64 base = 3; repeated Edit edits = 4; Precondition only_if = 5; }`
+/// `message Change { Kind kind = 1; ObjectID id = 2; int64 base = 3; repeated Edit edits = 4;
+/// Precondition only_if = 5; }`
 extension Change: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))
@@ -295,7 +296,8 @@ extension UndoGroup: BinaryForm {
   }
 }
 
-/// `message Transaction { TransactionID id = 1; MergePolicy policy = 2; UndoGroup undo = 3; repeated Change changes = 4; }`
+/// `message Transaction { TransactionID id = 1; MergePolicy policy = 2; UndoGroup undo = 3;
+/// repeated Change changes = 4; }`
 extension Transaction: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
@@ -340,7 +342,7 @@ extension Token: BinaryForm {
 }
 
 extension BinaryReader.Field {
-  /// A number that stands for one of an enumeration's cases.
+  /// Decodes a case of an enumeration from its raw number.
   public func choice<Choice: RawRepresentable>() throws(MalformedMessage) -> Choice where Choice.RawValue == UInt8 {
     let number = try unsigned()
     guard let raw = UInt8(exactly: number), let choice = Choice(rawValue: raw) else {

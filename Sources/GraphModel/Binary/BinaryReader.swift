@@ -1,15 +1,15 @@
-/// Bytes that are not what they should be.
+/// An error in the encoding of a message.
 public struct MalformedMessage: Error, Hashable, CustomStringConvertible {
-  /// A sentence without contents, fit to be told to the peer.
+  /// The reason, without message contents; it may be sent to the peer.
   public var reason: String
 
-  /// A sentence for a person.
+  /// Creates an error with a reason that a person can read.
   public init(_ reason: String) { self.reason = reason }
 
   public var description: String { reason }
 }
 
-/// Reads the protobuf encoding. Every length is checked against what is there before anything is allocated for it.
+/// Decodes protobuf. Every length is checked against the remaining bytes before anything is allocated for it.
 public struct BinaryReader {
   @usableFromInline let bytes: ArraySlice<UInt8>
   @usableFromInline var position: Int
@@ -20,18 +20,18 @@ public struct BinaryReader {
     position = bytes.startIndex
   }
 
-  /// Reads from the first byte on.
+  /// Reads `bytes` from the first byte on.
   public init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
-  /// Whether there is no further field.
+  /// Whether there are no more fields.
   public var isAtEnd: Bool { position == bytes.endIndex }
 
-  /// The next field's number and what it holds; nil at the end.
+  /// The next field's number and content; nil at the end.
   public mutating func next() throws(MalformedMessage) -> (number: Int, field: Field)? {
     guard !isAtEnd else { return nil }
     let start = position
     let key = try varint()
-    // A key has 32 bits; protobuf's own readers refuse a longer form of one, too.
+    // A key has 32 bits; other protobuf decoders refuse overlong keys, too.
     guard position - start <= 5 else { throw MalformedMessage("a field's key has \(position - start) bytes") }
     let number = Int(truncatingIfNeeded: key >> 3)
     guard number >= 1, number < 1 << 29 else { throw MalformedMessage("a field has number \(key >> 3)") }
@@ -73,7 +73,7 @@ public struct BinaryReader {
     throw MalformedMessage("the message is cut short")
   }
 
-  /// What a field holds. A reader asks for the kind it expects; anything else is malformed.
+  /// The content of a field. The accessors throw `MalformedMessage` if the wire type is not the expected one.
   public enum Field {
     /// Wire type 0.
     case varint(UInt64)
@@ -81,7 +81,7 @@ public struct BinaryReader {
     case fixed(UInt64)
     /// Wire type 2: bytes, a string or a message.
     case bytes(ArraySlice<UInt8>)
-    /// A wire type that no field of ours has.
+    /// A wire type that no field of the schema has.
     case other
 
     /// A varint.
@@ -121,7 +121,7 @@ public struct BinaryReader {
       return value
     }
 
-    /// The bytes where they lie, not copied.
+    /// The bytes as a slice of the input, not copied.
     public func slice() throws(MalformedMessage) -> ArraySlice<UInt8> {
       guard case .bytes(let slice) = self else { throw MalformedMessage("bytes are expected") }
       return slice
@@ -130,7 +130,7 @@ public struct BinaryReader {
     /// The bytes, copied.
     public func array() throws(MalformedMessage) -> [UInt8] { Array(try slice()) }
 
-    /// Bytes that must be UTF-8; they are not repaired.
+    /// The bytes as a string; invalid UTF-8 is refused, not repaired.
     public func string() throws(MalformedMessage) -> String {
       guard let text = String(validating: try slice(), as: UTF8.self) else {
         throw MalformedMessage("a string is not UTF-8")
@@ -138,23 +138,23 @@ public struct BinaryReader {
       return text
     }
 
-    /// Sixteen bytes, most significant first; no other count is taken.
+    /// Sixteen bytes, most significant first; any other count is refused.
     public func uniqueID() throws(MalformedMessage) -> UniqueID {
       guard let id = UniqueID(bytes: try slice()) else { throw MalformedMessage("an id has not 16 bytes") }
       return id
     }
 
-    /// An id in a field of its own, where empty and absent are the same in protobuf.
+    /// An id in a field of its own, where empty and absent are the same; both are the zero id.
     public func uniqueIDOrZero() throws(MalformedMessage) -> UniqueID {
       try slice().isEmpty ? .zero : try uniqueID()
     }
 
-    /// An id that may be none, which is said by no bytes; sixteen zeros are the zero id.
+    /// An optional id: no bytes mean nil, sixteen zero bytes mean the zero id.
     public func uniqueIDOrNone() throws(MalformedMessage) -> UniqueID? {
       try slice().isEmpty ? nil : try uniqueID()
     }
 
-    /// A message that has no fields in this version: what it holds must be protobuf, and is skipped.
+    /// Skips a message without fields in this version; it must still be valid protobuf.
     public func skipMessage() throws(MalformedMessage) {
       var inner = try reader()
       while try inner.next() != nil {}

@@ -1,16 +1,16 @@
-/// Writes the protobuf encoding straight into bytes. The contract is Schema/Wire/graph.proto; the tests hold these
-/// bytes against another implementation of it.
+/// Encodes protobuf directly into bytes. Schema/Wire/graph.proto defines the format; tests compare the bytes with
+/// those of another implementation.
 public struct BinaryWriter: Sendable {
-  /// What has been written so far.
+  /// The bytes written so far.
   public var bytes: [UInt8]
 
-  /// Begins with no bytes, and room for `capacity` of them.
+  /// Creates an empty writer that reserves `capacity` bytes.
   public init(capacity: Int = 0) {
     bytes = []
     bytes.reserveCapacity(capacity)
   }
 
-  /// Seven bits a byte, the lowest first; no field key.
+  /// Appends a varint, seven bits per byte, lowest first, without a field key.
   @inlinable
   public mutating func varint(_ value: UInt64) {
     var rest = value
@@ -24,7 +24,7 @@ public struct BinaryWriter: Sendable {
   // MARK: Fields. A scalar that is zero or empty is left out, as proto3 does, unless it stands in a oneof.
 
   /// A varint.
-  /// - Parameter always: written even if zero, for a field of a oneof or an optional one.
+  /// - Parameter always: whether to write a zero, too; for fields that are optional or part of a oneof.
   @inlinable
   public mutating func field(_ number: Int, _ value: UInt64, always: Bool = false) {
     guard value != 0 || always else { return }
@@ -66,7 +66,7 @@ public struct BinaryWriter: Sendable {
     bytes.append(contentsOf: utf8)
   }
 
-  /// Bytes as they are.
+  /// Raw bytes.
   public mutating func field(_ number: Int, _ value: [UInt8], always: Bool = false) {
     guard !value.isEmpty || always else { return }
     varint(UInt64(number << 3 | 2))
@@ -74,8 +74,8 @@ public struct BinaryWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
-  /// A nested message. Its length is not known before it is written: one byte is kept free, and the rare message of
-  /// 128 bytes or more is moved to make room.
+  /// A nested message. Its length is unknown until it is written, so one byte is reserved for it; a message of 128
+  /// bytes or more, which is rare, is moved to make space for a longer prefix.
   @inlinable
   public mutating func message(_ number: Int, _ body: (inout BinaryWriter) -> Void) {
     varint(UInt64(number << 3 | 2))

@@ -1,16 +1,16 @@
-/// A checksum of 64 bits, eight bytes at a step: every step is a bijection, so a change within one step's bytes always
-/// changes the sum. It guards against decay, not against forgery.
+/// A 64-bit checksum over steps of eight bytes. Every step is a bijection, so a change within one step's bytes always
+/// changes the sum. It detects corruption, not forgery.
 public struct Checksum: Sendable {
-  /// Where a sum begins; another sum as the seed chains the two.
+  /// The initial seed; passing another sum as the seed chains the two.
   public static let seed: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  /// The sum of bytes, their count included.
-  /// - Parameter seed: a sum to continue.
+  /// The checksum of the bytes and their count.
+  /// - Parameter seed: the sum to continue.
   public static func of(_ bytes: [UInt8], seed: UInt64 = Self.seed) -> UInt64 {
     bytes.withUnsafeBytes { of($0, seed: seed) }
   }
 
-  /// The same, of bytes where they lie.
+  /// The checksum of the bytes and their count, without a copy.
   public static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = Self.seed) -> UInt64 {
     var sum = seed
     var offset = 0
@@ -21,7 +21,7 @@ public struct Checksum: Sendable {
     var rest: UInt64 = 0
     for byte in bytes[offset...].reversed() { rest = rest << 8 | UInt64(byte) }
     sum = step(sum, rest)
-    // Without the count, zeros at the end would not show.
+    // Without the count, trailing zeros would not change the sum.
     return step(sum, UInt64(bytes.count))
   }
 

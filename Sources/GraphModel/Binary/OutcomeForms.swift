@@ -1,4 +1,4 @@
-/// The binary forms of what became of a transaction.
+/// The binary forms of transaction outcomes.
 
 extension Committed: BinaryForm {
   /// `message Committed { int64 revision = 1; fixed64 fingerprint = 2; repeated Identity identities = 3;
@@ -132,7 +132,7 @@ extension Refusal: BinaryForm {
       switch number {
       case 1:
         let name = try field.string()
-        // A code of a newer server: its sentence still says what it is.
+        // A code of a newer server; the message still explains the refusal.
         code = Code(rawValue: name) ?? .unavailable
       case 2: message = try field.string()
       case 3: conflicts.append(try field.form())

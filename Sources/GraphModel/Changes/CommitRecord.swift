@@ -1,31 +1,32 @@
-/// One commit as it happened: everything that matching, forwarding and history need, nothing read again.
+/// A commit with everything that matching, forwarding and history need, so that nothing is read again.
 public struct CommitRecord: Hashable, Sendable {
-  /// The state that the commit led to.
+  /// The revision that the commit created.
   public var revision: Revision
-  /// When the server committed it; never before the commit before it.
+  /// When the server committed it; never earlier than the previous commit.
   public var time: Timestamp
-  /// Who committed, as the client's hello had it; nobody has proved it.
+  /// The author, as stated in the client's hello; it is not verified.
   public var author: String
-  /// The idempotency key that it was committed under.
+  /// The idempotency key of the committed transaction.
   public var transaction: TransactionID
-  /// A hash chained through all commits; with the revision it tells whether two stores share their past.
+  /// A hash chained through all commits; equal revisions with equal fingerprints mean that two stores share their
+  /// history.
   public var fingerprint: UInt64
   /// The undo group that the client named, if any.
   public var undo: UndoGroup?
-  /// The revision that this commit takes back: for an undo the newest commit of its step, for a redo the undo.
+  /// For an undo, the newest commit of the step that it reverts; for a redo, the undo commit.
   public var undoes: Revision?
-  /// For a redo: the newest commit of the step that it does again.
+  /// For a redo, the newest commit of the step that it reapplies.
   public var redoes: Revision?
-  /// What happened to each object, deletes by cascade and inverses included; each object once.
+  /// The changes, one per object, including cascaded deletes and inverses.
   public var changes: [ObjectChange]
-  /// Of a record of the past: so many changes besides these, which were not asked for.
+  /// For a record from history, the number of further changes, which the request left out.
   public var more = 0
-  /// What a batch did, when that is too much to list; then `changes` is empty.
+  /// The summary of a batch with too many changes to list; `changes` is then empty.
   public var summary: ChangeSummary?
-  /// What it did to the live queries that follow paths; nil where none is followed, and for a record of the past.
+  /// The commit's effects on live queries over key paths; nil if there are none, and for a record from history.
   public var related: RelatedEffects?
 
-  /// A commit, all of it.
+  /// Creates a record with all changes of the commit.
   public init(
     revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
     undo: UndoGroup? = nil, undoes: Revision? = nil, redoes: Revision? = nil, changes: [ObjectChange],
@@ -44,7 +45,7 @@ public struct CommitRecord: Hashable, Sendable {
     self.related = related
   }
 
-  /// About how many bytes the record takes in memory; what a ring of records is bounded by.
+  /// The approximate size in memory, in bytes; it bounds the ring of recent commits.
   public var approximateSize: Int {
     var size = 200 + author.utf8.count + (related?.approximateSize ?? 0)
     for change in changes {
@@ -56,33 +57,33 @@ public struct CommitRecord: Hashable, Sendable {
   }
 }
 
-/// So many changes of objects of these entities.
+/// The number of changes of a commit and the entities of the changed objects.
 public struct ChangeSummary: Hashable, Sendable {
   /// How many objects were inserted, updated and deleted.
   public var count: Int
   /// Their concrete entities, ascending.
   public var entities: [EntityNumber]
 
-  /// What is known of a commit whose changes are not listed.
+  /// Creates the summary of a commit whose changes are not listed.
   public init(count: Int, entities: [EntityNumber]) {
     self.count = count
     self.entities = entities
   }
 }
 
-/// What one commit did to one object, with the object before and after.
+/// A commit's change of one object, with the images before and after.
 public struct ObjectChange: Hashable, Sendable {
-  /// What became of the object; an object revived by an undo counts as inserted.
+  /// The kind of change; the revival of an object by an undo counts as an insert.
   public enum Kind: UInt8, Sendable {
-    /// It was made, or came back.
+    /// The object was inserted or revived.
     case inserted
-    /// Some of its properties have other values.
+    /// Some properties changed.
     case updated
-    /// It is gone.
+    /// The object was deleted.
     case deleted
   }
 
-  /// What the commit did to it.
+  /// The kind of change.
   public var kind: Kind
   /// The permanent id.
   public var id: ObjectID
@@ -90,13 +91,13 @@ public struct ObjectChange: Hashable, Sendable {
   public var before: ObjectImage?
   /// Nil for a delete.
   public var after: ObjectImage?
-  /// For an update: what happened to each changed property, by slot.
+  /// For an update, the edit of each changed property, by slot.
   public var edits: [Edit]
-  /// Of these, places in an ordered relationship that changed only to make room for others: the order among those that
-  /// were there is as it was, so an undo leaves them alone.
+  /// The edited positions in ordered relationships that changed only to make space for other members. The relative
+  /// order of the existing members is unchanged, so an undo ignores these edits.
   public var spacing: [PropertyNumber]
 
-  /// What happened to one object.
+  /// Creates a change of one object.
   public init(
     kind: Kind, id: ObjectID, before: ObjectImage?, after: ObjectImage?, edits: [Edit] = [],
     spacing: [PropertyNumber] = []
@@ -110,16 +111,16 @@ public struct ObjectChange: Hashable, Sendable {
   }
 }
 
-/// A state of one store: where a reader stands, and the proof that the store still remembers it so.
+/// A reader's position in a store's history, with a fingerprint that proves that the store still has this history.
 public struct Token: Hashable, Sendable {
-  /// The id that the store got when it was made.
+  /// The id that the store received at its creation.
   public var store: UniqueID
-  /// The state that the reader has seen; 0 is the empty graph.
+  /// The revision that the reader has seen; 0 is the empty graph.
   public var revision: Revision
-  /// That commit's, which covers all commits before it; 0 for the empty graph.
+  /// The fingerprint of that revision's commit, which covers all earlier commits; 0 for the empty graph.
   public var fingerprint: UInt64
 
-  /// The state of a store after the commit with that revision and fingerprint.
+  /// Creates the token of the state after the commit with this revision and fingerprint.
   public init(store: UniqueID, revision: Revision, fingerprint: UInt64) {
     self.store = store
     self.revision = revision
@@ -128,7 +129,7 @@ public struct Token: Hashable, Sendable {
 }
 
 extension Value {
-  /// About how many bytes it takes in memory.
+  /// The approximate size in memory, in bytes.
   public var approximateSize: Int {
     switch self {
     case .string(let text): 24 + text.utf8.count

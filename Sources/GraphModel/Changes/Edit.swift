@@ -1,21 +1,22 @@
-/// What happens to one property of one object.
+/// A change of one property of one object.
 public struct Edit: Hashable, Sendable {
-  /// How the property changes.
+  /// How an edit changes the property.
   public enum Action: Hashable, Sendable {
-    /// The property becomes this value.
+    /// Sets the property to this value.
     case set(Value)
-    /// A text changes at these places.
+    /// Changes a text at these places.
     case splice([TextSplice])
-    /// A to-many gains and loses these; edits of two clients merge.
+    /// Adds and removes members of a to-many; edits of two clients merge.
     case members(added: [ObjectID], removed: [ObjectID])
-    /// These become members of an ordered to-many if they are none, and stand in this order right behind `after`: at
-    /// the beginning for nil, at the end when that is no member, which somebody else may have seen to.
+    /// Moves the objects of an ordered to-many, in this order, directly behind `after`; objects that are not members
+    /// yet are added. Nil means the beginning. If `after` is not a member, for example because another client removed
+    /// it, the objects go to the end.
     case place([ObjectID], after: ObjectID?)
   }
 
   /// The property, by its number in the model.
   public var property: PropertyNumber
-  /// What it becomes, or how it changes.
+  /// The change.
   public var action: Action
 
   /// An edit of one property.
@@ -35,8 +36,8 @@ extension Edit {
     }
   }
 
-  /// The value that the edit makes of `value`; nil when a splice does not fit it. Members come in ascending order: what
-  /// happens to an ordered to-many is told as the whole list.
+  /// The value after the edit of `value`; nil if a splice does not fit. Members are in ascending order; a change of
+  /// an ordered to-many is stated as the complete list.
   public func applied(to value: Value) -> Value? {
     switch action {
     case .set(let new): return new
@@ -51,8 +52,8 @@ extension Edit {
     }
   }
 
-  /// The edit that turns `old` into `new`, in its most mergeable form. A text changes in one place, for that takes time
-  /// linear in it; who can take the time has `TextSplice.differences`.
+  /// The edit that turns `old` into `new`, in its most mergeable form. A text gets a single splice, which is found in
+  /// linear time; `TextSplice.differences` finds several, at a higher cost.
   public static func difference(of property: Property, from old: Value, to new: Value) -> Edit {
     if let relationship = property.relationship, relationship.isToMany, !relationship.isOrdered {
       let (before, after) = (Set(old.objectIDs), Set(new.objectIDs))

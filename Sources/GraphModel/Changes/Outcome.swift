@@ -1,37 +1,37 @@
-/// What became of a transaction.
+/// The outcome of a transaction.
 public enum Outcome: Hashable, Sendable {
-  /// It has a revision, and is on disk.
+  /// The transaction has a revision and is on disk.
   case committed(Committed)
-  /// Nothing was written.
+  /// The transaction was refused; nothing was written.
   case refused(Refusal)
 }
 
 /// An accepted transaction.
 public struct Committed: Hashable, Sendable {
-  /// A temporary id and the object that it stands for now.
+  /// A temporary id and the permanent id of its object.
   public struct Identity: Hashable, Sendable {
-    /// As the transaction named it.
+    /// The id in the transaction.
     public var temporary: ObjectID
-    /// Newly allocated, or that of an object whose unique key the insert met.
+    /// A newly allocated id, or the id of the existing object with the insert's unique key.
     public var permanent: ObjectID
 
-    /// A pair of ids for one object.
+    /// Creates a pair of ids for one object.
     public init(temporary: ObjectID, permanent: ObjectID) {
       self.temporary = temporary
       self.permanent = permanent
     }
   }
 
-  /// The state that the commit led to.
+  /// The revision that the commit created.
   public var revision: Revision
-  /// Of the commit; with store and revision it makes a token.
+  /// The commit's fingerprint; with store and revision it makes a token.
   public var fingerprint: UInt64
-  /// One for each insert.
+  /// One entry for each insert.
   public var identities: [Identity]
   /// Conflicts that the merge policy resolved.
   public var conflicts: [Conflict]
 
-  /// What the author of an accepted transaction is told.
+  /// Creates the reply to the author of an accepted transaction.
   public init(revision: Revision, fingerprint: UInt64, identities: [Identity], conflicts: [Conflict]) {
     self.revision = revision
     self.fingerprint = fingerprint
@@ -40,41 +40,42 @@ public struct Committed: Hashable, Sendable {
   }
 }
 
-/// Two clients changed the same thing.
+/// A conflict between two clients' changes.
 public struct Conflict: Hashable, Sendable {
-  /// What stands in the way.
+  /// What the transaction conflicts with.
   public enum Kind: UInt8, Sendable {
-    /// The same property was changed since the base revision.
+    /// The same property was changed after the base revision.
     case changed
-    /// The object was deleted since.
+    /// The object was deleted after the base revision.
     case deleted
     /// Another object has the unique key.
     case unique
   }
 
-  /// What stands in the way.
+  /// What the transaction conflicts with.
   public var kind: Kind
-  /// The object as the store knows it.
+  /// The object's id; permanent where the store has the object.
   public var id: ObjectID
-  /// 0 when it is about the object as a whole.
+  /// The property; 0 if the conflict is about the object as a whole.
   public var property: PropertyNumber
-  /// What the transaction wanted: for a splice the whole text as it would have been, for an overwrite also what goes
-  /// back. Null for a delete, for members that a list stores, and for who leaves a to-one; for who joins one by an edit of
-  /// the list, its owner.
+  /// The transaction's value: for a splice the complete text that it would have produced; under `overwrite`, also a
+  /// value that is set back. Null for a delete, for members that a list stores, and for an object that leaves a
+  /// to-one. For an object that joins a to-one by an edit of the list, the list's owner.
   public var mine: Value
-  /// What is in the store.
+  /// The store's value.
   public var theirs: Value
-  /// The author of the commit that last set the property, or that deleted the object; empty when history no longer knows.
-  /// Of a collateral conflict under `rollback`, the author of the change that decided the object.
+  /// The author of the commit that last set the property or deleted the object; empty if history no longer has it.
+  /// For a collateral conflict under `rollback`, the author of the change that decided the object.
   public var author: String
-  /// That commit; 0 when it is not known.
+  /// The revision of that commit; 0 if it is unknown.
   public var revision: Revision
-  /// Whether the transaction's side prevailed.
+  /// Whether the transaction's value prevailed.
   public var mineWon: Bool
-  /// Whether only one side changed the property, and `overwrite` or `rollback` decided it with its object, over another one.
+  /// Whether only one side changed the property and `overwrite` or `rollback` decided it because of another conflict
+  /// of its object.
   public var isCollateral: Bool
 
-  /// A conflict over one property, or over an object as a whole.
+  /// Creates a conflict over one property, or over an object as a whole.
   public init(
     kind: Kind, id: ObjectID, property: PropertyNumber = 0, mine: Value = .null, theirs: Value = .null,
     author: String = "", revision: Revision = 0, mineWon: Bool = false, isCollateral: Bool = false
@@ -103,49 +104,49 @@ public struct Conflict: Hashable, Sendable {
   }
 }
 
-/// A rule that an object would break.
+/// A broken rule of the model.
 public struct Violation: Hashable, Sendable {
-  /// A temporary id for an object that the transaction was to insert.
+  /// The object; a temporary id if the transaction was to insert it.
   public var id: ObjectID
-  /// 0 when it is about the object as a whole.
+  /// The property; 0 if the rule is about the object as a whole.
   public var property: PropertyNumber
-  /// The name of a rule of every model, or of one of the model's own.
+  /// The name of a `CommonRule`, or of a rule of the model's own.
   public var rule: String
   /// The value that breaks the rule; for a denied delete, the objects in the way.
   public var value: Value
-  /// Of a unique key over several properties, those behind the first: the rule is broken by all of them together.
+  /// For a unique key over several properties, all but the first; the key as a whole is not unique.
   public var others: [KeyPart]
-  /// A sentence for a person, without contents.
+  /// A message for a person, without contents.
   public var message: String
 
-  /// The rules that every model has. None of a model's own is called like one of them, in whatever case.
+  /// The rules that every model has. No rule of a model may have one of these names, in any case.
   public enum CommonRule: String, Hashable, Sendable, CaseIterable {
-    /// There is a value.
+    /// A value is required.
     case required
-    /// It is of the property's type.
+    /// The value has the property's type.
     case type
-    /// It is not less, or not greater, than the model says.
+    /// The value is not less than the minimum, or not greater than the maximum.
     case minimum, maximum
-    /// A text or data is not shorter, or not longer.
+    /// A text or data is not shorter than the minimum length, or not longer than the maximum.
     case minimumLength, maximumLength
-    /// A text has the form that the model asks for.
+    /// A text matches the model's regular expression.
     case pattern
-    /// A client sets nothing that the server sets.
+    /// Clients don't set attributes that the server assigns.
     case assigned
-    /// Whoever is referred to is there, and of the right entity.
+    /// The referenced object exists and has the right entity.
     case destination
-    /// A to-many has not too few members and not too many.
+    /// A to-many has at least the minimum and at most the maximum number of members.
     case count
     /// No two objects have the same key.
     case unique
-    /// A relationship keeps its object from being deleted while it leads somewhere.
+    /// An object can't be deleted while a relationship with the deny rule is not empty.
     case deny
-    /// Nobody refers to what is deleted.
+    /// No object refers to a deleted object.
     case dangling
-    /// What is changed or deleted is there, or was.
+    /// The changed or deleted object exists or existed.
     case missing
 
-    /// Whether other objects, which are there or not, decide about it. Any other rule is about an object's own values.
+    /// Whether the rule depends on other objects. All other rules depend on the object's own values only.
     public var isAboutOthers: Bool {
       switch self {
       case .destination, .count, .unique, .deny, .dangling, .missing: true
@@ -154,12 +155,12 @@ public struct Violation: Hashable, Sendable {
     }
   }
 
-  /// Nil where it is one of the model's own that is broken.
+  /// The common rule; nil if the broken rule is the model's own.
   public var commonRule: CommonRule? { CommonRule(rawValue: rule) }
 
-  /// A property of a unique key, with the value that another object has, too.
+  /// A property of a unique key, with the value that the other object has, too.
   public struct KeyPart: Hashable, Sendable {
-    /// Which property of the key.
+    /// The property.
     public var property: PropertyNumber
     /// Its value.
     public var value: Value
@@ -171,7 +172,7 @@ public struct Violation: Hashable, Sendable {
     }
   }
 
-  /// A broken rule; without a property it is about the object as a whole.
+  /// Creates a violation; without a property it is about the object as a whole.
   public init(
     id: ObjectID, property: PropertyNumber = 0, rule: String, value: Value = .null, others: [KeyPart] = [],
     message: String
@@ -185,42 +186,42 @@ public struct Violation: Hashable, Sendable {
   }
 }
 
-/// Why a request was not carried out. Nothing was written.
+/// The reason why a request was refused. Nothing was written.
 public struct Refusal: Error, Hashable, Sendable {
-  /// For programs. The names stand on the wire and in `--json`: they stay.
+  /// The code, for programs. The raw values are part of the wire protocol and of `--json`, and never change.
   public enum Code: String, Sendable, CaseIterable {
-    /// The same property was changed by someone else, or the object is gone, and the policy is `error`.
+    /// Another client changed the same property or deleted the object, and the policy is `error`.
     case conflict
     /// Values break the model's rules; all of them are listed.
     case invalid
-    /// A delete rule forbids it; the objects in the way are listed.
+    /// A delete rule denies the delete; the objects in the way are listed.
     case denied
     /// Another object has the same unique key.
     case unique
-    /// There is nothing with that id, number or name.
+    /// There is no object or commit with that id, number or name.
     case notFound
-    /// The request makes no sense: an unknown property, a predicate that can't be read.
+    /// The request is invalid: an unknown property, a predicate with a syntax error.
     case malformed
-    /// A limit of the server.
+    /// The request exceeds a limit of the server.
     case limit
-    /// It would take history that was pruned: the message says how far back history goes.
+    /// The request needs history that was pruned; the message says how far back history goes.
     case pruned
-    /// The store can't take commits now.
+    /// The store accepts no commits at the moment.
     case unavailable
-    /// Server and client have different models or protocols, or the client may not do this.
+    /// Server and client have different models or protocols, or the client lacks the permission.
     case notAllowed
   }
 
-  /// What kind of refusal it is.
+  /// The code, for programs.
   public var code: Code
-  /// A sentence for a person: what, where, what to do. It holds no contents.
+  /// A message for a person: what happened, where, and what to do. It has no contents.
   public var message: String
-  /// For `conflict`, all of them.
+  /// For `conflict`, all conflicts.
   public var conflicts: [Conflict]
-  /// For `invalid`, `denied`, `unique` and, of a transaction, `notFound`, all of them.
+  /// For `invalid`, `denied`, `unique` and a transaction's `notFound`, all violations.
   public var violations: [Violation]
 
-  /// A refusal for a person to read; lists belong to the codes that say so.
+  /// Creates a refusal; each list belongs to the codes named at its property.
   public init(_ code: Code, _ message: String, conflicts: [Conflict] = [], violations: [Violation] = []) {
     self.code = code
     self.message = message
@@ -228,11 +229,11 @@ public struct Refusal: Error, Hashable, Sendable {
     self.violations = violations
   }
 
-  /// For rules that are broken; there must be one.
+  /// Creates a refusal for broken rules; `violations` must not be empty.
   public init(violations: [Violation], conflicts: [Conflict] = []) {
-    // A batch stops at so many: nobody has counted the rest.
+    // A batch stops at this number, so the total is unknown.
     let least = violations.count == Batch.maximumViolations ? "at least " : ""
-    // Each object in the way of one delete says the same, with how many they are.
+    // The denials of one delete differ only in the object, and their message already has the count.
     let others = Set(violations.map { $0.commonRule == .deny ? "\($0.id) \($0.property)" : "\($0)" }).count - 1
     let more = others > 0 ? " (and \(least)\(others) more)" : ""
     let code: Code =

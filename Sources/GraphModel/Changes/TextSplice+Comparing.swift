@@ -1,16 +1,16 @@
-/// The places in which two texts differ.
+/// Finding the places in which two texts differ.
 ///
-/// Who hands over a whole text may have changed it in several places. One splice from the first to the last of them would
-/// take away and write again all that lies between, and with it the places of what others write there meanwhile. So lines
-/// are compared first, the words of lines that differ, and the letters of words of which most stay, for many languages part
-/// no words; texts too different for that get one splice for the part.
+/// A client that replaces a complete text may have changed it in several places. A single splice from the first to
+/// the last place would delete and reinsert everything between, and would not merge with other clients' edits there.
+/// So the comparison goes by lines, then by the words of differing lines, and then by the letters of words that
+/// mostly stay, because many languages don't separate words. Parts that differ too much get one splice.
 extension TextSplice {
-  /// The comparison costs steps times parts; past this many parts one splice takes their place.
+  /// The most parts to compare, as the time is the product of steps and parts; larger hunks become one splice.
   static let maximumParts = 2_000
-  /// More places than these are said as one that spans them: moving them takes time for each pair of two edits.
+  /// The most splices of a result; more are joined into one that spans them, because rebasing compares every pair.
   public static let maximumPlaces = 100
 
-  /// The splices that turn `old` into `new`, ascending, none touching another; empty for equal texts.
+  /// The splices that turn `old` into `new`, ascending and not adjacent; empty for equal texts.
   public static func differences(from old: String, to new: String) -> [TextSplice] {
     let whole = smallest(from: old, to: new)
     if whole.length == 0 || whole.insertion.isEmpty {
@@ -18,7 +18,7 @@ extension TextSplice {
     }
     let (a, b) = (Array(old.utf8), Array(new.utf8))
     let changed = compare(a, b, lines(around: whole, in: a, b), lines)
-    // Each of them is a place at least.
+    // Each hunk results in at least one splice.
     if changed.count > maximumPlaces { return [whole] }
     var splices = [TextSplice]()
     for hunk in changed.flatMap({ compare(a, b, $0, words) }).flatMap({ letters(in: $0, a, b) }) {
@@ -36,7 +36,7 @@ extension TextSplice {
     return splices.count > maximumPlaces ? [whole] : splices
   }
 
-  /// The lines of both that a splice touches: whoever types into a long text does not have all of it compared.
+  /// The lines of both texts that a splice touches; an edit of a long text need not compare all of it.
   private static func lines(around splice: TextSplice, in a: [UInt8], _ b: [UInt8]) -> Hunk {
     let newline = UInt8(ascii: "\n")
     var start = splice.offset
@@ -46,7 +46,7 @@ extension TextSplice {
     return Hunk(start..<(splice.end + rest), start..<(splice.offset + splice.insertion.utf8.count + rest))
   }
 
-  /// A part of the one text that stands where a part of the other stood.
+  /// A range of the old text and the range of the new text that replaces it.
   private struct Hunk {
     var old, new: Range<Int>
 
@@ -57,7 +57,7 @@ extension TextSplice {
     parts(bytes) { before, _ in before == UInt8(ascii: "\n") }
   }
 
-  /// Runs of letters and digits, runs of other characters beyond ASCII, and everything else one by one.
+  /// Splits into runs of letters and digits, which include all bytes beyond ASCII, and single other bytes.
   private static func words(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     func isLetter(_ byte: UInt8) -> Bool {
       byte >= 0x80 || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
@@ -65,13 +65,13 @@ extension TextSplice {
     return parts(bytes) { !(isLetter($0) && isLetter($1)) }
   }
 
-  /// A word with fewer bytes changes as a whole.
+  /// The minimum length in bytes of a word that is compared by letters; a shorter one is replaced as a whole.
   private static let fewestLetters = 8
-  /// So many bytes have to stay between two places of a word; fewer are the same by chance.
+  /// The minimum number of equal bytes between two hunks of a word; shorter matches are coincidence.
   private static let fewestKept = 3
 
-  /// The places of a word, or of what is written without blanks. One that gave way to another word has letters in common with
-  /// it that mean nothing: it changes as a whole.
+  /// The hunks of a word, or of text written without spaces. Letters that two different words share are coincidence,
+  /// so a mostly different word is replaced as a whole.
   private static func letters(in hunk: Hunk, _ a: [UInt8], _ b: [UInt8]) -> [Hunk] {
     guard min(hunk.old.count, hunk.new.count) >= fewestLetters else { return [hunk] }
     var places = [Hunk]()
@@ -122,7 +122,7 @@ extension TextSplice {
     return walk(Array(old), Array(new), oldRange.lowerBound, newRange.lowerBound)
   }
 
-  /// Goes along both, gathering what was removed and inserted between parts that are in both.
+  /// Collects what was removed and inserted between the parts that both texts have.
   private static func walk(
     _ old: [ArraySlice<UInt8>], _ new: [ArraySlice<UInt8>], _ oldStart: Int, _ newStart: Int
   ) -> [Hunk] {

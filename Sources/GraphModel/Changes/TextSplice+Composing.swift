@@ -1,7 +1,7 @@
-/// Several edits of one text, made one after the other, as one edit: what none of them touched stays untouched, so that
-/// it merges with what others do there.
+/// Composing successive edits of one text into one edit. Text that none of them touched stays untouched, so the
+/// result merges with other clients' edits there.
 extension TextSplice {
-  /// A stretch of the text in between: bytes that were there before, or new ones.
+  /// A piece of the intermediate text: a range of the original, or inserted bytes.
   private enum Piece {
     case kept(Range<Int>)
     case new(ArraySlice<UInt8>)
@@ -23,7 +23,8 @@ extension TextSplice {
     }
   }
 
-  /// The splices that do at once what `first` and then `second` do; `second` speaks of the text after `first`.
+  /// The splices with the effect of `first` followed by `second`; the offsets of `second` are those of the text after
+  /// `first`.
   public static func compose(_ first: [TextSplice], then second: [TextSplice]) -> [TextSplice] {
     var pieces = [Piece]()
     var position = 0
@@ -32,7 +33,7 @@ extension TextSplice {
       pieces.append(.new(ArraySlice(Array(splice.insertion.utf8))))
       position = splice.end
     }
-    // The end of the text does not matter: nothing lies behind it.
+    // An open end is enough: nothing follows it.
     pieces.append(.kept(position..<Int.max))
     var edited = [Piece]()
     var rest = pieces[...]
@@ -46,7 +47,7 @@ extension TextSplice {
     return splices(edited + rest)
   }
 
-  /// The splices of `text` without what they take out and put in again at the same place.
+  /// The splices of `text`, reduced by text that they remove and insert again at the same place.
   public static func trim(_ splices: [TextSplice], of text: String) -> [TextSplice] {
     let bytes = Array(text.utf8)
     var result = [TextSplice]()

@@ -1,7 +1,7 @@
-/// Who types goes on behind what was typed before, and a save now and then cuts that into splices. Of the next one only the
-/// author's client knows that it belongs to the one before.
+/// Insertion affinity: a user who types continues behind the text typed before, while saves cut the typing into
+/// several splices. Only the author's client knows that a splice continues the previous one.
 extension TextSplice {
-  /// The places behind what the splices insert, in the text that they make.
+  /// The offsets behind each splice's insertion, in the resulting text.
   package static func ends(of splices: [TextSplice]) -> [Int] {
     var shift = 0
     var ends = [Int]()
@@ -12,16 +12,17 @@ extension TextSplice {
     return ends
   }
 
-  /// The splices of `text`, those leaning to the left that go on at one of the ends of what their author wrote.
+  /// The splices of `text`, with `leansLeft` set for those that continue at one of `ends`, where the author's
+  /// insertions end.
   ///
-  /// Where letters are alike, a comparison of two texts can't tell which of them is new: one that would fit at an end is
-  /// put there.
+  /// If neighboring letters are equal, a comparison of two texts can't tell which of them was inserted; an insertion
+  /// that fits at one of `ends` is moved there.
   package static func leaning(_ splices: [TextSplice], on ends: some Collection<Int>, of text: String) -> [TextSplice] {
     guard !ends.isEmpty else { return splices }
     var leaning = splices
     var before = 0
     for index in leaning.indices {
-      // Nothing goes over what stands in front of it.
+      // A splice can't slide across the previous one.
       defer { before = leaning[index].end }
       if leaning[index].insertion.isEmpty { continue }
       if ends.contains(leaning[index].offset) {
@@ -36,10 +37,10 @@ extension TextSplice {
     return leaning
   }
 
-  /// So far a splice is looked at for a place that would do as well.
+  /// The largest distance in bytes that an insertion slides.
   private static let maximumSlide = 64
 
-  /// The insertion at a place further left, if it makes the same text there.
+  /// The equivalent insertion at a place further left; nil if it would produce another text.
   private func slid(to place: Int, in text: String) -> TextSplice? {
     let distance = offset - place
     guard (1...Self.maximumSlide).contains(distance), offset <= text.utf8.count else { return nil }

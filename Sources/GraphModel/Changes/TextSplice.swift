@@ -1,17 +1,17 @@
-/// One place where a text changes: `length` bytes of UTF-8 at `offset` give way to `insertion`. The splices of one edit
-/// all speak of the text before the edit, in ascending order, not overlapping.
+/// A replacement of `length` bytes of UTF-8 at `offset` by `insertion`. The offsets of an edit's splices all refer to
+/// the text before the edit; the splices are in ascending order and do not overlap.
 public struct TextSplice: Hashable, Sendable {
-  /// Where it begins, in bytes of UTF-8, on a character's boundary.
+  /// The start, in bytes of UTF-8, on a scalar boundary.
   public var offset: Int
-  /// How many bytes give way.
+  /// The number of bytes removed.
   public var length: Int
-  /// What comes instead; empty for a deletion.
+  /// The text inserted; empty for a deletion.
   public var insertion: String
-  /// The insertion goes on with what its author has just written to its left: what others insert between the two comes
-  /// behind it, whoever was first, so that nobody's letters stand in the middle of another's word.
+  /// Whether the insertion continues what its author has just written to its left. An insertion of another author at
+  /// the same place then goes behind it, regardless of which was committed first, so that it doesn't split a word.
   public var leansLeft: Bool
 
-  /// A splice that nobody has checked against a text yet.
+  /// Creates a splice, unchecked against any text.
   public init(offset: Int, length: Int, insertion: String, leansLeft: Bool = false) {
     self.offset = offset
     self.length = length
@@ -19,7 +19,7 @@ public struct TextSplice: Hashable, Sendable {
     self.leansLeft = leansLeft
   }
 
-  /// Behind the last byte that gives way.
+  /// The end of the removed range.
   public var end: Int { offset + length }
 
   public static func == (left: TextSplice, right: TextSplice) -> Bool {
@@ -27,7 +27,7 @@ public struct TextSplice: Hashable, Sendable {
       && Bytes.equal(left.insertion, right.insertion)
   }
 
-  /// The text after the splices; nil when one lies outside it, overlaps the one before, or cuts a character's bytes.
+  /// The text after the splices; nil if one lies outside it, overlaps the previous one, or splits a scalar.
   public static func apply(_ splices: [TextSplice], to text: String) -> String? {
     let bytes = Array(text.utf8)
     var result = [UInt8]()
@@ -50,7 +50,7 @@ public struct TextSplice: Hashable, Sendable {
     offset == bytes.count || bytes[offset] & 0xC0 != 0x80
   }
 
-  /// The one splice that turns `old` into `new` and touches the fewest bytes, on scalar boundaries.
+  /// The single splice that turns `old` into `new` and touches the fewest bytes, on scalar boundaries.
   public static func smallest(from old: String, to new: String) -> TextSplice {
     let (a, b) = (Array(old.utf8), Array(new.utf8))
     var prefix = 0
@@ -64,15 +64,15 @@ public struct TextSplice: Hashable, Sendable {
       insertion: String(decoding: b[prefix..<(b.count - suffix)], as: UTF8.self))
   }
 
-  /// `splices` and `earlier` were both made against one text; the result does to the text after `earlier` what
-  /// `splices` meant. Nothing that `earlier` inserted is deleted; at equal places the earlier insertion comes first,
-  /// unless the later one alone leans to the left.
+  /// Transforms `splices` to apply after `earlier`; both were made against the same text. Text that `earlier`
+  /// inserted is never deleted. At equal places the earlier insertion comes first, unless only the later one leans
+  /// left.
   public static func rebase(_ splices: [TextSplice], over earlier: [TextSplice]) -> [TextSplice] {
     move(splices, over: earlier, goesFirst: false)
   }
 
-  /// The other way round: what the earlier of two edits does to a text that has the later one already. Both ways lead
-  /// to one text, so a client can show its own edit before it knows what was committed in front of it.
+  /// Transforms the earlier edit to apply to a text that already has the later one. Both orders produce the same
+  /// text, so a client can show its own edit before it receives the commits that precede it.
   public static func rebase(_ splices: [TextSplice], under later: [TextSplice]) -> [TextSplice] {
     move(splices, over: later, goesFirst: true)
   }
@@ -80,7 +80,7 @@ public struct TextSplice: Hashable, Sendable {
   private static func move(_ splices: [TextSplice], over others: [TextSplice], goesFirst: Bool) -> [TextSplice] {
     var result = [TextSplice]()
     for splice in splices where splice.offset >= 0 && splice.length >= 0 && splice.offset <= maximumOffset {
-      // Those of one edit keep their order, wherever they lean.
+      // Splices of one edit keep their order, regardless of their affinity.
       let place = max(
         map(splice.offset, over: others) { $0.comesFirst(beside: splice, isEarlier: !goesFirst) }, result.last?.end ?? 0
       )
@@ -96,18 +96,18 @@ public struct TextSplice: Hashable, Sendable {
     return result
   }
 
-  /// Whether the insertion stands to the left of that of another edit at the same place.
+  /// Whether this insertion goes to the left of another edit's insertion at the same place.
   private func comesFirst(beside other: TextSplice, isEarlier: Bool) -> Bool {
     isEarlier ? leansLeft || !other.leansLeft : leansLeft && !other.leansLeft
   }
 
-  /// Where a place is after `splices`: behind what they insert there, or in front of it.
+  /// The offset `place` after `splices`: behind or in front of an insertion at the same place.
   package static func moved(_ place: Int, by splices: [TextSplice], isBehind: Bool) -> Int {
     map(place, over: splices) { _ in isBehind }
   }
 
-  /// Where an insertion at `offset` lands: behind what the others insert there as far as that comes first, and out of
-  /// what they delete around it.
+  /// The place of an insertion at `offset` after `others`: behind their insertions at the same place that come first,
+  /// and outside the ranges that they delete.
   private static func map(_ offset: Int, over others: [TextSplice], behind comesFirst: (TextSplice) -> Bool) -> Int {
     var shift = 0
     for splice in others where splice.length > 0 || !splice.insertion.isEmpty {
@@ -118,7 +118,7 @@ public struct TextSplice: Hashable, Sendable {
     return offset + shift
   }
 
-  /// What is left of a deleted range, in the coordinates after `others`, cut where they inserted something.
+  /// The parts of a deleted range that `others` leave, in coordinates after `others`, split where they inserted text.
   private static func survivors(of range: Range<Int>, over others: [TextSplice]) -> [Range<Int>] {
     var pieces = [Range<Int>]()
     var start = range.lowerBound

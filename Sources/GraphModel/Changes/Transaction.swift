@@ -1,48 +1,49 @@
-/// The idempotency key of a transaction: the replica that made it and its place in that replica's sequence. Saving
-/// twice under one id commits once and answers twice.
+/// The idempotency key of a transaction: the replica that created it and a sequence number. Saving twice under one id
+/// commits once and answers twice.
 public struct TransactionID: Hashable, Sendable {
-  /// The client that made it.
+  /// The client that created the transaction.
   public var replica: UniqueID
-  /// Its place in that client's sequence; never used twice.
+  /// The number in that client's sequence; never used twice.
   public var sequence: UInt64
 
-  /// The key of one replica's transaction.
+  /// Creates the key of one replica's transaction.
   public init(replica: UniqueID, sequence: UInt64) {
     self.replica = replica
     self.sequence = sequence
   }
 }
 
-/// What happens when two clients changed the same property of one object. Edits of different properties always merge.
-/// docs/guides/conflicts.md has all of it as a table.
+/// What happens if two clients changed the same property of an object. Edits of different properties always merge.
+/// docs/guides/conflicts.md has the complete table.
 public enum MergePolicy: UInt8, Sendable, CaseIterable {
-  /// The transaction is refused, and says what stood in the way.
+  /// The transaction is refused; the refusal lists the conflicts.
   case error
-  /// What is stored stays, property by property.
+  /// The stored value wins, property by property.
   case storeTrump
-  /// What the transaction says wins, property by property.
+  /// The transaction's value wins, property by property.
   case objectTrump
-  /// An object with a conflict becomes what the transaction's author saw, with the transaction's edits; to-manys merge.
+  /// An object with a conflict becomes what the transaction's author saw, plus the transaction's edits; to-manys
+  /// merge.
   case overwrite
-  /// An object with a conflict keeps what is stored, whole.
+  /// An object with a conflict keeps all its stored values.
   case rollback
 }
 
-/// All of a context's changes, committed whole or not at all.
+/// A context's changes, committed all or nothing.
 public struct Transaction: Hashable, Sendable {
   /// The idempotency key.
   public var id: TransactionID
-  /// What decides a conflict.
+  /// The policy that decides conflicts.
   public var policy: MergePolicy
-  /// Kept with the commit: what undo goes by.
+  /// The undo group, stored with the commit.
   public var undo: UndoGroup?
-  /// References do not depend on their order; deletes are carried out last.
+  /// The changes. References may point to later ones; deletes are applied last.
   public var changes: [Change]
-  /// Properties that the author's version of the model does not have: what others do to them stands in no edit's way, for
-  /// the author can't be told of it. Never travels; a lens sets it.
+  /// Properties that the author's version of the model does not have. Concurrent changes of them cause no conflict,
+  /// as the author could not be notified. Not part of the encoding; a lens sets it.
   public var unseen = Set<PropertyNumber>()
 
-  /// A transaction that is ready to be sent.
+  /// Creates a transaction that is ready to be sent.
   public init(id: TransactionID, policy: MergePolicy = .error, undo: UndoGroup? = nil, changes: [Change]) {
     self.id = id
     self.policy = policy
@@ -50,7 +51,7 @@ public struct Transaction: Hashable, Sendable {
     self.changes = changes
   }
 
-  /// About how many bytes the transaction takes in memory; what waits for the disk is bounded by it.
+  /// The approximate size in memory, in bytes; it bounds the queue in front of the disk.
   public var approximateSize: Int {
     var size = 200
     for change in changes {
@@ -61,33 +62,34 @@ public struct Transaction: Hashable, Sendable {
   }
 }
 
-/// What a transaction does to one object.
+/// A transaction's change of one object.
 public struct Change: Hashable, Sendable {
-  /// What is to happen to the object.
+  /// The kind of change.
   public enum Kind: UInt8, Sendable {
-    /// The object is made.
+    /// Inserts the object.
     case insert
-    /// Its properties change, as the edits say.
+    /// Applies the edits to the object.
     case update
-    /// The object goes, with what the delete rules take along.
+    /// Deletes the object; the delete rules apply.
     case delete
-    /// An object that was deleted comes back under its own id. Only the server makes these, from history.
+    /// Revives a deleted object under its own id. Only the server creates this kind, from history.
     case revive
   }
 
-  /// What is to happen to the object.
+  /// The kind of change.
   public var kind: Kind
-  /// Temporary for an insert; else permanent, or the temporary id of an insert in the same transaction.
+  /// A temporary id for an insert; otherwise a permanent id, or the temporary id of an insert in the same
+  /// transaction.
   public var id: ObjectID
-  /// The revision that the object was read at; 0 for an insert. An update without edits says only this.
+  /// The revision at which the object was read; 0 for an insert. An update without edits only states this revision.
   public var base: Revision
-  /// None for a delete; for an insert what differs from the defaults.
+  /// The edits: none for a delete, the differences from the defaults for an insert.
   public var edits: [Edit]
-  /// What must not have been changed by others, or the whole transaction is refused; nil for nothing. Of updates and
-  /// deletes; an update without edits may say it of an object that the transaction only depends on.
+  /// The condition that others have not changed the object; if it fails, the transaction is refused. For updates and
+  /// deletes; an update without edits can state it for an object that the transaction only depends on.
   public var onlyIf: Precondition?
 
-  /// A change of one object, as its author read it at revision `base`.
+  /// Creates a change of an object that its author read at revision `base`.
   public init(
     _ kind: Kind, _ id: ObjectID, base: Revision = 0, edits: [Edit] = [], onlyIf: Precondition? = nil
   ) {
@@ -99,15 +101,15 @@ public struct Change: Hashable, Sendable {
   }
 }
 
-/// A condition of a change: others have not changed the object, or some properties of it, since the author read it. It
-/// protects a value that was calculated from what was read: a counter, a ticket, a lease.
+/// A condition of a change: others have not changed the object, or some of its properties, since the author read it.
+/// It protects values that are calculated from what was read: a counter, a ticket, a lease.
 public struct Precondition: Hashable, Sendable {
-  /// The revision at which it was read, from 1.
+  /// The revision at which the author read the object, from 1.
   public var revision: Revision
-  /// The properties that were read, all of which the object stores itself; empty for the object as a whole.
+  /// The properties that were read; the object itself must store all of them. Empty for the object as a whole.
   public var properties: [PropertyNumber]
 
-  /// Nobody else has changed these since.
+  /// Creates the condition that others have not changed the properties since `revision`.
   public init(revision: Revision, properties: [PropertyNumber] = []) {
     self.revision = revision
     self.properties = properties

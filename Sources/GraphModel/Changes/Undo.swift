@@ -1,13 +1,13 @@
-/// Which undo stack a commit belongs to, which edits are undone together, and what a menu calls them.
+/// The undo stack and the undo step that a commit belongs to, with the step's name in a menu.
 public struct UndoGroup: Hashable, Sendable {
-  /// The stack: a window's, or a document's.
+  /// The stack, for example of a window or a document.
   public var scope: UniqueID
-  /// Commits of one group that follow each other in their scope are undone together.
+  /// The step: successive commits of a scope with equal groups are undone together.
   public var group: UInt64
-  /// For a menu: "Undo NAME".
+  /// The name in a menu: "Undo NAME".
   public var name: String
 
-  /// A group of commits that are taken back together.
+  /// Creates a group of commits that are undone together.
   public init(scope: UniqueID, group: UInt64, name: String) {
     self.scope = scope
     self.group = group
@@ -25,18 +25,18 @@ public struct UndoGroup: Hashable, Sendable {
   }
 }
 
-/// Asks for one step to be taken back, or for what was taken back to be done again, as a transaction of its own.
+/// A request to undo or redo one step, as a transaction of its own.
 public struct UndoRequest: Hashable, Sendable {
-  /// The idempotency key of the transaction.
+  /// The idempotency key of the new transaction.
   public var id: TransactionID
-  /// A commit of the step, an undo or a redo of it; nil takes the next step of the stack.
+  /// A commit of the step, or an undo or redo of it; nil for the next step of the stack.
   public var revision: Revision?
-  /// The stack; nil takes all of the author's as if they were one. The zero id is the stack of the commits that name none.
+  /// The stack; nil for all stacks of the author together. The zero id is the stack of commits without an undo group.
   public var scope: UniqueID?
-  /// Redo instead of undo.
+  /// Whether to redo instead of undo.
   public var redo: Bool
 
-  /// The author's newest step, unless more is said.
+  /// Creates a request, by default for the undo of the author's newest step.
   public init(_ id: TransactionID, revision: Revision? = nil, scope: UniqueID? = nil, redo: Bool = false) {
     self.id = id
     self.revision = revision
@@ -47,16 +47,16 @@ public struct UndoRequest: Hashable, Sendable {
 
 /// Commits that are undone together.
 public struct UndoStep: Hashable, Sendable {
-  /// What the commits name; nil for a commit that names no group, which is a step of its own.
+  /// The commits' undo group; nil for a commit without a group, which is a step of its own.
   public var group: UndoGroup?
-  /// The first of the step's own commits.
+  /// The revision of the step's first commit.
   public var oldest: Revision
-  /// The last of them: it names the step.
+  /// The revision of its last commit, which identifies the step.
   public var newest: Revision
-  /// How many there are; others' commits may stand between them.
+  /// The number of commits; other authors' commits may lie between them.
   public var count: Int
 
-  /// A step, as undo or redo would take it.
+  /// Creates an undo step.
   public init(group: UndoGroup?, oldest: Revision, newest: Revision, count: Int) {
     self.group = group
     self.oldest = oldest
@@ -64,18 +64,18 @@ public struct UndoStep: Hashable, Sendable {
     self.count = count
   }
 
-  /// For a menu; empty when the commits have no name.
+  /// The name in a menu; empty if the commits have none.
   public var name: String { group?.name ?? "" }
 }
 
-/// What undo and redo would take now.
+/// The steps that undo and redo would apply to now.
 public struct UndoState: Hashable, Sendable {
-  /// Nil when there is nothing to undo.
+  /// The next step to undo; nil if there is none.
   public var undo: UndoStep?
-  /// Nil when there is nothing to redo.
+  /// The next step to redo; nil if there is none.
   public var redo: UndoStep?
 
-  /// Nothing, unless a step is given.
+  /// Creates a state, by default with nothing to undo or redo.
   public init(undo: UndoStep? = nil, redo: UndoStep? = nil) {
     self.undo = undo
     self.redo = redo

@@ -1,5 +1,5 @@
-/// Looks through a plan for what keeps the two versions' clients apart. A migration carries out more than a lens can
-/// show: it happens once, and the values of before are gone; through a lens both go on.
+/// Finds the differences between two versions that rule out a lens. A migration allows more than a lens: it happens
+/// once and discards the old values, while through a lens both versions stay in use.
 struct LensCheck {
   let plan: MigrationPlan
   var problems = [MigrationPlan.Problem]()
@@ -11,7 +11,7 @@ struct LensCheck {
 
   init(_ plan: MigrationPlan) { self.plan = plan }
 
-  /// The nearest ancestor that the older version has, as that version has it.
+  /// The nearest ancestor that the older version has, as declared in that version.
   static func ancestor(of entity: Entity, _ plan: MigrationPlan) -> Entity? {
     var next = entity.parent
     while let number = next, let parent = plan.new.entity(number) {
@@ -43,7 +43,7 @@ struct LensCheck {
     }
   }
 
-  /// Objects of a subentity that is new are seen as what they inherit from.
+  /// Objects of a new subentity appear as objects of their nearest known ancestor.
   private mutating func checkNew(_ entity: Entity) {
     guard !entity.isAbstract, let ancestor = Self.ancestor(of: entity, plan), ancestor.isAbstract else { return }
     report(
@@ -64,7 +64,7 @@ struct LensCheck {
     }
   }
 
-  /// Whoever does not know a property inserts objects without it.
+  /// A client without the property inserts objects without a value for it.
   private mutating func checkNew(_ property: Property) {
     switch property.kind {
     case .attribute(let attribute):
@@ -106,7 +106,7 @@ struct LensCheck {
   ) {
     let path = path(property)
     let isFree = property.isOptional && !before.isOptional
-    // What is shown in place of a value that the older version does not take.
+    // The value shown for values that the older version does not allow.
     let standIn = earlier.checked(earlier.defaultValue) ?? .null
     let hasStandIn = before.isOptional || !standIn.isNull
     let texts: Set<Attribute.Kind> = [.string, .text]
@@ -148,7 +148,7 @@ struct LensCheck {
     if !relationship.isToMany, property.isOptional != before.isOptional {
       report(path, property.isOptional ? "may be null now" : "is required now")
     }
-    // The places among the members are named after the relationship, and go with it.
+    // Position attributes are named after their relationship and match with it.
     if let place = relationship.position, let placeBefore = earlier.position { later[placeBefore] = place }
   }
 }

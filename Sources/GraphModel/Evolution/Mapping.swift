@@ -1,18 +1,17 @@
-/// What an attribute's values become when a store of the version before is migrated: an expression over the object as
-/// that version has it.
+/// A migration's rule for an attribute: an expression over the object as the previous version has it.
 public struct Mapping: Sendable {
-  /// `Person.fullName`, the names of the version that has the mapping.
+  /// The attribute, in the names of the version with the mapping: `Person.fullName`.
   public let target: String
-  /// `first + " " + last`, in the names of the version before.
+  /// The expression, in the names of the previous version: `first + " " + last`.
   public let expression: String
-  /// Where it stands in the file.
+  /// The mapping's path in the model file.
   public let path: String
 }
 
 // MARK: - Reading the model
 
 extension Fields {
-  /// The member `renamed`: a property's may have a dot in it, where a composite has become an attribute or back.
+  /// Reads `renamed`. A property's earlier name may contain a dot, if a composite became an attribute or vice versa.
   mutating func earlierName() -> String? {
     guard let text = string("renamed") else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -39,7 +38,8 @@ extension ModelReader {
 }
 
 extension ModelLinker {
-  /// What a mapping is for; whether its expression can be read shows when the version before is there to read it against.
+  /// Checks the mappings' targets. Their expressions can only be parsed against the previous version, by the
+  /// migration.
   mutating func checkMappings() {
     if draft.version == 1, !draft.mappings.isEmpty {
       report("mapping", "version 1 has none before it, whose values a mapping could read")
@@ -64,7 +64,7 @@ extension ModelLinker {
 // MARK: - Values
 
 extension Attribute {
-  /// Whether values of the type can become the attribute's.
+  /// Whether values of the type can be assigned to the attribute.
   func takes(_ type: GraphValueType) -> Bool {
     switch (type, kind) {
     case (.null, _): true
@@ -75,7 +75,7 @@ extension Attribute {
     }
   }
 
-  /// What an expression has come to, in the attribute's form; null for what does not fit.
+  /// The result of an expression as a value of the attribute; null if it does not fit.
   public func settled(_ value: Value) -> Value {
     if kind == .decimal, case .integer(let number) = value {
       return Value(json: .integer(number), kind: .decimal, cases: []) ?? .null
@@ -83,8 +83,8 @@ extension Attribute {
     return checked(value) ?? .null
   }
 
-  /// Whether every value of the type is one of the attribute's as it is. A calculated whole number need not be one: what does
-  /// not fit into 64 bits is a fraction.
+  /// Whether every value of the type is a value of the attribute without conversion. A calculated integer is
+  /// excluded: a result beyond 64 bits becomes a fraction.
   public func takesUnchanged(_ type: GraphValueType) -> Bool {
     switch (type, kind) {
     case (.bool, .bool), (.decimal, .decimal), (.uuid, .uuid), (.data, .data): true

@@ -1,4 +1,4 @@
-/// What differs between a property and the one that stands for it.
+/// Inferring how a property differs from its predecessor.
 extension MigrationInference {
   mutating func inferChange(_ property: Property, _ before: Property) {
     let path = path(property, in: new)
@@ -41,7 +41,7 @@ extension MigrationInference {
       add(.changeProperty, path, "is no longer set by the server")
     }
     if earlier.kind != attribute.kind {
-      // A text that is to be a URI, or the name of a case, may not be one.
+      // Not every text is a URI or the name of a case.
       if TypeChange.mayFail(from: earlier.kind, to: attribute.kind) { plan.tightened.insert(property.owner) }
       add(.changeProperty, path, "was \(earlier.kind.rawValue), and is \(attribute.kind.rawValue) now")
     }
@@ -56,8 +56,8 @@ extension MigrationInference {
     }
   }
 
-  /// What is derived from something that has another value by now, or another meaning, is computed anew, too, though its
-  /// own text is what it was.
+  /// Marks attributes for recomputation whose sources have changed values or meaning, even if their own text is
+  /// unchanged.
   mutating func inferDerived() {
     var hasMore = true
     while hasMore {
@@ -75,7 +75,7 @@ extension MigrationInference {
     }
   }
 
-  /// Whether an attribute may say something else of an object than the one of its name did.
+  /// Whether an attribute's values may differ from those of the attribute with its name in the old version.
   private func isOther(_ source: PropertyNumber) -> Bool {
     guard let property = new.property(source), case .kept(let number)? = plan.origins[source],
       let before = old.property(number), before.name == property.name,
@@ -154,8 +154,8 @@ extension MigrationInference {
     if !relationship.isToMany { inferOptionality(property, before, path) }
   }
 
-  /// A to-one becomes a to-many, or the other way round. Of a to-many that is found through its inverse nothing is stored:
-  /// what counts is the other end.
+  /// Handles a to-one that becomes a to-many, or vice versa. A to-many that is found through its inverse stores
+  /// nothing; the inverse decides.
   private mutating func inferCount(
     _ property: Property, _ relationship: Relationship, _ before: Property, _ earlier: Relationship, _ path: String
   ) {
@@ -165,7 +165,7 @@ extension MigrationInference {
       plan.tightened.insert(property.owner)
       add(.changeProperty, path, "was a to-one; the object that it led to is its only member")
     case (.reference, .inverse) where new.property(relationship.inverse)?.relationship?.storage == .reference:
-      // One to one, stored at both ends: the other end keeps it.
+      // A one-to-one relationship, stored at both ends: the other end keeps it.
       add(.changeProperty, path, "was a to-one, and is found through its inverse now")
     default:
       report(
@@ -176,7 +176,7 @@ extension MigrationInference {
     }
   }
 
-  /// Another composition of a letter in a constant is another expression.
+  /// Compares by bytes: canonically equivalent constants are different expressions.
   private func isOtherwise(_ now: String?, _ then: String?) -> Bool {
     now.map(ByteKey.init) != then.map(ByteKey.init)
   }

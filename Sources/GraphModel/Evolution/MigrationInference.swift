@@ -1,12 +1,13 @@
-/// Finds for each part of the new version what stands for it in the old one. Entities come first: properties are looked
-/// for within the entity that stands for theirs.
+/// Finds the predecessor of each part of the new version in the old one. Entities are matched first; a property's
+/// predecessor is searched in its entity's predecessor.
 struct MigrationInference {
   var plan: MigrationPlan
   var problems = [MigrationPlan.Problem]()
-  /// The new property that an old one goes to.
+  /// The new property by its old predecessor.
   var successors = [PropertyNumber: Property]()
   var mappings = [String: Mapping]()
-  /// Entities of which nobody knows what they were: what is said of their properties, and of what leads to them, means nothing.
+  /// Entities without a definite predecessor; problems with their properties and with relationships to them are not
+  /// reported.
   var doubted = Set<String>()
 
   var old: Model { plan.old }
@@ -67,8 +68,8 @@ struct MigrationInference {
     plan.removedEntities = old.entities.filter { taken[$0.number] == nil }
   }
 
-  /// What an earlier version called it stays in the file for as long as anybody likes: where that name is gone, the
-  /// renaming is done.
+  /// The predecessor of an entity. `renamed` may stay in the file in later versions: if no entity has that name, the
+  /// renaming is complete.
   private mutating func earlier(_ entity: Entity) -> Entity? {
     if let name = entity.renamed {
       if let before = old.entity(named: name) { return before }
@@ -164,7 +165,7 @@ struct MigrationInference {
     }
   }
 
-  /// Values that nobody has judged yet: by SQL alone where they may only be missing.
+  /// Marks values that were never validated; SQL alone finds those that can only be missing.
   mutating func judge(_ property: Property) {
     if !property.isOptional { plan.required.append(property) }
     let family = new.entity(property.owner)?.family ?? []
@@ -209,7 +210,7 @@ struct MigrationInference {
     add(.addProperty, path, "is new, and leads nowhere yet")
   }
 
-  /// The other end of a relationship that is kept there, if the earlier version had that end.
+  /// The inverse that stores the relationship, if the earlier version had it.
   private func keptInverse(of property: Property) -> String? {
     guard property.slot == nil, let inverse = property.relationship.flatMap({ new.property($0.inverse) }),
       let before = plan.entities[inverse.owner].flatMap({ old.entity($0) })

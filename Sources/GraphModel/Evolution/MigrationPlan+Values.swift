@@ -1,6 +1,6 @@
 extension MigrationPlan {
-  /// What the plan makes of one object, by the new slots: what SQL does to a table, in plain words. Values that take more
-  /// than the object itself are nil: derived ones, places, and expressions over relationships.
+  /// The values of a migrated object, by the new slots; the same as SQL computes for a table. Nil for values that
+  /// depend on more than the object: derived ones, positions, and expressions over relationships.
   public func values(from image: ObjectImage) -> [Value?]? {
     guard let number = entities.first(where: { $0.value == image.id.entity })?.key, let entity = new.entity(number)
     else {
@@ -20,7 +20,7 @@ extension MigrationPlan {
         property.attribute?.settled(ExpressionEvaluator(expression, model: old).value(of: image))
       case .mapped, .derived, .place, nil: nil
       }
-    // Null may have become the default.
+    // Null may become the default.
     if let value, value.isNull, let fill = fills.first(where: { $0.property.number == property.number }) {
       return fill.value
     }

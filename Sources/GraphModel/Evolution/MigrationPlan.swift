@@ -1,32 +1,32 @@
-/// What becomes of a store of one version of a model when the next one is to hold: inferred from the two models alone.
+/// The migration of a store from one version of a model to the next, inferred from the two models alone.
 ///
-/// Everything that the new version has is there because something of the old one stands for it, or because it is new. A
-/// name stands for the same name, or for what `renamed` says; nothing is guessed from types or places. Where there is more
-/// than one way, or none, the plan says so, all of it at once, each with its path, and nothing is migrated.
+/// Each part of the new version either has a predecessor in the old one or is new. The predecessor has the same name
+/// or the name that `renamed` states; types and order are never used to guess. If a change is ambiguous or
+/// impossible, `infer(from:to:)` throws all problems with their paths, and nothing is migrated.
 public struct MigrationPlan: Sendable {
-  /// Where a stored property's values come from.
+  /// The source of a stored property's values.
   public enum Origin: Sendable {
-    /// From this property of the old version, as they are: nothing is rewritten.
+    /// The values of this property of the old version, unchanged; no row is rewritten.
     case kept(PropertyNumber)
-    /// From this property, in another form.
+    /// The values of this property of the old version, converted.
     case converted(PropertyNumber)
-    /// From an expression over the object as it was.
+    /// An expression over the old object.
     case mapped(GraphExpression)
-    /// One value for all.
+    /// The same value for all objects.
     case constant(Value)
     /// Null, or no members.
     case empty
-    /// The rules compute it.
+    /// Computed by the rules.
     case derived
-    /// The place among the members of a relationship that has become ordered: by id.
+    /// The position among the members of a relationship that has become ordered, initially by id.
     case place
   }
 
-  /// Why there is no plan: what has no one way, with its path.
+  /// A change that is ambiguous or impossible.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// `Person.age`, or `mapping.Person.age`, in the names of the new version where it has them.
+    /// The path, `Person.age` or `mapping.Person.age`, in the names of the new version where it has them.
     public let path: String
-    /// A sentence that begins behind the path.
+    /// The rest of the sentence after the path.
     public let reason: String
 
     public var description: String { "\(path): \(reason)" }
@@ -34,43 +34,43 @@ public struct MigrationPlan: Sendable {
     init(_ path: String, _ reason: String) { (self.path, self.reason) = (path, reason) }
   }
 
-  /// All of them, never empty.
+  /// All problems of an inference; never empty.
   public struct Problems: Error, Sendable, CustomStringConvertible {
-    /// In the order of the new version's file; what the old one had comes last.
+    /// The problems, in the order of the new version's file; those of removed parts come last.
     public let all: [Problem]
 
     public var description: String { all.map(\.description).joined(separator: "\n") }
   }
 
-  /// The version that the store has.
+  /// The store's version.
   public let old: Model
-  /// The version that it is to have.
+  /// The version to migrate to.
   public let new: Model
-  /// What happens, for people, in the order of the new version's file; what goes comes last.
+  /// The steps, for people, in the order of the new version's file; removals come last.
   public internal(set) var steps = [MigrationStep]()
-  /// The old entity that stands for a new one.
+  /// The old entity by its new successor.
   public internal(set) var entities = [EntityNumber: EntityNumber]()
-  /// Of each stored property of an entity that was there.
+  /// The source of each stored property's values, for entities that have a predecessor.
   public internal(set) var origins = [PropertyNumber: Origin]()
-  /// The old property of a relationship that is found through its inverse.
+  /// The old property of each relationship that is found through its inverse.
   public internal(set) var pairs = [PropertyNumber: PropertyNumber]()
-  /// The old property that a new one's name, or its `renamed`, stands for, whatever became of its values.
+  /// The old property that a new one's name or `renamed` refers to, regardless of the values.
   public internal(set) var predecessors = [PropertyNumber: PropertyNumber]()
-  /// What is gone, of the old version.
+  /// Entities of the old version without a successor.
   public internal(set) var removedEntities = [Entity]()
-  /// Stored properties of entities that stay.
+  /// Removed stored properties of entities that stay.
   public internal(set) var removedProperties = [Property]()
-  /// Required properties that nothing fills: there may be no object that would need one.
+  /// New required properties without a value: a store with objects that need one can't be migrated.
   public internal(set) var unfilled = [Property]()
-  /// What null becomes where it is no longer allowed.
+  /// The value that replaces null in properties that have become required.
   public internal(set) var fills = [(property: Property, value: Value)]()
-  /// Properties that must not be null, and may be.
+  /// Properties that must not be null and may be in the old store.
   public internal(set) var required = [Property]()
-  /// New entities whose objects may break a rule that held of none of them before.
+  /// New entities with rules that the old version did not have, so that objects may break them.
   public internal(set) var tightened = Set<EntityNumber>()
 
   /// Infers the plan.
-  /// - Throws: everything that has no one way.
+  /// - Throws: all ambiguous or impossible changes.
   public static func infer(from old: Model, to new: Model) throws(Problems) -> MigrationPlan {
     var inference = MigrationInference(MigrationPlan(old: old, new: new))
     inference.run()
@@ -78,9 +78,9 @@ public struct MigrationPlan: Sendable {
     return inference.plan
   }
 
-  /// What a version of the same hash as the one before says of values: no migration carries it out, since a store is of both
-  /// versions. Nil for one that says nothing of them, and where the hashes differ.
-  /// - Returns: the end of a sentence about the version.
+  /// A difference about values between two versions of equal hash. A store belongs to both versions, so no migration
+  /// would apply it. Nil if there is none, or if the hashes differ.
+  /// - Returns: the rest of a sentence that begins with the version.
   public static func unnoticedChange(from old: Model, to new: Model) -> String? {
     guard old.hash == new.hash else { return nil }
     if !new.mappings.isEmpty { return "has a mapping" }
@@ -88,8 +88,8 @@ public struct MigrationPlan: Sendable {
     return steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty } ? "gives names to others" : nil
   }
 
-  /// The same for objects of which nobody knows whether they keep what the old version asks: whatever the new one asks of
-  /// values is looked at, not only what it asks more.
+  /// The plan with every rule of the new version checked, not only the additional ones; for objects that may break
+  /// the rules of the old version.
   public func judgingEverything() -> MigrationPlan {
     var plan = self
     for entity in new.entities where entities[entity.number] != nil {
@@ -113,12 +113,12 @@ public struct MigrationPlan: Sendable {
     self.new = new
   }
 
-  /// The old property that goes on under a new one's name, its values as they are.
+  /// The old property whose unchanged values a new property keeps.
   public func kept(_ property: PropertyNumber) -> PropertyNumber? {
     if case .kept(let old)? = origins[property] { old } else { nil }
   }
 
-  /// Whether objects that a to-many of the new version leads to are gone, because their entity is.
+  /// Whether a to-many of the new version loses members because their entity is removed.
   public func hasLostObjects(_ property: Property) -> Bool {
     guard let destination = property.relationship?.destination,
       let family = entities[destination].flatMap({ old.entity($0) })?.family
@@ -126,7 +126,7 @@ public struct MigrationPlan: Sendable {
     return removedEntities.contains { family.contains($0.number) }
   }
 
-  /// The old properties that end: removed, converted or mapped to something else.
+  /// The old properties whose values are not kept: removed, converted or mapped to something else.
   public var endedProperties: [Property] {
     let going = Set(new.entities.flatMap(\.storedProperties).compactMap { kept($0.number) })
     let staying = Set(entities.values)
@@ -137,29 +137,29 @@ public struct MigrationPlan: Sendable {
   }
 }
 
-/// One thing that a migration does.
+/// One step of a migration.
 public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
-  /// What it is; the names are for programs.
+  /// The kind of step; the raw values are for programs.
   public enum Kind: String, Sendable, CaseIterable {
-    /// An entity is new, goes with all its objects, or has another name.
+    /// An entity is added, removed with all its objects, or renamed.
     case addEntity, removeEntity, renameEntity
-    /// A property is new, goes with its values, or has another name.
+    /// A property is added, removed with its values, or renamed.
     case addProperty, removeProperty, renameProperty
-    /// What may be null, which type, which cases, which relationship.
+    /// A property's optionality, type, cases or relationship changes.
     case changeProperty
-    /// Values come from an expression.
+    /// An expression supplies the values.
     case map
-    /// No two objects may share a key any more, or they may again.
+    /// A unique key is added or removed.
     case addUnique, removeUnique
-    /// What objects must keep is another: limits, counts, rules, or that an entity is abstract now.
+    /// The rules change: limits, counts, entity rules, or an entity that becomes abstract.
     case changeRules
   }
 
-  /// What it is.
+  /// The kind of step.
   public let kind: Kind
-  /// `Person.age`.
+  /// The entity or property: `Person.age`.
   public let path: String
-  /// What a person is told, behind the path.
+  /// The rest of the sentence after the path, for a person.
   public let text: String
 
   public var description: String { "\(path) \(text)" }

@@ -1,29 +1,29 @@
-/// What a client of the older version says, in the newer version's words.
+/// Translating requests of a client with the older version into the newer version.
 extension ModelLens {
   // MARK: - Numbers
 
-  /// An entity's number; 0 stays 0.
+  /// The newer number of an entity; 0 stays 0.
   public func later(entity number: EntityNumber) throws(Refusal) -> EntityNumber {
     var number = number
     for step in steps { number = try step.later(entity: number) }
     return number
   }
 
-  /// Several of them.
+  /// The newer numbers of several entities.
   public func later(entities numbers: [EntityNumber]) throws(Refusal) -> [EntityNumber] {
     var result = [EntityNumber]()
     for number in numbers { result.append(try later(entity: number)) }
     return result
   }
 
-  /// A property's number.
+  /// The newer number of a property.
   public func later(property number: PropertyNumber) throws(Refusal) -> PropertyNumber {
     var number = number
     for step in steps { number = try step.later(number) }
     return number
   }
 
-  /// An object, by the newer number of its entity.
+  /// The id with the newer number of its entity.
   public func later(_ id: ObjectID) throws(Refusal) -> ObjectID {
     var id = id
     for step in steps { id = try step.later(id) }
@@ -32,14 +32,14 @@ extension ModelLens {
 
   // MARK: - Changes
 
-  /// A value of no property in particular.
+  /// A value that belongs to no particular property.
   public func later(_ value: Value) throws(Refusal) -> Value {
     var value = value
     for step in steps { value = try step.later(value) }
     return value
   }
 
-  /// A value of a property, which the older version numbers so.
+  /// A value of the property with this number in the older version.
   public func later(_ value: Value, of property: PropertyNumber) throws(Refusal) -> Value {
     var (value, property) = (value, property)
     for step in steps {
@@ -49,7 +49,7 @@ extension ModelLens {
     return value
   }
 
-  /// Whether values of a property, which the older version numbers so, are written in another form in the newer.
+  /// Whether the newer version stores values of the older version's property in another form.
   public func isWidened(_ number: PropertyNumber) -> Bool {
     var number: PropertyNumber? = number
     for step in steps {
@@ -60,7 +60,7 @@ extension ModelLens {
     return false
   }
 
-  /// A transaction, which others' changes of what its author can't see do not stand in the way of.
+  /// The translated transaction; it ignores concurrent changes of properties that its author can't see.
   public func later(_ transaction: Transaction) throws(Refusal) -> Transaction {
     var transaction = transaction
     for step in steps { transaction = try step.later(transaction) }
@@ -77,7 +77,7 @@ extension ModelLens {
     return entity
   }
 
-  /// A condition's text, read in the older version and written in the newer.
+  /// The text of a predicate, parsed in the older version and printed in the newer.
   public func later(predicate text: String, of number: EntityNumber) throws(Refusal) -> String {
     if text.isEmpty { return "" }
     let entity = try oldEntity(number)
@@ -91,7 +91,7 @@ extension ModelLens {
     return predicate.text(in: new)
   }
 
-  /// An expression's text.
+  /// The text of an expression.
   public func later(expression text: String, of number: EntityNumber) throws(Refusal) -> String {
     let entity = try oldEntity(number)
     var expression: GraphExpression
@@ -104,7 +104,7 @@ extension ModelLens {
     return expression.text(in: new)
   }
 
-  /// The text of an order of objects.
+  /// The text of sort keys.
   public func later(sort text: String, of number: EntityNumber) throws(Refusal) -> String {
     if text.isEmpty { return "" }
     let entity = try oldEntity(number)
@@ -118,7 +118,7 @@ extension ModelLens {
     return keys.text(in: new)
   }
 
-  /// The texts of a request for rows: columns keep the names that the older version gives them.
+  /// The texts of a row request; the columns keep their names of the older version.
   public func later(
     rows properties: String, distinct: Bool, groups: String, order: String, of number: EntityNumber
   ) throws(Refusal) -> (properties: String, groups: String, order: String) {

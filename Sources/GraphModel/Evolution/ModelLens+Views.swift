@@ -1,28 +1,28 @@
-/// What a client of the older version is told, in its own words.
+/// Translating replies and deltas into the older version, for its clients.
 extension ModelLens {
   // MARK: - Objects
 
-  /// Whether objects of the entity, of the newer version, are seen.
+  /// Whether objects of the newer version's entity are visible.
   public func shows(_ entity: EntityNumber) -> Bool {
     var entity: EntityNumber? = entity
     for step in steps.reversed() { entity = entity.flatMap { step.views[$0] } }
     return entity != nil
   }
 
-  /// The older number; nil for what the older version does not have.
+  /// The older number of a property; nil if the older version does not have it.
   public func view(ofProperty number: PropertyNumber) -> PropertyNumber? {
     var number: PropertyNumber? = number
     for step in steps.reversed() { number = number.flatMap { step.earlier[$0] } }
     return number
   }
 
-  /// An object by the older number of its entity, 0 for one that is not seen.
+  /// The id with the older number of its entity, which is 0 if the object is not visible.
   public func view(of id: ObjectID) -> ObjectID { steps.reversed().reduce(id) { $1.view(of: $0) } }
 
-  /// A value of no property in particular.
+  /// A value that belongs to no particular property.
   public func view(of value: Value) -> Value { steps.reversed().reduce(value) { $1.view(of: $0) } }
 
-  /// A value of a property, which the newer version numbers so.
+  /// A value of the property with this number in the newer version.
   public func view(of value: Value, of property: PropertyNumber) -> Value {
     var (value, property) = (value, property)
     for step in steps.reversed() {
@@ -32,15 +32,15 @@ extension ModelLens {
     return value
   }
 
-  /// Nil for an object that is not seen.
+  /// The image in the older version; nil if the object is not visible.
   public func view(of image: ObjectImage) -> ObjectImage? {
     var image: ObjectImage? = image
     for step in steps.reversed() { image = image.flatMap { step.view(of: $0) } }
     return image
   }
 
-  /// What is seen of the edits of one object.
-  /// - Parameter image: the object as they left it, in the newer version's slots.
+  /// The visible edits of one object.
+  /// - Parameter image: the object after the edits, in the newer version's slots.
   public func view(of edits: [Edit], in image: ObjectImage?) -> [Edit] {
     var (edits, image) = (edits, image)
     for step in steps.reversed() {
@@ -50,7 +50,7 @@ extension ModelLens {
     return edits
   }
 
-  /// What a commit does to a live query, as far as it is seen; nil where nothing is.
+  /// The visible part of a commit's change to a live query; nil if nothing is visible.
   public func view(of change: LiveQueryChange) -> LiveQueryChange? {
     switch change {
     case .inserted(let image): return view(of: image).map { .inserted($0) }
@@ -64,7 +64,7 @@ extension ModelLens {
 
   // MARK: - Outcomes
 
-  /// Conflicts name the older properties; of one that is not seen the object remains.
+  /// The conflict with older numbers; the property is 0 if it is not visible.
   public func view(of conflict: Conflict) -> Conflict {
     var result = conflict
     result.id = view(of: conflict.id)
@@ -74,7 +74,7 @@ extension ModelLens {
     return result
   }
 
-  /// A refusal, its sentences in the older version's names.
+  /// The refusal, with messages in the older version's names.
   public func view(of refusal: Refusal) -> Refusal {
     func properties(_ violation: Violation) -> [PropertyNumber] {
       [violation.property] + violation.others.map(\.property)
@@ -93,7 +93,7 @@ extension ModelLens {
     return result
   }
 
-  /// Where a property's value comes from.
+  /// The origin of a property's value.
   public func view(of origin: ValueOrigin, of property: PropertyNumber) -> ValueOrigin {
     var result = origin
     result.value = view(of: origin.value, of: property)
@@ -105,13 +105,13 @@ extension ModelLens {
     return result
   }
 
-  /// Nil where nothing is seen to differ.
+  /// The visible difference; nil if there is none.
   public func view(of difference: ObjectDifference) -> ObjectDifference? {
     guard let object = view(of: difference.object) else { return nil }
     let properties = difference.properties.compactMap { property -> ObjectDifference.Property? in
       guard let number = view(ofProperty: property.number) else { return nil }
       let was = view(of: property.was, of: property.number)
-      // What differs only in what is not seen does not.
+      // Values can differ in the newer version only.
       if let seen = old.property(number), object[seen] == was { return nil }
       return ObjectDifference.Property(number, was: was)
     }
@@ -121,8 +121,8 @@ extension ModelLens {
 
   // MARK: - Words
 
-  /// A sentence about the newer version's entities and properties, in the names of the older. `Person.phone` is known
-  /// wherever it stands, a lone name only where it is known to be meant.
+  /// Replaces the newer version's names in a message by the older ones. A qualified name like `Person.phone` is
+  /// always replaced, a lone property name only if it belongs to one of `properties`.
   private func words(_ text: String, about properties: [PropertyNumber]) -> String {
     var names = [String: String]()
     for entity in new.entities {
@@ -134,7 +134,7 @@ extension ModelLens {
         if properties.contains(property.number) { names[property.name] = earlier.name }
       }
     }
-    // A sentence may end behind a name.
+    // A sentence may end after a name.
     func renamed(_ word: String) -> String {
       let name = word.hasSuffix(".") ? String(word.dropLast()) : word
       return names[name].map { $0 + word.dropFirst(name.count) } ?? word

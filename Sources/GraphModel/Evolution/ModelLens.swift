@@ -1,22 +1,23 @@
-/// What stands between a client of an older version of a model and a store of a newer one: whatever the client says is
-/// put into the newer version's numbers, names and types, whatever it is told into the older one's.
+/// Translates between a client of an older version of a model and a store of a newer one: requests into the newer
+/// version's numbers, names and types, replies and deltas into the older one's.
 ///
-/// Inferred from the same two files as a migration, one step for each version in between. There is a lens where every
-/// state that the newer version allows has a view that the older one allows, and every edit of the older one has a
-/// meaning in the newer; docs/decisions/0024 has the list. What the older version does not have it does not see.
+/// A lens is inferred from the same files as a migration, with one step for each version in between. It exists if
+/// every state that the newer version allows has a view that the older one allows, and every edit of the older
+/// version has a meaning in the newer; docs/decisions/0024 has the list. Parts that the older version does not have
+/// are not visible to it.
 public struct ModelLens: Sendable, Hashable {
-  /// What the client has.
+  /// The client's version.
   public let old: Model
-  /// What the store has.
+  /// The store's version.
   public let new: Model
-  /// From the older to the newer, one version at a time.
+  /// The lenses from older to newer, one per version.
   let steps: [VersionLens]
-  /// Stored properties of the newer version that the older one does not show.
+  /// Stored properties of the newer version that the older one does not have.
   public let unseen: Set<PropertyNumber>
 
-  /// A lens over one or more versions.
-  /// - Parameter versions: the client's first, the store's last, without gaps as far as files are there.
-  /// - Throws: all that has no view, or no meaning, with its path.
+  /// Creates a lens over one or more version steps.
+  /// - Parameter versions: the client's version first, the store's last, without gaps as far as the files exist.
+  /// - Throws: all differences that have no view or no meaning, with their paths.
   public init(over versions: [Model]) throws(MigrationPlan.Problems) {
     var steps = [VersionLens]()
     for (old, new) in zip(versions, versions.dropFirst()) { steps.append(try VersionLens(from: old, to: new)) }
@@ -44,30 +45,30 @@ public struct ModelLens: Sendable, Hashable {
   }
 }
 
-/// The lenses that a server has for its model: one for each older version, or the reason why there is none.
+/// A server's lenses to its model: one for each older version, or the reason why there is none.
 public struct ModelLenses: Sendable {
-  /// What becomes of a client.
+  /// Whether a client of another version can be served.
   public enum Answer: Sendable {
-    /// Nobody knows its model.
+    /// The client's model is unknown.
     case unknown
-    /// It works through this.
+    /// The client is served through this lens.
     case lens(ModelLens)
-    /// It is of this version, and this stands in the way.
+    /// The client has this version, and these differences rule out a lens.
     case none(Model, MigrationPlan.Problems)
   }
 
   private var answers = [ModelHash: Answer]()
 
   /// - Parameters:
-  ///   - model: the one that is served.
-  ///   - older: versions before it, in any order; others are passed over.
+  ///   - model: the model that the server serves.
+  ///   - older: earlier versions, in any order; others are ignored.
   public init(to model: Model, from older: [Model]) {
     var versions = [Int: Model]()
     for other in older where other.name == model.name && other.version < model.version {
       versions[other.version] = versions[other.version] ?? other
     }
     let line = versions.values.sorted { $0.version < $1.version } + [model]
-    // The newest version of a hash counts: between equal ones there is nothing to translate.
+    // Among versions of equal hash the newest is used; equal hashes need no translation.
     for index in line.indices.dropLast() where line[index].hash != model.hash {
       do {
         answers[line[index].hash] = .lens(try ModelLens(over: Array(line[index...])))
@@ -77,6 +78,6 @@ public struct ModelLenses: Sendable {
     }
   }
 
-  /// What becomes of a client whose model has this hash, which is not the server's.
+  /// The answer for a client whose model has this hash, which must not be the server's.
   public subscript(hash: ModelHash) -> Answer { answers[hash] ?? .unknown }
 }

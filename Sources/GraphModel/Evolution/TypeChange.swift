@@ -1,11 +1,11 @@
-/// What becomes of values when an attribute's type changes; docs/model-format.md has the table.
+/// The effect of a changed attribute type on stored values; docs/model-format.md has the table.
 enum TypeChange {
   case same
-  /// Stored alike: no row is rewritten.
+  /// The stored form is the same; no row is rewritten.
   case inPlace
-  /// Every value has a form in the new type, and is stored anew.
+  /// Every value has a form in the new type; all rows are rewritten.
   case rewritten
-  /// Only a mapping can say.
+  /// There is no conversion; a mapping is needed.
   case unknown
 
   init(from old: Attribute.Kind, to new: Attribute.Kind) {
@@ -17,7 +17,7 @@ enum TypeChange {
     case (.enumeration, _) where texts.contains(new), (.uri, _) where texts.contains(new): self = .inPlace
     case (.json, _) where texts.contains(new): self = .inPlace
     case (.string, .enumeration), (.text, .enumeration), (.string, .uri), (.text, .uri): self = .inPlace
-    // A whole number in a column would be divided as one.
+    // An integer in the column would be divided as an integer.
     case (.integer, .decimal), (.integer, .double): self = .rewritten
     case (.bool, _) where texts.contains(new), (.integer, _) where texts.contains(new): self = .rewritten
     case (.double, _) where texts.contains(new), (.decimal, _) where texts.contains(new): self = .rewritten
@@ -26,14 +26,14 @@ enum TypeChange {
     }
   }
 
-  /// Not every value of the old type is one of the new.
+  /// Whether some values of the old type are not values of the new one.
   static func mayFail(from old: Attribute.Kind, to new: Attribute.Kind) -> Bool {
     [.enumeration, .uri].contains(new) && [.string, .text].contains(old)
   }
 }
 
 extension Property {
-  /// A value that an older version of the property left, in this one's form: the number that a yes has become.
+  /// The value of an older version of the property in this one's form: a bool that has become an integer.
   public func widened(_ value: Value) -> Value {
     switch (attribute?.kind, value) {
     case (.integer, .bool(let value)): .integer(value ? 1 : 0)
@@ -41,7 +41,7 @@ extension Property {
     }
   }
 
-  /// A value of another type in this one's, where `TypeChange` says that it is rewritten; null for null.
+  /// The value of another type converted to this property's type, if `TypeChange` is `rewritten`; null stays null.
   public func converted(_ value: Value, of old: Property) -> Value {
     if relationship != nil { return .objects(value.objectIDs) }
     guard let attribute, let kind = old.attribute?.kind, !value.isNull else { return .null }

@@ -1,5 +1,6 @@
-/// Conditions, orders and columns on their way through a lens: every path gets the newer version's properties. Where a
-/// value is seen otherwise than it is stored, the condition is put to what is seen, as far as the language can say it.
+/// Translating predicates, sort keys and columns through a lens: paths get the newer version's properties. If a value
+/// is shown differently than it is stored, the condition applies to the shown value, as far as the language can
+/// express it.
 extension VersionLens {
   func later(_ predicate: GraphPredicate) throws(Refusal) -> GraphPredicate {
     switch predicate {
@@ -8,7 +9,7 @@ extension VersionLens {
     case .or(let parts): return .or(try later(parts))
     case .not(let inner): return .not(try later(inner))
     case .comparison(var comparison):
-      // An index of words is asked of the property itself.
+      // A full-text index exists for the stored property only.
       let isStored = comparison.comparator == .search || saysTheSame(comparison)
       comparison.left = try later(comparison.left, asStored: isStored)
       comparison.right = try later(comparison.right, asStored: isStored)
@@ -87,8 +88,8 @@ extension VersionLens {
     return result
   }
 
-  /// What the older version shows at the end of a path that leads to one value. A path to many is compared as stored: a
-  /// function has no many.
+  /// The value that the older version shows at the end of a path to one value. A path to many is compared as stored,
+  /// because functions take single values only.
   private func seen(_ moved: GraphExpression, _ path: GraphPredicate.Path) -> GraphExpression {
     guard case .property(let number) = path.end, let form = forms[number], let property = old.property(number),
       path.hops.allSatisfy({ old.property($0)?.relationship?.isToMany == false })
@@ -103,14 +104,14 @@ extension VersionLens {
     }
   }
 
-  /// A value that stands for a null at the end of a path: where the path leads nowhere there is no value to stand for.
+  /// A substitute for null at the end of a path; if the path leads nowhere, the result stays null.
   private static func there(_ value: GraphExpression, at path: GraphExpression) -> GraphExpression {
     guard case .path(var way) = path, let last = way.hops.popLast() else { return value }
     way.end = .property(last)
     return .function(.given, [.path(way), value])
   }
 
-  /// What is shown at the end of a path to one enumeration that takes other names in the newer version.
+  /// The shown names at the end of a path to a single enumeration whose cases differ in the newer version.
   private func shown(_ path: GraphPredicate.Path) -> ShownName? {
     guard case .property(let number) = path.end, case .settled(let standIn)? = forms[number],
       let property = old.property(number), let attribute = property.attribute, attribute.kind == .enumeration,
@@ -121,7 +122,8 @@ extension VersionLens {
       standIn.stringValue, names: attribute.cases, standsForNull: mayBeNull && !property.isOptional)
   }
 
-  /// An index knows what is stored. Equality with a name that stands for no other is asked of that.
+  /// Whether the stored values can be compared instead, which allows the use of an index: the comparison is an
+  /// equality with a name that replaces no other.
   private func saysTheSame(_ comparison: GraphPredicate.Comparison) -> Bool {
     guard comparison.options.isEmpty, case .path(let path) = comparison.left, let shown = shown(path) else {
       return false

@@ -1,4 +1,4 @@
-/// Ids, values, images and edits on their way through a lens.
+/// Translating ids, values, images and edits through a lens.
 extension VersionLens {
   // MARK: - To the newer version
 
@@ -9,7 +9,7 @@ extension VersionLens {
     return property
   }
 
-  /// - Parameter number: 0 where the asker does not know it.
+  /// - Parameter number: 0 where the caller does not know the entity.
   func later(entity number: EntityNumber) throws(Refusal) -> EntityNumber {
     if number == 0 { return 0 }
     guard let entity = entities[number] else {
@@ -28,7 +28,7 @@ extension VersionLens {
     return result
   }
 
-  /// A value of no property in particular: ids in it name entities.
+  /// A value that belongs to no particular property; ids in it get the newer entity numbers.
   func later(_ value: Value) throws(Refusal) -> Value {
     switch value {
     case .object(let id): .object(try later(id))
@@ -37,7 +37,7 @@ extension VersionLens {
     }
   }
 
-  /// A value of a property, which the older version numbers so.
+  /// A value of the property with this number in the older version.
   func later(_ value: Value, of number: PropertyNumber) throws(Refusal) -> Value {
     guard case .whole? = forms[number], case .integer(let whole) = value else { return try later(value) }
     guard let property = later[number].flatMap({ new.property($0) }), let attribute = property.attribute else {
@@ -87,13 +87,13 @@ extension VersionLens {
 
   // MARK: - To the older version
 
-  /// Whether objects of the entity are seen at all.
+  /// Whether objects of the entity are visible.
   func shows(_ entity: EntityNumber) -> Bool { views[entity] != nil }
 
-  /// An entity that the older version has nothing for is told as 0.
+  /// The id with the older entity number; 0 if the older version has no such entity.
   func view(of id: ObjectID) -> ObjectID { ObjectID(key: id.key, entity: views[id.entity] ?? 0) }
 
-  /// A value of no property in particular.
+  /// A value that belongs to no particular property.
   func view(of value: Value) -> Value {
     switch value {
     case .object(let id): .object(view(of: id))
@@ -102,7 +102,7 @@ extension VersionLens {
     }
   }
 
-  /// A value of a property, which the newer version numbers so.
+  /// A value of the property with this number in the newer version.
   func view(of value: Value, of number: PropertyNumber) -> Value {
     guard let before = earlier[number], let form = forms[before], let property = old.property(before) else {
       return view(of: value)
@@ -115,22 +115,22 @@ extension VersionLens {
     case .same: return view(of: value)
     case .whole: return value.whole
     case .settled(let standIn):
-      // Whatever the older version takes as it is. Null it may take, too.
+      // Values that the older version allows stay, null included if it is optional there.
       if value.isNull { return property.isOptional ? .null : standIn }
       return property.attribute?.checked(value) ?? standIn
     }
   }
 
-  /// Nil for an object that is not seen.
+  /// The image in the older version; nil if the object is not visible.
   func view(of image: ObjectImage) -> ObjectImage? {
     guard let entity = views[image.id.entity], let slots = slots[entity] else { return nil }
-    // Without values where only ids were asked for.
+    // Replies with ids only have no values.
     let values = image.values.isEmpty ? [] : slots.map { view(of: image[$0.new], $0.old, $0.form) }
     return ObjectImage(id: view(of: image.id), revision: image.revision, values: values)
   }
 
-  /// Nil for an edit of what is not seen.
-  /// - Parameter image: the object as the edit left it, in the newer version's slots.
+  /// The edit in the older version; nil if the property is not visible.
+  /// - Parameter image: the object after the edit, in the newer version's slots.
   func view(of edit: Edit, in image: ObjectImage?) -> Edit? {
     guard let before = earlier[edit.property] else { return nil }
     switch edit.action {
@@ -139,7 +139,7 @@ extension VersionLens {
       guard old.property(before)?.attribute?.kind != .text || isSettled(before), let image,
         let property = new.property(edit.property)
       else { return Edit(before, .splice(splices)) }
-      // What merges character by character now is replaced as a whole there.
+      // The older version has no character-wise merge here, so the text is replaced as a whole.
       return Edit(before, .set(view(of: image[property], of: edit.property)))
     case .members(let added, let removed):
       return Edit(before, .members(added: added.map { view(of: $0) }, removed: removed.map { view(of: $0) }))
@@ -152,7 +152,7 @@ extension VersionLens {
 }
 
 extension Value {
-  /// A number without its fraction, as near as 64 bits come; anything else as it is.
+  /// The number without its fraction, clamped to 64 bits; any other value unchanged.
   fileprivate var whole: Value {
     switch self {
     case .double(let number):
@@ -163,7 +163,7 @@ extension Value {
       for place in 0..<max(0, number.exponent) {
         let digit = Int64(place < number.digits.count ? number.digits[place] : 0)
         let (tens, isTooLarge) = result.multipliedReportingOverflow(by: 10)
-        // The least number has no counterpart above zero: it is counted down to.
+        // `Int64.min` has no positive counterpart, so a negative number is accumulated downward.
         let (sum, isTooFar) =
           number.isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
         if isTooLarge || isTooFar { return .integer(number.isNegative ? .min : .max) }

@@ -1,17 +1,16 @@
-/// A lens from one version of a model to the next: which part of the one is which of the other, and what becomes of
-/// values on the way.
+/// A lens from one version of a model to the next: which parts correspond, and how values are converted.
 struct VersionLens: Sendable {
-  /// What becomes of a property's values on the way.
+  /// How a lens converts a property's values.
   enum Form: Sendable {
-    /// They are the same in both.
+    /// The values are the same in both versions.
     case same
-    /// Whole numbers in the older version, any in the newer: seen without their fractions, as near as 64 bits come.
+    /// Integers in the older version, any numbers in the newer: shown without their fractions, clamped to 64 bits.
     case whole
-    /// What the older version does not take, null among it, is seen as this.
+    /// Values that the older version does not allow, null among them, are shown as this value.
     case settled(Value)
   }
 
-  /// A stored property of the older version, and what it is in the newer.
+  /// A stored property of the older version and its counterpart in the newer.
   struct Slot: Sendable {
     let old: Property
     let new: Property
@@ -20,20 +19,20 @@ struct VersionLens: Sendable {
 
   let old: Model
   let new: Model
-  /// By the older numbers.
+  /// The newer number of each entity, by the older one.
   private(set) var entities = [EntityNumber: EntityNumber]()
-  /// By the newer numbers: the entity that stands for it, of an added subentity the nearest ancestor that was there.
+  /// The older number of each entity, by the newer one; for an added subentity, its nearest known ancestor.
   private(set) var views = [EntityNumber: EntityNumber]()
-  /// By the older numbers.
+  /// The newer number of each property, by the older one.
   private(set) var later = [PropertyNumber: PropertyNumber]()
-  /// By the newer numbers.
+  /// The older number of each property, by the newer one.
   private(set) var earlier = [PropertyNumber: PropertyNumber]()
-  /// What is not `same`, by the older numbers.
+  /// The forms other than `same`, by the older property number.
   private(set) var forms = [PropertyNumber: Form]()
-  /// By the older numbers of entities, in the order of their slots.
+  /// The slots of each entity, by its older number, in slot order.
   private(set) var slots = [EntityNumber: [Slot]]()
 
-  /// - Throws: all that stands in the way, with its path.
+  /// - Throws: all differences that rule out a lens, with their paths.
   init(from old: Model, to new: Model) throws(MigrationPlan.Problems) {
     self.old = old
     self.new = new

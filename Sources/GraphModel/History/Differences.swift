@@ -1,17 +1,17 @@
-/// Asks what two states of the graph differ in.
+/// A request for the differences between two states of the graph.
 public struct DifferenceRequest: Hashable, Sendable {
-  /// The earlier state; a later one gives the way back.
+  /// The earlier state. With a later one than `to`, the differences are reversed.
   public var from: Revision
-  /// 0 is the head.
+  /// The later state; 0 is the head.
   public var to: Revision
-  /// Only this object, whether it is there or not; nil for the whole graph.
+  /// Restricts the request to this object, whether it exists or not; nil for the complete graph.
   public var object: ObjectID?
-  /// With what is in the object: what its delete would take along.
+  /// Whether to include the object's contents: the objects that its delete would cascade to.
   public var contents: Bool
-  /// Only objects of these entities and of those that inherit from them; empty for all.
+  /// Restricts the request to these entities and their subentities; empty for all.
   public var entities: [EntityNumber]
 
-  /// The whole graph, unless an object is given.
+  /// Creates a request, by default for the complete graph.
   public init(
     from: Revision, to: Revision = 0, object: ObjectID? = nil, contents: Bool = false, entities: [EntityNumber] = []
   ) {
@@ -23,37 +23,37 @@ public struct DifferenceRequest: Hashable, Sendable {
   }
 }
 
-/// What two states differ in, of one object.
+/// The difference of one object between two states.
 public struct ObjectDifference: Hashable, Sendable {
-  /// A property, and what it was.
+  /// A property with its earlier value.
   public struct Property: Hashable, Sendable {
     /// The property.
     public var number: PropertyNumber
-    /// What it was in the earlier state.
+    /// The value in the earlier state.
     public var was: Value
 
-    /// What a property was in the earlier state.
+    /// Creates a property with its value in the earlier state.
     public init(_ number: PropertyNumber, was: Value) {
       self.number = number
       self.was = was
     }
   }
 
-  /// As from the earlier state to the later one.
+  /// The kind of change from the earlier state to the later one.
   public var kind: ObjectChange.Kind
-  /// In the later state, unless it is not there: then in the earlier one.
+  /// The object in the later state; for a delete, in the earlier one.
   public var object: ObjectImage
-  /// For an update: the properties that differ, in the order of their slots.
+  /// For an update, the properties that differ, in slot order.
   public var properties: [Property]
 
-  /// What became of an object.
+  /// Creates a difference of one object.
   public init(kind: ObjectChange.Kind, object: ObjectImage, properties: [Property] = []) {
     self.kind = kind
     self.object = object
     self.properties = properties
   }
 
-  /// Nil where the two do not differ in anything but their revisions.
+  /// Compares two images; nil if they differ in nothing but their revisions.
   public init?(from before: ObjectImage?, to after: ObjectImage?, model: Model) {
     switch (before, after) {
     case (nil, nil): return nil
@@ -68,7 +68,7 @@ public struct ObjectDifference: Hashable, Sendable {
     }
   }
 
-  /// About how many bytes it takes.
+  /// The approximate size in memory, in bytes.
   public var approximateSize: Int {
     (object.values + properties.map(\.was)).reduce(100) { $0 + $1.approximateSize }
   }

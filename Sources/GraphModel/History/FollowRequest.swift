@@ -1,15 +1,15 @@
-/// Asks for the commits behind a token, the oldest first: a part of them at a time, however many there are.
+/// A request for the commits after a token, oldest first, one bounded part at a time.
 public struct FollowRequest: Hashable, Sendable {
-  /// Where the reader stands.
+  /// The reader's position.
   public var since: Token
-  /// Which commits, and which of their changes; its times are not looked at.
+  /// Selects commits and changes; its times are ignored.
   public var filter: HistoryFilter
-  /// So many commits at most; 0 for the server's choice.
+  /// The maximum number of commits; 0 for the server's choice.
   public var limit: UInt64
-  /// Where nothing has been committed since, the answer waits until something is.
+  /// Whether the reply waits for the next commit if there is none after the token.
   public var waits: Bool
 
-  /// What follows a token.
+  /// Creates a request for the commits after a token.
   public init(since: Token, filter: HistoryFilter = HistoryFilter(), limit: UInt64 = 0, waits: Bool = false) {
     self.since = since
     self.filter = filter
@@ -18,16 +18,16 @@ public struct FollowRequest: Hashable, Sendable {
   }
 }
 
-/// Commits behind a token.
+/// A part of the commits after a token.
 public struct FollowedPart: Hashable, Sendable {
-  /// Those that fit the filter, the oldest first.
+  /// The commits that match the filter, oldest first.
   public var commits: [CommitRecord]
-  /// Up to where history was read for them.
+  /// The position up to which history was read.
   public var at: Token
-  /// The newest state: the reader is there when the two are equal.
+  /// The head; equal to `at` if the reader has caught up.
   public var head: Token
 
-  /// What was read, and up to where.
+  /// Creates a part with the position up to which history was read.
   public init(commits: [CommitRecord], at: Token, head: Token) {
     self.commits = commits
     self.at = at
@@ -58,14 +58,14 @@ extension FollowRequest: BinaryForm {
   }
 }
 
-/// What a person or a program keeps: `STORE.REVISION.FINGERPRINT`, the fingerprint in sixteen hexadecimal digits.
+/// The token's text form `STORE.REVISION.FINGERPRINT`, with the fingerprint in sixteen hexadecimal digits.
 extension Token: CustomStringConvertible, LosslessStringConvertible {
   public var description: String {
     let digits = String(fingerprint, radix: 16)
     return "\(store).\(revision).\(String(repeating: "0", count: 16 - digits.count))\(digits)"
   }
 
-  /// Nil for anything but a whole token.
+  /// Parses a token; nil if it is not complete and canonical.
   public init?(_ description: String) {
     let parts = description.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let store = UniqueID(String(parts[0])), let revision = Revision(parts[1]), revision >= 0,

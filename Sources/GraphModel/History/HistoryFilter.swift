@@ -1,17 +1,17 @@
-/// Which commits of history are wanted, and which of their changes: those that fit all that is said.
+/// A filter of commits and their changes; all of its conditions must match.
 public struct HistoryFilter: Hashable, Sendable {
-  /// Made by one of these; empty for anybody.
+  /// The authors; empty for all.
   public var authors: [String]
-  /// Changes of objects of these entities and of those that inherit from them; empty for all.
+  /// The entities of the changed objects, including subentities; empty for all.
   public var entities: [EntityNumber]
-  /// Changes of the one object whose id begins so, be it there or deleted; empty for all.
+  /// The prefix of a single object's id, whether it exists or was deleted; empty for all.
   public var object: String
-  /// Committed at this time or later.
+  /// The earliest commit time, inclusive.
   public var since: Timestamp?
-  /// Committed before this time.
+  /// The latest commit time, exclusive.
   public var until: Timestamp?
 
-  /// Everything, unless something is said.
+  /// Creates a filter, by default without conditions.
   public init(
     authors: [String] = [], entities: [EntityNumber] = [], object: String = "", since: Timestamp? = nil,
     until: Timestamp? = nil
@@ -23,13 +23,13 @@ public struct HistoryFilter: Hashable, Sendable {
     self.until = until
   }
 
-  /// Names and entities in it are few: each is looked for in every commit.
+  /// The most authors or entities in a filter; each is compared with every commit.
   public static let maximumNames = 100
 
-  /// Whether all of a commit is wanted or nothing: no change of it needs to be looked at.
+  /// Whether commits match as a whole, so that the filter reads none of their changes.
   public var takesWholeCommits: Bool { entities.isEmpty && object.isEmpty }
 
-  /// Whether nothing is said.
+  /// Whether the filter has no conditions.
   public var isEmpty: Bool { self == HistoryFilter() }
 
   /// - Throws: `Refusal` for an entity that the model does not have, or too many names.
@@ -42,7 +42,7 @@ public struct HistoryFilter: Hashable, Sendable {
     }
   }
 
-  /// The concrete entities whose changes are wanted; nil for all.
+  /// The concrete entities of the filter; nil for all.
   public func family(in model: Model) -> Set<EntityNumber>? {
     entities.isEmpty ? nil : Set(entities.flatMap { model.entity($0)?.family ?? [] })
   }

@@ -1,20 +1,20 @@
-/// Which commits a log is to list.
+/// A request for commits of the log.
 public struct LogRequest: Hashable, Sendable {
-  /// Behind this revision.
+  /// The commits after this revision.
   public var after: Revision
-  /// So many at most; 0 for the server's choice.
+  /// The maximum number of commits; 0 for the server's choice.
   public var limit: UInt64
-  /// Up to this one; 0 is the head.
+  /// The last revision; 0 is the head.
   public var through: Revision
-  /// Which of them, and which of their changes.
+  /// Selects commits and changes.
   public var filter: HistoryFilter
-  /// From the oldest on, instead of from the newest back.
+  /// Whether to start with the oldest commit instead of the newest.
   public var oldestFirst: Bool
-  /// Of each commit so many of the changes that fit, and how many more there are; nil for all of them. 0 costs no look at
-  /// any object.
+  /// The maximum number of matching changes listed per commit; the others are counted. Nil lists all of them; with 0
+  /// the server reads no objects.
   public var changes: UInt64?
 
-  /// The newest commits, newest first, unless more is said.
+  /// Creates a request, by default for the newest commits, newest first.
   public init(
     after: Revision = 0, limit: UInt64 = 0, through: Revision = 0, filter: HistoryFilter = HistoryFilter(),
     oldestFirst: Bool = false, changes: UInt64? = nil

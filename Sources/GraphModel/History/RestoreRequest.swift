@@ -1,24 +1,24 @@
-/// Asks for what was there at a revision to be there again, as a transaction of its own. The server makes it from history:
-/// objects that are gone come back under their own ids, those that are there get back the values they had.
+/// A request to restore a past state, as a transaction of its own. The server builds it from history: deleted objects
+/// are revived under their own ids, existing ones get back their earlier values.
 public struct RestoreRequest: Hashable, Sendable {
-  /// How much is to be as it was.
+  /// The part of the graph to restore.
   public enum Scope: Hashable, Sendable {
-    /// One object; what was made since stays.
+    /// A single object; newer objects stay.
     case object(ObjectID)
-    /// An object with everything that was in it: what its delete would have taken along. What was made since stays.
+    /// An object and its contents, which a delete of it would have cascaded to. Newer objects stay.
     case contents(ObjectID)
-    /// The whole graph; what was made since is deleted.
+    /// The complete graph; newer objects are deleted.
     case everything
   }
 
-  /// The idempotency key of the transaction.
+  /// The idempotency key of the new transaction.
   public var id: TransactionID
-  /// How much is to be as it was.
+  /// The part of the graph to restore.
   public var scope: Scope
-  /// The state to go back to, 0 for the empty graph; nil, for an object that is gone: the one just before its delete.
+  /// The state to restore, 0 for the empty graph; nil for a deleted object's state just before its delete.
   public var revision: Revision?
 
-  /// An object as it was before its delete, unless a revision is given.
+  /// Creates a request, by default for the state before the object's delete.
   public init(_ id: TransactionID, _ scope: Scope, at revision: Revision? = nil) {
     self.id = id
     self.scope = scope
@@ -33,7 +33,7 @@ extension RestoreRequest: BinaryForm {
 
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
-    // 0 is a state, and must not be taken for none.
+    // Revision 0 is a state, so it must be distinguishable from nil.
     if let revision { writer.field(2, revision, always: true) }
     switch scope {
     case .object(let object): writer.field(4, object)
@@ -56,7 +56,7 @@ extension RestoreRequest: BinaryForm {
       }
     }
     guard let id else { throw MalformedMessage("a restore has no transaction id") }
-    // Nobody who forgot the object means the whole graph.
+    // A missing object must not be read as a request for the complete graph.
     guard kind == .everything || object != nil else { throw MalformedMessage("a restore names no object") }
     let scope: Scope =
       switch (kind, object) {

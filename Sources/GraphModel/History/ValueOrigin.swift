@@ -1,29 +1,30 @@
-/// Why a property has the value that it has: who set it, when, in which transaction, what it replaced, and what lost to it.
+/// The origin of a property's value: author, time and transaction, the replaced value, and the values that lost to
+/// it.
 public struct ValueOrigin: Hashable, Sendable {
-  /// How a property comes to a value.
+  /// How the property got its value.
   public enum Kind: UInt8, Sendable {
-    /// With the object: given at its insert, or its default.
+    /// At the object's insert: explicitly, or as the default.
     case inserted
     /// By a later change of the object, or by a migration.
     case updated
-    /// The object was deleted, and came back with another value than it went with.
+    /// By a revival of the deleted object with a value other than its last one.
     case revived
   }
 
-  /// A value that somebody else wanted.
+  /// A value that lost a conflict.
   public struct Loser: Hashable, Sendable {
     /// The value.
     public var value: Value
-    /// The commit that made or wanted it: of one that wanted it the property tells nothing.
+    /// The commit that set or requested the value; the property itself does not show a requested one.
     public var revision: Revision
-    /// When that was committed; 0 where the commit was pruned.
+    /// The time of that commit; 0 if it was pruned.
     public var time: Timestamp
-    /// Whether nobody knows any more when that was.
+    /// Whether the commit was pruned, so that its time is unknown.
     public var isPruned: Bool { time == 0 }
-    /// Who wanted it.
+    /// The author of that commit.
     public var author: String
 
-    /// A value that gave way.
+    /// Creates a value that lost a conflict.
     public init(value: Value, revision: Revision, time: Timestamp, author: String) {
       self.value = value
       self.revision = revision
@@ -32,37 +33,38 @@ public struct ValueOrigin: Hashable, Sendable {
     }
   }
 
-  /// How the value came there.
+  /// How the property got its value.
   public var kind: Kind
-  /// What the property has; of a deleted object, what it had.
+  /// The current value; for a deleted object, its last value.
   public var value: Value
-  /// What it had before; null behind an insert, and where nobody can tell.
+  /// The previous value; null after an insert, and if it is unknown.
   public var replaced: Value
-  /// False where a migration made the value, of which no history has what was there before, and where that is too large.
+  /// False if the previous value is too large to report, or if a migration made the current value, as no history has
+  /// the one before.
   public var isReplacedKnown = true
-  /// The commit that set it.
+  /// The commit that set the value.
   public var revision: Revision
-  /// When it was committed.
+  /// The time of that commit.
   public var time: Timestamp
-  /// Who committed it.
+  /// The author of that commit.
   public var author: String
-  /// The idempotency key that it was committed under.
+  /// The idempotency key of its transaction.
   public var transaction: TransactionID
   /// The undo group of that commit.
   public var undo: UndoGroup?
-  /// For an undo or a redo, as in a commit record.
+  /// For an undo or a redo, as in `CommitRecord`.
   public var undoes: Revision?
-  /// For a redo, as in a commit record.
+  /// For a redo, as in `CommitRecord`.
   public var redoes: Revision?
-  /// When the object was deleted; nil for one that is there.
+  /// The revision of the object's delete; nil if the object exists.
   public var deletion: Revision?
-  /// What lost to it, the oldest first.
+  /// The values that lost to it, oldest first.
   public var losers: [Loser]
 
-  /// At most so many losers are told, the newest.
+  /// The most losing values reported; the newest ones are.
   public static let maximumLosers = 100
 
-  /// Where a value comes from.
+  /// Creates the origin of a value.
   public init(
     kind: Kind, value: Value = .null, replaced: Value = .null, revision: Revision = 0, time: Timestamp = 0,
     author: String = "", transaction: TransactionID = TransactionID(replica: .zero, sequence: 0),
@@ -84,8 +86,8 @@ public struct ValueOrigin: Hashable, Sendable {
   }
 }
 
-/// `enum OriginKind { INSERTED = 0; UPDATED = 1; REVIVED = 2; }`, `message LostValue { Value value = 1;
-/// int64 revision = 2; int64 time = 3; string author = 4; }`, and `message WhyReply` as it stands below.
+/// `enum OriginKind { INSERTED = 0; UPDATED = 1; REVIVED = 2; }`, `message LostValue { Value value = 1; int64
+/// revision = 2; int64 time = 3; string author = 4; }`, and `message WhyReply` as encoded below.
 extension ValueOrigin: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))

@@ -1,5 +1,5 @@
 extension Attribute {
-  /// What a value of the right type does against the attribute's rules, the end of a sentence for each: for whoever
-  /// verifies a graph without a transaction.
+  /// The attribute's rules that a value of the right type breaks, each as the end of a sentence; for checks outside a
+  /// transaction.
   public func violations(of value: Value) -> [String] { value.isNull ? [] : brokenRules(value).map(\.message) }
 }

@@ -1,40 +1,40 @@
 /// A group of attributes that belong together, such as an address: declared once, used by any number of entities.
 ///
-/// An entity that has one as `home` has a property of its own for each member, `home.street`, with a number, a slot and
-/// conflicts of its own: two people who change street and city of one address don't meet.
+/// An entity with a composite attribute `home` has one property per member, such as `home.street`, each with its own
+/// number, slot and conflicts: concurrent changes of the street and the city of an address merge.
 public struct Composite: Sendable {
   /// One attribute of the group.
   public struct Member: Sendable {
-    /// Its own name; an entity's property puts the composite attribute's name and a dot before it.
+    /// The member's name; the entity's property has the composite attribute's name and a dot in front.
     public let name: String
-    /// For people; empty when the file says nothing.
+    /// Documentation for people; empty if the file has none.
     public let documentation: String
-    /// As the composite says. Where the composite attribute is optional, every member is.
+    /// Whether the composite declares the member optional; in an optional composite attribute all members are.
     public let isOptional: Bool
-    /// What its values are like.
+    /// The member's type and rules.
     public let attribute: Attribute
   }
 
-  /// What composite attributes call it by, and what the generated type is called.
+  /// The name, which composite attributes refer to and the generated type has.
   public let name: String
-  /// For people; empty when the file says nothing.
+  /// Documentation for people; empty if the file has none.
   public let documentation: String
-  /// In the order of the file.
+  /// The members, in the order of the file.
   public let members: [Member]
 }
 
-/// A composite as an entity has it.
+/// An entity's attribute of a composite type.
 public struct CompositeAttribute: Sendable {
-  /// The first half of its properties' names.
+  /// The name, which is the first part of its properties' names.
   public let name: String
   /// The name of the `Composite`.
   public let composite: String
-  /// For people; empty when the file says nothing.
+  /// Documentation for people; empty if the file has none.
   public let documentation: String
   /// The entity that declares it.
   public let owner: EntityNumber
-  /// Whether all of it may be null.
+  /// Whether all members may be null.
   public let isOptional: Bool
-  /// The properties that it comes to, in the order of the composite.
+  /// The properties for its members, in the order of the composite.
   public let members: [PropertyNumber]
 }

@@ -1,46 +1,46 @@
 extension Attribute {
-  /// Where the rules take a derived attribute's value from.
+  /// The source of a derived attribute's value.
   public struct Derivation: Hashable, Sendable {
-    /// As the file has it: `staff.@count`, or an expression over the object's own attributes.
+    /// The text in the file: `staff.@count`, or an expression over the object's own attributes.
     public let text: String
-    /// The to-many relationship whose objects are counted; nil for an expression.
+    /// The counted to-many relationship; nil for an expression.
     public let counted: PropertyNumber?
   }
 
-  /// Set by the rules alone. Nobody else's edit of it is taken, so that it never conflicts and is never undone.
+  /// Whether the rules compute the value. Edits of it are ignored, so it never conflicts and is never undone.
   public var isDerived: Bool { derivation != nil }
 }
 
-/// An attribute that says how many objects a relationship has.
+/// An attribute that counts the objects of a relationship.
 struct DerivedCount: Sendable {
   let attribute: Property
   let relationship: Property
 }
 
-/// An attribute that is computed from others of the same object.
+/// An attribute that is computed from other attributes of the same object.
 struct DerivedExpression: Sendable {
   let attribute: Property
-  /// The attributes that it reads.
+  /// The attributes that the expression reads.
   let sources: Set<PropertyNumber>
   let evaluator: ExpressionEvaluator
 }
 
-/// A stored relationship whose other end is counted: what it gains and loses is gained and lost there.
+/// A stored relationship whose inverse is counted: its changes change the count at the other end.
 struct CountedEnd: Sendable {
   let stored: Property
   let counted: PropertyNumber
 }
 
 extension Model {
-  /// The attributes of an entity that are computed from others of the same object, each with those that it reads.
+  /// The attributes of an entity that are computed from others of the same object, each with the attributes it reads.
   public func derivedAttributes(
     of entity: EntityNumber
   ) -> [(attribute: PropertyNumber, sources: Set<PropertyNumber>)] {
     (parts.expressions[entity] ?? []).map { ($0.attribute.number, $0.sources) }
   }
 
-  /// What a derived attribute of an object must be; null for one that is not derived.
-  /// - Parameter count: how many objects a to-many relationship of the object has.
+  /// The correct value of a derived attribute; null if the attribute is not derived.
+  /// - Parameter count: returns the number of objects in a to-many relationship of the object.
   public func derivedValue(
     of attribute: Property, in image: ObjectImage, count: (Property) throws -> Int
   ) rethrows -> Value {
@@ -54,22 +54,22 @@ extension Model {
 }
 
 extension Model {
-  /// The stored relationship whose objects a derived attribute counts; nil for one that the object alone tells: an
-  /// expression, or a count of what it lists itself.
+  /// The stored relationship whose objects a derived attribute counts; nil if the object's own image is enough, as
+  /// for an expression, or for a count of members that the object lists itself.
   public func countedEnd(of attribute: Property) -> Property? {
     guard let counted = attribute.attribute?.derivation?.counted.flatMap({ property($0) }), counted.slot == nil
     else { return nil }
     return counted.relationship.flatMap { property($0.inverse) }
   }
 
-  /// What a derived attribute must be that the object alone tells.
+  /// The correct value of a derived attribute that depends on the object's image alone.
   public func derivedValue(of attribute: Property, in image: ObjectImage) -> Value {
     derivedValue(of: attribute, in: image) { image[$0].objectIDs.count }
   }
 }
 
 extension DerivedExpression {
-  /// What does not fit the attribute's type is null.
+  /// The computed value; null if it does not fit the attribute's type.
   func value(for image: ObjectImage) -> Value {
     attribute.attribute?.checked(evaluator.value(of: image, in: NoImageSource())) ?? .null
   }
@@ -151,7 +151,7 @@ extension ModelPartsParser {
     }
   }
 
-  /// A value of another type would be null in every object, and nobody could give one.
+  /// Reports an expression of another type, which would be null in every object.
   private mutating func canHold(_ expression: GraphExpression, _ property: Property, path: String) -> Bool {
     guard let attribute = property.attribute else { return false }
     let type = expression.type(in: model)

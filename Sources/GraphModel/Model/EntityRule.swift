@@ -1,22 +1,22 @@
-/// A rule over several properties of one object, which the model states as a predicate: `end == NULL OR start <= end`.
-/// It reads the object's own properties alone, and holds for the objects of every subentity too.
+/// A rule over several properties of one object, which the model states as a predicate: `end == NULL OR start <=
+/// end`. It reads the object's own properties only; subentities inherit it.
 public struct EntityRule: Sendable {
-  /// What a violation calls it; unique within an entity and its ancestors, case aside.
+  /// The name in violations; unique within an entity and its ancestors, ignoring case.
   public let name: String
-  /// For people; empty when the file says nothing.
+  /// Documentation for people; empty if the file has none.
   public let documentation: String
-  /// What must hold, as the file has it.
+  /// The text of the predicate that must hold.
   public let predicate: String
-  /// What a person is told when it does not hold.
+  /// The message of a violation, for people.
   public let message: String
   /// The entity that declares it.
   public let owner: EntityNumber
 
-  /// The properties that it reads.
+  /// The properties that the rule reads.
   public let sources: Set<PropertyNumber>
   let evaluator: PredicateEvaluator
 
-  /// Whether the object, of the rule's entity or one that inherits it, keeps the rule.
+  /// Whether an object of the rule's entity, or of a subentity, satisfies the rule.
   public func holds(for image: ObjectImage) -> Bool { evaluator.matches(image) }
 }
 

@@ -1,35 +1,34 @@
-/// A question that the model names: which objects of an entity, in which order, with room for values that come when it
-/// is asked.
+/// A named fetch request of the model: an entity, a predicate with variables, and an order.
 public struct FetchTemplate: Hashable, Sendable {
-  /// Unique in the model, case aside.
+  /// The name; unique in the model, ignoring case.
   public let name: String
-  /// For people; empty when the file says nothing.
+  /// Documentation for people; empty if the file has none.
   public let documentation: String
-  /// Objects of this entity and of all that inherit from it.
+  /// The entity; its subentities are included.
   public let entity: EntityNumber
-  /// The text of the predicate, with `$name` for what comes later; empty for every object.
+  /// The text of the predicate, with `$name` for variables; empty for all objects.
   public let predicate: String
-  /// As `[SortKey](parsing:entity:)` reads it; empty for the order of the ids.
+  /// The sort keys, as text; empty for the order of the ids.
   public let sort: String
-  /// Nil for all of them.
+  /// The maximum number of objects; nil for all.
   public let limit: Int?
-  /// The names after `$` in the predicate, each once, in the order in which they come.
+  /// The names of the predicate's variables, each once, in the order of their first use.
   public let variables: [String]
-  /// What each is read as, in the same order.
+  /// The types of the variables, in the same order.
   public let types: [GraphValueType]
-  /// The variables that stand for lists, of elements of their type.
+  /// The variables that are lists of elements of their type.
   public let lists: Set<String>
-  /// The variables that may be null: wherever one stands, it is asked whether something that may be null is the same.
+  /// The variables that may be null: each of their uses compares for equality with an optional value.
   public let nullables: Set<String>
 
-  /// The request with its variables' values, as JSON has them.
-  /// - Throws: `PredicateSyntaxError` when one is missing or is no value of its place, or the template has no such variable.
+  /// The request with the given JSON values for its variables.
+  /// - Throws: `PredicateSyntaxError` if a value is missing or has the wrong type, or a variable is unknown.
   public func request(with arguments: [String: JSON], model: Model) throws(PredicateSyntaxError) -> FetchRequest {
     try request(withArguments: arguments.mapValues { .json($0) }, model: model)
   }
 
-  /// The request with its variables' values.
-  /// - Throws: `PredicateSyntaxError` when one is missing or is no value of its place, or the template has no such variable.
+  /// The request with the given values for its variables.
+  /// - Throws: `PredicateSyntaxError` if a value is missing or has the wrong type, or a variable is unknown.
   public func request(
     withArguments arguments: [String: TemplateArgument], model: Model
   ) throws(PredicateSyntaxError) -> FetchRequest {
@@ -50,10 +49,10 @@ public struct FetchTemplate: Hashable, Sendable {
 }
 
 extension Model {
-  /// In the order of the file.
+  /// The named fetch requests, in the order of the file.
   public var fetchRequests: [FetchTemplate] { parts.fetchRequests }
 
-  /// Nil for a name that the model does not have; case counts.
+  /// The fetch request of that name, with case respected; nil if there is none.
   public func fetchRequest(named name: String) -> FetchTemplate? { fetchRequests.first { $0.name == name } }
 }
 

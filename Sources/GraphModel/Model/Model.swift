@@ -1,30 +1,29 @@
-/// A data model: entities, their properties and rules, checked as a whole. Immutable, shared by everything that
-/// handles its objects.
+/// A data model: entities, their properties and rules, checked as a whole. Immutable and shared.
 ///
-/// Entities and properties have numbers, given in the order of their names: two files that say the same in another
-/// order number alike, and bodies on the wire and on disk name nothing.
+/// Entities and properties are numbered in the order of their names, so equal models in files of different order get
+/// the same numbers. Wire messages and the store refer to them by number.
 public final class Model: Sendable {
-  /// As the file says; `stickiesd --version` and refusals name it.
+  /// The name in the file, which `stickiesd --version` and refusals mention.
   public let name: String
-  /// The number in the file's name, from 1.
+  /// The version number in the file's name, from 1.
   public let version: Int
-  /// For people; no part of the hash.
+  /// Documentation for people; not part of the hash.
   public let documentation: String
-  /// In the order of the file.
+  /// The enumerations, in the order of the file.
   public let enumerations: [Enumeration]
-  /// In the order of the file.
+  /// The composites, in the order of the file.
   public let composites: [Composite]
-  /// In the order of the file.
+  /// The entities, in the order of the file.
   public let entities: [Entity]
-  /// What two programs must agree on to exchange objects.
+  /// The hash that two programs must have in common to exchange objects.
   public let hash: ModelHash
-  /// The file's own text, for a client that has no copy.
+  /// The text of the file, for clients without a copy.
   public let source: String
 
-  /// What stored values become when a store of an older version is migrated, in the order of the file.
+  /// The mappings for the migration from the previous version, in the order of the file.
   public let mappings: [Mapping]
 
-  /// What is written in the predicate language: rules and derivations.
+  /// The parsed predicates and expressions: rules, derivations, fetch requests.
   let parts: ModelParts
   private let entitiesByNumber: [Entity]
   private let propertiesByNumber: [Property]
@@ -51,15 +50,15 @@ public final class Model: Sendable {
     hash = ModelHash(of: entitiesByNumber, enumerations: enumerations)
   }
 
-  /// Nil for a number that the model does not have.
+  /// The entity with that number; nil if there is none.
   public func entity(_ number: EntityNumber) -> Entity? {
     number >= 1 && number <= entitiesByNumber.count ? entitiesByNumber[Int(number) - 1] : nil
   }
 
-  /// Nil for a name that the model does not have; case counts.
+  /// The entity of that name, with case respected; nil if there is none.
   public func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
 
-  /// The entity that declares a uniqueness constraint of `entity`: all its family share it.
+  /// The entity that declares a uniqueness constraint of `entity`; its complete family shares the constraint.
   public func owner(of constraint: [PropertyNumber], in entity: Entity) -> Entity {
     var owner = entity
     while let parent = owner.parent.flatMap({ self.entity($0) }), parent.uniquenessConstraints.contains(constraint) {
@@ -68,62 +67,62 @@ public final class Model: Sendable {
     return owner
   }
 
-  /// Nil for a number that the model does not have.
+  /// The property with that number; nil if there is none.
   public func property(_ number: PropertyNumber) -> Property? {
     number >= 1 && number <= propertiesByNumber.count ? propertiesByNumber[Int(number) - 1] : nil
   }
 
-  /// How many properties the model declares; their numbers are 1 to this.
+  /// The number of properties in the model; their numbers are 1 to this.
   public var propertyCount: Int { propertiesByNumber.count }
 }
 
-/// An entity: what the objects of one kind have in common. A class, as every part of a model: it is handed around on
-/// every path, and never changes.
+/// An entity: the type of a kind of objects. A class, as all parts of a model, because it is immutable and used
+/// everywhere.
 public final class Entity: Sendable {
-  /// From 1, in the order of the names.
+  /// The number, from 1, in the order of the names.
   public let number: EntityNumber
-  /// Unique in the model, case aside.
+  /// The name; unique in the model, ignoring case.
   public let name: String
-  /// What an earlier version called it; nil for the same name.
+  /// The name in an earlier version; nil if it is the same.
   public let renamed: String?
-  /// For people; empty when the file says nothing.
+  /// Documentation for people; empty if the file has none.
   public let documentation: String
-  /// Only its subentities have objects.
+  /// Whether only its subentities can have objects.
   public let isAbstract: Bool
-  /// What it inherits from; nil for a root.
+  /// The parent entity; nil for a root.
   public let parent: EntityNumber?
-  /// The topmost ancestor; the entity itself when it has no parent. One table holds all that share a root.
+  /// The topmost ancestor, or the entity itself. All entities with the same root share a table.
   public let root: EntityNumber
-  /// This entity and everything that inherits from it, by number.
+  /// This entity and all its descendants, by number.
   public let family: [EntityNumber]
-  /// Inherited properties first, then its own in the order of the file.
+  /// The properties, inherited ones first, then its own in the order of the file.
   public let properties: [Property]
-  /// Each is a list of properties whose values together no two objects share; inherited ones included.
+  /// The unique keys, inherited ones included: no two objects share the values of all properties of a list.
   public let uniquenessConstraints: [[PropertyNumber]]
-  /// How many of the properties have a place in an object's image.
+  /// The number of slots in an object's image.
   public let slotCount: Int
-  /// The properties that an object's image holds, in the order of their slots.
+  /// The properties with a slot in an object's image, in slot order.
   public let storedProperties: [Property]
-  /// Inherited ones first.
+  /// The attributes, inherited ones first.
   public let attributes: [Property]
-  /// Inherited ones first.
+  /// The relationships, inherited ones first.
   public let relationships: [Property]
-  /// The groups among the attributes, inherited ones first; the attributes themselves are properties like any other.
+  /// The composite attributes, inherited ones first; their members are ordinary properties.
   public let composites: [CompositeAttribute]
-  /// The properties that the server sets.
+  /// The properties that the server assigns.
   public let assignedProperties: [Property]
   /// A new object's values before any edit, by slot: defaults, null, no members.
   public let initialValues: [Value]
-  /// The same without the defaults.
+  /// The initial values without the defaults.
   public let emptyValues: [Value]
-  /// When the rules of a slot's property have to be asked, by slot.
+  /// Which values of each slot need a check of the property's rules, by slot.
   let ruleChecks: [RuleCheck]
-  /// Whether any of its to-manys has a count that it must not fall below.
+  /// Whether a to-many has a minimum count above 0.
   let hasMinimumCounts: Bool
-  /// In ascending order, and the property of each.
+  /// The property numbers in ascending order; `propertiesByNumber` has the same order.
   private let numbers: [PropertyNumber]
   private let propertiesByNumber: [Property]
-  /// Its properties' names have at most so many parts, with dots between.
+  /// The most parts that a property's name has, separated by dots.
   let maximumNameParts: Int
 
   init(
@@ -158,10 +157,10 @@ public final class Entity: Sendable {
     maximumNameParts = properties.map { property in 1 + property.name.count { $0 == "." } }.max() ?? 1
   }
 
-  /// Its own or an inherited one; nil when it has none of that name.
+  /// The own or inherited property of that name; nil if there is none.
   public func property(named name: String) -> Property? { properties.first { $0.name == name } }
 
-  /// Its own or an inherited one; nil when it has none of that number.
+  /// The own or inherited property with that number; nil if there is none.
   public func property(_ number: PropertyNumber) -> Property? {
     var (low, high) = (0, numbers.count)
     while low < high {
@@ -171,41 +170,43 @@ public final class Entity: Sendable {
     return low < numbers.count && numbers[low] == number ? propertiesByNumber[low] : nil
   }
 
-  /// Whether it is the other entity or inherits from it.
+  /// Whether the entity is `other` or inherits from it.
   public func isKind(of other: Entity) -> Bool { other.family.contains(number) }
 }
 
 /// An attribute or a relationship.
 public final class Property: Sendable {
-  /// What the property holds: a value, or other objects.
+  /// The kind of property: an attribute or a relationship.
   public enum Kind: Sendable {
-    /// A value of its own.
+    /// An attribute with a value.
     case attribute(Attribute)
-    /// One object or many, which know of it by the inverse.
+    /// A relationship to one or many objects, which have the inverse.
     case relationship(Relationship)
   }
 
-  /// From 1; the same wherever the property is inherited.
+  /// The number, from 1; inherited properties keep it.
   public let number: PropertyNumber
-  /// Unique within an entity and its ancestors, case aside. A member of a composite has a dot in it: `home.street`.
+  /// The name, unique within an entity and its ancestors, ignoring case. A composite's member has a dot:
+  /// `home.street`.
   public let name: String
-  /// What an earlier version called it; nil for the same name.
+  /// The name in an earlier version; nil if it is the same.
   public let renamed: String?
-  /// For people; empty when the file says nothing.
+  /// Documentation for people; empty if the file has none.
   public let documentation: String
   /// The entity that declares it.
   public let owner: EntityNumber
-  /// Its place in the images of its entity and of every subentity, by name within the entity that declares it; nil for
-  /// what is never stored on this side, and for a transient attribute.
+  /// The index of the value in images of its entity and all subentities, by name within the declaring entity; nil for
+  /// an attribute that is transient and a relationship that only the inverse stores.
   public let slot: Int?
-  /// Whether null is legal in a committed graph.
+  /// Whether null is allowed in a committed graph.
   public let isOptional: Bool
-  /// What it is, with what only that kind has.
+  /// The kind of property, with its details.
   public let kind: Kind
 
-  /// Kept beside `kind`, because almost every path asks for one of the two.
+  /// The attribute's details; nil for a relationship. Stored beside `kind`, because almost all callers need one of
+  /// the two.
   public let attribute: Attribute?
-  /// Nil for an attribute; `attribute` is nil for a relationship.
+  /// The relationship's details; nil for an attribute.
   public let relationship: Relationship?
 
   init(
@@ -227,75 +228,75 @@ public final class Property: Sendable {
   }
 }
 
-/// What an attribute's values are like. docs/model-format.md describes each member.
+/// The type and rules of an attribute's values; docs/model-format.md describes each member.
 public final class Attribute: Sendable {
-  /// The type; the names are those of the model file and of the wire's dictionary.
+  /// The type; the raw values are those of the model file and of the wire protocol's dictionary.
   public enum Kind: String, Sendable, CaseIterable {
     /// True or false.
     case bool
-    /// Numbers: whole ones of 64 bits, finite floating-point ones, and exact ones of 38 digits.
+    /// Numbers: 64-bit integers, finite floating-point numbers, and exact decimals of up to 38 digits.
     case integer, double, decimal
-    /// A text that is replaced as a whole.
+    /// A string, which edits replace as a whole.
     case string
     /// A point in time, to the microsecond.
     case date
-    /// A UUID that clients give.
+    /// A UUID that clients supply.
     case uuid
     /// Bytes.
     case data
-    /// A text with a scheme, a colon and no blanks.
+    /// A text with a scheme, a colon and no spaces.
     case uri
     /// The name of one of the attribute's cases.
     case enumeration
-    /// A JSON document, kept as one line of text and replaced as a whole; never JSON's `null`.
+    /// A JSON document, stored as one line of text and replaced as a whole; never JSON's `null`.
     case json
     /// A text whose concurrent edits merge character by character.
     case text
   }
 
-  /// Who sets the value: the client, or the server at insert or at each change.
+  /// How the server assigns the value, at insert or at each change.
   public enum Assignment: String, Sendable, CaseIterable {
-    /// 1, 2, 3 … at insert: rising, and never used twice.
+    /// A number 1, 2, 3 … at insert: rising, and never used twice.
     case sequence
-    /// The time of the insert, and that of the last change; an import may give others at insert.
+    /// The time of the insert, and of the last change; an import may supply others at insert.
     case created, updated
-    /// The place among the members of an ordered relationship, beside the to-one that leads there.
+    /// The position among the members of an ordered relationship; it belongs to the member's to-one.
     case position
 
-    /// Those that a model file may name.
+    /// The assignments that a model file may name.
     public static let allCases: [Assignment] = [.sequence, .created, .updated]
   }
 
   /// The type of its values.
   public let kind: Kind
-  /// What an insert gets that says nothing of it; null when there is no default.
+  /// The value of an insert that does not set the attribute; null for no default.
   public let defaultValue: Value
-  /// The least legal value; null for none.
+  /// The minimum; null for none.
   public let minimum: Value
-  /// The greatest legal value; null for none.
+  /// The maximum; null for none.
   public let maximum: Value
-  /// In bytes of UTF-8 for strings, in bytes for data.
+  /// The minimum length in bytes, of UTF-8 for strings; nil for none.
   public let minimumLength: Int?
-  /// Counted as `minimumLength` is.
+  /// The maximum length in bytes, of UTF-8 for strings; nil for none.
   public let maximumLength: Int?
-  /// A regular expression that the whole of a string must match, as the file has it; nil for none.
+  /// The text of a regular expression that the complete string must match; nil for none.
   public let pattern: String?
-  /// The legal names, for an enumeration.
+  /// The allowed names, for an enumeration.
   public let cases: [String]
-  /// The name of the list of cases; nil for another kind.
+  /// The name of the enumeration; nil for other kinds.
   public let enumeration: String?
-  /// Nil for what clients set.
+  /// How the server assigns the value; nil if clients set it.
   public let assignment: Assignment?
-  /// The store keeps an index for predicates and orders.
+  /// Whether the store has an index on it, for predicates and orders.
   public let isIndexed: Bool
-  /// `SEARCH` may be asked of it.
+  /// Whether it has a full-text index, for `SEARCH`.
   public let isFullText: Bool
-  /// A context holds the value for itself: it is never stored and never travels, and has no slot.
+  /// Whether only a context holds the value: it is never stored or sent, and has no slot.
   public let isTransient: Bool
-  /// What the rules make the value of; nil for what is not derived.
+  /// The source of a derived value; nil if the attribute is not derived.
   public let derivation: Derivation?
 
-  /// `pattern`, ready to be asked.
+  /// The compiled `pattern`.
   let expression: RegularExpression?
 
   init(
@@ -322,23 +323,23 @@ public final class Attribute: Sendable {
   }
 }
 
-/// How objects refer to each other: one end of a pair, each the other's inverse.
+/// One end of a pair of references between objects; each end is the other's inverse.
 public final class Relationship: Sendable {
-  /// What deleting this object means for those at the other end.
+  /// The effect of an object's delete on the objects at the other end.
   public enum DeleteRule: String, Sendable, CaseIterable {
-    /// They let go of it; refused where their to-one is required.
+    /// Their references are removed; refused where their to-one is required.
     case nullify
-    /// They are deleted too, by their own rules.
+    /// They are deleted, too, by their own rules.
     case cascade
     /// The delete is refused while any of them remain.
     case deny
-    /// Nothing happens to them; a delete that would leave a reference to nothing is refused.
+    /// They don't change; a delete that would leave a dangling reference is refused.
     case noAction
   }
 
-  /// Which side of the pair holds the reference.
+  /// The side of the pair that stores the reference.
   public enum Storage: Sendable {
-    /// A to-one: this side's row names the other object.
+    /// A to-one: this side's row refers to the other object.
     case reference
     /// The side of a many-to-many that the model declares first: its row lists the members.
     case members
@@ -348,22 +349,21 @@ public final class Relationship: Sendable {
 
   /// The entity at the other end.
   public let destination: EntityNumber
-  /// The relationship that leads back.
+  /// The relationship at the other end.
   public let inverse: PropertyNumber
-  /// Whether it leads to any number of objects.
+  /// Whether it refers to any number of objects.
   public let isToMany: Bool
-  /// Applied to the final set of a transaction's deletes; `deny` is judged last.
+  /// The delete rule, applied to the final set of a transaction's deletes; `deny` is checked last.
   public let deleteRule: DeleteRule
-  /// Of a to-many's members; nil for no limit.
+  /// The minimum number of a to-many's members; nil for none.
   public let minimumCount: Int?
-  /// Of a to-many's members; nil for no limit.
+  /// The maximum number of a to-many's members; nil for none.
   public let maximumCount: Int?
-  /// Which side holds the reference.
+  /// The side that stores the reference.
   public let storage: Storage
-  /// Whether the members of this to-many have an order that people give them.
+  /// Whether the members of this to-many have an order that users choose.
   public let isOrdered: Bool
-  /// Of an ordered to-many and the to-one that is its inverse: the attribute beside that to-one which holds the place
-  /// among the members.
+  /// The attribute with the position among the members, for an ordered to-many and its inverse to-one.
   public let position: PropertyNumber?
 
   init(
@@ -382,18 +382,18 @@ public final class Relationship: Sendable {
   }
 }
 
-/// A list of named values, which attributes of the kind `enumeration` take.
+/// A named list of values, for attributes of kind `enumeration`.
 public struct Enumeration: Sendable, Hashable {
-  /// What attributes call it by.
+  /// The name, which attributes refer to.
   public let name: String
-  /// For people; empty when the file says nothing.
+  /// Documentation for people; empty if the file has none.
   public let documentation: String
-  /// In the order of the file, which means nothing to queries: they compare names by bytes.
+  /// The cases, in the order of the file. Queries ignore this order; they compare the names by bytes.
   public let cases: [String]
 }
 
 extension Entity {
-  /// What is said to whoever takes a composite for a property; nil for a name that is none's.
+  /// An advice for a name that is a composite instead of a property; nil if it is neither.
   package func adviceOnComposite(_ name: String) -> String? {
     guard composites.contains(where: { $0.name == name }) else { return nil }
     let members = properties.map(\.name).filter { $0.hasPrefix(name + ".") }.joined(separator: ", ")

@@ -1,13 +1,13 @@
-/// Everything that is wrong with a model file, each mistake with its place.
+/// All mistakes in a model file, each with its place.
 public struct ModelError: Error, CustomStringConvertible {
-  /// One thing that is wrong.
+  /// A mistake.
   public struct Mistake: Sendable, Equatable, CustomStringConvertible {
-    /// Where in the file: `entities[1].attributes[0].type`, or `line 3, column 7` where it is no JSON.
+    /// The place in the file: `entities[1].attributes[0].type`, or `line 3, column 7` if the file is not valid JSON.
     public let path: String
-    /// A sentence that begins behind the path.
+    /// The rest of the sentence after the path.
     public let reason: String
 
-    /// What is quoted from the file may be as long as the file.
+    /// Shortens both texts, because their quotes may be as long as the file.
     init(path: String, reason: String) {
       self.path = path.excerpt(of: 300)
       self.reason = reason.excerpt(of: 600)
@@ -16,7 +16,7 @@ public struct ModelError: Error, CustomStringConvertible {
     public var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
   }
 
-  /// All that one pass found, never empty; a later pass does not run before an earlier one is clean.
+  /// All mistakes that one pass found, never empty; the next pass only runs if there are none.
   public let mistakes: [Mistake]
 
   public var description: String { mistakes.map(\.description).joined(separator: "\n") }

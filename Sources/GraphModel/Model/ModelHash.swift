@@ -1,10 +1,11 @@
-/// What two programs must agree on to exchange objects: names, types, optionality, relationships, uniqueness, full
-/// text, derivations and the cases of enumerations. Documentation, defaults, validation and transients may differ.
+/// The hash over all that two programs must have in common to exchange objects: names, types, optionality,
+/// relationships, uniqueness, full text, derivations and the cases of enumerations. Documentation, defaults,
+/// validation and transients may differ.
 public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
-  /// Sixteen of them.
+  /// The sixteen bytes.
   public let bytes: [UInt8]
 
-  /// Sixteen bytes; nil for any other count.
+  /// Creates a hash from sixteen bytes; nil for any other count.
   public init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
     self.bytes = bytes
@@ -34,7 +35,7 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
             "relationship", property.name, "\(relationship.destination)", "\(relationship.inverse)",
             relationship.isToMany ? "many" : "one", property.isOptional ? "optional" : "required",
             relationship.storage == .members ? "members" : "")
-          // Only where it says something: the hashes of models without it stay.
+          // Added only if ordered, so that the hashes of other models stay the same.
           if relationship.isOrdered { add("ordered") }
         }
       }
@@ -42,7 +43,7 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
         add("unique", constraint.map(String.init).joined(separator: ","))
       }
     }
-    // FNV-1a with 128 bits: it tells models apart, it is no seal against forgery.
+    // FNV-1a with 128 bits: it distinguishes models, but does not protect against forgery.
     var hash: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
     for byte in text.utf8 {
       hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013B

@@ -1,4 +1,4 @@
-/// What an attribute may say beside its type: patterns, a default, and that it is transient.
+/// Checking an attribute's pattern, default and transience.
 extension ModelLinker {
   mutating func checkPattern(of attribute: ModelDraft.Attribute) {
     guard let pattern = attribute.pattern else { return }
@@ -14,8 +14,8 @@ extension ModelLinker {
     }
   }
 
-  /// An insert that says nothing of the attribute gets the default: one that breaks the attribute's own rules would have
-  /// every such insert refused, and a migration fill a store with it.
+  /// Reports a default that breaks the attribute's own rules: every insert without a value would be refused, and a
+  /// migration would fill stores with it.
   mutating func checkDefault(of attribute: ModelDraft.Attribute) {
     guard let json = attribute.json["default"], json != .null, let value = value(json, of: attribute) else { return }
     for (rule, message) in linkedAttribute(attribute).brokenRules(value) {
@@ -23,7 +23,7 @@ extension ModelLinker {
     }
   }
 
-  /// Nobody judges a transient value and no store has it: whatever speaks of rules or of stores does not go with it.
+  /// Reports members about rules or storage, because a transient value is neither validated nor stored.
   mutating func checkTransient(_ attribute: ModelDraft.Attribute) {
     guard attribute.isTransient else { return }
     let others = [
@@ -35,7 +35,8 @@ extension ModelLinker {
     }
   }
 
-  /// Transients come after everything else: they are no part of the hash, and models with equal hashes number alike.
+  /// Numbers transients after all other properties: they are not part of the hash, and models with equal hashes must
+  /// have equal numbers.
   func numberTransients(of entities: [ModelDraft.Entity], _ numbers: inout [String: PropertyNumber]) {
     for entity in entities {
       let names = entity.attributes.filter(\.isTransient).map(\.name)

@@ -4,11 +4,11 @@ extension ModelDraft {
     var attributes: [Attribute]
   }
 
-  /// An attribute of the type `composite`, once its members stand in its place.
+  /// An attribute of type `composite`, after it was replaced by its members.
   struct CompositeAttribute {
     var name, composite, documentation, path: String
     var isOptional: Bool
-    /// With the entity's names for them: `home.street`.
+    /// The members' names in the entity: `home.street`.
     var members: [String]
   }
 }
@@ -26,14 +26,15 @@ extension ModelReader {
   }
 }
 
-/// Composites are flattened before anything else is linked: everywhere below, a member is an attribute like any other.
+/// Composites are flattened before all other linking, so that members are ordinary attributes in all later steps.
 extension ModelLinker {
-  /// The composites by themselves: each mistake is reported where it stands, once, however many entities use it.
+  /// Checks the composites themselves, so that each mistake is reported once, however many entities use the
+  /// composite.
   mutating func checkComposites() {
     guard draft.composites.count <= Self.maximumCount else {
       return report("composites", "a model has at most \(Self.maximumCount) composites")
     }
-    // Entities, enumerations and composites all become types.
+    // Entities, enumerations and composites all become generated types.
     var taken = Set((draft.entities.map(\.name) + draft.enumerations.map(\.name)).map { $0.lowercased() })
     for composite in draft.composites {
       if !taken.insert(composite.name.lowercased()).inserted {
@@ -68,14 +69,14 @@ extension ModelLinker {
     }
   }
 
-  /// What an attribute of the type `composite` says, and whether its name leaves room for its members'.
+  /// Checks attributes of type `composite`, and that their names don't collide with the table's other names.
   mutating func checkCompositeAttributes(of entity: ModelDraft.Entity) {
     for attribute in entity.attributes where !attribute.isComposite && attribute.composite != nil {
       report(attribute.path + ".composite", "goes with the type composite only")
     }
     let composites = entity.attributes.filter(\.isComposite)
     guard !composites.isEmpty else { return }
-    // The columns of an heir are called after the heir, and unique keys have names of their own.
+    // A subentity's columns have its name as prefix, and unique keys have names of their own.
     let root = lineage(of: entity)[0].name
     let taken = draft.entities.filter { lineage(of: $0)[0].name == root }.map { $0.name.lowercased() } + ["unique"]
     for attribute in composites {
@@ -101,7 +102,7 @@ extension ModelLinker {
     "name", "type", "documentation", "optional", "composite", "renamed",
   ]
 
-  /// How many properties an entity declares, each member of a composite counted.
+  /// The number of properties that an entity declares, with each member of a composite counted.
   func propertyCount(of entity: ModelDraft.Entity) -> Int {
     entity.attributes.reduce(entity.relationships.count) { count, attribute in
       count + (attribute.isComposite ? composite(of: attribute)?.attributes.count ?? 1 : 1)
@@ -112,8 +113,8 @@ extension ModelLinker {
     attribute.composite.flatMap { compositesByName[$0] }
   }
 
-  /// Puts the members in the places of the composite attributes. Call when all of them are checked, and known to be few
-  /// enough.
+  /// Replaces composite attributes by their members. Must follow the checks of all composites and of the property
+  /// count.
   mutating func flattenComposites() {
     for index in draft.entities.indices {
       var attributes = [ModelDraft.Attribute]()
@@ -145,7 +146,7 @@ extension ModelLinker {
 
   // MARK: - Linked
 
-  /// The composites of a line of descent, inherited ones first.
+  /// The composite attributes of a lineage, inherited ones first.
   func linkedComposites(
     of line: [ModelDraft.Entity], _ properties: [Property], owner: (String) -> EntityNumber
   ) -> [CompositeAttribute] {
@@ -159,7 +160,7 @@ extension ModelLinker {
     }
   }
 
-  /// In the order of the file.
+  /// The composites, in the order of the file.
   func composites() -> [Composite] {
     draft.composites.map { composite in
       Composite(

@@ -1,5 +1,5 @@
-/// Ordered relationships. Where the inverse is a to-one, the members hold their places themselves: each to-one that leads
-/// to an ordered relationship gets an attribute beside it that no model file declares, `<to-one>.order`.
+/// Ordered relationships. If the inverse is a to-one, the members store their positions: each to-one with an ordered
+/// inverse gets an additional attribute `<to-one>.order`, which no model file declares.
 extension ModelLinker {
   mutating func checkOrder(
     of relationship: ModelDraft.Relationship, _ inverse: ModelDraft.Relationship, in destination: ModelDraft.Entity
@@ -8,12 +8,12 @@ extension ModelLinker {
     let path = relationship.path + ".ordered"
     guard relationship.isToMany else { return report(path, "goes with a to-many relationship only") }
     if inverse.isToMany {
-      // One list has one order, and one side keeps it.
+      // The single list has a single order, which one side stores.
       if inverse.isOrdered { report(path, "the inverse \"\(inverse.name)\" is ordered already; only one side can be") }
       return
     }
     guard let owner = byName[inverse.destination] else { return }
-    // "project.order" is the member's place; it would also be a path to this property.
+    // "project.order" is the member's position, and would also be a path to this property.
     if lineage(of: owner).contains(where: { $0.attributes.map(\.name).contains(Self.order) })
       || lineage(of: owner).contains(where: { $0.relationships.map(\.name).contains(Self.order) })
     {
@@ -26,7 +26,7 @@ extension ModelLinker {
 
   private static let order = "order"
 
-  /// The attributes that hold the members' places, of those to-ones that the entity itself declares.
+  /// The position attributes for the to-ones that the entity itself declares.
   func positions(of entity: ModelDraft.Entity) -> [(name: String, documentation: String, renamed: String?)] {
     entity.relationships.compactMap { toOne in
       guard let ordered = orderedInverse(of: toOne) else { return nil }
@@ -37,8 +37,7 @@ extension ModelLinker {
     }
   }
 
-  /// The key in the table of numbers of the attribute that holds the places of this relationship's members, for either
-  /// end; nil when no attribute does.
+  /// The qualified name of the position attribute of this relationship, for either end; nil if it has none.
   func positionName(of relationship: ModelDraft.Relationship, in entity: ModelDraft.Entity) -> String? {
     if relationship.isToMany {
       guard relationship.isOrdered,

@@ -1,16 +1,16 @@
-/// The second and third pass over a model file: what its parts say of each other, then numbers and slots.
+/// The second and third pass over a model file: cross-references between its parts, then numbers and slots.
 struct ModelLinker {
   var draft: ModelDraft
   var mistakes = [ModelError.Mistake]()
   var byName = [String: ModelDraft.Entity]()
   private var enumerations = [String: ModelDraft.Enumeration]()
   var compositesByName = [String: ModelDraft.Composite]()
-  /// Each pattern is read once, however many entities inherit its attribute.
+  /// The compiled patterns; each is compiled once, however many entities inherit the attribute.
   var expressions = [String: RegularExpression]()
 
-  /// What every object has under these names in JSON and in predicates.
+  /// The names in JSON and in predicates that every object has.
   static let reservedNames: Set<String> = ["id", "entity", "revision", "changed", "deleted", "object"]
-  /// The words of the predicate language.
+  /// The keywords of the predicate language.
   static let reservedWords: Set<String> = [
     "and", "or", "not", "in", "like", "any", "all", "none", "between", "contains", "beginswith", "endswith", "true",
     "false", "null", "nil", "yes", "no", "some", "matches", "search", "truepredicate", "falsepredicate",
@@ -36,7 +36,7 @@ struct ModelLinker {
       if enumeration.cases.isEmpty { report(enumeration.path + ".cases", "an enumeration has at least one case") }
     }
     for entity in draft.entities {
-      // Tables are named after entities, and SQLite does not tell upper from lower case.
+      // Tables are named after entities, and SQLite ignores case in their names.
       if byName.keys.contains(where: { $0.lowercased() == entity.name.lowercased() }) {
         report(entity.path + ".name", "another entity is called \"\(entity.name)\" (case does not count)")
       } else {
@@ -91,15 +91,16 @@ struct ModelLinker {
     }
   }
 
-  /// At most so many entities, cases, and properties in one family (a table's columns); ancestors of one entity.
+  /// The most entities, cases of an enumeration, and properties of a family, which are a table's columns; and the
+  /// longest lineage.
   static let maximumCount = 1_000
   static let maximumDepth = 32
-  /// An entity's own unique constraints, each an index; the properties of one. SQLite would take more of both, and an
-  /// index over hundreds of columns would be asked for by nobody who meant it.
+  /// The most unique constraints that an entity declares, each of which is an index, and properties in one of them.
+  /// SQLite allows more of both, but such an index would be a mistake.
   static let maximumUniqueCount = 100
   static let maximumUniqueProperties = 32
 
-  /// All that share a root share a table.
+  /// Checks the number of columns of each table, which all entities with the same root share.
   private mutating func checkFamilies() {
     var columns = [String: Int]()
     for entity in draft.entities {
@@ -121,7 +122,7 @@ struct ModelLinker {
   private mutating func checkNames(of entity: ModelDraft.Entity) {
     var seen = [String: String]()
     for ancestor in lineage(of: entity) {
-      // The members of a composite have been checked where they stand.
+      // Members of a composite are checked at its declaration.
       let properties =
         ancestor.attributes.filter { !$0.isMember }.map { ($0.name, $0.path) }
         + ancestor.composites.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
@@ -191,7 +192,7 @@ struct ModelLinker {
     if attribute.assignment != nil, let start = attribute.json["default"], start != .null {
       report(attribute.path + ".default", "the server assigns this attribute")
     }
-    // A rule that makes no sense judges no value.
+    // A default can only be checked against rules that are valid.
     if mistakes.count == known { checkDefault(of: attribute) }
   }
 
@@ -245,7 +246,7 @@ struct ModelLinker {
 
   // MARK: Numbers and slots
 
-  /// The entities in the order of the file. Call only when `check` has found no mistake.
+  /// The linked entities, in the order of the file. Requires that `check` has found no mistake.
   func entities() -> [Entity] {
     let sorted = draft.entities.sorted { Bytes.order($0.name, $1.name) == .ascending }
     var entityNumbers = [String: EntityNumber]()
@@ -286,7 +287,7 @@ struct ModelLinker {
     of entity: ModelDraft.Entity, _ entityNumbers: [String: EntityNumber], _ propertyNumbers: [String: PropertyNumber],
     slot: inout Int
   ) -> [Property] {
-    // Slots follow the names, not the file: models with equal hashes have equal images.
+    // Slots follow the names, not the file, so that models with equal hashes have equal images.
     let stored =
       entity.attributes.filter { !$0.isTransient }.map(\.name) + positions(of: entity).map(\.name)
       + entity.relationships.filter { storage(of: $0, in: entity) != .inverse }.map(\.name)
@@ -352,7 +353,7 @@ struct ModelLinker {
       let inverse = destination.relationships.first(where: { $0.name == relationship.inverse }), inverse.isToMany
     else { return .inverse }
     if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered ? .members : .inverse }
-    // Of a many-to-many, the side that the file declares first lists the members.
+    // In a many-to-many, the side that the file declares first lists the members.
     let order = draft.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } }
     let here = order.firstIndex(of: "\(entity.name).\(relationship.name)") ?? 0
     let there = order.firstIndex(of: "\(destination.name).\(inverse.name)") ?? 0

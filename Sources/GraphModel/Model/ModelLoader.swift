@@ -1,8 +1,9 @@
 extension Model {
-  /// Reads a model file (docs/model-format.md) and checks it whole: every mistake is reported, not only the first.
+  /// Parses a model file (docs/model-format.md) and checks it completely: every mistake is reported, not only the
+  /// first.
   ///
-  /// Three passes: the syntax of each part, with its path; then names, inheritance and inverses across the file; and
-  /// only for a file without mistakes, numbers and slots, and what is written in the predicate language.
+  /// There are three passes: the syntax of each part, with its path; then names, inheritance and inverses across the
+  /// file; and, only for a file without mistakes, numbers and slots, and the texts in the predicate language.
   public convenience init(parsing bytes: some Collection<UInt8>) throws(ModelError) {
     let bytes = Array(bytes)
     guard bytes.count <= Self.maximumFileSize else {
@@ -38,11 +39,11 @@ extension Model {
       composites: linked.composites, parts: parser.parts, mappings: draft.mappings)
   }
 
-  /// A model file's size in bytes, at most.
+  /// The maximum size of a model file, in bytes.
   public static let maximumFileSize = 4 << 20
 }
 
-/// What the file says, before anything is resolved.
+/// The contents of a model file, before names are resolved.
 struct ModelDraft {
   struct Enumeration { var name, documentation, path: String; var cases: [String] }
   struct Entity {
@@ -59,11 +60,11 @@ struct ModelDraft {
   struct Attribute {
     var name, documentation, path: String
     var isOptional: Bool
-    /// Of a composite attribute it means nothing.
+    /// Meaningless for a composite attribute.
     var kind: GraphModel.Attribute.Kind
     var isComposite: Bool
     var composite: String?
-    /// Of a composite, in the place where an entity has one.
+    /// Whether it is a member of a composite, in place of the entity's composite attribute.
     var isMember = false
     var enumeration: String?
     var json: JSON
@@ -99,7 +100,7 @@ struct ModelDraft {
   var mappings = [Mapping]()
 }
 
-/// The first pass: the shape of the file.
+/// The first pass: the structure of the file.
 struct ModelReader {
   var mistakes = [ModelError.Mistake]()
 
@@ -111,7 +112,7 @@ struct ModelReader {
     }
     draft.name = top.name("name") ?? ""
     draft.version = top.integer("version", from: 1, required: true) ?? 1
-    // Editors find the schema by it.
+    // Editors use it to find the schema.
     top.use("$schema")
     draft.documentation = top.string("documentation") ?? ""
     for (item, path) in top.array("enumerations") { draft.enumerations.append(enumeration(item, path)) }
@@ -197,7 +198,7 @@ struct ModelReader {
   }
 }
 
-/// Reads one JSON object's members, collecting mistakes; `finish` reports members nobody asked for.
+/// Reads the members of one JSON object and collects mistakes; `finish` reports unknown members.
 struct Fields {
   private let json: JSON
   private let path: String
@@ -210,7 +211,7 @@ struct Fields {
     if json.members == nil { self.mistakes.append(.init(path: path, reason: "must be an object")) }
   }
 
-  /// A letter, then letters, digits or underscores; at most 64 bytes.
+  /// Whether the text is a letter, followed by letters, digits or underscores, with at most 64 bytes.
   static func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
     func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
@@ -261,7 +262,7 @@ struct Fields {
     }
   }
 
-  /// Nil for a composite, and for what is no type at all, which is reported.
+  /// The attribute's type; nil for a composite, and for an unknown type, which is reported.
   mutating func attributeType() -> Attribute.Kind? {
     let choices = (Attribute.Kind.allCases.map(\.rawValue) + ["composite"]).joined(separator: ", ")
     return value("type", required: true, "one of \(choices)") { json -> Attribute.Kind?? in

@@ -1,17 +1,17 @@
-/// What a model's file writes in the predicate language, parsed once, when the model is loaded: it can be read only
-/// against a model whose names have their numbers.
+/// The texts of a model file in the predicate language, parsed once at loading. Parsing them requires a model whose
+/// names have numbers.
 struct ModelParts: Sendable {
-  /// By entity, inherited ones first.
+  /// The rules by entity, inherited ones first.
   var rules = [EntityNumber: [EntityRule]]()
-  /// By concrete or abstract entity; inherited ones are there too, in all three.
+  /// By concrete or abstract entity, with inherited ones, as are the next two.
   var counts = [EntityNumber: [DerivedCount]]()
   var expressions = [EntityNumber: [DerivedExpression]]()
   var countedEnds = [EntityNumber: [CountedEnd]]()
-  /// In the order of the file.
+  /// The named fetch requests, in the order of the file.
   var fetchRequests = [FetchTemplate]()
 }
 
-/// The last pass over a model file: what is written in the predicate language, against the linked model.
+/// The last pass over a model file: parses the texts in the predicate language against the linked model.
 struct ModelPartsParser {
   let draft: ModelDraft
   let model: Model
@@ -33,7 +33,7 @@ struct ModelPartsParser {
     mistakes.append(.init(path: path, reason: reason))
   }
 
-  /// The draft's entities from the root down: what is inherited is there before its heirs ask for it.
+  /// The draft's entities, ancestors before descendants, so that inherited parts exist before they are needed.
   var entitiesFromTheRoots: [(draft: ModelDraft.Entity, entity: Entity)] {
     let entities = zip(draft.entities, model.entities).map { (draft: $0, entity: $1, depth: depth(of: $1)) }
     let deepest = entities.map(\.depth).max() ?? 0

@@ -1,7 +1,7 @@
 extension ModelDraft {
   struct Rule {
     var name, documentation, path, predicate: String
-    /// Nil when the model leaves the words to us.
+    /// The message; nil for a generated one.
     var message: String?
   }
 }
@@ -18,7 +18,7 @@ extension ModelReader {
 }
 
 extension ModelLinker {
-  /// A program must be able to tell the rules that every model has from a model's own.
+  /// The names of the common rules, which a model's own rules may not have, so that a program can distinguish them.
   private static let commonRuleNames = Set(Violation.CommonRule.allCases.map { $0.rawValue.lowercased() })
 
   mutating func checkRules(of entity: ModelDraft.Entity) {

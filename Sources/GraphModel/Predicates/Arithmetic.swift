@@ -1,7 +1,8 @@
-/// The operators on values, with one meaning in memory and in SQL: SQLite's own for whole and floating-point numbers, but for
-/// infinities, which are null.
+/// The arithmetic operators, with the same results in memory and in SQL. Integers and doubles behave as in SQLite,
+/// except that infinities are null.
 enum Arithmetic {
-  /// Null for null, for a division by zero, and where no finite number is the answer.
+  /// The result of the operation; null if an operand is null, for a division by zero, and if the result is not
+  /// finite.
   static func apply(_ operation: ArithmeticOperator, _ left: Value, _ right: Value) -> Value {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): whole(operation, a, b)
@@ -16,7 +17,7 @@ enum Arithmetic {
     }
   }
 
-  /// What does not fit into 64 bits becomes a double.
+  /// The result for integers; a double if it overflows 64 bits.
   private static func whole(_ operation: ArithmeticOperator, _ a: Int64, _ b: Int64) -> Value {
     let (result, overflow): (Int64, Bool)
     switch operation {
@@ -59,8 +60,8 @@ enum Arithmetic {
 
   // MARK: - Aggregates
 
-  /// What an aggregate makes of values; nulls do not count. Doubles are added in the order of their size, decimals
-  /// exactly: the sum of equal values is the same to the last bit, whatever order they come in.
+  /// The aggregate of the values, without nulls. Doubles are added in ascending order and decimals exactly, so that
+  /// the sum of equal values is the same to the last bit, in any order.
   static func aggregate(_ aggregate: GraphPredicate.Aggregate, _ values: [Value], zero: Value) -> Value {
     let present = values.filter { !$0.isNull }
     switch aggregate {
@@ -79,10 +80,10 @@ enum Arithmetic {
 
   private static func sum(_ values: [Value], _ zero: Value) -> Value {
     if case .integer = zero {
-      // Of 2⁶⁴ numbers the sum would still fit, so that their order does not matter.
+      // 2⁶⁴ numbers can't overflow the sum, so their order does not matter.
       var sum: Int128 = 0
       for value in values {
-        // One of them was calculated, and did not fit.
+        // A calculated value that overflowed to a double.
         guard case .integer(let next) = value else {
           return self.sum(values.map { GraphFunction.double.apply([$0]) }, .double(0))
         }
@@ -98,7 +99,7 @@ enum Arithmetic {
     return values.sorted { Value.order($0, $1) == .ascending }.reduce(zero) { apply(.add, $0, $1) }
   }
 
-  /// What the sum of no values is.
+  /// The sum of no values.
   static func zero(of kind: Attribute.Kind?) -> Value {
     switch kind {
     case .double: .double(0)
@@ -109,12 +110,12 @@ enum Arithmetic {
 }
 
 extension ArithmeticOperator {
-  /// What the operator makes of two values: null where one is null or there is no answer.
+  /// The result of the operation; null if an operand is null or there is no result.
   public func apply(_ left: Value, _ right: Value) -> Value { Arithmetic.apply(self, left, right) }
 }
 
 extension GraphPredicate.Aggregate {
-  /// What the aggregate makes of values of a type; nulls do not count.
+  /// The aggregate of values of this type; nulls are ignored.
   public func value(of values: [Value], type: GraphValueType) -> Value {
     Arithmetic.aggregate(self, values, zero: Arithmetic.zero(of: type.kind))
   }

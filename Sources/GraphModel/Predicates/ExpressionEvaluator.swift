@@ -1,16 +1,17 @@
-/// An expression ready to be asked many times.
+/// A compiled expression, for repeated evaluation.
 public struct ExpressionEvaluator: Sendable {
   typealias Read = @Sendable (Judgement) -> Value
 
   private let read: Read
 
-  /// Resolves an expression that has one value for each object.
+  /// Compiles an expression with one value per object.
   public init(_ expression: GraphExpression, model: Model) {
     read = Self.compile(expression, model)
   }
 
   /// The expression's value for an object.
-  /// - Parameter source: where paths through relationships lead; none for an expression that reads the object alone.
+  /// - Parameter source: resolves paths through relationships; not needed for an expression that reads the object
+  ///   alone.
   public func value(of image: ObjectImage, in source: any ImageSource = NoImageSource()) -> Value {
     read(Judgement(image: image, source: source))
   }

@@ -1,8 +1,8 @@
 @_spi(_Unicode) import Swift
 
-/// Which differences between strings do not count.
+/// The differences between strings that a comparison ignores.
 public struct StringOptions: OptionSet, Hashable, Sendable {
-  /// A bit for each option.
+  /// The bits of the options.
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -14,20 +14,20 @@ public struct StringOptions: OptionSet, Hashable, Sendable {
 }
 
 extension String {
-  /// The string without the differences that do not count: `É` becomes `e`.
+  /// The string without the ignored differences: `É` becomes `e`.
   ///
-  /// - `[c]`: Unicode's full case folding (statuses C and F), scalar by scalar and of no language: `ß` becomes `ss`,
-  ///   `ﬁ` `fi`, a final sigma the other one, `İ` an `i` with a dot above.
-  /// - `[d]`: full- and half-width forms and the Latin digraphs become the letters that Unicode gives for them, then
-  ///   canonical decomposition, marks dropped.
+  /// - `[c]`: Unicode's full case folding (statuses C and F), scalar by scalar and language-independent: `ß` becomes
+  ///   `ss`, `ﬁ` becomes `fi`, a final sigma the other one, `İ` an `i` with a dot above.
+  /// - `[d]`: full-width and half-width forms and the Latin digraphs become the letters that Unicode maps them to;
+  ///   then canonical decomposition, without marks.
   ///
-  /// With both, marks go first, so that folding meets base letters. Every machine folds alike.
+  /// With both, marks are removed first, so that base letters are folded. The result is the same on every machine.
   public func folded(_ options: StringOptions) -> String { folded(options, .full) }
 
-  /// How letters fold for which Unicode has several.
+  /// The length of a scalar's folding, where Unicode defines several.
   enum FoldingLength {
     case full
-    /// Each scalar by itself, as patterns need it: they count scalars, and their classes hold such.
+    /// One scalar each, as regular expressions need it: they count scalars, and their classes contain scalars.
     case simple
   }
 
@@ -38,7 +38,7 @@ extension String {
       Interruption.Watch(over: utf8.count, spending: utf8.count).end()
       return foldsCase ? lowercased() : self
     }
-    // The properties of each scalar are looked up.
+    // The loops below look up properties of each scalar, which takes time.
     var watch = Interruption.Watch(over: utf8.count)
     defer { watch.end() }
     var result = String.UnicodeScalarView()

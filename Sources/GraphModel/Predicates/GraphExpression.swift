@@ -1,50 +1,49 @@
-/// What a comparison compares: a constant, what a path leads to, or what is calculated from them. Resolved against a
-/// model; `GraphExpression(parsing:entity:model:)` reads the text form.
+/// An operand of a comparison: a constant, a path, or a calculation over them. Resolved against a model;
+/// `GraphExpression(parsing:entity:model:)` parses the text form.
 ///
-/// Null in, null out: whatever is calculated from a null is null, but for `ifNull`, and for what `oneOf` has behind its
-/// first argument.
+/// A calculation with null is null, except in `ifNull` and in `oneOf` after its first argument.
 public indirect enum GraphExpression: Hashable, Sendable {
   /// A constant, null included.
   case value(Value)
-  /// For `IN`, and the two ends of `BETWEEN`.
+  /// A list of constants, for `IN` and the bounds of `BETWEEN`.
   case list([Value])
-  /// The same where some of them are calculated.
+  /// A list with calculated elements.
   case expressions([GraphExpression])
-  /// What a path leads to: one value or many.
+  /// The values at the end of a path: one or many.
   case path(GraphPredicate.Path)
-  /// An operator between its left and its right side.
+  /// An operator with its left and its right operand.
   case arithmetic(ArithmeticOperator, ArithmeticKind, GraphExpression, GraphExpression)
-  /// A function of its arguments, in order.
+  /// A function with its arguments.
   case function(GraphFunction, [GraphExpression])
-  /// How many of the objects that the hops lead to satisfy a predicate: `SUBQUERY(path, $x, …).@count`. The predicate's
-  /// own paths start at each of those objects, paths of level 1 at the object in front of the hops.
+  /// The number of objects at the end of the hops that match a predicate: `SUBQUERY(path, $x, …).@count`. The
+  /// predicate's own paths start at each of those objects; its paths of level 1 start at the object where the hops
+  /// start.
   case subquery(level: Int, hops: [PropertyNumber], GraphPredicate)
-  /// `$name` in a template, until a value is given for it. A typed place: what stands there is read as the other side's
-  /// type asks.
+  /// `$name` in a template, until it is bound to a value. Its type comes from the other operand.
   case variable(String, GraphValueType)
 }
 
-/// The four operators.
+/// The four arithmetic operators.
 public enum ArithmeticOperator: String, Hashable, Sendable, CaseIterable {
-  /// The sum; of a date and a duration, the later date.
+  /// The sum; of a date and a duration, a later date.
   case add = "+"
-  /// The difference; of two dates a duration, of a date and a duration the earlier date.
+  /// The difference; of two dates, a duration; of a date and a duration, an earlier date.
   case subtract = "-"
-  /// The product, of numbers only.
+  /// The product; for numbers only.
   case multiply = "*"
-  /// The quotient, of numbers only; null for a division by zero.
+  /// The quotient; for numbers only, null for a division by zero.
   case divide = "/"
 }
 
-/// What both sides of an operator are; the parser makes them alike.
+/// The type of both operands; the parser makes them equal.
 public enum ArithmeticKind: Hashable, Sendable {
-  /// 64 bits. What does not fit becomes a double, as SQLite has it; a quotient is cut towards zero.
+  /// 64-bit integers. A result that overflows becomes a double, as in SQLite; a quotient is truncated.
   case integer
-  /// Floating-point numbers. What is not finite becomes null.
+  /// Floating-point numbers. A result that is not finite becomes null.
   case double
-  /// Decimals. What has more than 38 digits is rounded.
+  /// Decimals. A result with more than 38 digits is rounded.
   case decimal
-  /// A date, and microseconds to add or take away.
+  /// A date, and microseconds to add or subtract.
   case date
   /// Two dates, or two durations: microseconds.
   case duration
@@ -52,23 +51,23 @@ public enum ArithmeticKind: Hashable, Sendable {
 
 /// The type of an expression, as far as literals and comparisons need it.
 public enum GraphValueType: Hashable, Sendable {
-  /// No value, so that nobody knows of which type.
+  /// Null, whose type is unknown.
   case null
   /// True or false.
   case bool
-  /// Whole numbers of 64 bits.
+  /// 64-bit integers.
   case integer
   /// Floating-point numbers.
   case double
-  /// Exact numbers, of up to 38 digits.
+  /// Exact decimals of up to 38 digits.
   case decimal
-  /// Strings of whatever attribute.
+  /// Strings of any attribute kind.
   case string
   /// Points in time, in microseconds.
   case date
-  /// Microseconds, as a whole number.
+  /// Durations in microseconds, as an integer.
   case duration
-  /// UUIDs that clients give; the ids of objects are of the type `object`.
+  /// UUIDs that clients supply; the ids of objects have the type `object`.
   case uuid
   /// Bytes.
   case data
@@ -77,7 +76,7 @@ public enum GraphValueType: Hashable, Sendable {
 }
 
 extension GraphExpression {
-  /// Visits every predicate of a subquery directly below.
+  /// Visits the predicates of all subqueries at this level.
   func forEachSubquery(_ body: (GraphPredicate) -> Void) {
     switch self {
     case .value, .list, .path, .variable: break
@@ -89,21 +88,21 @@ extension GraphExpression {
     }
   }
 
-  /// Whether there is one.
+  /// Whether the expression contains a subquery.
   var hasSubqueries: Bool {
     var found = false
     forEachSubquery { _ in found = true }
     return found
   }
 
-  /// Whether answering it takes a full-text index.
+  /// Whether evaluation requires a full-text index.
   public var searchesText: Bool {
     var found = false
     forEachSubquery { found = found || $0.searchesText }
     return found
   }
 
-  /// Every path that is read, those inside subqueries aside; a subquery's own way counts as one that ends at ids.
+  /// All paths outside subqueries; a subquery's hops count as a path that ends at ids.
   public var paths: [GraphPredicate.Path] {
     switch self {
     case .value, .list, .variable: []
@@ -114,7 +113,7 @@ extension GraphExpression {
     }
   }
 
-  /// Whether an object's own image is enough to know the value.
+  /// Whether the value depends on the object's own image only.
   public func readsOnlyOwnImage(in model: Model) -> Bool {
     paths.allSatisfy { path in
       guard path.hops.isEmpty, path.level == 0 else { return false }
@@ -150,7 +149,7 @@ extension GraphExpression {
     }
   }
 
-  /// Whether it is the same for every object.
+  /// Whether the value is the same for every object.
   var isConstant: Bool {
     switch self {
     case .value, .list: true
@@ -158,7 +157,7 @@ extension GraphExpression {
     }
   }
 
-  /// Null for anything but a constant.
+  /// The constant; null for any other expression.
   var constant: Value { if case .value(let value) = self { value } else { .null } }
 
   // MARK: - Making, with what is constant calculated at once
@@ -179,7 +178,7 @@ extension GraphExpression {
     return .value(function.apply(arguments.map(\.constant)))
   }
 
-  /// The expression with a time for `now()` and values for variables; what is constant then is calculated.
+  /// The expression with a time for `now()` and values for variables; parts that become constant are evaluated.
   public func bound(now: Timestamp? = nil, variables: [String: Value] = [:]) -> GraphExpression {
     switch self {
     case .value, .list, .path: return self
@@ -200,7 +199,7 @@ extension GraphExpression {
 }
 
 extension GraphPredicate.Path {
-  /// The type of what is read at the end.
+  /// The type of the value at the end of the path.
   public func type(in model: Model) -> GraphValueType {
     switch end {
     case .property(let number):
@@ -216,8 +215,8 @@ extension GraphPredicate.Path {
 }
 
 extension GraphPredicate {
-  /// The predicate with a time for `now()` and values for variables. A live query is bound when it is subscribed: what
-  /// it means must not change between two commits.
+  /// The predicate with a time for `now()` and values for variables. A live query is bound at its subscription, as
+  /// its meaning must not change between two commits.
   public func bound(now: Timestamp? = nil, variables: [String: Value] = [:]) -> GraphPredicate {
     switch self {
     case .always, .never: return self

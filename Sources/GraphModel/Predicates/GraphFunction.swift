@@ -1,48 +1,49 @@
-/// The functions of the predicate language. Case does not count in their names; a name with a bracket behind it is a
-/// function, without one a property.
+/// The functions of the predicate language. Names ignore case; a name followed by a parenthesis is a function,
+/// otherwise a property.
 public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
   // Strings
-  /// A text in lower case, in upper case, and as `[cd]` compares it: without case and diacritics.
+  /// A text in lower case, in upper case, and folded as `[cd]` compares it.
   case lowercase, uppercase, canonical
-  /// How many Unicode scalars a text has.
+  /// The number of Unicode scalars in a text.
   case length
-  /// A text without the white space at its ends.
+  /// A text without white space at its ends.
   case trimmed
-  /// Texts, one behind the other: 2 to 20.
+  /// The concatenation of 2 to 20 texts.
   case concat
   // Numbers
-  /// A number without its sign.
+  /// The absolute value.
   case abs
-  /// A number without its fraction, of its own type: rounded up, down, to the nearest (a half away from zero), or cut.
+  /// A number rounded to an integer of its own type: up, down, to the nearest (a half away from zero), or toward
+  /// zero.
   case ceiling, floor, round, trunc
-  /// The square root, as a double; null of what is below zero.
+  /// The square root, as a double; null for negative numbers.
   case sqrt
-  /// The first number to the power of the second, as a double; null where the exponent is not whole.
+  /// The first number to the power of the second, as a double; null for a fractional exponent.
   case power
-  /// What is left of a division of whole numbers or decimals, with the sign of the first; null for a division by zero.
+  /// The remainder of a division of integers or decimals, with the sign of the dividend; null for a division by zero.
   case modulus
   // Types
-  /// The argument as a value of this type; null where it is none. A fraction is cut to make a whole number.
+  /// The argument converted to this type; null if it can't be. A fraction is truncated for an integer.
   case integer, double, decimal, string, date, uuid, data
   // Dates
-  /// When the query was read; for a live query, when it was subscribed.
+  /// The time at which the query was read; for a live query, of its subscription.
   case now
-  /// The midnight that a date's day begins with, in UTC.
+  /// The midnight at the start of a date's day, in UTC.
   case startOfDay
-  /// A part of a date in UTC, as a whole number. Months and days begin at 1, and Sunday is 1.
+  /// A component of a date in UTC, as an integer. Months and days begin at 1, and Sunday is 1.
   case year, month, day, weekday, hour, minute, second
-  /// A duration of so many of them; a fraction will do.
+  /// A duration of that many units; fractions are allowed.
   case microseconds, seconds, minutes, hours, days, weeks
   // Nulls
-  /// The first argument, or the second where that is null.
+  /// The first argument, or the second if the first is null.
   case ifNull
-  /// The second argument, or null where the first is null.
+  /// The second argument, or null if the first is null.
   case given
   // Names
-  /// The first argument where it is null or one of the names behind the second; else the second.
+  /// The first argument if it is null or one of the names after the second argument; otherwise the second.
   case oneOf
 
-  /// The name as it was written, in whatever case.
+  /// The function of that name, in any case.
   init?(named name: String) {
     guard let found = Self.byName[name.lowercased()] else { return nil }
     self = found
@@ -51,7 +52,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
   private static let byName = Dictionary(
     uniqueKeysWithValues: Self.allCases.map { ($0.rawValue.lowercased(), $0) })
 
-  /// How many arguments it takes.
+  /// The allowed number of arguments.
   var arity: ClosedRange<Int> {
     switch self {
     case .now: 0...0
@@ -62,7 +63,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether all arguments are text.
+  /// Whether all arguments must be text.
   var takesTextAlone: Bool {
     switch self {
     case .lowercase, .uppercase, .canonical, .trimmed, .length, .concat, .oneOf: true
@@ -70,10 +71,10 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// So many names `oneOf` takes: as many as an enumeration may have cases.
+  /// The most names that `oneOf` takes, the same as an enumeration's maximum number of cases.
   static let maximumNames = 1_000
 
-  /// The length of the unit in microseconds, for functions that make durations.
+  /// The unit in microseconds, for functions that return durations.
   var unit: Int64? {
     switch self {
     case .microseconds: 1
@@ -88,7 +89,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
 
   // MARK: - Applying
 
-  /// The function's value. `now()` has none before it is bound.
+  /// The function's value; null for `now()` before it is bound.
   public func apply(_ arguments: [Value]) -> Value {
     if self == .ifNull { return arguments.first { !$0.isNull } ?? .null }
     if self == .oneOf, let first = arguments.first, arguments.count > 2 {
@@ -159,7 +160,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
 
   private static func finite(_ number: Double) -> Value { number.isFinite ? .double(number == 0 ? 0 : number) : .null }
 
-  /// Whole exponents by squaring; without a library of mathematics there are no others.
+  /// Supports integer exponents only, by squaring; the target links no math library.
   private static func power(_ base: Double, _ exponent: Double) -> Double {
     guard var count = Int(exactly: exponent), Swift.abs(count) <= 1 << 20 else { return .nan }
     let inverts = count < 0
@@ -197,7 +198,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// In UTC, weeks from Sunday = 1.
+  /// In UTC, with Sunday as weekday 1.
   private func applyToDate(_ time: Timestamp) -> Value {
     let (day, rest) = Dates.floorDivide(time, 86_400_000_000)
     let civil = Dates.civil(fromDays: day)

@@ -1,20 +1,20 @@
 extension GraphPredicate {
-  /// The canonical text form: parsing it gives this predicate back. It is what travels, and what tells equal queries.
+  /// The canonical text form, which parses to this predicate. It is used on the wire and to compare queries.
   public func text(in model: Model) -> String { PredicateWriter(model: model).text(self, depth: 0) }
 
-  /// The text form with `?` for every constant: what many predicates have in common, and nobody's contents.
+  /// The text form with `?` for every constant; it groups similar predicates and contains no data.
   public func textWithoutConstants(in model: Model) -> String {
     PredicateWriter(model: model, hidesConstants: true).text(self, depth: 0)
   }
 }
 
 extension GraphExpression {
-  /// The text form, as it stands in a predicate.
+  /// The text form of the expression within a predicate.
   public func text(in model: Model) -> String { PredicateWriter(model: model).text(self, depth: 0) }
 }
 
-/// Writes the text form. What a SUBQUERY judges is called `$x1`, `$x2`, … by its depth. Brackets stand only where they say
-/// something: each pair is nesting for who reads it, and what could be read once must be read again.
+/// Writes the text form. The variable of a SUBQUERY is `$x1`, `$x2`, … by its depth. Parentheses are written only
+/// where they are needed: the parser limits nesting, and a predicate that was parsed once must be parseable again.
 struct PredicateWriter {
   let model: Model
   var hidesConstants = false
@@ -24,7 +24,7 @@ struct PredicateWriter {
     case .always: "TRUEPREDICATE"
     case .never: "FALSEPREDICATE"
     case .and(let parts): parts.map { part($0, depth) }.joined(separator: " AND ")
-    // AND binds tighter.
+    // AND binds more tightly.
     case .or(let parts):
       parts.map { if case .and = $0 { text($0, depth: depth) } else { part($0, depth) } }.joined(separator: " OR ")
     case .not(let inner): "NOT \(part(inner, depth))"
@@ -48,7 +48,7 @@ struct PredicateWriter {
     if comparison.options.contains(.caseInsensitive) { letters += "c" }
     if comparison.options.contains(.diacriticInsensitive) { letters += "d" }
     parts.append(comparison.comparator.rawValue + (letters.isEmpty ? "" : "[\(letters)]"))
-    // Beside a path a literal is read as the path's type; elsewhere it says its own.
+    // A literal next to a path is parsed as the path's type; elsewhere it must state its own.
     let literal: (Value) -> String
     if let path = comparison.path {
       let attribute = attribute(path)
@@ -80,7 +80,8 @@ struct PredicateWriter {
     case .variable(let name, _): return "$" + name
     case .arithmetic(let operation, let kind, let left, let right):
       let spans = durations(operation, kind, left, right)
-      // What is read from left to right needs brackets at its right side, and so does a sum in a product.
+      // Operators are left-associative, so a right operand of equal precedence needs parentheses, as does a sum in a
+      // product.
       return operand(left, kind, depth, isDuration: spans.left, standsAlone: operation.precedence)
         + " \(operation.rawValue) "
         + operand(right, kind, depth, isDuration: spans.right, standsAlone: operation.precedence + 1)
@@ -94,12 +95,12 @@ struct PredicateWriter {
     }
   }
 
-  /// - Parameter precedence: an operation of at least this one stands there without brackets.
+  /// - Parameter precedence: operations of at least this precedence need no parentheses.
   private func operand(
     _ expression: GraphExpression, _ kind: ArithmeticKind, _ depth: Int, isDuration: Bool,
     standsAlone precedence: Int
   ) -> String {
-    // A number beside a decimal is read as one; one with more digits than a double keeps says what it is.
+    // A number next to a decimal is parsed as one; with more digits than a double keeps it must state its type.
     if kind == .decimal, case .value(.decimal(let number)) = expression, number.digits.count <= 15,
       (-10...15).contains(number.exponent)
     {
@@ -110,7 +111,7 @@ struct PredicateWriter {
     return text
   }
 
-  /// Whether a whole number at either side of an operator is a span of time. A factor is a number, and so is a divisor.
+  /// Whether an integer operand on either side is a duration. Factors and divisors are numbers.
   private func durations(
     _ operation: ArithmeticOperator, _ kind: ArithmeticKind, _ left: GraphExpression, _ right: GraphExpression
   ) -> (left: Bool, right: Bool) {
@@ -122,7 +123,7 @@ struct PredicateWriter {
     }
   }
 
-  /// Whether what is calculated is a span of time; a constant does not tell.
+  /// Whether a calculated value is a duration; unknown for a constant.
   private func isDuration(_ expression: GraphExpression) -> Bool {
     switch expression {
     case .arithmetic(_, .duration, _, _): true
@@ -136,7 +137,7 @@ struct PredicateWriter {
 
   private func text(_ path: GraphPredicate.Path, _ depth: Int, isWay: Bool = false) -> String {
     var names = [String]()
-    // The whole predicate's own object has no name of its own inside a subquery but SELF, and needs none outside.
+    // Inside a subquery the outermost object is called SELF; outside it needs no name.
     let level = depth - path.level
     if depth > 0 { names.append(level == 0 ? "SELF" : "$x\(level)") }
     func name(_ number: PropertyNumber) -> String { model.property(number)?.name ?? "?" }
@@ -146,13 +147,13 @@ struct PredicateWriter {
     case .count(let number): names += [name(number), "@count"]
     case .aggregate(let aggregate, let number, let attribute):
       names += [name(number), "@" + aggregate.rawValue, name(attribute)]
-    // A path that ends at a to-many compares ids by itself; an explicit `id` says the same.
+    // A path that ends at a to-many compares ids without an explicit `id`.
     case .identifier: if !isWay { names.append("id") }
     }
     return names.joined(separator: ".")
   }
 
-  /// The attribute whose values a path leads to; nil for an object or a count.
+  /// The attribute at the end of a path; nil for an object or a count.
   private func attribute(_ path: GraphPredicate.Path) -> Attribute? {
     switch path.end {
     case .property(let number), .aggregate(.minimum, _, let number), .aggregate(.maximum, _, let number),
@@ -176,7 +177,7 @@ struct PredicateWriter {
     }
   }
 
-  /// Beside an attribute's path, where a text must be one of its values if it is to be equal to one.
+  /// The literal next to an attribute's path, where a text in an equality must be a value of the attribute's type.
   private func literal(
     _ value: Value, beside attribute: Attribute?, _ comparator: GraphPredicate.Comparator
   ) -> String {
@@ -192,7 +193,7 @@ struct PredicateWriter {
     }
   }
 
-  /// - Parameter isWhole: beside a whole number a fraction has to say what it is.
+  /// - Parameter isWhole: whether the other operand is an integer; a fraction must then state its type.
   private func typed(_ value: Value, isDuration: Bool = false, isWhole: Bool = false) -> String {
     let text = plain(value, nil)
     return switch value {
@@ -221,7 +222,7 @@ struct PredicateWriter {
 }
 
 extension ArithmeticOperator {
-  /// Products bind tighter than sums.
+  /// Products bind more tightly than sums.
   fileprivate var precedence: Int {
     switch self {
     case .add, .subtract: 0

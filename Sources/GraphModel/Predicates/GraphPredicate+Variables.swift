@@ -1,7 +1,7 @@
-/// Which variables of a template a program may give as nil. It is what the compiler allows of typed predicates: nil is
-/// compared by `==` and `!=` alone, with what may be null.
+/// Finding the variables of a template that a program may set to nil. As the compiler does for typed predicates, nil
+/// is only allowed in `==` and `!=` comparisons with an optional value.
 extension GraphPredicate {
-  /// - Parameter names: of the variables, one for each place where it stands.
+  /// - Parameter names: the variables' names, one for each use.
   func nullableVariables(of names: [String], _ model: Model) -> Set<String> {
     var places = [String: Int]()
     countNullablePlaces(&places, model)

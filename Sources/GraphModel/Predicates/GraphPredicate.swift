@@ -1,23 +1,23 @@
-/// Which objects: a condition on an entity's properties, resolved against a model. The text form is parsed by
-/// `GraphPredicate(parsing:entity:model:)`; docs/protocol.md describes it.
+/// A condition on the properties of an entity's objects, resolved against a model.
+/// `GraphPredicate(parsing:entity:model:)` parses the text form; docs/protocol.md describes it.
 ///
-/// Nil equals only nil; no order comparison with nil holds. Strings compare by their bytes unless `[c]` or `[d]` is
-/// asked for.
+/// Nil equals only nil; an order comparison with nil is false. Strings compare by their bytes, except with `[c]` or
+/// `[d]`.
 public indirect enum GraphPredicate: Hashable, Sendable {
-  /// Every object.
+  /// Matches every object.
   case always
-  /// No object.
+  /// Matches no object.
   case never
-  /// All of them hold.
+  /// All predicates hold.
   case and([GraphPredicate])
-  /// At least one of them holds.
+  /// At least one predicate holds.
   case or([GraphPredicate])
-  /// It does not hold: there are two truth values, with null too.
+  /// The predicate does not hold. There are two truth values only, even with null.
   case not(GraphPredicate)
-  /// Two expressions stand to each other as the comparator says.
+  /// A comparison of two expressions.
   case comparison(Comparison)
 
-  /// Whether answering it takes a full-text index.
+  /// Whether evaluation requires a full-text index.
   public var searchesText: Bool {
     switch self {
     case .always, .never: false
@@ -32,34 +32,34 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     }
   }
 
-  /// Predicates may lie this deep in each other: well below SQLite's own limit for expressions.
+  /// The maximum nesting depth of a predicate; well below SQLite's limit for expressions.
   public static let maximumDepth = 200
-  /// A path has at most so many relationships.
+  /// The maximum number of relationships in a path.
   public static let maximumPathLength = 32
-  /// The patterns of MATCHES of one predicate may become so many instructions together: what `RegularExpression` bounds
-  /// for one of them, five times.
+  /// The most instructions of all MATCHES patterns of a predicate together: five times the limit of one
+  /// `RegularExpression`.
   public static let maximumPatternInstructions = 50_000
-  /// A pattern of LIKE has at most this many bytes.
+  /// The maximum size of a LIKE pattern, in bytes.
   public static let maximumPatternSize = 1_000
-  /// Subqueries may lie this deep in each other, the whole predicate counted as one.
+  /// The maximum nesting depth of subqueries, with the outermost predicate counted.
   public static let maximumSubqueries = 4
   /// The most comparisons, list elements and calculations.
   public static let maximumSize = 20_000
 
   /// One comparison of two expressions.
   public struct Comparison: Hashable, Sendable {
-    /// How many of the left side's values must satisfy it.
+    /// How many of the left side's values must satisfy the comparison.
     public var quantifier: Quantifier
-    /// With a quantifier, a path that leads to many values.
+    /// The left side; with a quantifier, a path to many values.
     public var left: GraphExpression
-    /// How the two are compared.
+    /// The comparison operator.
     public var comparator: Comparator
-    /// For strings only.
+    /// The ignored differences; for strings only.
     public var options: StringOptions
-    /// The other side: of one value, or the list of `IN` and `BETWEEN`.
+    /// The right side: one value, or the list of `IN` and `BETWEEN`.
     public var right: GraphExpression
 
-    /// A comparison of two expressions; the parser's rules about types are not checked here.
+    /// Creates a comparison of two expressions, without the parser's checks of their types.
     public init(
       _ quantifier: Quantifier = .one, _ left: GraphExpression, _ comparator: Comparator, _ right: GraphExpression,
       options: StringOptions = []
@@ -71,7 +71,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
       self.right = right
     }
 
-    /// A comparison of what a path leads to.
+    /// Creates a comparison of the values at the end of a path.
     public init(
       _ quantifier: Quantifier = .one, _ path: Path, _ comparator: Comparator, _ right: GraphExpression,
       options: StringOptions = []
@@ -79,8 +79,8 @@ public indirect enum GraphPredicate: Hashable, Sendable {
       self.init(quantifier, .path(path), comparator, right, options: options)
     }
 
-    /// The same with what is constant at the right, where the other side is not: there indexes look for it, and the text
-    /// form of a constant at the left would be read so too.
+    /// The comparison with a constant left side moved to the right, unless both sides are constant. Indexes are
+    /// looked up there, and parsing a text form with a constant at the left also results in this form.
     func turned() -> Comparison {
       guard quantifier == .one, left.isConstant, !right.isConstant, let comparator = comparator.mirrored else {
         return self
@@ -88,98 +88,99 @@ public indirect enum GraphPredicate: Hashable, Sendable {
       return Comparison(quantifier, right, comparator, left, options: options)
     }
 
-    /// The left side, when it is nothing but a path.
+    /// The left side, if it is only a path.
     public var path: Path? { if case .path(let path) = left { path } else { nil } }
   }
 
   /// How many of the values at the end of a path must satisfy the comparison.
   public enum Quantifier: String, Hashable, Sendable {
-    /// The left side has one value.
+    /// The left side has a single value.
     case one = ""
     /// At least one of them.
     case any = "ANY"
-    /// Every one; true when there is none.
+    /// Every value; true if there are none.
     case all = "ALL"
-    /// Not one.
+    /// No value.
     case none = "NONE"
   }
 
-  /// The way from an object to a value: relationships, then what is read at the end.
+  /// A path from an object to a value: relationships, then a property, id or aggregate.
   public struct Path: Hashable, Sendable {
-    /// What is read where the path ends.
+    /// The value that a path reads at its end.
     public enum End: Hashable, Sendable {
       /// An attribute, or a to-one relationship's id.
       case property(PropertyNumber)
       /// The object's own id.
       case identifier
-      /// How many objects a to-many has.
+      /// The number of objects of a to-many.
       case count(PropertyNumber)
-      /// A to-many's objects, and what is made of an attribute of theirs.
+      /// An aggregate over an attribute of a to-many's objects.
       case aggregate(Aggregate, PropertyNumber, attribute: PropertyNumber)
     }
 
-    /// Whose path it is: 0 for the object that is judged, 1 for the one around the SUBQUERY that judges it, …
+    /// The object where the path starts: 0 for the evaluated object, 1 for the one of the enclosing SUBQUERY, and so
+    /// on.
     public var level: Int
-    /// Relationships to follow, in order; none for the object itself.
+    /// The relationships to follow, in order; empty for the object itself.
     public var hops: [PropertyNumber]
-    /// What is read at the end.
+    /// The value at the end.
     public var end: End
 
-    /// A path from the object itself, or from one around a subquery.
+    /// Creates a path from the evaluated object, or from one of an enclosing subquery.
     public init(level: Int = 0, hops: [PropertyNumber] = [], end: End) {
       self.level = level
       self.hops = hops
       self.end = end
     }
 
-    /// A property of the object itself.
+    /// A path to a property of the object itself.
     public static func property(_ number: PropertyNumber) -> Path { Path(end: .property(number)) }
   }
 
-  /// What can be made of the values of one attribute of many objects. Nulls do not count.
+  /// An aggregate of an attribute over many objects. Nulls are ignored.
   public enum Aggregate: String, Hashable, Sendable, CaseIterable {
-    /// The least. Of no values: null.
+    /// The minimum; null for no values.
     case minimum = "min"
-    /// The greatest. Of no values: null.
+    /// The maximum; null for no values.
     case maximum = "max"
-    /// Of no values: 0.
+    /// The sum; 0 for no values.
     case sum
-    /// Of no values: null. Of whole numbers: a fraction.
+    /// The average, a double for integers; null for no values.
     case average = "avg"
   }
 
-  /// The operators, as the text form writes them.
+  /// The comparison operators; the raw values are those of the text form.
   public enum Comparator: String, Hashable, Sendable, CaseIterable {
-    /// Null equals null and nothing else.
+    /// Equal; null equals only null.
     case equal = "=="
-    /// Holds where one of the two is null and the other is not.
+    /// Not equal; true if exactly one of the two is null.
     case notEqual = "!="
-    /// Never holds for null, like the three that follow.
+    /// Less; false for null, as the next three are.
     case less = "<"
     /// Less or equal.
     case lessOrEqual = "<="
-    /// Holds where the right side is less.
+    /// Greater.
     case greater = ">"
     /// Greater or equal.
     case greaterOrEqual = ">="
-    /// The value equals one of a list; never for an empty list.
+    /// Equal to an element of the list; false for an empty list.
     case `in` = "IN"
-    /// The value lies between two others, or is one of them; never for null.
+    /// Between the two bounds, inclusive; false for null.
     case between = "BETWEEN"
-    /// A pattern fits the whole text: `*` is any run, `?` one Unicode scalar, `\` takes the next literally.
+    /// Matches a pattern as a whole: `*` is any run, `?` one Unicode scalar, `\` escapes the next.
     case like = "LIKE"
-    /// The text begins so, or the text form of an id does.
+    /// Begins with the text; also for the text form of an id.
     case beginsWith = "BEGINSWITH"
-    /// The text ends so.
+    /// Ends with the text.
     case endsWith = "ENDSWITH"
-    /// The text has the other somewhere in it.
+    /// Contains the text.
     case contains = "CONTAINS"
     /// A regular expression matches the whole text.
     case matches = "MATCHES"
-    /// Every word's prefix occurs in a full-text indexed attribute.
+    /// A full-text indexed attribute contains a word with the prefix, for each of the prefixes.
     case search = "SEARCH"
 
-    /// The comparator with its two sides changed over; nil where that makes no sense.
+    /// The comparator for exchanged sides; nil if there is none.
     var mirrored: Comparator? {
       switch self {
       case .equal, .notEqual: self
@@ -194,7 +195,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 }
 
 extension GraphPredicate {
-  /// All of them hold.
+  /// The conjunction of the predicates.
   public static func all(_ predicates: [GraphPredicate]) -> GraphPredicate {
     let parts = predicates.filter { $0 != .always }
     return parts.isEmpty ? .always : parts.count == 1 ? parts[0] : .and(parts)
@@ -205,7 +206,7 @@ extension GraphPredicate {
     .comparison(Comparison(.one, .property(property.number), .equal, .value(value)))
   }
 
-  /// `property IN {…}`; nothing matches an empty list.
+  /// `property IN {…}`; an empty list matches nothing.
   public static func `in`(_ property: Property, _ values: [Value]) -> GraphPredicate {
     .comparison(Comparison(.one, .property(property.number), .in, .list(values)))
   }
@@ -215,7 +216,7 @@ extension GraphPredicate {
     .comparison(Comparison(.one, Path(end: .identifier), .in, .list(ids.map(Value.object))))
   }
 
-  /// Visits every comparison, those inside subqueries too; `depth` counts the subqueries around it.
+  /// Visits all comparisons, including those in subqueries; `depth` is the number of enclosing subqueries.
   public func forEachComparison(depth: Int = 0, _ body: (Comparison, _ depth: Int) -> Void) {
     switch self {
     case .always, .never: break
@@ -229,7 +230,7 @@ extension GraphPredicate {
     }
   }
 
-  /// Whether an object's own image is enough to judge it.
+  /// Whether the result depends on the object's own image only.
   public func readsOnlyOwnImage(in model: Model) -> Bool {
     var own = true
     forEachComparison { comparison, depth in
@@ -242,7 +243,7 @@ extension GraphPredicate {
     return own
   }
 
-  /// The properties of its own object that it reads, where it reads nothing else.
+  /// The properties that the predicate reads, for a predicate that reads its own object only.
   var ownProperties: Set<PropertyNumber> {
     var numbers = Set<PropertyNumber>()
     forEachComparison { comparison, _ in

@@ -1,13 +1,13 @@
-/// Asks an object's own values and nothing else: by far the most common predicates, and those that every commit asks of
-/// its candidates. What a path needs beside them (the object's id, a source, the objects around a subquery) costs more
-/// to hand on than such a comparison takes; so does a closure's context, which is why these are objects.
+/// A test of an object's own values only. Such predicates are by far the most common, and each commit evaluates them
+/// for its candidates. Passing the context that paths need (the object's id, a source, the outer objects of a
+/// subquery) costs more than the comparison itself, as does a closure's context; therefore these are objects.
 protocol OwnTest: AnyObject, Sendable {
-  /// - Parameter values: by slot.
+  /// - Parameter values: the object's values, by slot.
   func holds(_ values: [Value]) -> Bool
 }
 
 extension PredicateEvaluator {
-  /// The predicate as one test of an object's own values; nil when it compares two of them, or reads another's.
+  /// The predicate as a single test of own values; nil if it compares two of them, or reads other objects.
   static func own(_ predicate: GraphPredicate, _ model: Model) -> (any OwnTest)? {
     switch predicate {
     case .always: return FixedTest(true)
@@ -24,7 +24,7 @@ extension PredicateEvaluator {
     return tests.count == parts.count ? tests : nil
   }
 
-  /// One property of the object itself against a constant.
+  /// The test for a property of the object itself and a constant.
   static func own(_ comparison: GraphPredicate.Comparison, _ model: Model) -> (any OwnTest)? {
     guard comparison.quantifier == .one, let path = comparison.path, path.level == 0, path.hops.isEmpty,
       case .property(let number) = path.end, let slot = model.property(number)?.slot, comparison.right.isConstant
@@ -79,7 +79,7 @@ private final class JoinedTest: OwnTest {
 
 // MARK: - Comparing
 
-/// The comparators that ask for nothing but two values' order.
+/// The comparators that depend on the order of the two values only.
 private enum Relation {
   case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
@@ -97,7 +97,7 @@ private enum Relation {
 
   var isEquality: Bool { self == .equal || self == .notEqual }
 
-  /// In the terms of `Value.order`, which holds what is neither less nor more for the same: a NaN.
+  /// Uses the definition of `Value.order`, under which values that are neither less nor greater are equal, even NaN.
   @inline(__always)
   func holds<Bound: Comparable>(_ left: Bound, _ right: Bound) -> Bool {
     switch self {
@@ -111,8 +111,8 @@ private enum Relation {
   }
 }
 
-/// Whatever the comparison says, and what the others do with a value that is not of their constant's type: so there is
-/// one meaning.
+/// The general comparison. The other tests also use it for values of another type than their constant's, so that all
+/// have the same semantics.
 private final class AnyTest: OwnTest {
   private let slot: Int
   private let match: ValueMatcher
@@ -125,7 +125,8 @@ private final class AnyTest: OwnTest {
   func holds(_ values: [Value]) -> Bool { match(slot < values.count ? values[slot] : .null, .constant) }
 }
 
-/// Whole numbers and dates. Not one generic class with the next: its witnesses stay calls, and cost four times as much.
+/// Tests integers and dates. Not a generic class shared with the next one: unspecialized witness calls cost four
+/// times as much.
 private final class WholeTest: OwnTest {
   private let slot: Int
   private let relation: Relation
@@ -188,7 +189,7 @@ private final class StringTest: OwnTest {
   }
 }
 
-/// Truth values and references.
+/// Tests booleans and references for equality.
 private final class SameTest: OwnTest {
   private let slot: Int
   private let bound: Value

@@ -1,40 +1,40 @@
-/// Where a predicate finds the objects that a path leads to.
+/// Provides the objects that a predicate's paths lead to.
 public protocol ImageSource {
-  /// The object; nil when it is not there, which ends the path.
+  /// The object; nil if it does not exist, which ends the path.
   func image(of id: ObjectID) -> ObjectImage?
   /// The objects whose stored relationship `property` refers to `id`.
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID]
-  /// How many those are.
+  /// The number of these objects.
   func referrerCount(to id: ObjectID, through property: Property) -> Int
-  /// So much has been asked for that nobody wants to hear more: paths end wherever they are, and what they say is nothing.
+  /// Whether the caller's budget is exhausted; paths then end early, and their values are meaningless.
   var isExhausted: Bool { get }
 }
 
 extension ImageSource {
-  /// Never.
+  /// Always false.
   public var isExhausted: Bool { false }
 
-  /// By listing them.
+  /// Counts the result of `referrers(to:through:)`.
   public func referrerCount(to id: ObjectID, through property: Property) -> Int {
     referrers(to: id, through: property).count
   }
 }
 
-/// For predicates that read an object's own image only.
+/// An empty source, for predicates that read an object's own image only.
 public struct NoImageSource: ImageSource {
-  /// Needs nothing: it has no objects.
+  /// Creates an empty source.
   public init() {}
   public func image(of id: ObjectID) -> ObjectImage? { nil }
   public func referrers(to id: ObjectID, through property: Property) -> [ObjectID] { [] }
 }
 
-/// Where an expression is evaluated: the object that is judged, and what paths from it lead to.
+/// The context of an evaluation: the object, and a source for paths.
 struct Judgement {
   let image: ObjectImage
   let source: any ImageSource
-  /// The ends of paths that were followed before; nil outside a commit's judging.
+  /// The cached ends of paths; nil outside the evaluation of a commit.
   var paths: KeptPaths?
-  /// Inside a subquery the objects around it, the nearest first.
+  /// The outer objects of a subquery, innermost first.
   var outer: [ObjectImage] = []
 
   func image(at level: Int) -> ObjectImage? {
@@ -42,11 +42,11 @@ struct Judgement {
   }
 }
 
-/// One relationship of a path, with what following it needs.
+/// One relationship of a path, prepared for traversal.
 struct PathHop: Sendable {
   let property: Property
   let isToMany: Bool
-  /// The side that holds the reference, when it is not this one.
+  /// The relationship that stores the reference, if it is not this one.
   let inverse: Property?
 
   init?(_ number: PropertyNumber, _ model: Model) {
@@ -70,7 +70,7 @@ struct PathHop: Sendable {
   }
 }
 
-/// Reads the values at the end of a path. A to-one that is null ends the path with a null.
+/// Reads the values at the end of a path. A null to-one ends the path with null.
 struct PathReader: Sendable {
   private enum End: Sendable {
     case identifier
@@ -83,7 +83,7 @@ struct PathReader: Sendable {
   private let path: GraphPredicate.Path
   private let level: Int
   private let hops: [PathHop]
-  /// For each hop the property that holds the reference.
+  /// For each hop, the property that stores the reference.
   private let stored: [PropertyNumber]
   private let end: End
 
@@ -105,12 +105,12 @@ struct PathReader: Sendable {
     }
   }
 
-  /// More objects than these are worth a look for those that are among them twice.
+  /// Above this number of objects duplicates are removed.
   private static let fewObjects = 16
 
-  /// The objects at the end of the hops; nil for a to-one that leads nowhere.
-  /// - Parameter once: an object that several ways lead to need be there only once: a path among friends of friends has more
-  ///   ways than there are objects. Not for counts.
+  /// The objects at the end of the hops; nil for a to-one that is null.
+  /// - Parameter once: whether duplicates may be removed, as a path over friends of friends reaches objects many
+  ///   times. Must be false for counts.
   func objects(_ judgement: Judgement, once: Bool = false) -> [ObjectID?] {
     guard let image = judgement.image(at: level) else { return [] }
     guard let paths = judgement.paths, !hops.isEmpty else { return find(from: image, judgement.source, once: once) }
@@ -145,7 +145,7 @@ struct PathReader: Sendable {
     return ids
   }
 
-  /// What the path leads to, for whoever asks whether some or all of it is so: not as often as there are ways.
+  /// The values at the end of the path, without multiplicity; for quantifiers, not for counts.
   func values(_ judgement: Judgement) -> [Value] {
     guard let image = judgement.image(at: level) else { return [] }
     if hops.isEmpty { return [value(at: image.id, image, judgement.source)] }

@@ -1,15 +1,15 @@
-/// A predicate ready to be asked many times: names resolved to slots, strings folded, patterns read. The SQL that
-/// `GraphStore` makes of a predicate has the same meaning; a test compares the two on random graphs.
+/// A compiled predicate, for repeated evaluation: names are resolved to slots, strings folded, patterns parsed. The
+/// SQL that `GraphStore` generates has the same semantics; a test compares the two on random graphs.
 public struct PredicateEvaluator: Sendable {
   typealias Test = @Sendable (Judgement) -> Bool
 
-  /// Of predicates that read the object's own values only; then it is asked, and no other. Not optional: taking it out
-  /// of an optional retains it, for each object, and that is a quarter of what a comparison costs.
+  /// The test for predicates that read own values only; valid if `isOwn`. Not optional, because unwrapping an
+  /// optional retains it for each object, which is a quarter of the cost of a comparison.
   private let own: any OwnTest
   private let isOwn: Bool
   private let test: Test
 
-  /// Resolves the predicate against the model that it was made for.
+  /// Compiles the predicate against its model.
   public init(_ predicate: GraphPredicate, model: Model) {
     let own = Self.own(predicate, model)
     isOwn = own != nil
@@ -17,14 +17,14 @@ public struct PredicateEvaluator: Sendable {
     test = Self.compile(predicate, model)
   }
 
-  /// Whether the object belongs to the result, as far as its own image tells. Its entity is not looked at.
+  /// Whether the object's own image matches. Its entity is not checked.
   public func matches(_ image: ObjectImage) -> Bool {
     if isOwn { return own.holds(image.values) }
     return test(Judgement(image: image, source: NoImageSource()))
   }
 
-  /// Whether the object belongs to the result. Its entity is not looked at.
-  /// - Parameter source: where paths through relationships lead.
+  /// Whether the object matches. Its entity is not checked.
+  /// - Parameter source: resolves paths through relationships.
   public func matches(_ image: ObjectImage, in source: any ImageSource) -> Bool {
     matches(Judgement(image: image, source: source))
   }
@@ -82,7 +82,7 @@ public struct PredicateEvaluator: Sendable {
     }
   }
 
-  /// What a right side comes to for an object; nothing that changes for a constant, which the matcher knows.
+  /// The right side for an object. A constant is passed as `.constant`, as the matcher has its value.
   private static func operand(
     _ expression: GraphExpression, _ model: Model
   ) -> @Sendable (Judgement) -> ValueMatcher.Operand {

@@ -14,14 +14,14 @@ struct PredicateLexer {
   struct Place {
     let token: Token
     let column: Int
-    /// Of a number that no double is: what stands there, digit by digit.
+    /// The exact number, if a double can't represent its digits.
     var exact: ExactNumber?
   }
 
-  /// A number whose digits a double does not keep.
+  /// A number whose digits a double does not preserve.
   enum ExactNumber: Equatable {
     case decimal(DecimalValue)
-    /// It has more of them than a decimal has.
+    /// More digits than a decimal has.
     case tooLong
   }
 
@@ -29,16 +29,16 @@ struct PredicateLexer {
     "==", "!=", "<>", "<=", ">=", "=<", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ",",
     "+", "-", "*", "/",
   ]
-  /// Spellings that Core Data's predicates have, too.
+  /// Alternative spellings, which Core Data's predicates also have.
   private static let synonyms = ["=<": "<=", "=>": ">="]
-  /// What a value, and so a minus that belongs to it, can follow.
+  /// Keywords that a value can follow, so that a minus after them belongs to a number.
   private static let keywords: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "BEGINSWITH", "ENDSWITH", "CONTAINS", "MATCHES", "SEARCH", "ANY",
     "SOME", "ALL", "NONE",
   ]
 
   static func tokens(_ text: String) throws(PredicateSyntaxError) -> [Place] {
-    // Scalars, not characters: a combining mark must not melt into a quotation mark.
+    // Scalars instead of characters, because a combining mark must not merge with a quotation mark.
     let characters = Array(text.unicodeScalars)
     var tokens = [Place]()
     var index = 0
@@ -56,7 +56,7 @@ struct PredicateLexer {
         index += 1
         while index < characters.count, isWordCharacter(characters[index]) { index += 1 }
         tokens.append(Place(token: .word(string(characters[start..<index])), column: start + 1))
-        // Options stand right behind the operator: CONTAINS[cd].
+        // Options directly follow the operator: CONTAINS[cd].
         if index < characters.count, characters[index] == "[" {
           let optionsStart = index
           while index < characters.count, characters[index] != "]" { index += 1 }
@@ -124,7 +124,7 @@ struct PredicateLexer {
     String(String.UnicodeScalarView(scalars))
   }
 
-  /// Whether a minus begins a number: behind a value it is an operator.
+  /// Whether a minus begins a number; after a value it is an operator.
   private static func isSign(_ index: Int, _ characters: [Unicode.Scalar], _ previous: Token?) -> Bool {
     guard characters[index] == "-", index + 1 < characters.count,
       isDigit(characters[index + 1]) || characters[index + 1] == "."

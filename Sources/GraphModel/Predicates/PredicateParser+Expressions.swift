@@ -1,21 +1,21 @@
-/// Expressions: operators by their precedence, paths, functions, SUBQUERY. What stands alone as a literal gets its type
-/// from what it is compared or calculated with.
+/// Parsing expressions: operators by precedence, paths, functions, SUBQUERY. A literal gets its type from the other
+/// operand.
 extension PredicateParser {
   /// An expression whose type is known.
   struct Operand {
     var expression: GraphExpression
     var type: GraphValueType
-    /// The attribute that a path ends at: it knows an enumeration's cases.
+    /// The attribute at the end of a path; it has an enumeration's cases.
     var attribute: Attribute?
     var isMany = false
-    /// A path that ends at an object's own id, or at a to-many.
+    /// Whether a path ends at an object's own id, or at a to-many.
     var isIdentifier = false
 
     var isConstant: Bool { expression.isConstant }
     var isObject: Bool { if case .object = type { true } else { false } }
   }
 
-  /// What has been read and may have no type yet.
+  /// A parsed operand that may not have a type yet.
   enum Term {
     case typed(Operand, at: Int = 0)
     case literal(JSON, at: Int)
@@ -73,7 +73,7 @@ extension PredicateParser {
     case .symbol("-"):
       position += 1
       let term = try primary(depth: depth + 1)
-      // Durations have their signs inside, where they are read as they were written.
+      // A duration's sign is part of its argument, so that it is parsed as it was written.
       if case .typed(let operand, _) = term, operand.type == .duration {
         throw fail(
           "a duration takes no sign: write days(-1) for -days(1), or take it away, as in now() - days(1)", at: place)
@@ -174,7 +174,7 @@ extension PredicateParser {
         at: start)
     }
     var arguments = [Operand]()
-    // A literal is what the argument beside it is.
+    // A literal gets the type of the other arguments.
     var subject: Operand?
     if function == .modulus, let term = terms.first(where: \.isTyped) {
       let operand = try typed(term)
@@ -239,7 +239,7 @@ extension PredicateParser {
       Operand(expression: .subquery(level: way.level, hops: way.hops, predicate), type: .integer), at: start)
   }
 
-  /// `$x.name` of a subquery's object, or `$name` of a template.
+  /// `$x.name` for a subquery's object, or `$name` for a template's variable.
   private mutating func variable(_ word: String) throws(PredicateSyntaxError) -> Term {
     let parts = word.split(separator: ".", omittingEmptySubsequences: false)
     let place = position
@@ -262,7 +262,7 @@ extension PredicateParser {
 
   // MARK: - Paths
 
-  /// - Parameter index: the scope that the path starts from.
+  /// - Parameter index: the scope where the path starts.
   mutating func path(
     _ parts: ArraySlice<Substring>, from index: Int
   ) throws(PredicateSyntaxError) -> Operand {
@@ -284,7 +284,7 @@ extension PredicateParser {
         found.isIdentifier = true
         return found
       }
-      // A name may have dots in it: the longest one that there is.
+      // Property names may contain dots; the longest match wins.
       var length = min(parts.count, entity.maximumNameParts)
       var property: Property?
       while length > 0 {
@@ -319,7 +319,7 @@ extension PredicateParser {
         entity = next
       }
     }
-    // The path ends at a to-many, or is the object itself: ids are what is compared.
+    // The path ends at a to-many or at the object itself; ids are compared.
     var found = operand(.identifier, .object(entity.number))
     found.isIdentifier = true
     return found
@@ -352,7 +352,8 @@ extension PredicateParser {
     return operand(.aggregate(aggregate, property.number, attribute: inner.number), type, nil)
   }
 
-  /// What is said of a name that no property has: what does, transient attributes apart, which no predicate can read.
+  /// The message for an unknown name, with the names that exist, except transient attributes, which predicates can't
+  /// read.
   private static func unknown(_ name: String, of entity: Entity) -> String {
     if let advice = entity.adviceOnComposite(name) { return advice }
     let stored = entity.properties.filter { $0.attribute?.isTransient != true }.map(\.name)

@@ -1,5 +1,5 @@
-/// Times that are calculated while a predicate is read. What they can't hold would be null, which has no type: whoever
-/// reads the canonical text would stumble over it, and at no place that its author has written.
+/// Checking times that are calculated while a predicate is parsed. An overflow would become null, which has no type;
+/// parsing the canonical text would then fail at a place that the author has not written.
 extension PredicateParser {
   func refuseLostTime(
     _ result: Operand, of operands: [Operand], at place: Int
@@ -10,7 +10,7 @@ extension PredicateParser {
     default: break
     }
     if operands.contains(where: { $0.expression == .value(.null) }) {
-      // `ifNull` is there for it; a date of null is null.
+      // `ifNull` handles it; a date of null is null.
       if result.type == .date { return }
       throw fail("null has no duration", at: place)
     }

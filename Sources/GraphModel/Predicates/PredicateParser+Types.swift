@@ -1,6 +1,6 @@
-/// Types: what a literal means beside what it is compared with, and which two values can be compared at all.
+/// Resolving types: the meaning of a literal next to the other operand, and which types can be compared.
 extension PredicateParser {
-  /// The operand of a term that stands by itself: a literal has the type that it looks like.
+  /// The operand of a term without context: a literal has its apparent type.
   mutating func typed(_ term: Term) throws(PredicateSyntaxError) -> Operand {
     switch term {
     case .typed(let operand, _): return operand
@@ -25,7 +25,7 @@ extension PredicateParser {
     case .typed(let operand, let place):
       guard comparator == .search || comparator == .matches || comparator == .like else { return operand }
       guard operand.isConstant else { throw fail("\(comparator.rawValue) takes a \"string\"", at: place) }
-      // A function of constants has the limits of a literal.
+      // A function of constants has the same limits as a literal.
       if case .string(let text) = operand.expression.constant { try checkPattern(text, comparator, at: place) }
       return operand
     case .variable(let name, _):
@@ -34,14 +34,14 @@ extension PredicateParser {
     case .literal where subject.type == .null && !comparator.isOfText: return try typed(term)
     case .literal(let json, let place):
       var subject = subject
-      // A null that was calculated has no type any more, and its text has to be read again.
+      // A calculated null has lost its type, and its text form must be parseable.
       if subject.type == .null { subject.type = .string }
       let value = try value(json, for: subject, comparator, at: place)
       return Operand(expression: .value(value), type: value.isNull ? .null : subject.type)
     }
   }
 
-  /// The operand of a literal that is calculated with `other`: numbers take its type, anything else keeps its own.
+  /// The operand of a literal in a calculation with `other`: numbers take its type, other literals keep their own.
   mutating func operand(_ term: Term, forCalculatingWith other: Operand) throws(PredicateSyntaxError) -> Operand {
     if case .variable(let name, _) = term {
       variables.append((name, other.type))
@@ -55,12 +55,12 @@ extension PredicateParser {
     return converted(literal, to: .decimal)
   }
 
-  /// Whether a variable is next that will stand for a list.
+  /// Whether the next token is a template's variable that stands for a list.
   var isAwaitedList: Bool {
     if isStartOfArgument, case .word = current, case .awaited = arguments { true } else { false }
   }
 
-  /// The elements of `{…}`; round brackets do as well, and so does a variable that stands for a list.
+  /// The elements of `{…}` or `(…)`, or a variable that stands for a list.
   mutating func list() throws(PredicateSyntaxError) -> [Term] {
     let start = position
     if isStartOfArgument, case .word(let word) = current {
@@ -86,22 +86,22 @@ extension PredicateParser {
     }
   }
 
-  /// `$name` that no SUBQUERY around has introduced.
+  /// Whether the next token is a `$name` that no enclosing SUBQUERY declares.
   var isStartOfArgument: Bool {
     guard case .word(let word) = current, word.hasPrefix("$") else { return false }
     let name = word.prefix { $0 != "." }
     return !scopes.contains { $0.variable == String(name) }
   }
 
-  /// Makes both sides of a comparison of one type, where there is one.
+  /// Converts both sides of a comparison to a common type, if there is one.
   func unify(
     _ left: inout Operand, _ right: inout Operand, _ comparator: GraphPredicate.Comparator, at place: Int
   ) throws(PredicateSyntaxError) {
-    // A literal has the type that it was read as.
+    // A literal already has the type that it was parsed as.
     if left.type == right.type || left.type == .null || right.type == .null { return }
     if case (.object, .object) = (left.type, right.type) { return }
     if let common = GraphValueType.number(left.type, right.type) {
-      // Whole and floating-point numbers compare by value as they are.
+      // Integers and doubles compare by value without conversion.
       guard common == .decimal || [left.type, right.type].contains(.decimal) else { return }
       if left.isMany {
         guard common == left.type else { throw fail("write \(left.type.words) here", at: place) }
@@ -143,7 +143,7 @@ extension PredicateParser {
     }
     let json = json.measured
     if case .integer(let number) = json, kind == .double { return .double(Double(number)) }
-    // A number with a fraction is a legal bound for whole numbers.
+    // A fraction is a valid bound for integers.
     if case .double(let number) = json, kind == .integer {
       guard subject.attribute != nil || comparator.isOrder else {
         throw fail("a whole number is expected here", at: place)
@@ -162,7 +162,7 @@ extension PredicateParser {
     return value
   }
 
-  /// A number beside a decimal: as its digits stand there.
+  /// The decimal with the digits of the literal.
   private func decimal(of number: Double, at place: Int) throws(PredicateSyntaxError) -> DecimalValue? {
     switch tokens[place].exact {
     case .decimal(let decimal): return decimal
@@ -171,7 +171,7 @@ extension PredicateParser {
     }
   }
 
-  /// Checks the limits of a pattern for LIKE or MATCHES; the patterns of all MATCHES together have one.
+  /// Checks the size of a LIKE or MATCHES pattern; the patterns of all MATCHES have a common limit.
   private mutating func checkPattern(
     _ text: String, _ comparator: GraphPredicate.Comparator, at place: Int
   ) throws(PredicateSyntaxError) {
@@ -208,7 +208,7 @@ extension PredicateParser {
 }
 
 extension GraphValueType {
-  /// The type of such an attribute's values: texts of every sort are strings.
+  /// The type of an attribute's values; all kinds of text are strings.
   public init(_ kind: Attribute.Kind) {
     switch kind {
     case .bool: self = .bool
@@ -222,7 +222,7 @@ extension GraphValueType {
     }
   }
 
-  /// What a value looks like by itself.
+  /// The apparent type of a value.
   init(_ value: Value) {
     switch value {
     case .null, .objects: self = .null
@@ -238,7 +238,7 @@ extension GraphValueType {
     }
   }
 
-  /// The kind of attribute that has such values; nil where none has.
+  /// The kind of attribute with such values; nil if there is none.
   public var kind: Attribute.Kind? {
     switch self {
     case .bool: .bool
@@ -253,14 +253,14 @@ extension GraphValueType {
     }
   }
 
-  /// The type that two numbers have in common; nil when one is none.
+  /// The common type of two numbers; nil if one is not a number.
   static func number(_ left: GraphValueType, _ right: GraphValueType) -> GraphValueType? {
     let numbers: [GraphValueType] = [.integer, .decimal, .double]
     guard let a = numbers.firstIndex(of: left), let b = numbers.firstIndex(of: right) else { return nil }
     return numbers[max(a, b)]
   }
 
-  /// For a message.
+  /// The type's name in messages.
   var words: String {
     switch self {
     case .null: "null"
@@ -279,8 +279,8 @@ extension GraphValueType {
 }
 
 extension GraphFunction {
-  /// The type of the function's value; arguments are converted where the function wants fractions. Nil for arguments
-  /// that it does not take.
+  /// The type of the function's value; integer arguments are converted where the function requires fractions. Nil for
+  /// arguments that the function does not accept.
   func type(of arguments: inout [PredicateParser.Operand]) -> GraphValueType? {
     let first = arguments.first?.type ?? .null
     func all(_ types: GraphValueType...) -> Bool {

@@ -1,7 +1,7 @@
 extension GraphPredicate {
-  /// Reads the text form against an entity: `color == "yellow" AND ANY tags.name IN {"a", "b"}`.
-  /// - Parameter arguments: values for `$name`, as JSON has them.
-  /// - Throws: `PredicateSyntaxError`, with the column where the text stops making sense.
+  /// Parses the text form for an entity: `color == "yellow" AND ANY tags.name IN {"a", "b"}`.
+  /// - Parameter arguments: JSON values for `$name`.
+  /// - Throws: `PredicateSyntaxError`, with the column of the error.
   public init(
     parsing text: String, entity: Entity, model: Model, arguments: [String: JSON] = [:]
   ) throws(PredicateSyntaxError) {
@@ -15,9 +15,8 @@ extension GraphPredicate {
     self = try parser.whole()
   }
 
-  /// Reads a template: `$name` stands for a value that is given later.
-  /// - Returns: the names of its variables with the types that they are read as, which of them stand for lists, and which
-  ///   may be null.
+  /// Parses a template, in which `$name` stands for a value that is supplied later.
+  /// - Returns: the names and types of its variables, the variables that are lists, and those that may be null.
   static func variables(
     ofTemplate text: String, entity: Entity, model: Model
   ) throws(PredicateSyntaxError) -> (
@@ -28,32 +27,32 @@ extension GraphPredicate {
     return (parser.variables, parser.lists, predicate.nullableVariables(of: parser.variables.map(\.name), model))
   }
 
-  /// The size of a predicate's text form in bytes, at most.
+  /// The maximum size of a predicate's text form, in bytes.
   public static let maximumTextSize = 1 << 20
 }
 
 extension GraphExpression {
-  /// Reads an expression that has one value for each object: `lowercase(name)`, `price * 2`.
-  /// - Throws: `PredicateSyntaxError`, with the column where the text stops making sense.
+  /// Parses an expression with one value per object: `lowercase(name)`, `price * 2`.
+  /// - Throws: `PredicateSyntaxError`, with the column of the error.
   public init(parsing text: String, entity: Entity, model: Model) throws(PredicateSyntaxError) {
     var parser = try PredicateParser(text, entity, model, .given([:]))
     self = try parser.wholeExpression().expression
   }
 }
 
-/// Recursive descent over `or`, `and`, `not`, comparisons and expressions; every name is resolved as it is met, so that
-/// an error points at it.
+/// A recursive-descent parser of `or`, `and`, `not`, comparisons and expressions. Names are resolved during parsing,
+/// so that errors point at them.
 struct PredicateParser {
-  /// What `$name` stands for where no SUBQUERY has introduced it.
+  /// The values of `$name` variables that no SUBQUERY declares.
   enum Variables {
     case given([String: TemplateArgument])
-    /// A template's: they get their values later.
+    /// A template's variables, whose values are supplied later.
     case awaited
   }
 
-  /// An object that names can start from.
+  /// An object at which paths can start.
   struct Scope {
-    /// What a SUBQUERY calls it; nil for the object that is judged.
+    /// The variable of a SUBQUERY; nil for the evaluated object.
     let variable: String?
     let entity: Entity
   }
@@ -62,18 +61,18 @@ struct PredicateParser {
   let tokens: [PredicateLexer.Place]
   let model: Model
   let arguments: Variables
-  /// The object that is judged, then those of the subqueries around this place.
+  /// The evaluated object, followed by those of the enclosing subqueries.
   var scopes: [Scope]
   var position = 0
   var size = 0
-  /// In the comparison that is being read: each lies in the next.
+  /// The number of operations in the current comparison, whose expressions nest.
   var operations = 0
-  /// What all patterns of MATCHES have become.
+  /// The instructions of all MATCHES patterns so far.
   var patternInstructions = 0
   var variables = [(name: String, type: GraphValueType)]()
-  /// Those of them that stand for the elements of a list.
+  /// The variables that are lists.
   var lists = Set<String>()
-  /// For each opening bracket the place of its closing one.
+  /// The closing parenthesis of each opening one, by token index.
   private let closing: [Int: Int]
 
   init(
@@ -172,7 +171,8 @@ struct PredicateParser {
     return try comparison(depth: depth)
   }
 
-  /// `(a + b) > c` begins like `(a > c)`: what stands behind the closing bracket tells them apart.
+  /// Whether a parenthesis belongs to an expression, as in `(a + b) > c`, and not to a predicate, as in `(a > c)`;
+  /// the token after the closing one decides.
   private var isBracketOfExpression: Bool {
     guard let close = closing[position], close + 1 < tokens.count else { return false }
     switch tokens[close + 1].token {
@@ -252,7 +252,7 @@ struct PredicateParser {
       (left, right, comparator) = (right, left, mirrored)
     }
     var subject = try typed(left)
-    // A collection contains an object: one of its members is it.
+    // A collection that contains an object equals ANY of its members.
     if comparator == .contains, subject.isMany, subject.isObject, quantifier == .one {
       (comparator, quantifier) = (.equal, .any)
     }
@@ -273,7 +273,7 @@ struct PredicateParser {
   ) throws(PredicateSyntaxError) -> GraphPredicate {
     let place = position
     if comparator == .in, quantifier == .one, isStartOfPath, !isStartOfArgument {
-      // A value is in a collection: one of the collection's values is it.
+      // A value in a collection equals ANY of the collection's values.
       let collection = try typed(expression(depth: 0))
       guard collection.isMany else { throw fail("a list such as {1, 2} is expected here", at: place) }
       return try compare(.any, .typed(collection), .equal, options, left, at: place, operatorAt: place)
@@ -289,7 +289,7 @@ struct PredicateParser {
       try unify(&subject, &part, comparator, at: term.place)
       parts.append(part)
     }
-    // Which two they are is not known yet, only what they are.
+    // The two bounds are still unknown; only their type is known.
     if comparator == .between, isAwaited { parts += parts }
     if comparator == .between, parts.count != 2 { throw fail("BETWEEN takes {low, high}", at: place) }
     let right: GraphExpression =

@@ -1,13 +1,13 @@
-/// A predicate that can't be read, with the place where it stops making sense.
+/// A syntax error in a predicate, with its position.
 public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
-  /// In characters as a person counts them (grapheme clusters), from 1.
+  /// The position in characters (grapheme clusters), from 1.
   public let column: Int
-  /// What is wrong there, for a person.
+  /// The error message, for a person.
   public let reason: String
-  /// The text that was read; its beginning when it is too long.
+  /// The parsed text; only its beginning if it is too long.
   public let text: String
 
-  /// - Parameter scalar: the place in Unicode scalars, from 1, as the lexer counts.
+  /// - Parameter scalar: the position in Unicode scalars, from 1, as the lexer counts.
   public init(scalar: Int, reason: String, text: String) {
     column = String(text.unicodeScalars.prefix(max(0, scalar - 1))).count + 1
     self.reason = reason
@@ -16,11 +16,10 @@ public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
 
   public var description: String { "column \(column): \(reason)" }
 
-  /// Of a line that is longer than a terminal's, this many characters around the place are shown.
+  /// The number of characters shown around the error if the text is longer than a line of a terminal.
   static let window = 60
 
-  /// The text with a caret under the place, for a terminal; of a long one what is around the place, with `…` where it is
-  /// cut.
+  /// The text with a caret under the error, for a terminal; a long text is truncated on both sides with `…`.
   public var pointer: String {
     let line = text.map { $0.isNewline ? " " : $0 }
     let place = min(max(0, column - 1), line.count)

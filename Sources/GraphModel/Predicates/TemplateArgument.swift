@@ -1,6 +1,6 @@
-/// What is given for a variable of a fetch request.
+/// The value of a variable in a named fetch request.
 public enum TemplateArgument: Hashable, Sendable {
-  /// As a person writes it; read by what it is compared with.
+  /// JSON, which is converted to the type of the operand that it is compared with.
   case json(JSON)
   /// A value of the variable's type.
   case value(Value, GraphValueType)
@@ -9,7 +9,7 @@ public enum TemplateArgument: Hashable, Sendable {
 }
 
 extension TemplateArgument {
-  /// In the place of a single value; nil for a list.
+  /// The term for a single value; nil for a list.
   func term(at place: Int) -> PredicateParser.Term? {
     switch self {
     case .json(let json): .literal(json, at: place)
@@ -18,7 +18,7 @@ extension TemplateArgument {
     }
   }
 
-  /// In the place of a list; nil for a single value.
+  /// The terms for a list; nil for a single value.
   func terms(at place: Int) -> [PredicateParser.Term]? {
     switch self {
     case .json(let json): json.arrayValue?.map { .literal($0, at: place) }
@@ -27,7 +27,7 @@ extension TemplateArgument {
     }
   }
 
-  /// What JSON has a form of its own for becomes whatever it is compared with; anything else is what it is.
+  /// A literal for types with a JSON form, which take the type of the other operand; otherwise a typed constant.
   private static func term(_ value: Value, _ type: GraphValueType, at place: Int) -> PredicateParser.Term {
     switch type {
     case .null, .bool, .integer, .double, .string: .literal(value.json(kind: nil), at: place)

@@ -1,8 +1,8 @@
-/// One comparator between two values, with its options and what is constant of its right side prepared.
+/// A comparator with its options and the prepared constant part of its right side.
 struct ValueMatcher: Sendable {
   /// The right side of one comparison.
   enum Operand {
-    /// What the comparison says.
+    /// The constant of the comparison.
     case constant
     case value(Value)
     case list([Value])
@@ -12,7 +12,7 @@ struct ValueMatcher: Sendable {
   private let options: StringOptions
   private let constant: Value
   private let list: [Value]
-  /// The list's values, where equality is all that is asked and all are of one type.
+  /// The list as a set, if the comparison is an equality and all elements have the same type.
   private let set: Set<Value>?
   private let search: SearchWords
   private let pattern: RegularExpression?
@@ -26,7 +26,7 @@ struct ValueMatcher: Sendable {
     list = folded
     let mixes = folded.contains { if case .double = $0 { true } else { false } }
     set = comparison.comparator == .in && !mixes ? Set(folded) : nil
-    // A regular expression folds by itself: its classes and escapes are no text.
+    // A regular expression is folded by its parser, because its classes and escapes are not plain text.
     constant =
       comparison.comparator == .matches
       ? comparison.right.constant : Self.folded(comparison.right.constant, comparison.options)
@@ -46,7 +46,7 @@ struct ValueMatcher: Sendable {
     case .in:
       let left = Self.folded(left, options)
       if case .list(let values) = operand { return values.contains { Self.equal(left, Self.folded($0, options)) } }
-      // What did not fit into a whole number is a fraction, and equal by value.
+      // A calculated integer that overflowed is a double, which compares by value.
       if case .double = left { return list.contains { Self.equal(left, $0) } }
       return set?.contains(left) ?? list.contains { Self.equal(left, $0) }
     case .between:
@@ -83,7 +83,7 @@ struct ValueMatcher: Sendable {
     }
   }
 
-  /// Nil where one is null: it has no place in an order.
+  /// The order of the two; nil if one is null.
   private func ordered(_ left: Value, _ right: Value) -> Order? {
     left.isNull || right.isNull ? nil : Value.order(left, right)
   }
@@ -93,7 +93,7 @@ struct ValueMatcher: Sendable {
     return holds(left, right)
   }
 
-  /// Whole and floating-point numbers compare by value.
+  /// Integers and doubles compare by value.
   static func equal(_ left: Value, _ right: Value) -> Bool {
     switch (left, right) {
     case (.integer(let a), .double(let b)): Int64(exactly: b) == a
@@ -103,20 +103,20 @@ struct ValueMatcher: Sendable {
   }
 }
 
-/// Looking for texts in texts, by bytes and scalars.
+/// Searches in texts, by bytes and scalars.
 public enum TextSearch {
-  /// Whether `part` occurs; the empty string occurs everywhere.
+  /// Whether `part` occurs in `text`; the empty string always does.
   static func contains(_ text: String, _ part: String) -> Bool {
     var (text, part) = (text, part)
     return text.withUTF8 { text in part.withUTF8 { contains(text, $0) } }
   }
 
-  /// Whether the bytes `part` occur; no bytes occur everywhere.
+  /// Whether the bytes `part` occur in `text`; an empty `part` always does.
   public static func contains(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
     guard !part.isEmpty, part.count <= text.count else { return part.isEmpty }
     var watch = Interruption.Watch(over: text.count)
     defer { watch.end() }
-    // Knuth, Morris and Pratt: no text makes it slow.
+    // The Knuth-Morris-Pratt algorithm, which is linear for every text.
     var fallback = [Int](repeating: 0, count: part.count)
     var length = 0
     for index in part.indices.dropFirst() {
@@ -134,8 +134,8 @@ public enum TextSearch {
     return false
   }
 
-  /// `*` is any run, `?` is one scalar, `\` takes the next literally. Linear in the text for each `*`: on a mismatch
-  /// only the last `*` is tried again.
+  /// Whether `text` matches the pattern: `*` is any run, `?` one scalar, `\` escapes the next. Linear in the text for
+  /// each `*`, as a mismatch only retries the last `*`.
   public static func like(_ text: String, pattern: String) -> Bool {
     var watch = Interruption.Watch(over: text.utf8.count)
     defer { watch.end() }
@@ -164,13 +164,13 @@ public enum TextSearch {
     return p == pattern.count
   }
 
-  /// The longest run of characters that every text has which is like the pattern.
+  /// The longest literal substring of a LIKE pattern, which every matching text contains.
   static func longestPart(ofPattern pattern: String) -> String {
     var (longest, run) = ([Unicode.Scalar](), [Unicode.Scalar]())
     var isEscaped = false
     let scalars = pattern.unicodeScalars
     for (index, scalar) in zip(scalars.indices, scalars) {
-      // A backslash at the end is one.
+      // A backslash at the end is literal.
       if !isEscaped, scalar == "\\", scalars.index(after: index) < scalars.endIndex {
         isEscaped = true
       } else if !isEscaped, scalar == "*" || scalar == "?" {

@@ -1,15 +1,15 @@
-/// Which state of the graph a time means: that of the newest commit at or before it.
+/// The state of the graph at a time: that of the newest commit at or before it.
 public struct DatedRevision: Hashable, Sendable {
-  /// 0 where nothing had been committed by then: the empty graph.
+  /// The revision; 0 if there was no commit yet and the graph was empty.
   public var revision: Revision
-  /// When it was committed.
+  /// The time of the commit.
   public var time: Timestamp
-  /// Who committed it; empty for revision 0.
+  /// The author of the commit; empty for revision 0.
   public var author: String
-  /// The newest state of all when this was asked.
+  /// The head at the time of the request.
   public var head: Token
 
-  /// A commit, and the state that the store is in now.
+  /// Creates a dated revision with the store's current head.
   public init(revision: Revision, time: Timestamp, author: String, head: Token) {
     self.revision = revision
     self.time = time

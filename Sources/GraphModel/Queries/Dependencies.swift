@@ -1,13 +1,13 @@
 extension GraphPredicate {
-  /// Every path that decides whether an object belongs, seen from that object: those of subqueries begin with the way to
-  /// the subquery's objects, and what counts or sums over a relationship ends behind it.
+  /// All paths that the result depends on, starting at the evaluated object. The paths of a subquery begin with the
+  /// hops to its objects; a count or an aggregate includes its relationship as the last hop.
   func dependencies() -> [Path] {
     var found = [Path]()
     collect(&found, ways: [[]])
     return found
   }
 
-  /// The properties that those read, whoever has them.
+  /// The properties that these paths read, of any object.
   func reads(in model: Model) -> Set<PropertyNumber> { dependencies().reads(in: model) }
 
   fileprivate func collect(_ found: inout [Path], ways: [[PropertyNumber]]) {
@@ -32,8 +32,8 @@ extension GraphPredicate {
 }
 
 extension GraphExpression {
-  /// The properties that decide its value, whoever has them.
-  /// - Parameter way: what leads to the object whose value it is.
+  /// The properties that the value depends on, of any object.
+  /// - Parameter way: the hops to the object that the expression applies to.
   func reads(behind way: [PropertyNumber] = [], in model: Model) -> Set<PropertyNumber> {
     var found = [GraphPredicate.Path(hops: way, end: .identifier)]
     collect(&found, ways: [way])
@@ -60,7 +60,7 @@ extension [GraphPredicate.Path] {
     var numbers = Set<PropertyNumber>()
     for path in self {
       if case .property(let number) = path.end { numbers.insert(number) }
-      // The reference stands at one end or the other.
+      // One of the two ends stores the reference.
       for hop in path.hops {
         guard let relationship = model.property(hop)?.relationship else { continue }
         numbers.insert(relationship.storage == .inverse ? relationship.inverse : hop)

@@ -1,21 +1,21 @@
-/// A place in the order of a fetch: behind one object. It holds what that object was ordered by, so the place stays what
-/// it is when objects come and go around it, and when the object itself is gone.
+/// A position in the order of a fetch, directly behind an object. It holds the object's sort values, so it remains
+/// valid if objects are inserted or deleted, including the object itself.
 ///
-/// Its bytes are for nobody to read but the server that made them. They are checked, not signed: a forged cursor says
-/// no more than a condition could.
+/// The bytes are opaque to clients. They have a checksum, but no signature: a forged cursor reveals no more than a
+/// predicate could.
 public struct FetchCursor: Hashable, Sendable {
-  /// What the object is ordered by, as `SortOrder` has it.
+  /// The object's sort values, as from `SortOrder`.
   public let values: [Value]
-  /// It settles ties.
+  /// The object's id, which breaks ties.
   public let id: ObjectID
-  /// Of entity and order.
+  /// A hash of the entity and the sort keys.
   private let shape: UInt64
 
-  /// A cursor has at most this many bytes.
+  /// The maximum size of a cursor, in bytes.
   public static let maximumSize = 8 << 20
 
-  /// The place behind an object.
-  /// - Throws: `Refusal` when what it is ordered by is too large to be handed out.
+  /// Creates the position behind an object.
+  /// - Throws: `Refusal` if the sort values are too large.
   public init(
     behind image: ObjectImage, of entity: EntityNumber, sort: [SortKey], model: Model, in source: any ImageSource
   ) throws(Refusal) {
@@ -36,7 +36,7 @@ public struct FetchCursor: Hashable, Sendable {
 
   // MARK: - Bytes
 
-  /// As it travels: a checksum, then its parts.
+  /// The encoded cursor: a checksum, then the fields.
   public var bytes: [UInt8] {
     var writer = BinaryWriter()
     writer.fixed(1, shape)
@@ -46,8 +46,8 @@ public struct FetchCursor: Hashable, Sendable {
     return (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64(56 - 8 * $0)) } + writer.bytes
   }
 
-  /// Reads a cursor back.
-  /// - Throws: `Refusal` for anything else.
+  /// Decodes a cursor.
+  /// - Throws: `Refusal` if the bytes are not a valid cursor.
   public init(bytes: [UInt8]) throws(Refusal) {
     let refusal = Refusal(.malformed, "this is no cursor: it is taken whole from an earlier answer, as it came")
     guard bytes.count > 8, bytes.count <= Self.maximumSize else { throw refusal }
@@ -80,7 +80,7 @@ public struct FetchCursor: Hashable, Sendable {
         case (.null, _): true
         case (.data, .string): key.collation != nil
         case (.string, .string): key.collation == nil
-        // A sum that is too large for 64 bits is a fraction.
+        // A sum that overflows 64 bits is a double.
         case (.double, .integer), (.object, .object): true
         case (_, let type): GraphValueType(value) == type
         }

@@ -1,28 +1,29 @@
-/// Which objects to read, in which order, and what of them.
+/// A fetch of objects, in an order, with a choice of what to return.
 public struct FetchRequest: Hashable, Sendable {
-  /// Objects of this entity and of all that inherit from it.
+  /// The entity; its subentities are included.
   public var entity: EntityNumber
-  /// Which of them.
+  /// The condition.
   public var predicate: GraphPredicate
-  /// Ties, and an empty list, are settled by id.
+  /// The sort keys; ties, and an empty list, are ordered by id.
   public var sort: [SortKey]
-  /// Nil for all of them.
+  /// The maximum number of objects; nil for all.
   public var limit: Int?
-  /// So many objects of the result are passed over, in its order.
+  /// The number of objects to skip, in the order of the result.
   public var offset: Int
-  /// What comes back.
+  /// The kind of result.
   public var result: FetchResult
-  /// Where an earlier page of the same order ended: what comes behind it. Goes without `offset`.
+  /// The end of an earlier page in the same order; the result continues behind it. Not allowed together with
+  /// `offset`.
   public var after: FetchCursor?
-  /// What comes back is how the answer is found, and nothing of the answer.
+  /// Whether to return an explanation of the execution instead of the result.
   public var explains: Bool
-  /// The graph as it was at this revision; nil for the present.
+  /// The revision to read at; nil for the present.
   public var at: Revision?
-  /// The objects come as the store finds them, which saves it the sorting: for whoever puts them in order, or has none.
-  /// It means nothing for a fetch that has an order, or a part of one: `sort`, `limit`, `offset`, `after`.
+  /// Whether the objects may come in any order, which saves the sort; for callers that sort them or don't need an
+  /// order. Ignored if `sort`, `limit`, `offset` or `after` is set.
   public var isUnordered = false
 
-  /// Without a predicate, all objects of the entity.
+  /// Creates a fetch, by default of all objects of the entity.
   public init(
     entity: EntityNumber, predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     offset: Int = 0, result: FetchResult = .objects, after: FetchCursor? = nil, explains: Bool = false,
@@ -39,7 +40,7 @@ public struct FetchRequest: Hashable, Sendable {
     self.at = at
   }
 
-  /// - Throws: `Refusal` for parts that don't go together, and for a cursor of another fetch.
+  /// - Throws: `Refusal` for an invalid combination, and for a cursor of another fetch.
   public func check(in model: Model) throws(Refusal) {
     guard let after else { return }
     if offset > 0 { throw Refusal(.malformed, "a fetch goes on after a cursor or at an offset, not both") }
@@ -52,38 +53,38 @@ public struct FetchRequest: Hashable, Sendable {
   }
 }
 
-/// What a fetch brings.
+/// The kind of result of a fetch.
 public enum FetchResult: Hashable, Sendable {
-  /// Whole objects.
+  /// Objects with their values.
   case objects
   /// Objects without their values: ids and revisions.
   case identifiers
-  /// Nothing but how many there are.
+  /// The number of objects only.
   case count
   /// Values of the objects, or of groups of them.
   case rows(RowRequest)
 }
 
-/// A part of the answer to a fetch, in its order.
+/// An element of the result of a fetch, in its order.
 public enum FetchedPart: Hashable, Sendable {
-  /// Without values where identifiers were asked for.
+  /// An object; without values if identifiers were requested.
   case object(ObjectImage)
-  /// A value for each column.
+  /// A row with a value for each column.
   case row([Value])
 }
 
-/// How the answer to a fetch ends.
+/// The end of the result of a fetch.
 public struct FetchEnd: Hashable, Sendable {
-  /// The state that all of it was read at.
+  /// The state at which the complete result was read.
   public var at: Token
-  /// How many objects or rows there were.
+  /// The number of objects or rows.
   public var count: Int
-  /// Where the next page begins; nil when nothing comes behind the limit, and where there was none.
+  /// The start of the next page; nil if there are no more objects, or no limit.
   public var next: FetchCursor?
-  /// For a request that explains.
+  /// The explanation, if it was requested.
   public var explanation: FetchExplanation?
 
-  /// How a fetch ended.
+  /// Creates the end of a result.
   public init(at: Token, count: Int, next: FetchCursor? = nil, explanation: FetchExplanation? = nil) {
     self.at = at
     self.count = count
@@ -92,27 +93,27 @@ public struct FetchEnd: Hashable, Sendable {
   }
 }
 
-/// How a store finds the answer to a fetch, for the person who wonders why it takes so long. It holds none of the
-/// objects' contents and none of the condition's constants.
+/// An explanation of how a store executes a fetch, for the diagnosis of slow fetches. It contains neither the
+/// objects' contents nor the predicate's constants.
 public struct FetchExplanation: Hashable, Sendable {
-  /// The statements that were run, one after the other. `?1` is the first of `arguments`.
+  /// The statements, in the order of their execution. `?1` is the first of `arguments`.
   public var statements: [String]
-  /// The types of what the statements are given.
+  /// The types of the statements' arguments.
   public var arguments: [String]
-  /// What the store does, step by step, in words; indented where a step is part of the one before.
+  /// The store's query plan, step by step; substeps are indented.
   public var plan: [String]
-  /// The names of the indexes that are used.
+  /// The names of the used indexes.
   public var indexes: [String]
-  /// SQL could not say all of the condition: objects are read and judged in memory.
+  /// Whether objects are also filtered in memory, because SQL can't express the complete predicate.
   public var checksInMemory: Bool
-  /// How long it took to run.
+  /// The execution time.
   public var microseconds: Int64
-  /// How many objects or rows the answer has.
+  /// The number of objects or rows in the result.
   public var count: Int
-  /// Attributes that an index would help, as `Entity.attribute`.
+  /// The attributes for which an index is advisable, as `Entity.attribute`.
   public var advice: [String]
 
-  /// How a fetch was carried out.
+  /// Creates an explanation.
   public init(
     statements: [String] = [], arguments: [String] = [], plan: [String] = [], indexes: [String] = [],
     checksInMemory: Bool = false, microseconds: Int64 = 0, count: Int = 0, advice: [String] = []

@@ -1,5 +1,5 @@
-/// The graph before a transaction, seen from the graph after it: what the transaction changed is as it was, all else is
-/// where it is. A class: it keeps what it has worked out.
+/// The graph before a transaction, derived from the graph after it by taking the changed objects' earlier images. A
+/// class, because it caches its results.
 final class GraphBefore: ImageSource {
   private let after: KeptSource
   private let changed: ChangedReferrers
@@ -39,19 +39,19 @@ final class GraphBefore: ImageSource {
     return changed.isEmpty ? unchanged : (unchanged + changed).sorted()
   }
 
-  /// The many that did not change need not be listed to be counted.
+  /// Counts without listing the unchanged referrers.
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
     let changed = changed.sides(through: property)
     let now = isGone(id) ? 0 : after.referrerCount(to: id, through: property) - (changed.after[id]?.count ?? 0)
     return now + (changed.before[id]?.count ?? 0)
   }
 
-  /// Nobody refers to what was deleted: whoever did has changed, and nothing else has to be asked for.
+  /// Whether the transaction deleted the object. All of its referrers have then changed, so the store need not be
+  /// queried.
   private func isGone(_ id: ObjectID) -> Bool { changes[id].map { $0.after == nil } ?? false }
 }
 
-/// Who referred to whom among the objects that one transaction changed, before and after, by property; each is worked out
-/// when it is first asked for.
+/// The references of the objects that a transaction changed, before and after, by property; computed on first use.
 final class ChangedReferrers {
   typealias Sides = (before: [ObjectID: [ObjectID]], after: [ObjectID: [ObjectID]])
 

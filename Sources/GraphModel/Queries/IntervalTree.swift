@@ -1,8 +1,9 @@
-/// Intervals over one ordered property, asked which of them hold a value: a treap ordered by the lower bound, each
-/// node knowing the greatest upper bound below it. A priority is a hash of the interval's number, so the shape depends
-/// on nothing but the content.
+/// A tree of intervals over one ordered property, which finds the intervals that contain a value. A treap by lower
+/// bound, whose nodes have the greatest upper bound of their subtree. Priorities are hashes of the intervals'
+/// numbers, so the shape depends on the contents only.
 struct IntervalTree: QueryShelf {
-  /// Both ends belong to it; nil is unbounded. An open end may be filed as closed: the finder asks the predicate anyway.
+  /// An interval with both ends included; nil is unbounded. Open ends may be stored as closed, because the predicate
+  /// is evaluated afterward.
   struct Interval: Hashable, Sendable {
     var low: Value?
     var high: Value?
@@ -12,7 +13,7 @@ struct IntervalTree: QueryShelf {
   private struct Node {
     var interval: Interval
     var priority: UInt64
-    /// Nil when something below is unbounded.
+    /// Nil if the subtree has an interval without upper bound.
     var greatest: Value?
     var left: Int32 = -1
     var right: Int32 = -1
@@ -42,7 +43,7 @@ struct IntervalTree: QueryShelf {
     root = remove(interval, below: root)
   }
 
-  /// Over the numbers of the intervals that hold `value`.
+  /// Visits the numbers of the intervals that contain `value`.
   func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     var pending = [root]
     while let index = pending.popLast() {
@@ -57,7 +58,7 @@ struct IntervalTree: QueryShelf {
     }
   }
 
-  /// Over the numbers of the intervals whose lower ends lie between two values, or are one of them; nil is unbounded.
+  /// Visits the numbers of the intervals whose lower bounds lie between two values, inclusive; nil is unbounded.
   func forEach(from low: Value?, through high: Value?, _ body: (UInt64) -> Bool) {
     var pending = [root]
     while let index = pending.popLast() {

@@ -1,6 +1,6 @@
-/// Where paths lead from each object, and what they find there, kept for the time of one commit: a hundred queries over one path
-/// follow it once from each object. One for the graph before the commit and one for the graph after it; ways on which the
-/// commit has changed nothing are the same in both, and kept together.
+/// A cache of the objects and values at the end of paths, for the duration of a commit: a hundred queries over a path
+/// follow it once per object. There is one cache for the graph before the commit and one for the graph after it;
+/// paths over relationships that the commit did not change are the same in both and share an entry.
 final class KeptPaths {
   private struct Way: Hashable {
     let start: ObjectID
@@ -20,20 +20,20 @@ final class KeptPaths {
 
   private let budget: LookBudget
   private let after: KeptPaths?
-  /// The relationships that the commit has changed somewhere.
+  /// The relationships that the commit changed.
   private let moved: Set<PropertyNumber>
   private var ends = [Way: Kept<ObjectID?>]()
   private var values = [End: Kept<Value>]()
 
   /// - Parameters:
-  ///   - after: for paths before the commit, those after it.
-  ///   - moved: stored relationships that the commit has changed.
+  ///   - after: for paths before the commit, the cache for those after it.
+  ///   - moved: the stored relationships that the commit changed.
   init(_ budget: LookBudget, after: KeptPaths? = nil, moved: Set<PropertyNumber> = []) {
     (self.budget, self.after, self.moved) = (budget, after, moved)
   }
 
-  /// The objects that the hops lead to.
-  /// - Parameter stored: for each hop, the property that holds the reference.
+  /// The objects at the end of the hops.
+  /// - Parameter stored: for each hop, the property that stores the reference.
   func objects(
     from start: ObjectID, over hops: [PropertyNumber], stored: [PropertyNumber], once: Bool, _ find: () -> [ObjectID?]
   ) -> [ObjectID?] {
@@ -44,7 +44,7 @@ final class KeptPaths {
     if let known = ends[way] { return again(known) }
     let before = budget.own
     let found = find()
-    // A path that was cut off on its way is not kept.
+    // An incomplete result is not cached.
     if !budget.isExhausted { ends[way] = Kept(found: found, cost: budget.own - before) }
     return found
   }

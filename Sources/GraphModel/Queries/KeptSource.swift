@@ -4,8 +4,8 @@ struct ObjectRelation: Hashable {
   let property: PropertyNumber
 }
 
-/// A source whose answers are kept for the time of one commit: many paths lead to the same objects, and many queries take
-/// the same path. The commit itself knows the referrers of objects that it made, without a question. Every answer is charged
+/// A cache over a source for the duration of a commit, because many paths lead to the same objects and many queries
+/// use the same path. Referrers of new objects come from the commit itself, without a query. Every answer is charged
 /// to the budget.
 final class KeptSource: ImageSource {
   let changed: ChangedReferrers
@@ -34,7 +34,7 @@ final class KeptSource: ImageSource {
     return image
   }
 
-  /// An object that was charged to the way that leads to it, or that has changed itself.
+  /// The image of a root, without a charge: its way was charged, or the object itself changed.
   func root(_ id: ObjectID) -> ObjectImage? {
     if let known = images[id] { return known }
     let image = source.image(of: id)

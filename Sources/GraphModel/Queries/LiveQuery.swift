@@ -1,14 +1,14 @@
-/// A condition whose objects a client follows. Order and sections are the client's own affair: they are no part of
-/// what makes two queries equal.
+/// A predicate whose matching objects a client follows. Order and sections are up to the client and do not
+/// distinguish queries.
 public struct LiveQuery: Hashable, Sendable {
-  /// Objects of this entity and of all that inherit from it.
+  /// The entity; its subentities are included.
   public var entity: EntityNumber
-  /// Which of them; paths may lead through relationships.
+  /// The condition; paths may go through relationships.
   public var predicate: GraphPredicate
-  /// Deltas carry whole objects rather than changed properties, for clients that hold no copy.
+  /// Whether deltas contain complete objects instead of changed properties, for clients without a copy.
   public var wholeObjects: Bool
 
-  /// Without a predicate, all objects of the entity.
+  /// Creates a query, by default for all objects of the entity.
   public init(entity: EntityNumber, predicate: GraphPredicate = .always, wholeObjects: Bool = false) {
     self.entity = entity
     self.predicate = predicate
@@ -16,18 +16,19 @@ public struct LiveQuery: Hashable, Sendable {
   }
 }
 
-/// What one commit does to the result of one live query.
+/// A commit's change to the result of a live query.
 public enum LiveQueryChange: Hashable, Sendable {
-  /// The object came: it was made, or it matches now.
+  /// The object joined the result: it was inserted, or it now matches.
   case inserted(ObjectImage)
-  /// The object stays; `previous` is the revision that it had before.
+  /// The object changed and still matches; `previous` is its earlier revision.
   case updated(ObjectImage, edits: [Edit], previous: Revision)
-  /// The object left the result; `deleted` says whether it is gone altogether.
+  /// The object left the result; `deleted` says whether it was deleted.
   case removed(ObjectImage, deleted: Bool)
 }
 
 extension PredicateEvaluator {
-  /// What a change means for the query: was-in is `matches(before)`, is-in is `matches(after)`. No list of ids is kept.
+  /// The effect of a change on the query's result. The object was in the result if `matches(before)`, and is in it if
+  /// `matches(after)`; no list of ids is stored.
   public func effect(of change: ObjectChange, family: [EntityNumber]) -> LiveQueryChange? {
     guard family.contains(change.id.entity) else { return nil }
     let wasIn = change.before.map { matches($0) } ?? false

@@ -1,18 +1,19 @@
-/// Files live queries so that a commit touches only those that it could change.
+/// An index of live queries by the values they can match, so that a commit evaluates only queries that it could
+/// affect.
 ///
-/// A query is filed for each concrete entity that it can return: under the value of its most selective equality, else
-/// under a word of a search, else under a part of a text, else in an interval tree over one ordered property, one that is an OR
-/// in these ways for each of its sides, else among the general ones of the entity. Each concrete change asks with the object
-/// before and after; what is found is a superset, which the predicate then decides.
+/// For each concrete entity that it can return, a query is indexed under the first of these that applies: the values
+/// of its most selective equality, a word of a search, a part of a text, an interval over an ordered property. An OR
+/// is indexed under one of these for each of its sides; all other queries are in the entity's general list. A change
+/// is looked up with the object before and after; the result is a superset that the predicates then filter.
 public struct LiveQueryIndex: Sendable {
   private let model: Model
-  /// Of each concrete entity; a path without a property is the object's own id.
+  /// The index of each concrete entity, by key; the property is nil for the object's own id.
   private var shelves = [EntityNumber: QueryShelves<Property?>]()
 
-  /// An index of no queries.
+  /// Creates an empty index.
   public init(model: Model) { self.model = model }
 
-  /// Files a query under `number`, which is its owner's choice.
+  /// Adds a query under `number`, which the caller chooses.
   public mutating func insert(_ query: LiveQuery, number: UInt64) {
     let places = places(for: query.predicate)
     for entity in entities(of: query) {
@@ -20,7 +21,7 @@ public struct LiveQueryIndex: Sendable {
     }
   }
 
-  /// Takes a query out; both arguments as it was filed.
+  /// Removes a query; the arguments must be those of its insertion.
   public mutating func remove(_ query: LiveQuery, number: UInt64) {
     let places = places(for: query.predicate)
     for entity in entities(of: query) {
@@ -29,7 +30,7 @@ public struct LiveQueryIndex: Sendable {
     }
   }
 
-  /// The numbers of the queries that the change could matter to, ascending, without duplicates.
+  /// The numbers of the queries that the change could affect, ascending, without duplicates.
   public func candidates(for change: ObjectChange) -> [UInt64] {
     guard let shelf = shelves[change.id.entity] else { return [] }
     var found = Array(shelf.general)
@@ -56,10 +57,10 @@ public struct LiveQueryIndex: Sendable {
     (model.entity(query.entity)?.family ?? []).filter { model.entity($0)?.isAbstract == false }
   }
 
-  /// What an image tells by itself: the object's id and its stored properties.
+  /// The keys that an image alone provides: the object's id and its stored properties.
   private func places(for predicate: GraphPredicate) -> [QueryPlace]? {
     QueryPlace.all(of: predicate, model: model) { subject in
-      // A calculation is not faster than the predicate that has it, where nothing is to be followed.
+      // Without a path to follow, a calculation is not cheaper than the predicate that contains it.
       guard let path = subject.path else { return false }
       return path.hops.isEmpty && (path.end == .identifier || subject.property(in: model)?.slot != nil)
     }
@@ -67,7 +68,7 @@ public struct LiveQueryIndex: Sendable {
 }
 
 extension QuerySubject {
-  /// The property at its end; nil for the object's id, and for what is worked out.
+  /// The property at the end of the path; nil for the object's id, and for a calculation.
   fileprivate func property(in model: Model) -> Property? {
     if case .property(let number)? = path?.end { model.property(number) } else { nil }
   }

@@ -1,22 +1,22 @@
-/// Limits how much is looked at for one commit, and shares that among the accounts of ways, subjects and queries.
+/// Limits the work for one commit and divides it among ways, index keys and queries.
 ///
-/// One *look* is an object that a path passes, or a value at its end; a question to the store counts as many looks. Every look
-/// is charged to the total and to one account. Once the total is spent, accounts that have used more than their share end, and
-/// the others continue up to theirs: one expensive query does not cost the cheap ones their answers. The accounts that end do
-/// not depend on the order of the charges, which comes from hashing: an account is charged for kept answers as if it had
-/// worked them out itself.
+/// A *look* is an object on a path or a value at its end; a query to the store counts as many looks. Each look is
+/// charged to the total and to one account. When the total is spent, accounts above their share are stopped, while
+/// the others may use up theirs: an expensive query does not deprive cheap ones of their results. Which accounts are
+/// stopped does not depend on the order of the charges, which comes from hashing: a cached answer is charged to an
+/// account at its original cost.
 final class LookBudget {
-  /// A consumer of looks.
+  /// An account that looks are charged to.
   enum Account: Hashable {
-    /// A way back to the objects where paths start.
+    /// A way back from a changed object to the roots of paths.
     case way(RelatedQueries.Trigger)
-    /// Values that all queries that are filed under a subject share.
+    /// The evaluation of an index key, which all queries under it share.
     case subject(QuerySubject)
-    /// A query that is judged.
+    /// The evaluation of a query.
     case query(UInt64)
   }
 
-  /// A question to the store takes about as long as so many looks at what is kept.
+  /// The cost of a query to the store, in looks at cached objects.
   static let questionCost = 50
 
   private let total: Int
@@ -25,17 +25,17 @@ final class LookBudget {
   private(set) var questions = 0
   private var used = [Account: Int]()
   private var isAttributed = false
-  /// The looks of the account that is being charged.
+  /// The looks charged to the current account.
   private(set) var own = 0
 
   /// - Parameters:
-  ///   - total: looks that all accounts share.
-  ///   - share: looks that each account has, independent of the others.
+  ///   - total: the looks that all accounts share.
+  ///   - share: the looks that each account has independently of the others.
   init(total: Int, share: Int) { (self.total, self.share) = (total, share) }
 
   private var spent: Int { looks + questions * Self.questionCost }
 
-  /// The account whose turn it is has used more than its share, and nothing is left of the total: paths end where they are.
+  /// Whether the total is spent and the current account is above its share; paths then end early.
   var isExhausted: Bool { isAttributed && spent > total && own > share }
 
   func charge(_ looks: Int) {
@@ -43,29 +43,30 @@ final class LookBudget {
     own += looks
   }
 
-  /// A question to the store. The account is not charged: the next one has the answer for nothing.
+  /// Charges a query to the store to the total only, because the next account gets its answer for free.
   func chargeQuestion() { questions += 1 }
 
-  /// Objects that a way has led to are read from the store and judged, those that no other way leads to for the first time.
+  /// Charges reading and evaluating the roots that a way leads to; only those that no other way reached count as
+  /// queries.
   func chargeRoots(_ count: Int, new: Int) {
     questions += new
     own += Self.questionCost * count
   }
 
-  /// Something that is kept is used again.
-  /// - Parameter cost: what it cost the account that worked it out.
+  /// Charges the use of a cached result.
+  /// - Parameter cost: the cost to the account that computed it.
   func chargeAgain(_ looks: Int, cost: Int) {
     self.looks += looks
     own += cost
   }
 
-  /// Charges what `body` looks at to an account; nil for one that may look at nothing more.
+  /// Charges the looks of `body` to an account; nil if the account may not use any more.
   func charging<Result>(_ account: Account, _ body: () -> Result) -> Result? {
     let before = used[account] ?? 0
     guard spent <= total || before <= share else { return nil }
     (own, isAttributed) = (before, true)
     defer {
-      // Reading the object alone takes time, too.
+      // Reading the object takes time even without a path.
       if own == before { charge(1) }
       used[account] = own
       (own, isAttributed) = (0, false)
@@ -73,6 +74,6 @@ final class LookBudget {
     return body()
   }
 
-  /// The accounts that have ended; what they found is not all there is.
+  /// The stopped accounts, whose results are incomplete.
   var ended: Set<Account> { spent > total ? Set(used.lazy.filter { $0.value > self.share }.map(\.key)) : [] }
 }

@@ -1,25 +1,25 @@
-/// Queries that wait for texts with a certain part, each filed under three bytes of it: asked which of them a text could
-/// satisfy. A text is asked for by every three bytes in a row, folded as the query folds; of a part's the one under which the
-/// fewest queries are filed counts, so that parts which begin alike do not stand in one place. Whether the text has the whole
-/// part is looked at here: a number at its end shares three digits with many.
+/// An index of queries for texts with a certain substring, each under a gram of three bytes of it; finds the queries
+/// that a text could match. A text is looked up by each of its grams, folded as the query folds it. A substring is
+/// stored under the gram with the fewest entries, so that substrings with a common prefix are spread. The lookup also
+/// compares the complete substring, because a number at its end shares three digits with many others.
 struct PartTable: QueryShelf {
-  /// Up to three bytes in a row, with their number.
+  /// Up to three successive bytes, and their number.
   private typealias Gram = UInt32
 
   private static let longest = 3
 
-  /// A query, and what it waits for.
+  /// A query and its substring.
   private struct Entry: Hashable {
     let number: UInt64
     let part: String
   }
 
-  /// Of one way to fold.
+  /// The entries for one combination of folding options.
   private struct Grams {
     var entries = [Gram: Set<Entry>]()
-    /// How many grams of each length are filed; parts that are shorter than three bytes have short ones.
+    /// The number of stored grams of each length; substrings below three bytes have shorter grams.
     var lengths = [Int](repeating: 0, count: PartTable.longest + 1)
-    /// A bit for each gram that may be filed: most of a long text's are not, and cost no look into the table.
+    /// A Bloom filter of the stored grams: most grams of a long text are not stored, and need no table lookup.
     var filter = [UInt64](repeating: 0, count: 1_024)
 
     static func bit(_ gram: Gram) -> (word: Int, mask: UInt64) {
@@ -37,7 +37,7 @@ struct PartTable: QueryShelf {
 
   var isEmpty: Bool { folded.isEmpty }
 
-  /// - Parameter part: not empty, and folded.
+  /// - Parameter part: the substring, folded and not empty.
   mutating func insert(_ number: UInt64, part: String, _ options: StringOptions) {
     var grams = folded.removeValue(forKey: options) ?? Grams()
     let (all, length) = Self.grams(of: part)
@@ -56,14 +56,14 @@ struct PartTable: QueryShelf {
     let (all, length) = Self.grams(of: part)
     for gram in all where grams.entries[gram]?.remove(Entry(number: number, part: part)) != nil {
       guard grams.entries[gram]?.isEmpty == true else { continue }
-      // Its bit stays: it may be another's too.
+      // Its bit stays set, because another gram may share it.
       grams.entries[gram] = nil
       grams.lengths[length] -= 1
     }
     if !grams.entries.isEmpty { folded[options] = grams }
   }
 
-  /// Over the numbers of the queries whose part occurs in the text; none for what is no text.
+  /// Visits the numbers of the queries whose substring occurs in the text; none if the value is not a text.
   func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     guard let text = value.stringValue else { return }
     for (options, grams) in folded {
@@ -80,7 +80,7 @@ struct PartTable: QueryShelf {
     }
   }
 
-  /// A part's grams of the greatest length that it has, each once, in their order.
+  /// The distinct longest grams of a substring, in order.
   private static func grams(of part: String) -> (grams: [Gram], length: Int) {
     let length = min(part.utf8.count, longest)
     var lengths = [Int](repeating: 0, count: longest + 1)
@@ -93,7 +93,7 @@ struct PartTable: QueryShelf {
     return (found, length)
   }
 
-  /// - Returns: false when `body` wanted no more.
+  /// - Returns: false if `body` stopped the iteration.
   private static func forEachGram(of text: String, lengths: [Int], _ body: (Gram) -> Bool) -> Bool {
     var (last, count): (UInt32, Int) = (0, 0)
     for byte in text.utf8 {

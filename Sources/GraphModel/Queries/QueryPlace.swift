@@ -1,30 +1,30 @@
-/// Where a live query is filed: under the values of its most selective equality, else a word of a search, else a part of a
-/// text, else over the range of one ordered subject; one that is an OR in a place for each of its sides. What is found there is a
-/// superset; the predicate decides.
+/// A key of a live query in the index: the values of its most selective equality, or a word of a search, a part of a
+/// text, or a range of an ordered subject; an OR has keys for each of its sides. A lookup returns a superset, which
+/// the predicate then filters.
 enum QueryPlace: Hashable {
   case values(QuerySubject, [Value])
   case range(QuerySubject, low: Value?, high: Value?)
-  /// A word of the text begins with this one.
+  /// The text contains a word with this prefix.
   case word(QuerySubject, String)
-  /// The text, folded in this way, has this part, which is folded and not empty.
+  /// The text, folded with these options, contains this folded, nonempty substring.
   case part(QuerySubject, String, StringOptions)
 
-  /// At most this many values of an `IN` are filed one by one.
+  /// The most values of an `IN` that are indexed individually.
   static let maximumValues = 100
-  /// A query is filed in so many places at most.
+  /// The most keys of a query.
   static let maximumPlaces = 8
 
-  /// The places where every object that satisfies the predicate is found, each once; nil where only the predicate
-  /// itself can tell.
-  /// - Parameter canRead: whether the index can tell a subject's values.
+  /// The keys under which every matching object is found, without duplicates; nil if only the predicate itself can
+  /// decide.
+  /// - Parameter canRead: whether the index can read a subject's values.
   static func all(
     of predicate: GraphPredicate, model: Model, where canRead: @escaping (QuerySubject) -> Bool = { _ in true }
   ) -> [QueryPlace]? {
     QueryPlaceFinder(model: model, canRead: canRead).best(for: predicate, way: [])?.places
   }
 
-  /// The place where every value is found that satisfies a comparison, of whose quantifier nothing is asked here; nil where
-  /// only the comparison itself can tell.
+  /// The key under which every value is found that satisfies a comparison, regardless of its quantifier; nil if only
+  /// the comparison itself can decide.
   static func place(of comparison: GraphPredicate.Comparison, model: Model) -> QueryPlace? {
     var comparison = comparison
     comparison.quantifier = .any
@@ -39,10 +39,10 @@ enum QueryPlace: Hashable {
   }
 }
 
-/// Looks for the places of one predicate.
+/// Finds the keys of a predicate.
 private struct QueryPlaceFinder {
   struct Offer {
-    /// The fewer objects are likely to be found there and the less there is to read for it, the lower.
+    /// An estimate of the number of matching objects and the cost of reading the values; lower is better.
     var rank: Int
     var places: [QueryPlace]
   }
@@ -50,7 +50,7 @@ private struct QueryPlaceFinder {
   let model: Model
   let canRead: (QuerySubject) -> Bool
 
-  /// - Parameter way: what leads from the query's object to the one that the predicate judges, in a subquery.
+  /// - Parameter way: in a subquery, the hops from the query's object to the evaluated one.
   func best(for predicate: GraphPredicate, way: [PropertyNumber]) -> Offer? {
     switch predicate {
     case .always: return nil
@@ -62,7 +62,8 @@ private struct QueryPlaceFinder {
     }
   }
 
-  /// There are two truth values, so the opposite of a comparison is one, too, where the language has it.
+  /// The keys of a negation. As there are two truth values only, a comparison's negation is a comparison, if the
+  /// language has one.
   private func best(forNot predicate: GraphPredicate, way: [PropertyNumber]) -> Offer? {
     switch predicate {
     case .always: return Offer(rank: 0, places: [])
@@ -81,10 +82,10 @@ private struct QueryPlaceFinder {
     }
   }
 
-  /// One is enough: all of them hold. Of equals the first.
+  /// The best offer, which is enough as all must hold; the first of equals.
   private func fewest(of offers: [Offer?]) -> Offer? { offers.compactMap(\.self).min { $0.rank < $1.rank } }
 
-  /// Any of them may hold.
+  /// The offers for all parts, as any may hold.
   private func together(_ parts: [GraphPredicate], _ best: (GraphPredicate) -> Offer?) -> Offer? {
     var all = Offer(rank: 0, places: [])
     for part in parts {
@@ -110,7 +111,8 @@ private struct QueryPlaceFinder {
     }
     guard let subject = QuerySubject(comparison.left, behind: way), canRead(subject) else { return nil }
     guard comparison.options.isEmpty else { return offer(ofFolded: comparison, subject, constants) }
-    // A whole number and a fraction that are equal have different hashes: a calculated constant is not yet of the path's type.
+    // An integer and an equal double have different hashes, and a calculated constant may not have the path's type
+    // yet.
     let type = subject.type(in: model)
     var isMixed = false
     if subject.path == nil {
@@ -137,11 +139,11 @@ private struct QueryPlaceFinder {
     case .beginsWith where !subject.isIdentifier, .matches where !subject.isIdentifier:
       let text = constants.first?.stringValue ?? ""
       let prefix = comparison.comparator == .matches ? RegularExpression.literalBeginning(of: text) : text
-      // Strings are ordered by their bytes, which is the order of their scalars.
+      // The byte order of strings is the order of their scalars.
       guard !prefix.isEmpty else { return nil }
       return range(18, .string(prefix), prefix.firstBeyondPrefix.map(Value.string))
     case .search:
-      // All of its words are there; the longest is the rarest.
+      // All words must occur; the longest is the most selective.
       let words = constants.first?.stringValue?.words ?? []
       guard let word = words.max(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
       return Offer(rank: 17, places: [.word(subject, word)])
@@ -150,11 +152,11 @@ private struct QueryPlaceFinder {
     }
   }
 
-  /// Where a part is all that is known of the text: behind an `[option]` also of one that is equal, or begins so.
+  /// The offer for a substring: for text comparators, and for an equality or prefix with `[options]`.
   private func offer(
     ofFolded comparison: GraphPredicate.Comparison, _ subject: QuerySubject, _ constants: [Value]
   ) -> Offer? {
-    // One place for a comparison: whether all that is read of a path is filed is told by their number.
+    // One key per comparison: `RelatedQueries` compares the number of keys with the number of paths.
     guard !subject.isIdentifier, constants.count == 1 else { return nil }
     let rank: Int
     switch comparison.comparator {
@@ -168,7 +170,7 @@ private struct QueryPlaceFinder {
     return Offer(rank: rank, places: [.part(subject, part, comparison.options)])
   }
 
-  /// Whether a count that satisfies the comparison is at least one.
+  /// Whether every count that satisfies the comparison is at least 1.
   private static func needsOne(_ comparator: GraphPredicate.Comparator, _ constants: [Value]) -> Bool {
     func isAtLeast(_ least: Int64, _ value: Value?) -> Bool {
       if case .integer(let number)? = value { number >= least } else { false }
@@ -183,7 +185,7 @@ private struct QueryPlaceFinder {
   }
 
   private func rank(of subject: QuerySubject) -> Int {
-    // There is more to read than at the end of a path; a range is less selective still.
+    // A calculation reads more than a path; a range is even less selective.
     guard let path = subject.path else { return 16 }
     let way = min(path.hops.count, 4)
     switch path.end {
@@ -198,16 +200,16 @@ private struct QueryPlaceFinder {
 }
 
 extension QuerySubject {
-  /// Whether its values are ids.
+  /// Whether the subject's values are ids.
   fileprivate var isIdentifier: Bool { path?.end == .identifier }
 }
 
 extension String {
-  /// The first string in the order of scalars that is greater than all that begin with this one; nil when there is none.
+  /// The smallest string, in scalar order, above all strings with this prefix; nil if there is none.
   fileprivate var firstBeyondPrefix: String? {
     var scalars = Array(unicodeScalars)
     while let last = scalars.popLast() {
-      // After U+D7FF come the surrogates, which are no scalars.
+      // The surrogates after U+D7FF are not scalars.
       guard last.value < 0x10_FFFF, let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else {
         continue
       }

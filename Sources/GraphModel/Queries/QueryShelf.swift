@@ -1,15 +1,15 @@
-/// Queries that are filed by what they wait for in one property: asked which of them a value could matter to.
+/// An index of queries by the values that they match; finds the queries that a value could affect.
 protocol QueryShelf: Sendable {
-  /// Whether nothing is filed.
+  /// Whether the index is empty.
   var isEmpty: Bool { get }
 
-  /// Walks over the numbers of the queries that wait for the value.
-  /// - Parameter body: whether to go on.
+  /// Visits the numbers of the queries that match the value.
+  /// - Parameter body: returns whether to continue.
   func forEach(holding value: Value, _ body: (UInt64) -> Bool)
 }
 
 extension QueryShelf {
-  /// Their numbers.
+  /// Appends the numbers of the queries that match the value.
   func holding(_ value: Value, into found: inout [UInt64]) {
     forEach(holding: value) { number in
       found.append(number)
@@ -17,7 +17,7 @@ extension QueryShelf {
     }
   }
 
-  /// Whether there is one.
+  /// Whether any query matches the value.
   func isHolding(_ value: Value) -> Bool {
     var isFound = false
     forEach(holding: value) { _ in
@@ -28,7 +28,7 @@ extension QueryShelf {
   }
 }
 
-/// Queries that wait for certain values.
+/// An index of queries by exact values.
 struct ValueTable: QueryShelf {
   private var numbers = [Value: Set<UInt64>]()
 
@@ -45,14 +45,15 @@ struct ValueTable: QueryShelf {
     for number in numbers[value] ?? [] where !body(number) { return }
   }
 
-  /// Whatever they wait for.
+  /// Visits all queries.
   func forEach(_ body: (UInt64) -> Bool) {
     for number in numbers.values.joined() where !body(number) { return }
   }
 }
 
-/// All queries that are filed under one subject, whatever value of it they wait for: for an object that changed itself, by the most
-/// selective of a query's comparisons. `TurnShelf` is for the others, and says why there are two.
+/// An index of all queries over one subject, whatever kind of key they have. It serves objects that changed
+/// themselves, for which a query has the key of its most selective comparison. `TurnShelf` serves the other objects
+/// and explains the difference.
 struct SubjectShelf: QueryShelf {
   private var values = ValueTable()
   private var ranges = IntervalTree()
@@ -79,7 +80,7 @@ struct SubjectShelf: QueryShelf {
     }
   }
 
-  /// A query that is filed in several ways may come several times.
+  /// Visits matching queries; a query with several keys may be visited more than once.
   func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     var goesOn = true
     func go(_ number: UInt64) -> Bool {
@@ -93,17 +94,16 @@ struct SubjectShelf: QueryShelf {
   }
 }
 
-/// The queries of one concrete entity, each filed under the subjects where everything that satisfies it is found, or among the
-/// general ones.
+/// The queries of one concrete entity, each under subjects that find all of its matches, or in the general list.
 struct QueryShelves<Reader: Sendable>: Sendable {
-  /// Under each subject, with what reads its values.
+  /// The queries by subject, with the reader of its values.
   private(set) var subjects = [QuerySubject: (reader: Reader, queries: SubjectShelf)]()
-  /// Only their predicates can tell.
+  /// Queries without keys, which are always evaluated.
   private(set) var general = Set<UInt64>()
 
   var isEmpty: Bool { subjects.isEmpty && general.isEmpty }
 
-  /// - Parameter places: nil for a general one.
+  /// - Parameter places: the query's keys; nil for a general query.
   mutating func insert(_ number: UInt64, at places: [QueryPlace]?, reader: (QuerySubject) -> Reader) {
     guard let places else {
       general.insert(number)
@@ -114,7 +114,7 @@ struct QueryShelves<Reader: Sendable>: Sendable {
     }
   }
 
-  /// Both arguments as the query was filed.
+  /// Removes a query; the arguments must be those of its insertion.
   mutating func remove(_ number: UInt64, at places: [QueryPlace]?) {
     guard let places else {
       general.remove(number)

@@ -1,19 +1,19 @@
-/// What has the values under which live queries are filed.
+/// The source of the values that queries are indexed by.
 enum QuerySubject: Hashable {
-  /// They are found at the end of a path.
+  /// The values at the end of a path.
   case path(GraphPredicate.Path)
-  /// They are calculated, one for each of the objects that hops lead to: without hops for the object itself. Ten thousand
-  /// queries that compare one calculation with ten thousand values have it calculated once.
+  /// An expression, calculated for each object at the end of the hops; without hops, for the object itself. If ten
+  /// thousand queries compare the same expression with different values, it is calculated once.
   case calculation([PropertyNumber], GraphExpression)
 
-  /// - Parameter way: what leads from a query's object to the one whose expression it is, in a subquery.
+  /// - Parameter way: in a subquery, the hops from a query's object to the one that the expression applies to.
   init?(_ expression: GraphExpression, behind way: [PropertyNumber]) {
     switch expression {
     case .path(var path) where path.level == 0:
       path.hops = way + path.hops
       self = .path(path)
     case .arithmetic, .function:
-      // There nothing is known of the object around the subquery.
+      // The objects around the subquery are unknown there.
       guard way.isEmpty || expression.paths.allSatisfy({ $0.level == 0 }) && !expression.hasSubqueries else {
         return nil
       }
@@ -31,7 +31,7 @@ enum QuerySubject: Hashable {
     }
   }
 
-  /// The properties that decide which values it has, whoever has them.
+  /// The properties that the values depend on, of any object.
   func reads(in model: Model) -> Set<PropertyNumber> {
     switch self {
     case .path(let path): GraphExpression.path(path).reads(in: model)
@@ -39,7 +39,8 @@ enum QuerySubject: Hashable {
     }
   }
 
-  /// A whole number and a fraction that are equal are filed apart, and what is calculated may be either: both become whole.
+  /// Normalizes a calculated double to an integer if they are equal, because equal numbers of different types have
+  /// different hashes.
   static func calculated(_ value: Value) -> Value {
     if case .double(let fraction) = value, let whole = Int64(exactly: fraction) { .integer(whole) } else { value }
   }

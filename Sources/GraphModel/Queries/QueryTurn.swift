@@ -1,14 +1,13 @@
-/// What has to become of a subject's values before one comparison of a live query can turn: from true to false, or
-/// back. Where none of a query's comparisons turns for an object that did not change itself, the object stays in the result,
-/// or out of it, whatever the predicate makes of them. So queries that most objects satisfy (`!=`, ALL, NONE, NOT) are filed
-/// here as well as those that few do.
+/// A change of a subject's values that can turn a comparison of a live query from true to false, or back. If no
+/// comparison turns for an object that did not change itself, its membership in the result is unchanged, whatever the
+/// predicate is. This also makes queries that most objects match (`!=`, ALL, NONE, NOT) indexable.
 enum QueryTurn: Hashable {
-  /// One of the values that are found at this place comes or goes.
+  /// A value under this key is added or removed.
   case among(QueryPlace)
-  /// The greatest value passes this one, or the least does.
+  /// The maximum, or the minimum, crosses this value.
   case greatest(QuerySubject, passing: Value)
   case least(QuerySubject, passing: Value)
-  /// All values are this one, and were not, or the other way around.
+  /// The values become, or cease to be, this value only.
   case alone(QuerySubject, Value)
 
   var subject: QuerySubject {
@@ -19,13 +18,13 @@ enum QueryTurn: Hashable {
   }
 }
 
-/// The turns of all of a query's comparisons that read more than the object itself.
+/// The transitions of all of a query's comparisons that read other objects.
 struct QueryTurns {
   private(set) var turns = [QueryTurn]()
-  /// The subject of each comparison, as often as there are comparisons of it.
+  /// The subject of each of these comparisons, with multiplicity.
   private(set) var subjects = [QuerySubject]()
 
-  /// Nil where a comparison is of another kind, or there are too many.
+  /// Nil if a comparison has no transition, or if there are too many.
   init?(of predicate: GraphPredicate, model: Model) {
     guard collect(predicate, model), turns.count <= QueryPlace.maximumPlaces else { return nil }
   }
@@ -44,7 +43,8 @@ struct QueryTurns {
     }
   }
 
-  /// Each quantifier asks whether some values are among the subject's: with ALL the ones that don't compare so.
+  /// The transitions of a comparison. A quantifier depends on whether certain values are among the subject's; for
+  /// ALL, these are the values that don't satisfy the comparison.
   private static func turns(of comparison: GraphPredicate.Comparison, _ model: Model) -> [QueryTurn]? {
     var asked = comparison
     var countsNull = false
@@ -57,7 +57,7 @@ struct QueryTurns {
       return [.alone(subject, values[0])]
     case (.one, .notEqual), (.all, .notEqual): asked.comparator = .equal
     case (.all, let comparator):
-      // Nothing compares with null: it turns with the first value and the last one.
+      // Nothing compares with null, so ALL turns with the first value and the last one.
       guard let opposite = comparator.opposite, comparison.right != .value(.null) else { return nil }
       asked.comparator = opposite
       // Null is neither less nor greater.
@@ -78,7 +78,7 @@ struct QueryTurns {
 }
 
 extension GraphPredicate.Comparator {
-  /// What holds of two values that have an order where this does not.
+  /// The comparator that holds for two ordered values if and only if this one does not.
   fileprivate var opposite: Self? {
     switch self {
     case .less: .greaterOrEqual

@@ -1,28 +1,28 @@
-/// What one commit does to the live queries that read more than an object's own image: found by whoever commits, because
-/// only there the objects at the other end of a path are at hand.
+/// A commit's effects on live queries that read other objects. The committing side computes them, because only there
+/// the objects at the end of a path are available.
 public struct RelatedEffects: Hashable, Sendable {
-  /// What one commit does to one query.
+  /// A commit's effect on one query.
   public struct Effect: Hashable, Sendable {
-    /// Its number.
+    /// The query's number.
     public var query: UInt64
-    /// Each object once, by id.
+    /// The changes, one per object, by id.
     public var changes: [LiveQueryChange]
 
-    /// What the query's readers are to be told.
+    /// Creates the effect for a query's readers.
     public init(query: UInt64, changes: [LiveQueryChange]) {
       self.query = query
       self.changes = changes
     }
   }
 
-  /// Queries up to this number were known when the commit was made; of later ones nothing is said.
+  /// The highest number of the queries known at the commit; the effects on later ones are not included.
   public var knownThrough: UInt64
-  /// By ascending number.
+  /// The effects, by ascending number.
   public var effects: [Effect]
-  /// Queries that cost more to judge than to read again: ascending numbers.
+  /// The ascending numbers of queries that were too expensive to evaluate and must be fetched again.
   public var unknown: [UInt64]
 
-  /// Nothing happened, unless more is said.
+  /// Creates effects, by default none.
   public init(knownThrough: UInt64, effects: [Effect] = [], unknown: [UInt64] = []) {
     self.knownThrough = knownThrough
     self.effects = effects

@@ -1,17 +1,18 @@
-/// The effects of one commit: roots are found, then judged, within a budget that all queries share.
+/// Computing the effects of a commit: the affected roots are found, then evaluated, within a budget that all queries
+/// share.
 extension RelatedQueries {
   /// The looks that all queries share for one commit, without those for its changes (`maximumLooksPerChange`).
   ///
-  /// When they are spent, a query that has used more than its share is read again: that costs less than judging its
-  /// objects one by one.
+  /// When they are spent, a query above its share is fetched again, which costs less than evaluating its objects one
+  /// by one.
   public static let maximumLooks = 1_000_000
-  /// Further looks for each object that the commit changes.
+  /// Additional looks for each object that the commit changes.
   static let maximumLooksPerChange = 2_500
-  /// The smallest share of a query; an equal part of all looks if that is more.
+  /// The minimum share of a query; otherwise an equal part of all looks.
   static let minimumShare = 50
 
-  /// The effects of the changes on every query.
-  /// - Parameter source: the graph after them.
+  /// The effects of the changes on all queries.
+  /// - Parameter source: the graph after the changes.
   public func effects(of changes: [ObjectChange], in source: any ImageSource) -> RelatedEffects {
     guard !queries.isEmpty else { return RelatedEffects(knownThrough: lastNumber) }
     let total = Self.maximumLooks + Self.maximumLooksPerChange * changes.count
@@ -52,7 +53,7 @@ extension RelatedQueries {
           switch (judged.was, judged.is, old, new) {
           case (false, true, _, let new?): effects[number, default: []].append(.inserted(new))
           case (true, false, let old?, _):
-            // Readers get an object that stays as it is now.
+            // A reader gets the present image of an object that still exists.
             effects[number, default: []].append(.removed(new ?? old, deleted: new == nil))
           case (true, true, let old?, let new?):
             guard let change else { continue }
@@ -70,14 +71,14 @@ extension RelatedQueries {
       unknown: unknown.sorted())
   }
 
-  /// The queries for which not everything was looked at.
+  /// The queries whose evaluation was incomplete.
   private func unjudged(_ ended: Set<LookBudget.Account>) -> Set<UInt64> {
     var (found, subjects) = (Set<UInt64>(), Set<QuerySubject>())
     for account in ended {
       switch account {
       case .query(let number): found.insert(number)
       case .subject(let subject): subjects.insert(subject)
-      // `reach` has dealt with the ways.
+      // `reach` has handled the ways.
       case .way: break
       }
     }
@@ -87,9 +88,9 @@ extension RelatedQueries {
     return found
   }
 
-  /// The queries that an object which changed itself could belong to: those to which it could come or which it could
-  /// leave, and those of which everything that they read is as it was.
-  /// - Parameter changed: the properties that have changed somewhere and are read from elsewhere.
+  /// The queries that a changed object could match: those whose result it could join or leave, and those for which
+  /// all that they read is unchanged.
+  /// - Parameter changed: the properties that changed in any object and are read through paths.
   private func candidates(
     _ change: ObjectChange, _ before: Judgement?, _ after: Judgement?, by changed: Set<PropertyNumber>,
     _ budget: LookBudget
@@ -113,8 +114,8 @@ extension RelatedQueries {
     return (open.sorted(), settled.sorted())
   }
 
-  /// The queries of an entity to which an object that did not change itself could come, or which it could leave.
-  /// - Parameter changed: the properties that have changed somewhere.
+  /// The queries of an entity whose result an unchanged object could join or leave.
+  /// - Parameter changed: the properties that changed in any object.
   private func turned(
     _ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?, by changed: Set<PropertyNumber>,
     _ budget: LookBudget
@@ -139,11 +140,11 @@ extension RelatedQueries {
     return numbers.sorted()
   }
 
-  /// The objects that a commit reaches on the ways back from its changes.
+  /// The objects that a commit's changes reach on the ways back.
   private struct Reach {
-    /// Where ways start that lead past what changed, before or after.
+    /// The roots of ways through changed objects, before or after the commit.
     var roots = Set<ObjectID>()
-    /// Queries of which the ways back are too expensive.
+    /// The queries whose ways back are too expensive.
     var unknown = Set<UInt64>()
     /// The triggers that changed.
     var changed = Set<PropertyNumber>()
@@ -173,7 +174,7 @@ extension RelatedQueries {
           }
           guard let found else { continue }
           let new = found.count { known.insert($0).inserted }
-          // Several ways may lead to a root; it is read and judged once.
+          // Several ways may lead to a root; it is read and evaluated once.
           _ = after.budget.charging(.way(way)) {
             after.budget.chargeRoots(found.count, new: new)
           }
@@ -196,7 +197,7 @@ extension RelatedQueries {
     return reach
   }
 
-  /// Whether a query is filed under the value that a property at the end of a way had, or has, so that it could turn.
+  /// Whether a query has a key for the old or the new value of a property at the end of a way, so that it could turn.
   private func isAwaited(_ change: ObjectChange, _ property: Property, behind way: Trigger) -> Bool {
     let subject = QuerySubject.path(GraphPredicate.Path(hops: way.hops, end: .property(property.number)))
     let reads = subject.reads(in: model)
@@ -215,7 +216,7 @@ extension RelatedQueries {
     } ?? false
   }
 
-  /// Follows a way from its last object to where it starts, as far as the budget reaches.
+  /// Follows a way back from its last object to its roots, as far as the budget allows.
   private func follow(
     _ hops: [PropertyNumber], back id: ObjectID, _ image: ObjectImage?, _ source: any ImageSource
   ) -> Set<ObjectID> {
@@ -240,7 +241,7 @@ extension RelatedQueries {
 }
 
 extension QueryShelves<SubjectReader> {
-  /// The queries that an object, as it was and as it is, could belong to: each once, in no order.
+  /// The queries that an object could match before or after the change: each once, in no order.
   fileprivate func candidates(_ before: Judgement?, _ after: Judgement?, _ budget: LookBudget) -> [UInt64] {
     var numbers = [UInt64]()
     for (subject, (reader, queries)) in subjects {

@@ -1,45 +1,45 @@
-/// The live queries that read more than an object's own image, and what a commit does to each: the committing side's half of
-/// matching, pure.
+/// The live queries that read other objects than their own, and a commit's effects on them: the committing side's
+/// part of matching, pure.
 ///
-/// An object comes to such a query, or leaves it, because it changed itself or because something at the other end of one
-/// of its paths did. For the second, each property that a path reads on its way is a *trigger*: when it changes, the way is
-/// followed back to the objects where it starts. Those and the changed ones are judged as they were before and as they are
-/// after. Which queries to ask is known by values: a query is filed under its most selective equality or range, over paths
-/// too, so that ten thousand of them that a commit does not touch cost one look. An object that did not change itself can
-/// only come or leave, for which a comparison has to turn: for it queries are filed once more, under what turns them. And
-/// where a trigger's values are all that is asked of it, a way is followed only for a value that somebody waits for. A
-/// commit that changes none of the triggers and none of the entities reads nothing.
+/// An object joins or leaves such a result because it changed itself, or because an object on one of the paths did.
+/// For the latter, each property that a path reads on its way is a *trigger*: when it changes, the way is followed
+/// back to its roots. Roots and changed objects are evaluated before and after the commit. Queries are indexed by the
+/// values of their most selective equality or range, over paths as well, so that ten thousand queries that a commit
+/// does not affect cost one lookup. An unchanged object can only join or leave a result if a comparison turns; for
+/// such objects a second index holds the queries by transitions. If the index covers all uses of a trigger's values,
+/// a way is only followed for an indexed value. A commit that changes neither triggers nor the queries' entities
+/// reads nothing.
 ///
-/// Queries that only their predicates can tell of are grouped by the properties that these read. Where a commit changes none of
-/// them, no object comes to a query of the group and none leaves: whoever did not change itself is not judged, and whoever
-/// did is judged once. Not at all would be too little: of an object that belongs every change is told.
+/// Queries without keys are grouped by the properties that they read. If a commit changes none of these, no object
+/// joins or leaves a result of the group: unchanged objects are not evaluated, and changed ones once. They can't be
+/// skipped, because every change of an object in the result is reported.
 public struct RelatedQueries {
   struct Query {
     let query: LiveQuery
     let evaluator: PredicateEvaluator
-    /// Its places in the index of objects that changed themselves; nil where only its predicate decides.
+    /// The keys for objects that changed themselves; nil if only the predicate decides.
     let places: [QueryPlace]?
-    /// The same for objects that others lead to.
+    /// The transitions for other objects.
     let turns: QueryTurns?
 
-    /// Under what it is filed.
+    /// The subjects of all keys.
     var subjects: Set<QuerySubject> { Set((places ?? []).map(\.subject) + (turns?.turns ?? []).map(\.subject)) }
   }
 
-  /// Queries by the properties that they read, of whatever object; each group's by what tells whether they can matter.
+  /// Queries by the set of properties that they read, of any object; each group has an index.
   typealias Groups = [Set<PropertyNumber>: QueryShelves<SubjectReader>]
 
-  /// A way that starts at objects of an entity; the object whose property changed stands behind its last hop.
+  /// A path from the objects of an entity, its roots, to the object with the changed property, behind the last hop.
   struct Trigger: Hashable {
     let root: EntityNumber
     let hops: [PropertyNumber]
   }
 
-  /// Queries for objects that did not change themselves.
+  /// The index for objects that did not change themselves.
   struct Turning {
-    /// By the properties that decide which values a subject has: under each subject, with what reads these.
+    /// By the properties that a subject's values depend on: the queries by subject, with the reader of its values.
     var subjects = [Set<PropertyNumber>: [QuerySubject: (reader: SubjectReader, queries: TurnShelf)]]()
-    /// Those of which that can't be said, filed as for objects that changed.
+    /// Queries without transitions, indexed as for changed objects.
     var others = Groups()
 
     var isEmpty: Bool { subjects.isEmpty && others.isEmpty }
@@ -47,10 +47,10 @@ public struct RelatedQueries {
 
   /// The queries that read a trigger.
   struct Uses {
-    /// By comparisons whose values are filed under the trigger's path, for objects that did not change themselves. A change
-    /// between two values that are not there leaves each of them as it was.
+    /// Queries that read it only in indexed comparisons. A change between two values that are not in the index leaves
+    /// an unchanged object's membership as it was.
     var filed = Set<UInt64>()
-    /// By anything else: any change may matter.
+    /// Queries that read it otherwise: any change may affect them.
     var others = Set<UInt64>()
 
     var isEmpty: Bool { filed.isEmpty && others.isEmpty }
@@ -59,22 +59,22 @@ public struct RelatedQueries {
   let model: Model
   var queries = [UInt64: Query]()
   var triggers = [PropertyNumber: [Trigger: Uses]]()
-  /// Of each concrete entity.
+  /// The index of each concrete entity, for changed objects.
   var shelves = [EntityNumber: Groups]()
-  /// The same for objects that others lead to.
+  /// The index of each concrete entity, for other objects.
   var turning = [EntityNumber: Turning]()
-  /// The highest number that was ever inserted.
+  /// The highest number ever inserted.
   public private(set) var lastNumber: UInt64 = 0
 
-  /// None.
+  /// Creates an empty index.
   public init(model: Model) { self.model = model }
 
-  /// Whether there is nothing to look after.
+  /// Whether there are no queries.
   public var isEmpty: Bool { queries.isEmpty }
 
   // MARK: - Filing
 
-  /// Files a query under `number`, which is its owner's choice and rises.
+  /// Adds a query under `number`, which the caller chooses in rising order.
   public mutating func insert(_ query: LiveQuery, number: UInt64) {
     lastNumber = max(lastNumber, number)
     guard queries[number] == nil, model.entity(query.entity) != nil else { return }
@@ -85,7 +85,7 @@ public struct RelatedQueries {
     file(filed, number, inserting: true)
   }
 
-  /// Takes a query out; nothing for a number that is not here.
+  /// Removes a query; an unknown number is ignored.
   public mutating func remove(_ number: UInt64) {
     guard let query = queries.removeValue(forKey: number) else { return }
     file(query, number, inserting: false)
@@ -113,7 +113,7 @@ public struct RelatedQueries {
     }
   }
 
-  /// Static, so that nothing else holds the tables while they change.
+  /// Static for exclusive access to the tables during the mutation.
   private static func file(
     _ number: UInt64, in groups: inout Groups, _ reads: Set<PropertyNumber>, _ places: [QueryPlace]?, _ model: Model,
     inserting: Bool
@@ -147,9 +147,9 @@ public struct RelatedQueries {
     }
   }
 
-  /// What a query's paths read on their way, and the ways back; whether it is filed under what is read there and reads
-  /// it nowhere else.
-  /// - Parameter filed: the paths of its places, as often as there are places.
+  /// The properties that a query's paths read, with the ways back, and whether every such read is covered by the
+  /// index.
+  /// - Parameter filed: the paths of its keys, with multiplicity.
   private func triggers(
     of query: LiveQuery, filed: [GraphPredicate.Path]
   ) -> [(PropertyNumber, Trigger, isFiled: Bool)] {
@@ -158,7 +158,7 @@ public struct RelatedQueries {
     for path in paths {
       for (index, hop) in path.hops.enumerated() {
         guard let relationship = model.property(hop)?.relationship else { break }
-        // The reference stands at one end or the other: there a change of it changes where the way leads.
+        // One of the two ends stores the reference; a change there changes the way.
         if relationship.storage == .inverse {
           found.append((relationship.inverse, Trigger(root: query.entity, hops: Array(path.hops[...index])), false))
         } else if index > 0 {

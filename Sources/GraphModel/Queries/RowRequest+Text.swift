@@ -1,29 +1,29 @@
-/// A part of a fetch's text that can't be read: which one, and where.
+/// A syntax error in a text of a fetch.
 public struct FetchSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The parts that are read with their columns.
+  /// The texts of a fetch.
   public enum Part: String, Sendable {
     /// The columns.
     case properties
-    /// What objects have in common that make one row.
+    /// The expressions to group by.
     case groups = "values to group by"
-    /// The order of groups and of distinct rows.
+    /// The order of groups and distinct rows.
     case order
   }
 
-  /// Which of the request's texts it is.
+  /// The text with the error.
   public let part: Part
-  /// What is wrong there, and where.
+  /// The error, with its position.
   public let cause: PredicateSyntaxError
 
   public var description: String { "the \(part.rawValue) can't be read at \(cause)" }
 }
 
 extension RowRequest {
-  /// Reads `name, department.name, salary * 12 AS yearly`, and for groups `department.name, @count, @avg.salary`.
+  /// Parses `name, department.name, salary * 12 AS yearly`, and for groups `department.name, @count, @avg.salary`.
   /// - Parameters:
-  ///   - groups: what to group by: expressions with commas between.
-  ///   - order: of groups and distinct rows: names of columns with commas between, `-` before one that descends.
-  ///     Rows that stand for objects are in the objects' order, which is not read here.
+  ///   - groups: the expressions to group by, separated by commas.
+  ///   - order: the order of groups and distinct rows: names of columns, separated by commas, with `-` in front for
+  ///     descending. Rows for single objects have the order of the objects, which is not parsed here.
   /// - Throws: `FetchSyntaxError`.
   public init(
     parsing properties: String, distinct: Bool = false, groups: String = "", order: String = "", entity: Entity,
@@ -95,7 +95,7 @@ extension RowRequest {
 }
 
 extension PredicateParser {
-  /// The columns of rows, each with the place where it begins.
+  /// The columns of rows, each with its position in the text.
   fileprivate mutating func columns() throws(PredicateSyntaxError) -> [(column: RowRequest.Column, place: Int)] {
     if tokens.count == 1 { throw fail("properties are expected, such as name, salary * 2 AS double") }
     var columns = [(column: RowRequest.Column, place: Int)]()
@@ -118,7 +118,7 @@ extension PredicateParser {
     return columns
   }
 
-  /// What objects are grouped by.
+  /// The expressions to group by.
   fileprivate mutating func groups() throws(PredicateSyntaxError) -> [GraphExpression] {
     var groups = [GraphExpression]()
     repeat {
@@ -134,7 +134,7 @@ extension PredicateParser {
     return groups
   }
 
-  /// An expression that has one value.
+  /// An expression with a single value.
   private mutating func single() throws(PredicateSyntaxError) -> Operand {
     let place = position
     operations = 0
@@ -194,7 +194,7 @@ extension PredicateParser {
 }
 
 extension RowRequest.ColumnValue {
-  /// As it stands in a list of properties.
+  /// The text form in a list of columns.
   public func text(in model: Model) -> String {
     switch self {
     case .expression(let expression): expression.text(in: model)

@@ -1,39 +1,39 @@
-/// Rows of named values in place of objects: a value of each object for every column, or of each group of objects.
+/// A request for rows of named values instead of objects: one row for each object, or for each group of objects.
 public struct RowRequest: Hashable, Sendable {
-  /// One value of a row.
+  /// A column of a row.
   public struct Column: Hashable, Sendable {
-    /// Unique among the columns.
+    /// The name; unique among the columns.
     public var name: String
-    /// What it holds.
+    /// The content of the column.
     public var value: ColumnValue
 
-    /// A value under a name.
+    /// Creates a column.
     public init(name: String, value: ColumnValue) {
       self.name = name
       self.value = value
     }
   }
 
-  /// What a column holds.
+  /// The content of a column.
   public enum ColumnValue: Hashable, Sendable {
-    /// A value of the object; in groups, one that they are grouped by.
+    /// An expression over the object; with groups, one of the grouped expressions.
     case expression(GraphExpression)
-    /// How many objects the group has.
+    /// The number of objects in the group.
     case count
-    /// What is made of the values that the group's objects have. Nulls do not count.
+    /// An aggregate over the group's objects. Nulls are ignored.
     case aggregate(GraphPredicate.Aggregate, GraphExpression)
   }
 
-  /// One key of the order of groups or distinct rows.
+  /// A sort key for groups and distinct rows.
   public struct Order: Hashable, Sendable {
-    /// Which column, from 0.
+    /// The index of the column, from 0.
     public var column: Int
-    /// False turns the order of this key around.
+    /// Whether the order is ascending.
     public var ascending: Bool
-    /// How people would order the strings; nil for the order of their bytes.
+    /// The collation for strings; nil for their byte order.
     public var collation: Collation?
 
-    /// By one of the columns.
+    /// Creates a sort key for a column.
     public init(column: Int, ascending: Bool = true, collation: Collation? = nil) {
       self.column = column
       self.ascending = ascending
@@ -41,24 +41,25 @@ public struct RowRequest: Hashable, Sendable {
     }
   }
 
-  /// From left to right.
+  /// The columns, from left to right.
   public var columns: [Column]
-  /// Equal rows come once.
+  /// Whether equal rows are returned once.
   public var isDistinct: Bool
-  /// Objects with equal values of all of these are one group; with none, and an aggregate among the columns, all are.
+  /// The grouping expressions: objects with equal values form a group. If empty, and a column is an aggregate, all
+  /// objects do.
   public var groups: [GraphExpression]
-  /// Of groups and distinct rows; ties, and an empty list, are settled by the columns from the first to the last. Rows
-  /// that stand for objects have the objects' order.
+  /// The order of groups and distinct rows; ties, and an empty list, are ordered by the columns from first to last.
+  /// Rows for single objects have the order of the objects.
   public var order: [Order]
 
-  /// Columns, at most.
+  /// The maximum number of columns.
   public static let maximumColumns = 100
-  /// Values to group by, at most.
+  /// The maximum number of grouping expressions.
   public static let maximumGroups = 16
-  /// Bytes of a column's name, at most.
+  /// The maximum size of a column's name, in bytes.
   public static let maximumNameSize = 200
 
-  /// A row for each object, or for each group of objects.
+  /// Creates a request for a row per object, or per group of objects.
   public init(columns: [Column], isDistinct: Bool = false, groups: [GraphExpression] = [], order: [Order] = []) {
     self.columns = columns
     self.isDistinct = isDistinct
@@ -66,12 +67,12 @@ public struct RowRequest: Hashable, Sendable {
     self.order = order
   }
 
-  /// Rows are made of groups of objects.
+  /// Whether rows are groups of objects.
   public var isGrouped: Bool {
     !groups.isEmpty || columns.contains { if case .expression = $0.value { false } else { true } }
   }
 
-  /// There is one row for each object, in the objects' order.
+  /// Whether there is one row per object, in the order of the objects.
   public var standForObjects: Bool { !isDistinct && !isGrouped }
 
   /// The request with a time for `now()`.
@@ -91,31 +92,31 @@ public struct RowRequest: Hashable, Sendable {
     return request
   }
 
-  /// What a client is told of the columns.
+  /// The names and types of the columns, for the client.
   public func description(in model: Model) -> [RowColumn] {
     columns.map { RowColumn(name: $0.name, type: $0.value.typeName(in: model)) }
   }
 }
 
-/// A column as it is told to whoever gets rows.
+/// The description of a column in a reply with rows.
 public struct RowColumn: Hashable, Sendable {
-  /// As the request has it.
+  /// The name in the request.
   public var name: String
-  /// The name of an attribute's type, or `object`, `duration` (microseconds), `null`.
+  /// The attribute type's name, or `object`, `duration` (microseconds), `null`.
   public var type: String
 
-  /// A column of an answer.
+  /// Creates a description.
   public init(name: String, type: String) {
     self.name = name
     self.type = type
   }
 
-  /// The kind of attribute that has such values; nil for others.
+  /// The kind of attribute with such values; nil if there is none.
   public var kind: Attribute.Kind? { Attribute.Kind(rawValue: type) }
 }
 
 extension RowRequest.ColumnValue {
-  /// The type of the column's values. A sum that is too large for 64 bits is a fraction all the same.
+  /// The type of the column's values. A sum that overflows 64 bits is a double nevertheless.
   public func type(in model: Model) -> GraphValueType {
     switch self {
     case .expression(let expression): return expression.type(in: model)
@@ -144,6 +145,6 @@ extension RowRequest.ColumnValue {
 }
 
 extension ObjectImage {
-  /// The object without its values, for those who only ask who it is.
+  /// The object without its values.
   public var identifier: ObjectImage { ObjectImage(id: id, revision: revision, values: []) }
 }

@@ -1,25 +1,25 @@
-/// What is shown of a name that not everybody knows: an older version of a model has fewer cases of an enumeration, and
-/// shows one of its own for the rest. Conditions and orders are put to what is shown.
+/// The mapping of enumeration cases for an older version of a model with fewer cases, which shows one of its own
+/// cases for unknown ones. Predicates and orders apply to the shown names.
 public struct ShownName: Hashable, Sendable {
-  /// What stands for an unknown name, nil for null.
+  /// The name shown for an unknown one; nil for null.
   public var otherwise: String?
-  /// The names that are known.
+  /// The known names.
   public var names: [String]
-  /// Whether it stands for null, too.
+  /// Whether `otherwise` is also shown for null.
   public var standsForNull: Bool
 
-  /// So many may lie upon each other in a key of an order: one for each version between two.
+  /// The most mappings that a sort key can have, one for each version step.
   public static let maximumDepth = 100
 
-  /// What is shown.
+  /// Creates a mapping.
   public init(_ otherwise: String?, names: [String], standsForNull: Bool = false) {
     self.otherwise = otherwise
     self.names = names
     self.standsForNull = standsForNull
   }
 
-  /// What is shown of an expression's value.
-  /// - Parameter there: the name that stands for null, where there is something that can have one.
+  /// The shown name of an expression's value.
+  /// - Parameter there: limits the name for null to objects that exist.
   func expression(
     of inner: GraphExpression, there: (GraphExpression) -> GraphExpression = { $0 }
   ) -> GraphExpression {
@@ -28,7 +28,7 @@ public struct ShownName: Hashable, Sendable {
     return standsForNull && otherwise != nil ? .function(.ifNull, [shown, there(other)]) : shown
   }
 
-  /// Whether equality with this says the same of what is stored as of what is shown.
+  /// Whether equality with this name gives the same result for stored and for shown values.
   func isEqual(shown text: String) -> Bool {
     !(otherwise.map { Bytes.equal($0, text) } ?? false) && names.contains { Bytes.equal($0, text) }
   }

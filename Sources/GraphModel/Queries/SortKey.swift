@@ -1,46 +1,46 @@
-/// One key of an order: what a path leads to, over to-one relationships only; null comes before everything else.
+/// A sort key: the value at the end of a path over to-one relationships; null sorts first.
 public struct SortKey: Hashable, Sendable {
-  /// An attribute of the object or of one that it refers to, an id, a count or an aggregate.
+  /// The path to an attribute of the object or of one that it refers to, to an id, a count or an aggregate.
   public var path: GraphPredicate.Path
-  /// False turns the order of this key around.
+  /// Whether the order is ascending.
   public var ascending: Bool
-  /// How people would order the strings; nil for the order of their bytes.
+  /// The collation for strings; nil for their byte order.
   public var collation: Collation?
-  /// What is ordered by in place of what the path leads to, one upon the other; none for the value itself.
+  /// The mappings to apply to the value before it is compared, in order; empty for the value itself.
   public var shown = [ShownName]()
 
-  /// What the objects are ordered by.
+  /// The expression that the objects are ordered by.
   public var expression: GraphExpression { shown.reduce(.path(path)) { $1.expression(of: $0) } }
 
-  /// Whether it goes by values as an index has them.
+  /// Whether the order is that of the stored values, as in an index.
   public var isByStoredValue: Bool { collation == nil && shown.isEmpty }
 
-  /// By what a path leads to.
+  /// Creates a sort key for the value at the end of a path.
   public init(_ path: GraphPredicate.Path, ascending: Bool = true, collation: Collation? = nil) {
     self.path = path
     self.ascending = ascending
     self.collation = collation
   }
 
-  /// By an attribute of the object itself.
+  /// Creates a sort key for an attribute of the object itself.
   public init(_ property: PropertyNumber, ascending: Bool = true, collation: Collation? = nil) {
     self.init(.property(property), ascending: ascending, collation: collation)
   }
 }
 
-/// An order ready to be asked many times.
+/// A compiled order, for repeated comparisons.
 public struct SortOrder: Sendable {
   private let keys: [(read: ExpressionEvaluator, key: SortKey)]
-  /// Of each key: all that a comparison needs of it, without taking hold of the rest.
+  /// The direction of each key; separate, so that a comparison does not retain the keys.
   private let ascending: [Bool]
 
-  /// Resolves the keys' paths once.
+  /// Compiles the keys' paths.
   public init(_ keys: [SortKey], model: Model) {
     self.keys = keys.map { (ExpressionEvaluator($0.expression, model: model), $0) }
     ascending = keys.map(\.ascending)
   }
 
-  /// The values that an object is ordered by; a string under a collation is its key.
+  /// The object's sort values; a string with a collation is replaced by its collation key.
   public func values(of image: ObjectImage, in source: any ImageSource = NoImageSource()) -> [Value] {
     keys.map { read, key in
       let value = read.value(of: image, in: source)
@@ -49,7 +49,7 @@ public struct SortOrder: Sendable {
     }
   }
 
-  /// Whether an object with the values `left` comes before one with the values `right`; ids settle ties.
+  /// Whether an object with the values `left` precedes one with the values `right`; ids break ties.
   public func precedes(_ left: [Value], _ leftID: ObjectID, _ right: [Value], _ rightID: ObjectID) -> Bool {
     for index in ascending.indices {
       switch Value.order(left[index], right[index]) {
@@ -61,7 +61,7 @@ public struct SortOrder: Sendable {
     return leftID < rightID
   }
 
-  /// The objects in their order.
+  /// The objects in order.
   public func sorted(_ images: some Sequence<ObjectImage>, in source: any ImageSource = NoImageSource())
     -> [ObjectImage]
   {
@@ -70,8 +70,8 @@ public struct SortOrder: Sendable {
 }
 
 extension [SortKey] {
-  /// Reads `created`, `-created`, `manager.name[localized]`, `tags.@count`, or several with commas between.
-  /// - Throws: `PredicateSyntaxError`, with the column of the key that is none.
+  /// Parses `created`, `-created`, `manager.name[localized]`, `tags.@count`, or several keys separated by commas.
+  /// - Throws: `PredicateSyntaxError`, with the column of the invalid key.
   public init(parsing text: String, entity: Entity, model: Model) throws(PredicateSyntaxError) {
     self = []
     var column = 1
@@ -83,7 +83,7 @@ extension [SortKey] {
       func fail(_ reason: String) -> PredicateSyntaxError {
         PredicateSyntaxError(scalar: column, reason: reason, text: text)
       }
-      // What is shown has a question mark in it.
+      // A mapping of names contains a question mark.
       if name.hasSuffix("]"), let start = name.lastIndex(of: "["), !name[start...].contains("?") {
         let word = String(name[name.index(after: start)...].dropLast())
         collation = Collation(rawValue: word)
@@ -125,10 +125,10 @@ extension [SortKey] {
     }
   }
 
-  /// An order's keys, at most.
+  /// The maximum number of sort keys.
   public static let maximumCount = 16
 
-  /// As `init(parsing:entity:model:)` reads it.
+  /// The text form, which `init(parsing:entity:model:)` parses.
   public func text(in model: Model) -> String {
     map { key in
       (key.ascending ? "" : "-") + GraphExpression.path(key.path).text(in: model)

@@ -1,17 +1,16 @@
-/// All turns of queries that are filed under one subject: asked which of them its values could bring about, as they
-/// were and as they are.
+/// An index of the transitions of queries over one subject; finds those that a change of its values could cause.
 ///
-/// What asks for a value beyond another one turns when the greatest of the values, or the least, passes that; so ten thousand
-/// of them that all hold are not looked at when a value moves a little.
+/// A comparison with a bound turns when the maximum, or the minimum, of the values crosses the bound; ten thousand
+/// such queries that all hold are not visited when a value changes slightly.
 ///
-/// It is no substitute for the `SubjectShelf` that the same queries are filed in for objects that changed themselves, nor that
-/// for it. There a query stands once, under the most selective of its comparisons, and is found by each value that it
-/// waits for; here it stands under all of them, and is found only by a value that comes or goes. One shelf for both would
-/// find a query by its least selective comparison as well, which is what ten thousand share.
+/// It does not replace the `SubjectShelf` with the same queries for changed objects, nor vice versa. There a query
+/// has one key, that of its most selective comparison, and every value that matches the key finds it; here it has
+/// keys for all of its comparisons, and only added or removed values find it. A common index would also find a query
+/// by its least selective comparison, which it may share with ten thousand others.
 struct TurnShelf: Sendable {
   private var places = SubjectShelf()
   private var alone = ValueTable()
-  /// What the greatest value passes, and what the least one does; each as an interval of one value.
+  /// The bounds that the maximum, or the minimum, crosses, each as an interval of one value.
   private var greatest = IntervalTree()
   private var least = IntervalTree()
 
@@ -35,8 +34,8 @@ struct TurnShelf: Sendable {
     }
   }
 
-  /// Over the numbers of the queries of which a comparison could turn; one may come several times.
-  /// - Parameter body: whether to go on.
+  /// Visits the numbers of the queries with a comparison that could turn; a query may be visited more than once.
+  /// - Parameter body: returns whether to continue.
   func forEach(from old: [Value], to new: [Value], _ body: (UInt64) -> Bool) {
     let (before, after) = (Set(old), Set(new))
     guard before != after else { return }
@@ -47,12 +46,12 @@ struct TurnShelf: Sendable {
     }
     for value in before.symmetricDifference(after) where goesOn { places.forEach(holding: value, go) }
     for values in [before, after] where goesOn && !alone.isEmpty {
-      // Of no value every one is this one.
+      // Without values, every comparison with ALL holds.
       if values.isEmpty { alone.forEach(go) }
       if values.count == 1, let value = values.first { alone.forEach(holding: value, go) }
     }
     guard goesOn, !greatest.isEmpty || !least.isEmpty else { return }
-    // No order holds with null.
+    // Order comparisons with null are false.
     let known = [before, after].map { $0.filter { !$0.isNull } }
     let isEmptied = known.contains(where: \.isEmpty)
     let upper = known.compactMap { $0.max(by: precedes) }.sorted(by: precedes)

@@ -1,14 +1,14 @@
-/// Searches, each filed under one of its words: asked which of them a text could satisfy. A search's word stands for all
-/// words that begin with it, so a text is asked for by the beginnings of its words that are as long as a filed one. A
-/// phrase of a script without spaces is filed under its first two letters.
+/// An index of searches, each under one of its words; finds the searches that a text could match. A search's word is
+/// a prefix, so the prefixes of a text's words with the lengths of indexed words are looked up. A phrase of a script
+/// without spaces is indexed under its first two letters.
 struct WordTable: QueryShelf {
   private var searches = [[UInt8]: Set<UInt64>]()
-  /// How many words of each length, in bytes, are filed.
+  /// The number of indexed words by length in bytes.
   private var lengths = [Int: Int]()
 
   var isEmpty: Bool { searches.isEmpty }
 
-  /// - Parameter word: folded, as `String.words` are.
+  /// - Parameter word: the word, folded as `String.words` are.
   mutating func insert(_ number: UInt64, word: String) {
     let key = Self.key(word)
     if searches[key] == nil { lengths[key.count, default: 0] += 1 }
@@ -25,14 +25,15 @@ struct WordTable: QueryShelf {
 
   private static func key(_ word: String) -> [UInt8] { Array((word.searchTerms.first ?? word).utf8) }
 
-  /// Over the numbers of the searches whose word begins one of the text's; none for what is no text.
+  /// Visits the numbers of the searches whose word is a prefix of one of the text's words; none if the value is not a
+  /// text.
   func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     guard !isEmpty, let text = value.stringValue else { return }
     var beginnings = Set<[UInt8]>()
     for bytes in Set(text.indexTerms.map { Array($0.utf8) }) {
       for length in lengths.keys where length <= bytes.count {
         let beginning = Array(bytes[..<length])
-        // Many words begin alike.
+        // Many words share a prefix.
         guard let numbers = searches[beginning], beginnings.insert(beginning).inserted else { continue }
         for number in numbers where !body(number) { return }
       }

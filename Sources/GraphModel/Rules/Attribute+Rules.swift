@@ -1,13 +1,13 @@
 extension Attribute {
-  /// The value in its stored form when it is of the attribute's type; nil when it is not. Null is of every type:
-  /// whether it may stand there is a rule, not a type.
+  /// The value in its stored form; nil if it does not have the attribute's type. Null is valid for every type,
+  /// because optionality is a rule.
   public func checked(_ value: Value) -> Value? {
     switch (kind, value) {
     case (_, .null), (.bool, .bool), (.integer, .integer), (.decimal, .decimal), (.string, .string), (.text, .string),
       (.uuid, .uuid), (.data, .data):
       value
     case (.date, .date(let time)): Dates.range.contains(time) ? value : nil
-    // Neither has a place in an order, and JSON can write neither.
+    // NaN and infinities have no order and no JSON form.
     case (.double, .double(let number)): number.isFinite ? .double(number == 0 ? 0 : number) : nil
     case (.double, .integer(let number)): .double(Double(number))
     case (.uri, .string(let text)): Value.isURI(text) ? value : nil
@@ -17,13 +17,13 @@ extension Attribute {
     }
   }
 
-  /// Nil for what is no JSON, and for the document `null`: a reader could not tell it from an attribute without a value.
+  /// Nil for invalid JSON, and for the document `null`, which a reader could not distinguish from a missing value.
   private static func document(_ text: String) -> JSON? {
     guard let document = try? JSON(parsing: text), document != .null else { return nil }
     return document
   }
 
-  /// What a person is told that the attribute takes.
+  /// The attribute's type in messages for people.
   public var typeDescription: String {
     switch kind {
     case .enumeration: "enumeration (\(cases.joined(separator: ", ")))"
@@ -32,12 +32,12 @@ extension Attribute {
     }
   }
 
-  /// Whether `brokenRules` finds something in any value.
+  /// Whether `brokenRules` can return a rule for any value.
   var hasRules: Bool {
     !minimum.isNull || !maximum.isNull || minimumLength != nil || maximumLength != nil || expression != nil
   }
 
-  /// The rules that a value of the right type breaks, with the end of a sentence for each.
+  /// The rules that a value of the right type breaks, each with the end of a sentence.
   func brokenRules(_ value: Value) -> [(rule: String, message: String)] {
     var broken = [(String, String)]()
     if !minimum.isNull, Value.order(value, minimum) == .ascending {
@@ -69,15 +69,15 @@ extension Attribute {
 }
 
 extension Property {
-  /// The rules of its own that a value breaks, with the end of a sentence for each.
+  /// The property's own rules that a value breaks, each with the end of a sentence.
   package func brokenRules(_ value: Value) -> [(rule: String, message: String)] {
     if value.isNull { return isOptional ? [] : [("required", "needs a value")] }
     return attribute?.brokenRules(value) ?? []
   }
 }
 
-/// Which values of a property can break a rule of its own: most can't, and of thousands of objects that is worth knowing
-/// beforehand.
+/// The values of a property that need a check of its own rules. Most properties need none, which saves time for
+/// thousands of objects.
 enum RuleCheck: UInt8 {
   case never, ofNull, always
 

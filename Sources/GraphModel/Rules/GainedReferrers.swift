@@ -1,12 +1,12 @@
-/// Who came to refer to whom in a transaction. Most transactions are never asked: they only note it, and what was noted is
-/// filed with the first question.
+/// The objects that gain a reference to an object in a transaction. Entries are appended to a list and indexed on the
+/// first lookup, because most transactions need no lookup.
 final class GainedReferrers {
   private var noted = [(reference: TransactionPlanner.Reference, id: ObjectID)]()
   private var filed = [TransactionPlanner.Reference: [ObjectID]]()
 
   func append(_ id: ObjectID, to reference: TransactionPlanner.Reference) { noted.append((reference, id)) }
 
-  /// In the order in which they came.
+  /// The objects that gained the reference, in order.
   subscript(reference: TransactionPlanner.Reference) -> [ObjectID] {
     if noted.isEmpty, filed.isEmpty { return [] }
     for entry in noted { filed[entry.reference, default: []].append(entry.id) }

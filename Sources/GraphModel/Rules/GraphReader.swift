@@ -1,79 +1,78 @@
-/// The present graph, as the rules read it. The store answers from inside its own write transaction, a replica from
-/// what it holds.
+/// The present graph for the transaction planner. The store reads within its write transaction, a replica from its
+/// objects.
 public protocol GraphReader {
-  /// What the rules are read from.
+  /// The model with the rules.
   var model: Model { get }
 
-  /// The object as it is now; nil when it is not there.
+  /// The present image of the object; nil if it does not exist.
   func image(of id: ObjectID) throws -> ObjectImage?
 
-  /// The concrete entity of an object that is there. Cheaper than its image.
+  /// The concrete entity of an existing object; cheaper than its image.
   func entity(of id: ObjectID) throws -> EntityNumber?
 
-  /// Who deleted the object and when, if history knows.
+  /// The revision and author of the object's delete, if history has it.
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)?
 
   /// The objects whose stored relationship `property` refers to `id`, in ascending order.
   func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID]
 
-  /// Members of an ordered relationship that hold their places themselves: the objects whose stored to-one `reference`
-  /// is `parent`, by place. Those behind `place`, or before it, the nearest first; from the beginning, or the end, for
-  /// nil.
+  /// Members of an ordered relationship that store their positions: the objects whose to-one `reference` is `parent`,
+  /// by place. Starts with the nearest member behind, or before, `place`; from the beginning, or the end, for nil.
   func members(
     of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
   ) throws -> [MemberPlace]
 
-  /// What happened to the object after `revision`, oldest first. Where the oldest of it was pruned, the first says so.
+  /// The object's changes after `revision`, oldest first. If the oldest were pruned, the first element is marked
+  /// `isPruned`.
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange]
 
-  /// The object of the constraint's entity whose properties have these values; nil when there is none.
+  /// The object of the constraint's entity with these values for the properties; nil if there is none.
   func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID?
 
-  /// The number that a sequence gives next.
+  /// The next number of a sequence.
   func nextInSequence(_ property: PropertyNumber) -> Int64
 }
 
-/// One change in an object's past.
+/// A past change of an object.
 public struct PastChange: Sendable {
-  /// The commit that made the change.
+  /// The revision of the commit.
   public var revision: Revision
-  /// Who made it.
+  /// The author of the commit.
   public var author: String
-  /// Who made it: a replica's own transactions come in order, so it never conflicts with itself.
+  /// The replica that made the commit. A replica's transactions are ordered, so it never conflicts with itself.
   public var replica: UniqueID
-  /// What became of the object.
+  /// The kind of change.
   public var kind: ObjectChange.Kind
-  /// Of an insert: whether the object was there before, was deleted and came back.
+  /// For an insert, whether it revived a deleted object.
   public var isRevival: Bool
-  /// For an update, what changed.
+  /// The edits of an update.
   public var edits: [Edit]
-  /// For each edit the one that takes it back, from the property as the change left it.
+  /// For each edit, the reverse edit of the changed property.
   public var reversals: [Edit]
-  /// Of the edits, places that changed only to make room for others.
+  /// The edited positions that changed only to make space for other members.
   public var spacing: [PropertyNumber]
 
-  /// Stands for all that was pruned, `revision` being the newest of it: any property may have changed, and nobody knows
-  /// how.
+  /// Whether this stands for all pruned changes up to `revision`; any property may have changed in them.
   public var isPruned = false
 
-  /// What is not kept any more.
+  /// A placeholder for the pruned changes up to a revision.
   public static func pruned(upTo revision: Revision) -> PastChange {
     var change = PastChange(revision: revision, author: "", replica: .zero, kind: .updated, edits: [])
     change.isPruned = true
     return change
   }
 
-  /// Whether it may have changed a property.
+  /// Whether the change may include the property.
   public func mayTouch(_ property: PropertyNumber) -> Bool {
     isPruned || edits.contains { $0.property == property }
   }
 
-  /// Whether nothing happened that anybody meant: the object stands where it stood, with more room around it.
+  /// Whether the update only made space for other members, without changing the object's relative position.
   public var isSpacing: Bool {
     !isPruned && kind == .updated && edits.allSatisfy { spacing.contains($0.property) }
   }
 
-  /// A change as history tells it.
+  /// Creates a change from history.
   public init(
     revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, isRevival: Bool = false,
     edits: [Edit], reversals: [Edit] = [], spacing: [PropertyNumber] = []
@@ -89,14 +88,14 @@ public struct PastChange: Sendable {
   }
 }
 
-/// What a transaction comes to: nothing is written until all of it is known to be legal.
+/// The result of planning a transaction; nothing is written until the complete transaction is valid.
 public struct TransactionPlan: Sendable {
-  /// In the order in which the objects were first touched. Revisions in the images are the new one's.
+  /// The changes, in the order in which the objects were first touched. The images have the new revision.
   public var changes: [ObjectChange]
-  /// For each insert its temporary id and the permanent one, in the order of the inserts.
+  /// The temporary and permanent id of each insert, in order.
   public var identities: [Committed.Identity]
-  /// Those that the merge policy decided.
+  /// The conflicts that the merge policy decided.
   public var conflicts: [Conflict]
-  /// For each sequence that moved, the number it gives next.
+  /// The next number of each sequence that advanced.
   public var sequences: [(property: PropertyNumber, next: Int64)]
 }

@@ -1,12 +1,12 @@
-/// Where one object stands among the members of an ordered relationship: by position, and by id where two positions are
-/// equal, as an undo may leave them.
+/// An object's place among the members of an ordered relationship: its position, then its id if two positions are
+/// equal, which an undo can cause.
 public struct MemberPlace: Hashable, Comparable, Sendable {
-  /// Lower stands before; of equal ones the id decides.
+  /// The position; lower comes first, and ids break ties.
   public var position: Int64
   /// The member.
   public var id: ObjectID
 
-  /// A member at a position.
+  /// Creates the place of a member.
   public init(position: Int64, id: ObjectID) {
     self.position = position
     self.id = id
@@ -17,17 +17,17 @@ public struct MemberPlace: Hashable, Comparable, Sendable {
   }
 }
 
-/// Places in ascending order, as those that a transaction has given. In blocks, so that a place more costs the same among
-/// ten and among a hundred thousand, more or less.
+/// A sorted list of places, for those that a transaction assigns. Stored in blocks, so that the cost of an insertion
+/// hardly depends on the count.
 public struct SortedPlaces: Sendable {
-  /// None is empty.
+  /// The blocks; none is empty.
   private var blocks = [[MemberPlace]]()
   private static let blockSize = 512
 
-  /// No places.
+  /// Creates an empty list.
   public init() {}
 
-  /// Adds a place that is not there.
+  /// Inserts a place, which must not be in the list.
   public mutating func insert(_ place: MemberPlace) {
     guard !blocks.isEmpty else { return blocks.append([place]) }
     let block = min(firstBlock { $0[$0.count - 1] >= place }, blocks.count - 1)
@@ -38,7 +38,7 @@ public struct SortedPlaces: Sendable {
     blocks[block].removeSubrange(half...)
   }
 
-  /// Takes a place out, if it is there.
+  /// Removes a place, if it is in the list.
   public mutating func remove(_ place: MemberPlace) {
     let block = firstBlock { $0[$0.count - 1] >= place }
     guard block < blocks.count else { return }
@@ -48,7 +48,7 @@ public struct SortedPlaces: Sendable {
     if blocks[block].isEmpty { blocks.remove(at: block) }
   }
 
-  /// The nearest place behind the given one, or before it; from the beginning, or the end, for nil.
+  /// The nearest place behind, or before, the given one; the first, or the last, for nil.
   public func next(beyond place: MemberPlace?, ascending: Bool) -> MemberPlace? {
     guard let place else { return ascending ? blocks.first?.first : blocks.last?.last }
     if ascending {
@@ -61,7 +61,7 @@ public struct SortedPlaces: Sendable {
 
   private func firstBlock(where isBehind: ([MemberPlace]) -> Bool) -> Int { Self.first(in: blocks, where: isBehind) }
 
-  /// The first index whose element is behind, where all elements after one that is behind are; the count if none is.
+  /// The index of the first element for which `isBehind` is true, by binary search; the count if there is none.
   private static func first<Element>(in list: [Element], where isBehind: (Element) -> Bool) -> Int {
     var (low, high) = (0, list.count)
     while low < high {

@@ -1,22 +1,22 @@
-/// How one list becomes another with as few moves as possible: the longest run of objects that stand in the wanted order
-/// already stays, and everything else goes to its place between them.
+/// Reorders a list with as few moves as possible: a longest subsequence that is already in order stays, and all other
+/// objects move between its elements.
 public enum OrderMoves {
-  /// Objects that go behind one that is in its place already; nil stands for the beginning.
+  /// Objects that move directly behind an object that is already in place.
   public struct Run: Equatable, Sendable {
-    /// In the order in which they are to stand.
+    /// The objects, in their new order.
     public var objects: [ObjectID]
-    /// What they go behind; nil for the beginning.
+    /// The object in front of them; nil for the beginning.
     public var after: ObjectID?
 
-    /// Objects that move together.
+    /// Creates a run of objects that move together.
     public init(_ objects: [ObjectID], after: ObjectID?) {
       self.objects = objects
       self.after = after
     }
   }
 
-  /// The runs that bring `current` into the order of `wanted`, to be carried out in turn. What `current` lacks is placed
-  /// as well; what `wanted` lacks is left where it is. Neither names an object twice.
+  /// The runs that reorder `current` as `wanted`, to be applied in order. Objects that are only in `wanted` are
+  /// inserted; those only in `current` stay. Neither list may have duplicates.
   public static func runs(from current: [ObjectID], to wanted: [ObjectID]) -> [Run] {
     let places = Dictionary(current.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     let staying = longestRise(wanted.map { places[$0] })
@@ -31,10 +31,10 @@ public enum OrderMoves {
     return runs
   }
 
-  /// Marks one of the longest rising selections of the numbers, nils aside: patience sorting. What has to move least, of a
-  /// list on a screen too, is what is not marked.
+  /// Marks a longest increasing subsequence of the numbers, ignoring nils, by patience sorting. The unmarked elements
+  /// are the fewest that must move, for example in a list on a screen.
   public static func longestRise(_ numbers: [Int?]) -> [Bool] {
-    // For each length, the index at which the best selection of that length ends; for each index the one before it.
+    // For each length, the index of the smallest end of a subsequence; for each index, its predecessor.
     var ends = [Int]()
     var previous = [Int?](repeating: nil, count: numbers.count)
     for (index, number) in numbers.enumerated() {
@@ -56,8 +56,8 @@ public enum OrderMoves {
     return chosen
   }
 
-  /// `list` with `objects` behind `anchor`: at the beginning when it is nil, at the end when it is not there. What the
-  /// list lacks comes in, what it has moves.
+  /// The list with `objects` moved or inserted behind `anchor`: at the beginning if it is nil, at the end if it is
+  /// not in the list.
   public static func placing(_ objects: [ObjectID], after anchor: ObjectID?, in list: [ObjectID]) -> [ObjectID] {
     let moving = Set(objects)
     var rest = list.filter { !moving.contains($0) }
@@ -66,7 +66,7 @@ public enum OrderMoves {
     return rest
   }
 
-  /// The objects in their order, each where it stands first.
+  /// The objects without duplicates, in the order of first occurrence.
   public static func unique(_ objects: [ObjectID]) -> [ObjectID] {
     var seen = Set<ObjectID>()
     return objects.filter { seen.insert($0).inserted }

@@ -1,18 +1,18 @@
-/// Where the members of an ordered relationship stand: whole numbers with gaps between them, which only have to rise.
+/// The positions of an ordered relationship's members: integers with gaps that only have to ascend.
 ///
-/// A newcomer goes midway between its neighbors, or a step behind the last. Where there is no room left, the members
-/// around are spread out: those of the smallest range of numbers, doubled again and again, that has few enough of them
-/// for its size. The larger the range, the fewer it may hold for its size, so a range that was spread out takes many
-/// newcomers before it is too dense again, and `n` newcomers at one place move O(n log n) members in all. Positions stay
-/// numbers of 64 bits whatever happens. (Bender and others, "Two Simplified Algorithms for Maintaining Order in a List".)
+/// A new member gets a position midway between its neighbors, or a step behind the last one. If there is no free
+/// position, the surrounding members are spread out: those in the smallest range of numbers, doubled repeatedly, that
+/// has few enough members for its size. A larger range may have fewer members for its size, so after a spread it can
+/// take many new members, and `n` insertions at one place move O(n log n) members in all. Positions always remain
+/// 64-bit numbers. (Bender and others, "Two Simplified Algorithms for Maintaining Order in a List".)
 public enum OrderPositions {
-  /// How far apart members stand that come one after the other at an end.
+  /// The distance between members that are appended at an end.
   public static let step: Int64 = 1 << 20
-  /// No position lies outside: sums and differences of two never overflow.
+  /// The range of all positions; sums and differences of two never overflow.
   public static let bounds: ClosedRange<Int64> = -(1 << 61)...(1 << 61)
 
-  /// Positions for `count` newcomers in a row between two neighbors; nil as a neighbor is an end of the list. Nil when
-  /// there is no room.
+  /// The positions of `count` successive new members between two neighbors; a nil neighbor is an end of the list. Nil
+  /// if there is not enough space.
   public static func between(_ low: Int64?, _ high: Int64?, count: Int) -> [Int64]? {
     let many = Int64(count)
     switch (low, high) {
@@ -29,21 +29,21 @@ public enum OrderPositions {
     }
   }
 
-  /// What makes room: the members next to the gap that have to move, and where they and the newcomers go.
+  /// New positions that make space: those of the members around the gap, and of the new members.
   public struct Spread: Equatable, Sendable {
-    /// New positions of the members before the gap, the nearest first.
+    /// The new positions of the members before the gap, nearest first.
     public var before = [Int64]()
-    /// Positions of the newcomers, in order.
+    /// The positions of the new members, in order.
     public var added = [Int64]()
-    /// New positions of the members behind the gap, the nearest first.
+    /// The new positions of the members behind the gap, nearest first.
     public var after = [Int64]()
   }
 
-  /// Spreads out the members around a gap in which `count` newcomers find no room.
+  /// Spreads out the members around a gap that is too small for `count` new members.
   /// - Parameters:
-  ///   - before: the position of the nth member before the gap, 0 for the nearest; nil when there are no more. Asked
-  ///     for in order.
-  ///   - after: the same behind the gap.
+  ///   - before: returns the position of the nth member before the gap, with 0 for the nearest; nil if there is none.
+  ///     Called in order.
+  ///   - after: the same for the members behind the gap.
   public static func spread(
     count: Int, before: (Int) throws -> Int64?, after: (Int) throws -> Int64?
   ) rethrows -> Spread {
@@ -60,19 +60,19 @@ public enum OrderPositions {
       let total = left + right + count
       if Double(total) <= capacities[bits] { return split(left, count, right, evenly(total, from: low, through: high)) }
     }
-    // All of them: only a list of tens of millions comes here.
+    // Spread the complete list; this needs tens of millions of members.
     while try before(left) != nil { left += 1 }
     while try after(right) != nil { right += 1 }
     let all = evenly(left + count + right, from: bounds.lowerBound, through: bounds.upperBound)
     return split(left, count, right, all)
   }
 
-  /// How much emptier a range must be than one of half its size: between 1 and 2. When ten thousand newcomers
-  /// come at one place, 1.5 moves about eight members for each, 1.3 twelve and 1.8 seventeen; 1.6 moves seven, and has no
-  /// room for a list of a million (docs/decisions/0009-positions.md).
+  /// The ratio of the densities of a range and of one twice its size, between 1 and 2. With ten thousand insertions
+  /// at one place, 1.5 moves about eight members per insertion, 1.3 twelve, 1.8 seventeen; 1.6 moves seven, but has
+  /// no space for a list of a million (docs/decisions/0009-positions.md).
   private static let thinning = 1.5
 
-  /// How many members a range of 2ⁿ numbers may have once it is spread out.
+  /// The maximum number of members in a range of 2ⁿ numbers for a spread.
   private static let capacities: [Double] = {
     var capacities = [1.0]
     for _ in 0..<60 { capacities.append(capacities[capacities.count - 1] * 2 / thinning) }
@@ -84,7 +84,7 @@ public enum OrderPositions {
       before: all[..<left].reversed(), added: Array(all[left..<(left + count)]), after: Array(all[(left + count)...]))
   }
 
-  /// `count` numbers of a range that has as many, rising, with gaps as equal as whole numbers can be.
+  /// `count` ascending numbers in a range of at least as many, with gaps as equal as possible.
   private static func evenly(_ count: Int, from low: Int64, through high: Int64) -> [Int64] {
     let parts = Int64(count) + 1
     let (gap, rest) = (high - low + 1).quotientAndRemainder(dividingBy: parts)

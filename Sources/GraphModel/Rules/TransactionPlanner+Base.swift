@@ -1,10 +1,12 @@
-/// The revision at which a change's author read the object: a base that can't be one is a mistake and no conflict.
+/// Checking the base revision, at which a change's author read the object. An impossible base is an error, not a
+/// conflict.
 extension TransactionPlanner {
-  /// Whether the object has changed since. A base that is yet to be means the object as it is now: a client whose store
-  /// went back to a backup has read what the store has forgotten, and its edits must not be lost for that.
+  /// Whether the object has changed since `base`. A base in the future means the present object: after the store was
+  /// restored from a backup, a client may have read revisions that the store no longer has, and its edits must not be
+  /// lost.
   func isStale(_ stored: ObjectImage, since base: Revision) -> Bool { stored.revision > base }
 
-  /// What was deleted meanwhile and came back is not what the edit was made on.
+  /// Records a conflict if the object was deleted and revived after the edit's base.
   mutating func recordRevival(of id: ObjectID, in past: [PastChange], after base: Revision) throws -> Bool {
     guard base > 0 else { return false }
     try refuseUnborn(id, in: past, at: base)
@@ -14,8 +16,8 @@ extension TransactionPlanner {
     return true
   }
 
-  /// A splice says where in a text it goes, and an overwrite needs what its author saw: without what has happened since,
-  /// neither can be told, and guessing would spoil the text without a word.
+  /// The refusal of an edit whose base is pruned. A splice needs the changes since the base for its position, and an
+  /// overwrite needs what its author saw; a guess could silently damage the text.
   func unknownPast(of stored: ObjectImage, _ property: Property?, _ pruned: PastChange) -> Refusal {
     let entity = model.entity(stored.id.entity)?.name ?? "object"
     let what = property.map { "\(entity).\($0.name) of \(stored.id)" } ?? "the \(entity) \(stored.id)"
@@ -25,7 +27,8 @@ extension TransactionPlanner {
         + "read it anew and make the edit again")
   }
 
-  /// Nobody has read an object before it was made. Its own replica may say so: its commits are never in its way.
+  /// Refuses a base before the object's insert, which nobody can have read. Exempt is the replica that inserted it,
+  /// because its own commits never conflict with it.
   func refuseUnborn(_ id: ObjectID, in past: [PastChange], at base: Revision) throws {
     guard let first = past.first, first.kind == .inserted, !first.isRevival, first.replica != transaction.id.replica
     else { return }

@@ -1,17 +1,18 @@
-/// Edits named objects that have been deleted: the transaction is planned again, without these references.
+/// Thrown if edits refer to deleted objects: the transaction is planned again without these references.
 struct DeletedTargetsMet: Error {
   let ids: Set<ObjectID>
 }
 
-/// References to objects that have been deleted. Such an edit is an update of a deleted object, named from the other end:
-/// the reference loses, the conflict names the delete, and the merge policy decides about the rest of the transaction.
+/// Handling references to deleted objects. Such an edit is an update of a deleted object, stated from the other end:
+/// the reference is dropped, the conflict reports the delete, and the merge policy decides on the rest of the
+/// transaction.
 ///
-/// Most transactions hold no such reference, so the first pass does not look for one. `destination` notes each deleted
-/// object that it meets, and the transaction is planned again without them: the steps that compare values, look up unique
-/// keys or arrange members then never see a value that cannot be stored.
+/// Most transactions have no such reference, so the first pass does not search for them. `destination` records each
+/// deleted object that it finds, and the transaction is planned again without the references. The steps that compare
+/// values, look up unique keys or arrange members thus never see a value that can't be stored.
 extension TransactionPlanner {
-  /// Whether an edit names a deleted object that the relationship could have led to; it is noted then. A batch has no base
-  /// revision, so nothing is in conflict with it: there it is a violation of its row.
+  /// Whether an edit refers to a deleted object that the relationship could have referred to; the object is then
+  /// recorded. A batch has no base revision and no such conflicts: there the reference is a violation of its row.
   mutating func meetsDeleted(_ id: ObjectID, of wanted: Entity?) throws -> Bool {
     guard !isSlice, !deletedTargets.contains(id), let claimed = model.entity(id.entity),
       wanted.map({ claimed.isKind(of: $0) }) ?? true, try reader.deletion(of: id) != nil
@@ -20,7 +21,7 @@ extension TransactionPlanner {
     return true
   }
 
-  /// Takes the references to deleted objects out of the transaction, and reports the deletes.
+  /// Removes the references to deleted objects from the transaction, and reports the deletes.
   mutating func dropReferencesToDeleted() throws {
     guard !deletedTargets.isEmpty else { return }
     var met = [ObjectID]()
@@ -38,8 +39,8 @@ extension TransactionPlanner {
     for id in OrderMoves.unique(met) { try reportMissing(id) }
   }
 
-  /// A required reference has nothing to fall back to: under every policy its loss refuses the transaction, as a conflict
-  /// with the delete.
+  /// Refuses the transaction, under every policy, if a required reference was dropped; the refusal is a conflict with
+  /// the delete.
   func refuseIfReferencesAreRequired() throws {
     guard !droppedReferences.isEmpty, !violations.isEmpty else { return }
     var dropped = [ObjectID: Set<PropertyNumber>]()
@@ -60,7 +61,7 @@ extension TransactionPlanner {
 }
 
 extension Edit {
-  /// The edit without references to some objects, and those that it named; nil where nothing is left of it.
+  /// The edit without references to `targets`, and the removed ones; a nil edit if nothing remains.
   fileprivate func without(_ targets: Set<ObjectID>) -> (remaining: Edit?, dropped: [ObjectID]) {
     func split(_ ids: [ObjectID]) -> (staying: [ObjectID], dropped: [ObjectID]) {
       (ids.filter { !targets.contains($0) }, ids.filter { targets.contains($0) })

@@ -1,4 +1,4 @@
-/// Deletes: the rules spread them, cycles included; `deny` is judged last, on the final set.
+/// Deletes: the delete rules propagate them, also in cycles; `deny` is checked last, on the final set.
 extension TransactionPlanner {
   mutating func propagateDeletes() throws {
     var pending = [ObjectID]()
@@ -20,7 +20,7 @@ extension TransactionPlanner {
     guard !pending.isEmpty else { return }
     var toJudge = [(id: ObjectID, property: Property, others: [ObjectID])]()
     var lost = LostMembers()
-    // Most objects that go together are of one kind.
+    // Objects that are deleted together mostly have one entity.
     var reach: (entity: Entity, ends: [(Property, Relationship)])?
     var spread = [(Property, Relationship, [ObjectID])]()
     while let id = pending.popLast() {
@@ -33,7 +33,7 @@ extension TransactionPlanner {
         ends = self.ends(ofDeletesOf: draft.entity)
         reach = (draft.entity, ends)
       }
-      // Read everything while the object still holds its references, then let it go.
+      // Read all references before the object is marked as deleted.
       spread.removeAll(keepingCapacity: true)
       for (property, relationship) in ends {
         let others = try related(to: id, through: property)
@@ -57,8 +57,8 @@ extension TransactionPlanner {
     judge(toJudge)
   }
 
-  /// The relationships by which a delete has to do with other objects. A reference that is stored with the deleted object
-  /// alone goes with it: where no rule is about who had it, nobody has to be looked for.
+  /// The relationships through which a delete affects other objects. A reference that only the deleted object stores
+  /// is removed with it; if no rule depends on it, the object at the other end need not be found.
   private func ends(ofDeletesOf entity: Entity) -> [(Property, Relationship)] {
     entity.relationships.compactMap { property in
       guard let relationship = property.relationship, let inverse = model.property(relationship.inverse)?.relationship
@@ -69,10 +69,10 @@ extension TransactionPlanner {
     }
   }
 
-  /// What stored lists lose by the deletes, taken out of each once: a list that loses all of its thousands is not gone
-  /// through for each. Until then it names objects that are deleted, which nobody takes for members here.
+  /// The members to remove from stored lists. Removing them from each list once avoids a pass over a long list for
+  /// every deleted member; until then the lists contain deleted objects, which the planner ignores here.
   private struct LostMembers {
-    /// In the order of their first loss.
+    /// The lists, in the order of their first loss.
     var references = [Reference]()
     var members = [Reference: Set<ObjectID>]()
 
@@ -82,7 +82,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// A delete of an object that someone has changed since: the merge policy decides which side wins.
+  /// Whether a delete loses to another client's later change of the object, as the merge policy decides.
   private mutating func keeps(_ draft: Draft, against change: Change) throws -> Bool {
     guard let before = draft.before, isStale(before, since: change.base), change.base > 0 else { return false }
     let past = try past(of: before.id, after: change.base)
@@ -102,7 +102,7 @@ extension TransactionPlanner {
     guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
       return
     }
-    // The other end has nothing stored: the reference goes with the object.
+    // The other end stores nothing: the reference is removed with the object.
     if inverseRelationship.storage == .inverse {
       if inverseRelationship.minimumCount != nil {
         for other in others { countsToCheck[other, default: []].insert(inverse.number) }
@@ -134,7 +134,7 @@ extension TransactionPlanner {
       } else if inverse.slot != nil, let first = remaining.first {
         violations.append(.dangling(id, entity, from: first, of: remaining.count, property))
       } else if inverse.relationship?.minimumCount != nil {
-        // Nothing leads to it from there: the others have one less.
+        // The other end has no reference, but one member less.
         for other in remaining { countsToCheck[other, default: []].insert(inverse.number) }
       }
     }

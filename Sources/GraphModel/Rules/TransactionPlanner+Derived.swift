@@ -1,7 +1,7 @@
-/// Derived attributes: computed when the transaction's own edits and deletes are done, and by nobody else.
+/// Derived attributes: computed after the transaction's own edits and deletes.
 extension TransactionPlanner {
-  /// Counts: the stored count plus what this transaction gains and loses, found in the objects that it touches. No member
-  /// is read. The owner of a counted relationship is touched here, whoever else changed: that is what a count costs.
+  /// Updates counts: the stored count plus the gains and losses in the touched objects, so that no member is read.
+  /// This touches the owner of each counted relationship, which is the price of a count.
   mutating func deriveCounts() throws {
     guard !model.parts.counts.isEmpty,
       kinds.contains(where: { model.parts.countedEnds[$0.number] != nil || model.parts.counts[$0.number] != nil })
@@ -35,7 +35,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// What the object lists itself is counted as it is; everything else starts from none.
+  /// Counts the members that the object lists itself; other counts of a new object start at 0.
   private func countOwn(_ draft: Draft) throws {
     for derived in model.parts.counts[draft.entity.number] ?? [] {
       if derived.relationship.relationship?.storage == .members {
@@ -49,7 +49,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Expressions, over everything that the client, the merging and the server have set by now.
+  /// Computes expressions, after clients, merging and the server have set all values.
   func deriveExpressions() {
     guard kinds.contains(where: { model.parts.expressions[$0.number] != nil }) else { return }
     for draft in order where !draft.isDeleted {
@@ -61,8 +61,8 @@ extension TransactionPlanner {
 }
 
 extension PastChange {
-  /// Whether somebody meant it: an update in which the rules alone set something, because an object at the other end of
-  /// a relationship came or went, stands in nobody's way.
+  /// Whether a client made the change. An update in which the rules alone set something, because an object at the
+  /// other end of a relationship was added or removed, conflicts with nothing.
   public func isSomebodysEdit(in model: Model) -> Bool {
     guard kind == .updated, !edits.isEmpty else { return true }
     return edits.contains { edit in

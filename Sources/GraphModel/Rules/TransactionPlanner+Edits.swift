@@ -1,4 +1,4 @@
-/// Edits and their inverses: when this step ends, both ends of every relationship agree.
+/// Applying edits and maintaining inverses: after this step both ends of every relationship agree.
 extension TransactionPlanner {
   mutating func apply(_ edit: Edit, to draft: Draft, isInsert: Bool, isRevival: Bool = false) throws {
     let id = draft.after.id
@@ -46,7 +46,7 @@ extension TransactionPlanner {
       throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is transient: no store has it")
     }
     if attribute.isDerived {
-      // What comes back is derived anew.
+      // A revived object's value is derived again.
       guard !isRevival else { return }
       violate(
         draft.after.id, property, "assigned", .null,
@@ -66,8 +66,8 @@ extension TransactionPlanner {
       guard let new = TextSplice.apply(splices, to: old) else {
         throw Refusal(.malformed, "a splice of \(draft.entity.name).\(property.name) does not fit the text")
       }
-      // Recorded as they are only when they speak of the text before the transaction; else the difference is computed.
-      // Moved over many others they may have come to more pieces than a message takes.
+      // The splices are recorded only if they apply to the text before the transaction; otherwise the difference is
+      // computed. After a rebase over many others there may be more splices than a message allows.
       let isFirst =
         !isInsert && draft.before?[property].stringValue != nil && draft.before?[property] == draft.after[property]
       draft.after[property] = .string(new)
@@ -97,7 +97,7 @@ extension TransactionPlanner {
 
   // MARK: - Relationships
 
-  /// The permanent id of an object that a relationship is to name; nil for one that it can't, which is noted.
+  /// The permanent id of a relationship's new target; nil if it is invalid, which is recorded as a violation.
   mutating func destination(
     _ other: ObjectID, of property: Property, _ relationship: Relationship, owner: ObjectID
   ) throws -> ObjectID? {
@@ -118,7 +118,7 @@ extension TransactionPlanner {
         "\(property.name) takes \(wanted.nameWithArticle), and \(other) is \(entity.nameWithArticle)")
       return nil
     }
-    // What is written must name the concrete entity, whatever the client believed.
+    // The concrete entity is stored, even if the client sent a parent entity.
     return ObjectID(key: other.key, entity: entity.number)
   }
 
@@ -136,8 +136,8 @@ extension TransactionPlanner {
     }
   }
 
-  /// Makes `id` and `other` refer to each other through `property` and its inverse, letting go of what a to-one on
-  /// either end held before.
+  /// Makes `id` and `other` refer to each other through `property` and its inverse, after disconnecting the previous
+  /// objects of a to-one on either end.
   mutating func connect(_ id: ObjectID, _ other: ObjectID, _ property: Property, _ relationship: Relationship) throws {
     guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
       return
@@ -147,7 +147,7 @@ extension TransactionPlanner {
       try disconnect(id, old, property, relationship)
     }
     if !inverseRelationship.isToMany {
-      // The other end may hold one object only: whoever it held before lets go.
+      // The other end takes a single object: disconnect the previous one.
       let previous = try related(to: other, through: inverse)
       for holder in previous where holder != id {
         guard try touch(holder) != nil else { continue }
@@ -168,7 +168,7 @@ extension TransactionPlanner {
     try erase(id, from: inverse, inverseRelationship, of: other)
   }
 
-  /// Writes one end. The end without storage is left alone; its count may still be limited.
+  /// Writes one end. An end without storage is unchanged, but its count may be limited.
   private mutating func write(
     _ other: ObjectID, into property: Property, _ relationship: Relationship, of id: ObjectID
   ) throws {
@@ -187,7 +187,8 @@ extension TransactionPlanner {
       let place = relationship.isOrdered ? ids.endIndex : ids.ascendingPlace(of: other)
       let isMember = relationship.isOrdered ? ids.contains(other) : place < ids.endIndex && ids[place] == other
       guard !isMember else { return }
-      // Nobody else holds the list then: it grows in its place, or a thousand newcomers would copy it a thousand times.
+      // Release the draft's reference so that the list is mutated in place; otherwise a thousand insertions would
+      // copy it a thousand times.
       draft.after[property] = .null
       ids.insert(other, at: place)
       draft.after[property] = .objects(ids)
@@ -222,8 +223,8 @@ extension TransactionPlanner {
     countsToCheck[id, default: []].insert(property.number)
   }
 
-  /// The objects at the other end of a relationship as the transaction will leave it; in ascending order unless the
-  /// relationship lists them in one of its own.
+  /// The objects at the other end of a relationship after the transaction, in ascending order unless the relationship
+  /// stores an order of its own.
   func related(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse {
@@ -232,7 +233,7 @@ extension TransactionPlanner {
     }
     guard let inverse = model.property(relationship.inverse) else { return [] }
     var ids = [ObjectID]()
-    // An object that this transaction makes has no referrers in the store.
+    // The store has no referrers to an object that this transaction inserts.
     let isNew = draft(of: id).map { $0.before == nil } ?? false
     if !isNew {
       ids = try reader.referrers(to: id, through: inverse).filter { stillRefers($0, to: id, through: inverse) }
@@ -252,9 +253,9 @@ extension TransactionPlanner {
   }
 }
 
-/// The lists of many-to-many relationships: each id once, in ascending order unless people order them.
+/// The lists of many-to-many relationships: distinct ids, ascending unless the relationship is ordered.
 extension [ObjectID] {
-  /// Where the id stands in an ascending list, or would.
+  /// The index of the id in an ascending list, or its insertion point.
   fileprivate func ascendingPlace(of id: ObjectID) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {
@@ -264,7 +265,7 @@ extension [ObjectID] {
     return low
   }
 
-  /// Where the id stands; nil when it does not.
+  /// The index of the id; nil if it is not in the list.
   fileprivate func place(of id: ObjectID, isOrdered: Bool) -> Int? {
     if isOrdered { return firstIndex(of: id) }
     let place = ascendingPlace(of: id)

@@ -1,17 +1,17 @@
-/// Inserts became objects that the transaction deletes: it is planned anew, without them.
+/// Thrown if inserts became objects that the transaction deletes: it is planned again without these objects.
 struct MetObjectsLeave: Error {
   let ids: Set<ObjectID>
 }
 
-/// Creation is redirected: the client asks, and here the object gets its id, its defaults and the values it was given.
+/// Inserts: the server allocates the object's id and applies its defaults and the given values.
 extension TransactionPlanner {
-  /// Gives every temporary id its permanent one and returns for each change the draft that it inserts. Under a trump
-  /// policy an insert that meets a unique key becomes the object that is there, so two clients who both make the tag
-  /// `foo` succeed: it has no draft of its own.
+  /// Maps all temporary ids to permanent ones, and returns the draft that each change inserts. Under a trump policy
+  /// an insert with an existing unique key becomes the existing object and has no draft of its own; two clients that
+  /// both create the tag `foo` therefore succeed.
   mutating func identifyInserts(allocate: (EntityNumber) -> ObjectID) throws -> [Draft?] {
     var inserted = [Draft?](repeating: nil, count: transaction.changes.count)
     identities.reserveCapacity(transaction.changes.count)
-    // Its edits are looked at later: a large transaction's are not in the processor's cache twice.
+    // The edits are read later, so that those of a large transaction don't pass through the CPU cache twice.
     for index in transaction.changes.indices {
       let (kind, given) = (transaction.changes[index].kind, transaction.changes[index].id)
       guard kind == .insert || kind == .revive else { continue }
@@ -29,7 +29,7 @@ extension TransactionPlanner {
       }
       let id = kind == .revive ? given : allocate(entity.number)
       if kind == .insert { try name(given, id) }
-      // What comes back is as it was, nulls included.
+      // A revived object gets its earlier values, nulls included.
       let values = kind == .insert ? entity.initialValues : entity.emptyValues
       let draft = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
       guard enlist(draft) else { throw Self.needsOwnID }
@@ -55,7 +55,7 @@ extension TransactionPlanner {
         let id = try reader.object(of: owner, matching: key.constraint, values: key.values),
         !leavingObjects.contains(id), !givesUp(id, key)
       else { continue }
-      // One of another kind has the key: nothing that the insert could become.
+      // The key belongs to an object of another entity, which the insert can't become.
       if id.entity == entity.number {
         metObjects.insert(id)
         return id
@@ -64,7 +64,7 @@ extension TransactionPlanner {
     return nil
   }
 
-  /// Whether the transaction itself gives the object another key: then the insert is what has this one.
+  /// Whether the transaction itself changes the object's key, so that the insert gets this one.
   private mutating func givesUp(_ id: ObjectID, _ key: UniqueKey) -> Bool {
     if ownUpdates == nil {
       var updates = [ObjectID: [PropertyNumber: Value]]()
@@ -83,7 +83,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// The unique keys that an insert asks for. One that the server assigns or that has a null part is none.
+  /// The unique keys of an insert, without those that the server assigns or that contain null.
   private func keys(of change: Change, _ entity: Entity) throws -> [UniqueKey] {
     var keys = [UniqueKey]()
     for constraint in entity.uniquenessConstraints {
@@ -106,15 +106,15 @@ extension TransactionPlanner {
   mutating func applyInsert(_ change: Change, to draft: Draft) throws {
     draft.isRevived = change.kind == .revive
     for edit in change.edits {
-      // What it takes from others it takes as it was read.
+      // An insert takes objects from others as of the present.
       let remaining = change.kind == .insert ? try yielding(edit, of: draft, since: .max) : edit
       if let remaining { try apply(remaining, to: draft, isInsert: true, isRevival: change.kind == .revive) }
     }
   }
 
-  /// The insert met an object with its key and is an edit of that object now. What it adds to to-manys merges; where
-  /// its values differ the policy decides: `objectTrump` for what the insert says, `overwrite` for the whole object
-  /// with an insert's defaults, while `storeTrump` and `rollback` keep what is there.
+  /// Applies an insert to the existing object with its key. Additions to to-manys merge. For different values the
+  /// policy decides: `objectTrump` takes the insert's values, `overwrite` also its defaults for all other properties,
+  /// `storeTrump` and `rollback` keep the stored ones.
   mutating func mergeIntoExisting(_ change: Change) throws {
     guard let known = identities[change.id], let draft = try touch(known) else { return }
     let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
@@ -127,7 +127,7 @@ extension TransactionPlanner {
       }
       if property.relationship?.isToMany == true {
         guard transaction.policy != .rollback else { continue }
-        // A new object has none yet: a list is what it adds.
+        // A new object has no members, so its list consists of additions.
         var adds = edit
         if case .set(let value) = edit.action { adds.action = .members(added: value.objectIDs, removed: []) }
         try applyYielding(adds, to: draft, since: .max)
@@ -138,7 +138,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// The defaults and nulls that an insert gets without saying so.
+  /// The defaults and nulls of the properties that an insert does not set.
   private func unsaid(by change: Change, _ entity: Entity) -> [Edit] {
     let said = Set(change.edits.map(\.property))
     return zip(entity.storedProperties, entity.initialValues).compactMap { property, value in
@@ -149,17 +149,17 @@ extension TransactionPlanner {
     }
   }
 
-  /// Whether an insert's edit would change the object that it met; noted as a conflict then.
+  /// Whether an insert's edit would change the existing object; if so, records a conflict.
   private mutating func recordDifference(
     _ edit: Edit, _ property: Property, of draft: Draft, mineWon: Bool
   ) throws -> Bool {
     guard case .set(let value) = edit.action else { return true }
-    // What the type refuses is refused where it is applied, and a reference is compared by what it will be.
+    // Invalid types are refused when the edit is applied; a reference is compared by its permanent id.
     let wanted =
       property.attribute.map { $0.checked(value) } ?? value.objectID.flatMap { permanent($0) }.map(Value.object)
     guard draft.after[property] != wanted ?? value else { return false }
     guard let stored = draft.before else {
-      // Another insert of this very transaction.
+      // Another insert of the same transaction.
       record(property.number, of: draft.after, mine: wanted ?? value, nil, mineWon: mineWon, kind: .unique)
       return true
     }

@@ -1,26 +1,26 @@
-/// Ordered relationships whose members hold their places. The list is the stored one, of which only the neighborhood that
-/// counts is read, with the places that this transaction has given and taken laid over it.
+/// Ordered relationships whose members store their positions. The list is the stored one, overlaid with the places
+/// that this transaction assigned and removed; only the relevant neighborhood is read from the store.
 extension TransactionPlanner {
-  /// An ordered relationship of one object, seen from its members.
+  /// An ordered relationship of one object, as its members store it.
   struct MemberList {
     let parent: ObjectID
-    /// The members' to-one that leads to the parent.
+    /// The members' to-one to the parent.
     let reference: Property
-    /// The members' place among the others.
+    /// The members' position attribute.
     let position: Property
 
     var key: Reference { Reference(target: parent, property: reference.number) }
   }
 
-  /// What this transaction has done to a list.
+  /// The changes of this transaction to a list.
   struct ListChanges {
-    /// The members whose place is not the stored one.
+    /// The places of members that differ from the stored ones.
     var placed = SortedPlaces()
-    /// The last of those whose place is the stored one; nil before anyone asked. What has been moved since is no answer.
+    /// The last member with its stored place; nil before it is looked up. Invalid if that member has moved since.
     var lastStored: MemberPlace??
   }
 
-  /// The list that the to-one `reference` makes its objects members of; nil when that is not ordered.
+  /// The list of the parent's members through the to-one `reference`; nil if it is not ordered.
   func list(of parent: ObjectID, through reference: Property) -> MemberList? {
     reference.relationship?.position.flatMap { model.property($0) }
       .map { MemberList(parent: parent, reference: reference, position: $0) }
@@ -28,13 +28,13 @@ extension TransactionPlanner {
 
   // MARK: - Reading
 
-  /// Walks the list from one place on, in chunks that grow.
+  /// Iterates over a list from a place on, in growing chunks.
   struct MemberCursor {
     let list: MemberList
     let isAscending: Bool
-    /// Passed over: their places are about to change.
+    /// Members to skip, because their places are about to change.
     let skipped: Set<ObjectID>
-    /// What was walked over, the nearest first.
+    /// The members visited so far, nearest first.
     private(set) var seen: [MemberPlace]
     private var place: MemberPlace?
     private var chunk = [MemberPlace]()[...]
@@ -42,7 +42,7 @@ extension TransactionPlanner {
     private var limit = 1
     private var isStoreAtEnd = false
 
-    /// - Parameter first: a member that counts as walked over.
+    /// - Parameter first: a member that counts as already visited.
     init(
       _ list: MemberList, ascending: Bool, beyond place: MemberPlace?, skipping skipped: Set<ObjectID> = [],
       first: MemberPlace? = nil
@@ -51,7 +51,7 @@ extension TransactionPlanner {
       seen = first.map { [$0] } ?? []
     }
 
-    /// The nth member from here, 0 for the nearest; nil when there are not so many.
+    /// The nth member from the start, with 0 for the nearest; nil if there are not as many.
     mutating func member(_ number: Int, in planner: TransactionPlanner) throws -> MemberPlace? {
       while seen.count <= number, let next = try next(in: planner) { seen.append(next) }
       return number < seen.count ? seen[number] : nil
@@ -87,7 +87,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// An object that this transaction makes has no members in the store.
+  /// The store has no members of an object that this transaction inserts.
   private func mayHaveStored(_ list: MemberList) -> Bool {
     drafts[list.parent].map { $0.before != nil } ?? true
   }
@@ -105,14 +105,14 @@ extension TransactionPlanner {
     if !isKnown || stored.map({ !isAsStored($0, in: list) }) == true {
       stored = nil
       var cursor = MemberCursor(list, ascending: false, beyond: nil)
-      // Those that were placed here are known; of the others the last one counts.
+      // The members placed here are known; the last one with its stored place is missing.
       stored = try cursor.lastAsStored(in: self)
       lists[list.key, default: ListChanges()].lastStored = .some(stored)
     }
     return [placed, stored].compactMap { $0 }.max()
   }
 
-  /// The place of an object in a list; nil when it is no member.
+  /// The place of an object in a list; nil if it is not a member.
   func place(of id: ObjectID, in list: MemberList) throws -> MemberPlace? {
     let image: ObjectImage?
     if let draft = drafts[id] { image = draft.isDeleted ? nil : draft.after } else { image = try reader.image(of: id) }
@@ -124,7 +124,7 @@ extension TransactionPlanner {
 
   // MARK: - Writing
 
-  /// Gives a member of the list its place; nil for one that leaves. Nothing else writes places.
+  /// Sets the position of a member, or nil for a removed one. All writes of positions go through here.
   private mutating func set(_ position: Int64?, of draft: Draft, in list: MemberList, isSpacing: Bool = false) {
     let (id, old) = (draft.after.id, draft.after[list.position])
     if case .integer(let old) = old { lists[list.key]?.placed.remove(MemberPlace(position: old, id: id)) }
@@ -143,7 +143,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// The object has become a member: it stands behind all others.
+  /// Places a new member behind all others.
   mutating func append(_ draft: Draft, to parent: ObjectID, through reference: Property) throws {
     guard let list = list(of: parent, through: reference) else { return }
     let last = try last(of: list)
@@ -154,13 +154,14 @@ extension TransactionPlanner {
     }
   }
 
-  /// The object is about to be no member any more.
+  /// Removes the place of an object that is about to leave the list.
   mutating func withdraw(_ draft: Draft, through reference: Property) {
     guard let parent = draft.after[reference].objectID, let list = list(of: parent, through: reference) else { return }
     set(nil, of: draft, in: list)
   }
 
-  /// What an undo remembers. Without the reference there is no place, and of two with one place the ids decide.
+  /// Restores a position from history. Without the reference there is no place; if two positions are equal, ids
+  /// decide.
   mutating func restore(_ value: Value, _ position: Property, of draft: Draft) {
     guard case .integer(let number) = value,
       let reference = draft.entity.relationships.first(where: {
@@ -170,8 +171,8 @@ extension TransactionPlanner {
     set(number, of: draft, in: list)
   }
 
-  /// Puts members in a row behind another one, or at the beginning, and makes room where there is none.
-  /// - Parameter moving: members that count as not being there, these among them.
+  /// Places members in a row behind another one, or at the beginning, and makes space if necessary.
+  /// - Parameter moving: members that count as absent, including `members`.
   private mutating func put(
     _ members: [ObjectID], behind anchor: MemberPlace?, in list: MemberList, moving: Set<ObjectID> = []
   ) throws {
@@ -193,7 +194,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Positions for newcomers where there was no room, and the new ones of the members around.
+  /// Positions for new members in a gap without space, and the new positions of the members around it.
   private func room(
     for count: Int, behind anchor: MemberPlace?, _ behind: inout MemberCursor, in list: MemberList,
     _ moving: Set<ObjectID>
@@ -201,7 +202,7 @@ extension TransactionPlanner {
     var before = MemberCursor(list, ascending: false, beyond: anchor, skipping: moving, first: anchor)
     let spread = try OrderPositions.spread(
       count: count,
-      // Nothing stands before the beginning.
+      // Nothing precedes the beginning.
       before: { number in try anchor == nil ? nil : before.member(number, in: self)?.position },
       after: { number in try behind.member(number, in: self)?.position })
     let displaced = Array(zip(before.seen, spread.before)) + Array(zip(behind.seen, spread.after))
@@ -210,7 +211,7 @@ extension TransactionPlanner {
 
   // MARK: - Edits of the parent
 
-  /// These become members and stand in this order right behind `anchor`.
+  /// Adds the objects as members and places them, in this order, directly behind `anchor`.
   mutating func place(
     _ objects: [ObjectID], after anchor: ObjectID?, _ property: Property, _ relationship: Relationship, of id: ObjectID
   ) throws {
@@ -242,12 +243,12 @@ extension TransactionPlanner {
     }
     var present = MemberCursor(list, ascending: true, beyond: behind)
     _ = try present.member(members.count - 1, in: self)
-    // They stand there already.
+    // The members are already at their places.
     if present.seen.prefix(members.count).map(\.id) == members { return }
     try put(members, behind: behind, in: list, moving: moving)
   }
 
-  /// All members are there: they come into this order, and as few as possible move.
+  /// Puts all members into this order with as few moves as possible.
   mutating func arrange(_ members: [ObjectID], _ property: Property, _ relationship: Relationship, of id: ObjectID)
     throws
   {
@@ -271,7 +272,7 @@ extension TransactionPlanner {
 }
 
 extension TransactionPlanner.MemberCursor {
-  /// The nearest member that stands where the store has it.
+  /// The nearest member with its stored place.
   fileprivate mutating func lastAsStored(in planner: TransactionPlanner) throws -> MemberPlace? {
     try nextStored(in: planner)
   }

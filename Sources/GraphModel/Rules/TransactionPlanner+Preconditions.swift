@@ -1,9 +1,10 @@
-/// Preconditions. Merging decides which of two values stays, and equal values agree; neither helps where a value was
-/// calculated from what was read, as a counter's is. A change may therefore demand that others have left alone what its
-/// author read: if they have not, every policy refuses the transaction, and each conflict names who changed what.
+/// Checking preconditions. Merging decides between two values, and equal values agree; neither is right for a value
+/// that was calculated from what was read, such as a counter. A change may therefore require that others have not
+/// changed what its author read. If they have, every policy refuses the transaction, and each conflict reports the
+/// other change.
 ///
-/// As everywhere in merging, the commits of the transaction's own replica do not count: they come in order, and what a
-/// replica set in the place of others' values it had read.
+/// As in all merging, commits of the transaction's own replica are exempt: they are ordered, and when a replica
+/// replaced others' values, it had read them.
 extension TransactionPlanner {
   mutating func checkPreconditions() throws {
     var broken = [Conflict]()
@@ -26,7 +27,7 @@ extension TransactionPlanner {
       )
     }
     guard let draft = try touch(change.id), let stored = draft.before else {
-      // An object that never was is reported as what the change itself names.
+      // An object that never existed is reported for the change itself.
       guard let deletion = try reader.deletion(of: change.id) else { return [] }
       return [Conflict(kind: .deleted, id: change.id, author: deletion.author, revision: deletion.revision)]
     }
@@ -41,7 +42,7 @@ extension TransactionPlanner {
       return [Conflict(kind: .changed, id: stored.id, revision: pruned.revision)]
     }
     return properties.compactMap { property in
-      // A place that changed only to make room for others was not changed by anybody.
+      // A position that changed only to make space for others does not count as a change.
       let meant = past.filter { !$0.spacing.contains(property.number) }
       guard let last = opposing(property, meant) else { return nil }
       return Conflict(
@@ -50,7 +51,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// The properties that the condition is about: of a whole object all that clients set.
+  /// The properties of the condition; for an object as a whole, all properties that clients set.
   private func properties(of condition: Precondition, _ entity: Entity) throws -> [Property] {
     guard !condition.properties.isEmpty else {
       return entity.storedProperties.filter { property in

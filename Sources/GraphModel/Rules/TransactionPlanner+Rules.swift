@@ -1,4 +1,4 @@
-/// The rules that a model states as predicates, on every object whose own values the transaction changes.
+/// The model's predicate rules, checked on every object whose own values the transaction changes.
 extension TransactionPlanner {
   mutating func validateRules() {
     guard kinds.contains(where: { !model.rules(of: $0.number).isEmpty }) else { return }
@@ -12,7 +12,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// What was to be set and could not, and what is derived from it: nobody knows what a rule would say of them.
+  /// Properties whose edits failed, and properties derived from them; rules that read them can't be evaluated.
   private func unreadable(in draft: Draft) -> Set<PropertyNumber> {
     guard var unread = unset[draft.after.id] else { return [] }
     for derived in model.parts.expressions[draft.entity.number] ?? [] where !derived.sources.isDisjoint(with: unread) {

@@ -1,6 +1,6 @@
-/// What a transaction's author could have known of.
+/// The past as visible to the transaction's author.
 extension TransactionPlanner {
-  /// What happened to the object after `revision`, oldest first, as far as the author's version of the model shows it.
+  /// The object's changes after `revision`, oldest first, as far as the author's version of the model shows them.
   func past(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
     let past = try reader.history(of: id, after: revision)
     return transaction.unseen.isEmpty ? past : past.compactMap { $0.seen(without: transaction.unseen) }
@@ -8,7 +8,7 @@ extension TransactionPlanner {
 }
 
 extension PastChange {
-  /// The change without what it did to some properties; nil for an update that did nothing else.
+  /// The change without the edits of some properties; nil for an update that has no others.
   func seen(without unseen: Set<PropertyNumber>) -> PastChange? {
     var change = self
     change.edits.removeAll { unseen.contains($0.property) }

@@ -1,27 +1,27 @@
-/// A to-many of to-ones is stored by these, and a one-to-one at both ends. An edit of the list, or of one of the ends, changes
-/// objects that it is not made on: what others have done to *those* is what it is compared with.
+/// A to-many of to-ones is stored by its members, and a one-to-one at both ends. An edit of the list, or of one of
+/// the ends, thus changes other objects, and is compared with others' changes of *those* objects.
 extension TransactionPlanner {
-  /// The stored end of a relationship, of an object that an edit of another one would change.
+  /// The stored end of a relationship, of an object that an edit of another object changes.
   struct StoredEnd {
     let holder: Draft
     let property: Property
-    /// What it is to be; null for a list, of which only one member is meant.
+    /// The new value; null for a list, in which only one member changes.
     let wanted: Value
-    /// The edit does not name the holder: it takes out whoever is there.
+    /// Whether the edit does not mention the holder: it removes all previous members.
     let isUnnamed: Bool
   }
 
-  /// The edit without what others have done to the stored ends since and the policy keeps; nil when nothing is left. All
-  /// of it is noted as a conflict on the object that stores it.
+  /// The edit without its effects on stored ends that others have changed and the policy keeps; nil if nothing
+  /// remains. Each conflict is recorded for the object that stores the end.
   mutating func yielding(_ edit: Edit, of draft: Draft, since base: Revision) throws -> Edit? {
     guard isBehind, let property = draft.entity.property(edit.property) else { return edit }
-    // Of an object that is new nobody has read anything.
+    // Nobody has read a new object before.
     let base = draft.before == nil ? .max : base
     var kept = Set<ObjectID>()
     for end in try storedEnds(of: edit, property, draft) {
       guard let stored = end.holder.before else { continue }
       let own = try change(of: end, in: draft.after.id, since: base)
-      // Under `rollback` an object that is contested loses all that the transaction does to it.
+      // Under `rollback` a contested object loses all of the transaction's changes to it.
       let decision = transaction.policy == .rollback ? contested[stored.id]?.decision : nil
       guard let last = own ?? decision else { continue }
       let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
@@ -32,8 +32,8 @@ extension TransactionPlanner {
     return kept.isEmpty ? edit : try remainder(of: edit, property, draft, without: kept)
   }
 
-  /// What the edits of a change reach beside its own object, each with the change that others have made of it since it was
-  /// read.
+  /// The stored ends of other objects that a change's edits affect, each with the last change that others made to it
+  /// since the base.
   mutating func reachedEnds(of change: Change, _ draft: Draft) throws -> [(end: StoredEnd, last: PastChange?)] {
     let base = draft.before == nil || change.kind == .insert ? .max : change.base
     return try change.edits.flatMap { edit -> [(StoredEnd, PastChange?)] in
@@ -44,14 +44,15 @@ extension TransactionPlanner {
     }
   }
 
-  /// Where an edit of `draft` would change what other objects store.
+  /// The stored ends of other objects that an edit of `draft` would change.
   private mutating func storedEnds(of edit: Edit, _ property: Property, _ draft: Draft) throws -> [StoredEnd] {
     guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
       let inverseRelationship = inverse.relationship
     else { return [] }
     let id = draft.after.id
     if relationship.storage != .inverse {
-      // A one-to-one is stored at both ends. Who led to the other one loses it in the same change as that end.
+      // A one-to-one is stored at both ends. The previous holder of the other object loses it in the same change as
+      // that end.
       guard !relationship.isToMany, !inverseRelationship.isToMany, case .set(.object(let named)) = edit.action,
         let end = try permanent(named).flatMap({ try end(of: $0, inverse, .object(id), isUnnamed: false) })
       else { return [] }
@@ -68,7 +69,7 @@ extension TransactionPlanner {
       leaving = there.subtracting(wanted).sorted()
       isUnnamed = true
     case .members(let added, let removed):
-      // Two lists merge; a to-one leads to one object.
+      // Two lists merge; a to-one refers to a single object.
       guard !inverseRelationship.isToMany else { return [] }
       joining = added.compactMap { permanent($0) }
       leaving = removed.compactMap { permanent($0) }
@@ -83,7 +84,8 @@ extension TransactionPlanner {
     return joiningEnds.filter { !$0.names(id) } + leavingEnds.filter { $0.names(id) }
   }
 
-  /// Nil for what is not there, which is told elsewhere, or has no such property.
+  /// The stored end of an object; nil if the object does not exist, which is reported elsewhere, or lacks the
+  /// property.
   private mutating func end(
     of id: ObjectID, _ property: Property, _ wanted: Value, isUnnamed: Bool
   ) throws -> StoredEnd? {
@@ -93,7 +95,7 @@ extension TransactionPlanner {
     return StoredEnd(holder: holder, property: property, wanted: wanted, isUnnamed: isUnnamed)
   }
 
-  /// The last change that others have made to a stored end, as far as it is about `id` and stands in the way.
+  /// The last conflicting change that others made to a stored end with regard to `id`.
   private mutating func change(of end: StoredEnd, in id: ObjectID, since base: Revision) throws -> PastChange? {
     guard let stored = end.holder.before else { return nil }
     var base = spokenBase(of: end, base)
@@ -103,17 +105,19 @@ extension TransactionPlanner {
       if change.kind == .inserted { return change.isRevival || end.isUnnamed }
       return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.isAbout(id, end) }
     }
-    // As with the object's own edits: what the replica set itself it knows, a list merges.
+    // As with the object's own edits, the replica knows what it set itself, and lists merge.
     let merges = end.property.relationship?.isToMany == true
     if !merges, about.last?.replica == transaction.id.replica { return nil }
     return about.last { $0.replica != transaction.id.replica }
   }
 
-  /// At which revisions the transaction says that it has read what.
+  /// The revisions at which the transaction states that it read objects and properties.
   struct SpokenBases {
-    /// Of an object that it updates or deletes. Said twice, the older one counts: nobody knows what of it was read then.
+    /// By object that it updates or deletes. Of several revisions the oldest counts, as the properties read at each
+    /// are unknown.
     private(set) var objects = [ObjectID: Revision]()
-    /// Of a property that it edits. Said twice, the newer one counts: it was edited again after it had been read again.
+    /// By property that it edits. Of several revisions the newest counts: the property was edited again after another
+    /// read.
     private(set) var properties = [Reference: Revision]()
 
     init(_ changes: [Change], permanent: (ObjectID) -> ObjectID?) {
@@ -128,8 +132,8 @@ extension TransactionPlanner {
     }
   }
 
-  /// The revision at which the transaction has read a stored end: that of what it says of the end, or else of its object;
-  /// where it says nothing of either, that of the edit. A base of 0 has read nothing, and is as good as none.
+  /// The revision at which the transaction read a stored end: that of its edit of the end, or else of the end's
+  /// object, or else of `base`. A base of 0 means that nothing was read, and is ignored.
   private mutating func spokenBase(of end: StoredEnd, _ base: Revision) -> Revision {
     let bases = spokenBases ?? SpokenBases(transaction.changes, permanent: permanent)
     spokenBases = bases
@@ -159,7 +163,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// What stays although a list did not name it stands behind what it names, in the order in which it stood.
+  /// Members that stay although a list did not mention them are placed behind the others, in their previous order.
   private func inOrder(_ members: [ObjectID], _ property: Property, of draft: Draft) throws -> [ObjectID] {
     guard property.relationship?.isOrdered == true, let inverse = property.relationship?.inverse,
       let reference = model.property(inverse), let list = list(of: draft.after.id, through: reference)
@@ -169,7 +173,7 @@ extension TransactionPlanner {
 }
 
 extension TransactionPlanner.StoredEnd {
-  /// Whether it leads to `id` now.
+  /// Whether the end currently refers to `id`.
   fileprivate func names(_ id: ObjectID) -> Bool {
     let value = holder.after[property]
     return value.objectID == id || value.objectIDs.contains(id)
@@ -177,7 +181,7 @@ extension TransactionPlanner.StoredEnd {
 }
 
 extension Edit {
-  /// Whether an edit of a stored end is about `id`: a to-one is, whatever it led to.
+  /// Whether an edit of a stored end concerns `id`; an edit of a to-one always does.
   fileprivate func isAbout(_ id: ObjectID, _ end: TransactionPlanner.StoredEnd) -> Bool {
     guard end.property.relationship?.isToMany == true, case .members(let added, let removed) = action else {
       return true

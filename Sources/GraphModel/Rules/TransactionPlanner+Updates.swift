@@ -1,4 +1,4 @@
-/// Merging: what the transaction says against what others have committed since its base revision.
+/// Merging: comparing the transaction's edits with the commits since its base revision.
 extension TransactionPlanner {
   mutating func applyUpdate(_ change: Change) throws {
     guard let named = permanent(change.id) else {
@@ -6,7 +6,7 @@ extension TransactionPlanner {
     }
     guard let draft = try touch(named) else { return try reportMissing(named) }
     let id = draft.after.id
-    // Decided whole, with all changes of the object, when the first of them came.
+    // All changes of the object were resolved together with its first one.
     if contested[id] != nil { return try resolveWhole(draft) }
     // At or below the base there is nothing to compare.
     guard let before = draft.before, isStale(before, since: change.base) else {
@@ -20,13 +20,13 @@ extension TransactionPlanner {
     }
   }
 
-  /// The edit, as far as what others did to the objects that it reaches lets it.
+  /// Applies the part of the edit that does not lose to others' changes of the objects that it affects.
   mutating func applyYielding(_ edit: Edit, to draft: Draft, since base: Revision) throws {
     guard let edit = try yielding(edit, of: draft, since: base) else { return }
     try apply(edit, to: draft, isInsert: false)
   }
 
-  /// The edits that remain once others' are considered; conflicts are noted on the way.
+  /// The edits that remain after the comparison with others' changes; records the conflicts.
   private mutating func merge(
     _ edits: [Edit], of stored: ObjectImage, past: [PastChange], into draft: Draft
   ) throws -> [Edit] {
@@ -35,7 +35,7 @@ extension TransactionPlanner {
       switch try compare(edit, with: stored, past: past) {
       case .merged(let edit): remaining.append(edit)
       case .settled:
-        // What this transaction has made of it before, it takes back here.
+        // This reverts an earlier edit of this transaction.
         let isChangedHere = model.property(edit.property).map { draft.after[$0] != stored[$0] } ?? false
         if isChangedHere || remaining.contains(where: { $0.property == edit.property }) { remaining.append(edit) }
       case .conflicting(let wanted, let last):
@@ -47,29 +47,29 @@ extension TransactionPlanner {
     return remaining
   }
 
-  /// What an edit is beside what others did to the same property.
+  /// The result of comparing an edit with others' changes of the same property.
   enum Comparison {
-    /// It can be made as it is here.
+    /// The edit, possibly rebased, can be applied.
     case merged(Edit)
-    /// Both sides wanted the same.
+    /// Both sides set the same value.
     case settled
-    /// The value that the transaction wants, and the change of the others that is in its way.
+    /// The value that the transaction wants, and the conflicting change.
     case conflicting(wanted: Value, last: PastChange)
   }
 
   func compare(_ edit: Edit, with stored: ObjectImage, past: [PastChange]) throws -> Comparison {
-    // A derived attribute nobody may edit: it is refused, and no conflict.
+    // Derived attributes can't be edited; the edit is refused later, without a conflict.
     guard let property = model.property(edit.property), property.attribute?.isDerived != true else {
       return .merged(edit)
     }
     let all = past.filter { $0.mayTouch(edit.property) }
     guard let last = opposing(property, all) else {
       guard case .splice(let splices) = edit.action else { return .merged(edit) }
-      // Its splices speak of the base all the same.
+      // The offsets of its splices still refer to the base.
       return .merged(Edit(edit.property, .splice(rebase(splices, over: all, property: edit.property) ?? splices)))
     }
     switch edit.action {
-    // Neither conflicts with anything: what is added and moved stays, and the server's order decides.
+    // Neither conflicts: additions and moves are kept, in the server's order.
     case .members, .place: return .merged(edit)
     case .splice(let splices):
       if let pruned = all.first(where: \.isPruned) { throw unknownPast(of: stored, property, pruned) }
@@ -84,10 +84,10 @@ extension TransactionPlanner {
     }
   }
 
-  /// The newest change that others made to a property and that stands in the way of the transaction; nil where there is none.
+  /// The newest change of a property by others that conflicts with the transaction; nil if there is none.
   ///
-  /// A replica's own commits come in order, so it has no conflict with itself: what it set in the place of others' values it
-  /// had read, whatever base it names now. Texts and to-manys merge, and prove nothing of the kind.
+  /// A replica's own commits are ordered, so it has no conflict with itself: when it replaced others' values, it had
+  /// read them, whatever base it states now. This does not hold for texts and to-manys, which merge.
   func opposing(_ property: Property, _ past: [PastChange]) -> PastChange? {
     let all = past.filter { $0.mayTouch(property.number) }
     let merges = property.attribute?.kind == .text || property.relationship?.isToMany == true
@@ -95,8 +95,9 @@ extension TransactionPlanner {
     return all.last { $0.replica != transaction.id.replica }
   }
 
-  /// A property as it was before `past`, from what it is now.
-  /// - Parameter keepsOwn: whether to stop at what the transaction's own replica committed, for that is what it sees.
+  /// The value of a property before `past`, calculated back from the present value.
+  /// - Parameter keepsOwn: whether to stop at a commit of the transaction's own replica, because the replica sees its
+  ///   value.
   func value(
     of property: Property, in stored: ObjectImage, before past: [PastChange], keepsOwn: Bool
   ) -> Value {
@@ -110,10 +111,10 @@ extension TransactionPlanner {
     return value
   }
 
-  /// Notes a conflict over one property.
+  /// Records a conflict over one property.
   /// - Parameters:
-  ///   - last: the change that the stored value is of; of a collateral conflict the one that decided the object.
-  ///   - isCollateral: the property falls with its object.
+  ///   - last: the change that set the stored value; for a collateral conflict, the one that decided the object.
+  ///   - isCollateral: whether the property was decided together with its object.
   mutating func record(
     _ property: PropertyNumber, of stored: ObjectImage, mine: Value, _ last: PastChange?, mineWon: Bool,
     kind: Conflict.Kind = .changed, isCollateral: Bool = false
@@ -122,11 +123,12 @@ extension TransactionPlanner {
       kind: kind, id: stored.id, property: property, mine: mine,
       theirs: model.property(property).map { stored[$0] } ?? .null, author: last?.author ?? "",
       revision: last?.revision ?? 0, mineWon: mineWon, isCollateral: isCollateral)
-    // Both ends of a relationship may say the same.
+    // Both ends of a relationship may report the same conflict.
     if recorded.insert(conflict).inserted { conflicts.append(conflict) }
   }
 
-  /// Nil when one of the others replaced the text as a whole, so that no place in it means anything any more.
+  /// The splices rebased over `past`; nil if another change replaced the complete text, so that offsets have lost
+  /// their meaning.
   func rebase(_ splices: [TextSplice], over past: [PastChange], property: PropertyNumber) -> [TextSplice]? {
     var splices = splices
     for change in past {
@@ -136,7 +138,7 @@ extension TransactionPlanner {
         case .set(.string(let text))
         where change.reversals.indices.contains(index)
           && change.reversals[index].action == .set(.null):
-          // Null counts as empty: the first words of a text push nobody else's out.
+          // Null counts as empty, so that the first text does not replace another client's.
           splices = TextSplice.rebase(splices, over: [TextSplice(offset: 0, length: 0, insertion: text)])
         default: return nil
         }
@@ -145,11 +147,11 @@ extension TransactionPlanner {
     return splices
   }
 
-  /// An update of a deleted object loses, and says so, whatever the policy.
+  /// Records that an update of a deleted object loses, under every policy.
   mutating func reportMissing(_ id: ObjectID) throws {
     if let deletion = try reader.deletion(of: id) {
       let conflict = Conflict(kind: .deleted, id: id, author: deletion.author, revision: deletion.revision)
-      // Several edits of one transaction may meet the same delete.
+      // Several edits of one transaction may refer to the same deleted object.
       if recorded.insert(conflict).inserted { conflicts.append(conflict) }
     } else if drafts[id]?.isDeleted == true {
       conflicts.append(Conflict(kind: .deleted, id: id))
@@ -158,10 +160,10 @@ extension TransactionPlanner {
     }
   }
 
-  /// There never was such an object, or the store was restored to a state before it: the client is told which, so that it
-  /// can let go of it.
+  /// Records that an object never existed, or that the store was restored to a state before it; the client can then
+  /// discard the object.
   mutating func reportUnknown(_ id: ObjectID) {
-    // Whoever lets go of so many hears of the others the next time.
+    // After discarding these, a client's next attempt reports the others.
     guard missing.count < Batch.maximumViolations, missing.insert(id).inserted else { return }
     let rule = Violation.CommonRule.missing.rawValue
     violate(id, nil, rule, .null, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")

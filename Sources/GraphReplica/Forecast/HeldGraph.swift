@@ -1,8 +1,8 @@
 import GraphModel
 
-/// What a context holds of the served graph, as the engine of rules reads it: objects as the server has them, without
-/// what is unsaved. Whoever is referred to and not held is taken to be there. Its tables of keys are made when they are
-/// first asked for, and go with it.
+/// The objects that a context holds, as the rule engine reads them: as the server has them, without unsaved edits. A
+/// referenced object that is not held is assumed to exist. Tables of keys are built on first use, and live as long as
+/// this reader.
 final class HeldGraph: GraphReader {
   let model: Model
   private let root: ObjectContext
@@ -15,7 +15,8 @@ final class HeldGraph: GraphReader {
     let properties: [PropertyNumber]
   }
 
-  /// - Parameter judgesKeys: false where nobody asks who has a unique key.
+  /// A reader of the outermost context.
+  /// - Parameter judgesKeys: false if unique keys need not be checked.
   init(_ context: ObjectContext, judgesKeys: Bool = true) {
     var root = context
     while let parent = root.parent { root = parent }
@@ -24,9 +25,9 @@ final class HeldGraph: GraphReader {
     self.judgesKeys = judgesKeys
   }
 
-  /// Whether a broken rule would be broken with the whole graph at hand. How many an object that was not made here has,
-  /// whether somebody is there, and what the server counts and stamps, only the server knows.
-  /// - Parameter isTimed: what is stamped is known.
+  /// Whether a violation would also occur with the complete graph at hand. Only the server knows how many members an
+  /// object has that was not inserted here, whether an object exists, and the values that it counts and stamps.
+  /// - Parameter isTimed: the values that are stamped are known.
   func knows(_ violation: Violation, isTimed: Bool) -> Bool {
     switch violation.commonRule {
     case .count: return violation.id.isTemporary
@@ -42,7 +43,7 @@ final class HeldGraph: GraphReader {
     return rule(of: violation)?.sources.isDisjoint(with: unknown) ?? !unknown.contains(violation.property)
   }
 
-  /// The rule over several properties that a violation names, if it names one.
+  /// The rule over several properties that a violation names, if any.
   func rule(of violation: Violation) -> EntityRule? {
     guard violation.property == 0 else { return nil }
     return model.rules(of: violation.id.entity).first { $0.name == violation.rule }
@@ -84,7 +85,7 @@ final class HeldGraph: GraphReader {
     return all[values]
   }
 
-  // What is edited here is edited on what is held: nothing has happened since.
+  // Local edits are based on the held objects: nothing has happened since.
 
   /// The context learns that an object was deleted, not who deleted it.
   func deletion(of id: ObjectID) -> (revision: Revision, author: String)? {
@@ -95,6 +96,7 @@ final class HeldGraph: GraphReader {
 }
 
 extension ObjectImage {
-  /// It came from the server of the present past; what a save is only taken to have made has no revision.
+  /// Whether it came from the server, and from the present past; an image that was assumed after a save has no
+  /// revision.
   fileprivate var isServers: Bool { revision > 0 }
 }

@@ -1,40 +1,41 @@
 import GraphModel
 
-/// What a save would come to, by the one engine of rules over what a context holds: what goes along with a delete, what
-/// becomes of derived values and of the other ends of relationships, and which rules are broken.
+/// The expected result of a save, by the rule engine over the objects that a context holds: cascaded deletes, derived
+/// values, the other ends of relationships, and violated rules.
 ///
-/// The server decides over the whole graph, and over what others have done by then. So a forecast without violations is no
-/// promise; one with some is what a form shows before anything is sent, and all there is to go by while there is no
-/// server.
+/// The server decides over the complete graph, and over what other clients have committed by then. So a forecast
+/// without violations is no promise. One with violations is what a form shows before anything is sent, and the only
+/// verdict available without a server.
 public struct SaveForecast: Sendable {
-  /// What the objects become, as a commit would record it: those that go along with a delete and those that let go of one
-  /// among them. New objects have their temporary ids, and number 1 where the server counts. Empty where a rule is broken.
+  /// The resulting objects, as a commit would record them, including cascaded deletes and objects that lose a
+  /// reference. New objects have their temporary ids, and number 1 where the server counts. Empty if a rule is
+  /// violated.
   public var changes = [ObjectChange]()
-  /// The rules that are broken as far as it is known here, all at once.
+  /// All violated rules, as far as they can be evaluated here.
   public var violations = [Violation]()
 
-  /// The objects that would go, those that go along among them, ascending.
+  /// The objects that would be deleted, cascades included, ascending.
   public var deleted: [ObjectID] { changes.filter { $0.kind == .deleted }.map(\.id).sorted() }
 }
 
 extension ObjectContext {
-  /// A save that follows so many objects with something unsaved or on its way is not looked into before it is sent.
+  /// The most objects with unsaved or unanswered changes for which a save is checked before it is sent.
   public static let maximumForeseen = 1_000
 
-  /// What saving everything that is unsaved would come to, with what is on its way already, as far as it is known here. It
-  /// changes nothing. In a child it speaks of the child's edits over those of its parent.
+  /// Forecasts a save of everything unsaved, together with unanswered saves, as far as it can be known here. It
+  /// changes nothing. In a child it covers the child's edits over those of its parent.
   /// - Parameters:
-  ///   - policy: the save's.
-  ///   - now: the time that a commit would have, in microseconds since 1970, which the server stamps; without it nothing is
-  ///     judged that reads such a time.
+  ///   - policy: the save's merge policy.
+  ///   - now: the time of the commit, which the server stamps, in microseconds since 1970; if nil, rules that read
+  ///     such a time are not evaluated.
   public func forecast(policy: MergePolicy = .error, now: Timestamp? = nil) -> SaveForecast {
     forecast(policy, now, HeldGraph(self))
   }
 
-  /// The refusal that a save would meet whatever others have done: values that are set here, and not saved, break a rule by
-  /// themselves. While there is no server, nobody else says so. Texts are left out, since they merge, and so are policies
-  /// under which the server's values may win.
-  /// - Parameter policy: the save's.
+  /// The refusal that a save would meet regardless of other commits: unsaved values violate a rule by themselves.
+  /// Without a server this is the only check. Texts are left out, since they merge, and so are policies under which
+  /// the server's values may win.
+  /// - Parameter policy: the save's merge policy.
   public func foreseenRefusal(policy: MergePolicy = .error) -> Refusal? {
     guard dirty.count <= Self.maximumForeseen, policy != .storeTrump, policy != .rollback else { return nil }
     var own = [ObjectID: Set<PropertyNumber>]()
@@ -49,10 +50,10 @@ extension ObjectContext {
     return broken.isEmpty ? nil : Refusal(violations: broken)
   }
 
-  /// The attributes of an object that will have the values which they are given here, or their defaults.
+  /// The attributes of an object that will have the values set here, or their defaults.
   private func unsavedValues(of state: ObjectState, _ policy: MergePolicy) -> Set<PropertyNumber> {
     let isNew = state.isInserted && state.sent.isEmpty
-    // It may become the object that has its key.
+    // It may become the existing object with its key.
     if isNew, policy != .error, !state.entity.uniquenessConstraints.isEmpty { return [] }
     let settable = state.entity.attributes.filter { property in
       guard let attribute = property.attribute, attribute.assignment == nil, attribute.derivation == nil else {
@@ -78,13 +79,13 @@ extension ObjectContext {
       let temporary = Dictionary(plan.identities.map { ($0.permanent, $0.temporary) }) { first, _ in first }
       return SaveForecast(changes: plan.changes.map { $0.naming(temporary, model) })
     } catch {
-      // The reader throws nothing.
+      // The reader never throws.
       let broken = (error as? Refusal)?.violations ?? []
       return SaveForecast(violations: broken.filter { graph.knows($0, isTimed: now != nil) })
     }
   }
 
-  /// What is unsaved or on its way, as one transaction against what is held.
+  /// Everything unsaved or unanswered, as one transaction against the held objects.
   private func pendingChanges(_ graph: HeldGraph) -> [Change] {
     var ids = Set<ObjectID>()
     var context: ObjectContext? = self
@@ -93,7 +94,7 @@ extension ObjectContext {
       context = next.parent
     }
     let states = ids.sorted().compactMap { stateOrFault($0) }
-    // Made and deleted again: as far as a forecast goes they were never there.
+    // Objects that were inserted and deleted again do not exist for a forecast.
     let gone = states.filter { $0.id.isTemporary && $0.isDeleted }.map(\.id)
     var changes = [Change]()
     var moves = [Change]()
@@ -104,7 +105,7 @@ extension ObjectContext {
         if stored != nil { changes.append(Change(.delete, state.id, base: base)) }
         continue
       }
-      // Of a fault nobody here knows what its other values are.
+      // The other values of a fault are unknown.
       guard state.id.isTemporary || stored != nil else { continue }
       let locals = gone.reduce(state.pending) { $0.withoutReferences(to: $1) }
       let placing = edits(locals.filter { isPlacedByMembers($0.key) })
@@ -129,7 +130,7 @@ extension [PropertyNumber: ObjectState.LocalValue] {
 }
 
 extension ObjectState {
-  /// All that is on its way and unsaved, of the contexts below as well.
+  /// All unanswered and unsaved edits, including those of the parent contexts.
   var pending: [PropertyNumber: LocalValue] {
     var all = under?.pending ?? [:]
     for edits in sent.map(\.edits) + [edits] { all.merge(edits) { $0.merged(with: $1) } }
@@ -138,7 +139,7 @@ extension ObjectState {
 }
 
 extension ObjectChange {
-  /// The change with other ids for some objects.
+  /// The change with some ids replaced.
   fileprivate func naming(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectChange {
     guard !names.isEmpty else { return self }
     var change = self
@@ -175,7 +176,7 @@ extension Edit {
 }
 
 extension Value {
-  /// Members without an order come in that of their ids.
+  /// Unordered members are sorted by id.
   fileprivate func naming(_ names: [ObjectID: ObjectID], _ property: Property) -> Value {
     switch self {
     case .object(let id): return .object(names[id] ?? id)

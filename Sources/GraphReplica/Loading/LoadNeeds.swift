@@ -1,12 +1,12 @@
 import GraphModel
 import GraphWire
 
-/// What a number of loads ask for at once, each id once.
+/// The objects and members that a set of loads needs together, each id once.
 struct LoadNeeds {
   let context: ObjectContext
-  /// By the roots of their entities' families: one table has them, and one request brings them.
+  /// Wanted objects by the root entities of their families: each family has one table, and one request reads it.
   private(set) var objects = [EntityNumber: Wanted]()
-  /// By the to-many whose members are wanted, the ids of its owners.
+  /// The owners whose members are wanted, by to-many.
   private(set) var members = [PropertyNumber: Wanted]()
 
   init(context: ObjectContext) { self.context = context }
@@ -46,7 +46,7 @@ struct LoadNeeds {
     }
   }
 
-  /// They are here by another's load; this one keeps them as well.
+  /// Keeps members that another load has read.
   private func hold(_ property: Property, of object: ObjectState, _ load: ObjectLoad) {
     for id in context.related(to: object, through: property) {
       if let state = context.state(id) { load.companions.hold(state) }
@@ -56,7 +56,7 @@ struct LoadNeeds {
 
   private mutating func want(_ id: ObjectID, _ load: ObjectLoad) {
     if let number = context.loads.asked[id] {
-      // Somebody has asked already.
+      // Another load has requested it.
       load.waitsFor.insert(number)
       context.loads.requests[number]?.wanted.add(id, load)
     } else if let entity = context.model.entity(id.entity) {
@@ -64,7 +64,8 @@ struct LoadNeeds {
     }
   }
 
-  /// Who touches one fault will touch the next: other faults that somebody holds fill up the request.
+  /// Fills up requests with other faults that the program holds: a program that accesses one fault will access the
+  /// next.
   mutating func addOthers(for ready: [ObjectLoad]) {
     for root in objects.keys.sorted() {
       guard let wanted = objects[root],
@@ -83,9 +84,10 @@ struct LoadNeeds {
 }
 
 extension ObjectContext {
-  /// Others have deleted it, as far as was heard; something that leads there says that they have brought it back.
+  /// Whether an object that other clients deleted, as far as was received, may have been restored, when something
+  /// refers to it.
   func mayBeBack(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
 
-  /// A live query keeps it as the server has it.
+  /// Whether a live query keeps the object as the server has it.
   func isFollowed(_ id: ObjectID) -> Bool { results.values.contains { $0[id] != nil } }
 }

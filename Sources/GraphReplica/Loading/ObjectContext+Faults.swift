@@ -1,17 +1,21 @@
 import GraphModel
 
-/// Faults: objects of which the context knows the id and nothing else. What a relationship names and the context does not
-/// hold is one, so that a link never looks as if it were missing. It is filled when the object is loaded, or when a query
-/// or a fetch brings it; the face stays the same.
+/// Faults: objects of which the context knows only the id.
+///
+/// A related object that the context does not hold is a fault, so that a reference never looks as if it were missing.
+/// A load, a query or a fetch fills it; the instance stays the same.
 extension ManagedObject {
-  /// The context knows the object's id only: values read as the model's defaults or null, relationships as empty. Reading
-  /// never waits; load the object to fill it. What is edited meanwhile was edited unseen: it conflicts with whatever others
-  /// have ever set there.
+  /// Whether the context knows only the object's id.
+  ///
+  /// Values of a fault read as the model's defaults or null, its relationships as empty. Reading never waits; load
+  /// the object to fill it. An edit of a fault is made without knowledge of its value, and conflicts with any earlier
+  /// change by another client.
   public var isFault: Bool { state.isFault }
 
-  /// Whether the context holds all objects at the other end of a relationship with their values. For a to-many that is
-  /// stored at its other end: that all of them were loaded, and are kept; objects that join later come only by a query
-  /// or another load.
+  /// Whether the context holds all objects at the other end of a relationship with their values.
+  ///
+  /// A to-many that is stored at its other end is loaded if all members were loaded and are still kept. Objects that
+  /// join later arrive only by a query or another load.
   public func isLoaded(_ property: PropertyNumber) -> Bool {
     entity.property(property).map { context.isLoaded($0, of: state) } ?? true
   }
@@ -22,13 +26,14 @@ extension ObjectState {
 }
 
 extension ObjectContext {
-  /// The object of an id: as the context holds it, else a fault. Nil for one that is known to be deleted.
+  /// The object of an id: as the context holds it, otherwise a fault. Nil for one that is known to be deleted.
   public func fault(_ id: ObjectID) -> ManagedObject? {
     guard let state = stateOrFault(id), !state.isDeleted else { return nil }
     return face(of: state)
   }
 
-  /// The objects of ids that came together, as the context holds them, else faults; without those known to be deleted.
+  /// The objects of ids that arrived together, as the context holds them, otherwise as faults; without those known to
+  /// be deleted.
   public func faults(_ ids: [ObjectID]) -> [ManagedObject] {
     if let parent { return parent.faults(ids).compactMap { fault($0.id) } }
     let batch = FetchBatch()
@@ -58,28 +63,28 @@ extension ObjectContext {
   }
 }
 
-/// Objects that came together, by one fetch or one load: what is loaded for one of them is loaded for all, for who reads
-/// one row of a list will read the next.
+/// Objects that arrived together, in one fetch or load. A load for one of them covers all of them, since a program
+/// that reads one row of a list will read the next.
 public final class FetchBatch {
   var members = [ObjectID]()
-  /// Of each member, its place.
+  /// The index of each member.
   private var places = [ObjectID: Int]()
 
-  /// A batch without objects; `ObjectContext.register` adds them.
+  /// An empty batch; `ObjectContext.register` adds objects.
   public init() {}
 
   func add(_ id: ObjectID) {
     if places.updateValue(members.count, forKey: id) == nil { members.append(id) }
   }
 
-  /// All of them, from one on and round to it again.
+  /// All members, beginning at one of them and wrapping around.
   func members(from id: ObjectID) -> some Sequence<ObjectID> {
     let start = min(places[id] ?? 0, members.count)
     return [members[start...], members[..<start]].joined()
   }
 }
 
-/// Keeps objects that were loaded for others, for as long as one of those others is held.
+/// Keeps objects that were loaded for others, as long as one of those others is held.
 final class Companions {
   private(set) var states = [ObjectID: ObjectState]()
 
@@ -88,7 +93,7 @@ final class Companions {
   func holds(_ id: ObjectID) -> Bool { states[id] != nil }
 }
 
-/// All members of a to-many were loaded, and are here as long as one of these holders is.
+/// A to-many whose members were all loaded. They are held as long as one of the holders exists.
 struct LoadedMembers {
   private struct Holder {
     weak var companions: Companions?

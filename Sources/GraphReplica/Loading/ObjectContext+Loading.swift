@@ -1,13 +1,12 @@
 import GraphModel
 import GraphWire
 
-/// Loading: faults are filled and relationships followed in few requests, however many objects there are. A request goes
-/// out at the end of the event that it belongs to, so that what is asked for at the same time is asked for together.
+/// Loading: fills faults and follows relationships in few requests, however many objects there are. A request is sent
+/// at the end of the event that caused it, so that simultaneous loads share requests.
 extension ObjectContext {
-  /// Fills faults; objects that are none are passed over. Nothing is asked before `sendLoads`, or the next event.
-  /// - Parameter bringsOthers: when there is room left in a request, it also fills other faults of the same kind that
-  ///   somebody holds.
-  /// - Returns: what `.filled` names when they are here.
+  /// Fills faults; other objects are ignored. Nothing is sent before `sendLoads`, or the next event.
+  /// - Parameter bringsOthers: fill up the request with other faults of the same kind that the program holds.
+  /// - Returns: the load that `.filled` names when it has ended.
   public func load(_ objects: [ManagedObject], bringsOthers: Bool = false) -> LoadID {
     if let parent { return parent.load(objects, bringsOthers: bringsOthers) }
     loads.lastLoad += 1
@@ -16,11 +15,11 @@ extension ObjectContext {
     return loads.lastLoad
   }
 
-  /// Follows relationships from objects. What comes is kept as long as one of the objects is held by somebody.
+  /// Follows relationships from objects. The loaded objects are kept as long as the program holds one of `objects`.
   /// - Parameters:
-  ///   - isAnew: objects that the context holds already are read again, unless a live query keeps them; else only what is
-  ///     missing is read.
-  /// - Returns: what `.filled` names when all of it is here.
+  ///   - isAnew: also reload objects that the context holds, unless a live query keeps them current; otherwise only
+  ///     missing objects are read.
+  /// - Returns: the load that `.filled` names when it has ended.
   public func load(_ tree: RelationshipTree, of objects: [ManagedObject], isAnew: Bool = true) -> LoadID {
     if let parent { return parent.load(tree, of: objects, isAnew: isAnew) }
     loads.lastLoad += 1
@@ -30,9 +29,9 @@ extension ObjectContext {
     return loads.lastLoad
   }
 
-  /// Follows relationships from one object where something is missing, and from up to a thousand of those that came
-  /// together with it: whoever walks along a list asks once for each thousand.
-  /// - Returns: what `.filled` names, which may be a load that goes on already; nil when nothing is missing.
+  /// Follows relationships from one object where something is missing, and from up to a thousand of the objects that
+  /// arrived with it: iterating over a list causes one load for each thousand.
+  /// - Returns: the load that `.filled` names, which may be in progress already; nil if nothing is missing.
   public func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
     if let parent { return parent.load(tree, of: object) }
     let first = own(object)
@@ -62,7 +61,7 @@ extension ObjectContext {
     }
   }
 
-  /// Asks for what was loaded since the last event.
+  /// Sends the requests of the loads since the last event.
   public func sendLoads() {
     if let parent { return parent.sendLoads() }
     guard revision == nil else { return }
@@ -71,8 +70,7 @@ extension ObjectContext {
 
   // MARK: - Live queries
 
-  /// How far the objects are that are loaded along with a query's first result: the load that is under way, or why it
-  /// failed.
+  /// The load that prefetches for a query's first result, or why it failed.
   public func prefetch(of query: QueryID) -> (load: LoadID?, failure: Refusal?) {
     parent?.prefetch(of: query) ?? (loads.prefetches[query]?.first, loads.prefetches[query]?.failure)
   }
@@ -84,7 +82,7 @@ extension ObjectContext {
     start(query, isAnew: true, instead: old)
   }
 
-  /// What was under way when a connection broke was refused.
+  /// The requests in flight when a connection broke were refused.
   func prefetchWhatIsMissing(_ query: QueryID) {
     start(query, isAnew: false, instead: nil)
   }
@@ -122,7 +120,7 @@ extension ObjectContext {
 
   // MARK: - Requests
 
-  /// What a load wants the replica to do next; nil when it has to wait, or there is none.
+  /// The next event of the loads for the replica; nil if there is none, or all have to wait.
   func nextLoadEvent() -> ReplicaEvent? {
     startNewcomers()
     while !loads.ready.isEmpty {
@@ -190,7 +188,7 @@ extension ObjectContext {
 
   // MARK: - Answers
 
-  /// Takes what answers a request of a load; false for anything else.
+  /// Handles the answer to a load's request; false for any other action.
   func isForLoads(_ action: ReplicaAction) -> Bool {
     switch action {
     case .chunk(let number, let chunk) where loads.requests[number] != nil:
@@ -245,8 +243,9 @@ extension ObjectContext {
     }
   }
 
-  /// The server does not have it. Nobody may have held even a fault of it, where an edit names what others have deleted:
-  /// that it is gone is kept with what was loaded, or whoever follows the edit would ask for it again and again.
+  /// Handles an object that the server does not have. It may not have been held even as a fault, if an edit names an
+  /// object that other clients deleted. Its deletion is kept with the loaded objects; otherwise each load along that
+  /// edit would request it again.
   private func lose(_ id: ObjectID, at revision: Revision, _ wanting: [ObjectLoad]) {
     guard let state = stateOrFault(id), state.stored?.revision ?? 0 <= revision else { return }
     for load in wanting { load.companions.hold(state) }
@@ -258,7 +257,7 @@ extension ObjectContext {
 
   // MARK: - Levels
 
-  /// All that this level asked for is here: to the next one, or to the end.
+  /// Continues a load whose level is complete: with the next level, or the end.
   private func goOn(_ load: ObjectLoad) {
     if !load.faults.isEmpty {
       load.faults = []

@@ -1,35 +1,35 @@
 import GraphModel
 import GraphWire
 
-/// A load goes from objects along a tree of relationships, a level at a time: everything that one level asks for, of all
-/// its objects, goes out as one request for each family of entities and each thousand ids. When all of it is answered the
-/// next level begins, from what came. A load without a tree fills faults.
+/// A load along a tree of relationships, one level at a time. A level sends one request for each family of entities
+/// and each thousand ids, for all of its objects. When all are answered, the next level begins from the results. A
+/// load without a tree fills faults.
 final class ObjectLoad {
   let id: LoadID
-  /// The query that it prefetches for.
+  /// The query that it prefetches for, if any.
   let query: QueryID?
-  /// Whether objects are read again that the context holds and no query keeps as the server has them.
+  /// Whether to reload objects that the context holds and no query keeps current.
   let isAnew: Bool
   let roots: [ObjectState]
-  /// Whose companions they are who come; of a query it is the query.
+  /// The objects that keep the loaded ones; empty for a query, which keeps them itself.
   let owners: [ManagedObject]
-  /// The roots, when others may wait for it as well.
+  /// The ids of the roots, if other objects may share this load.
   var sharers = Set<ObjectID>()
   let tree: RelationshipTree
   let companions: Companions
-  /// Where the load stands: from these objects along these branches.
+  /// The current level: objects, and the branches to follow from them.
   var level: [(tree: RelationshipTree, objects: [ObjectState])]
-  /// Objects that are filled before the first level; empty when they are.
+  /// Faults to fill before the first level; empty once they are.
   var faults: [ObjectID]
-  /// Other faults of the same kind that somebody holds may come along.
+  /// Whether to fill up requests with other faults of the same kind that the program holds.
   let bringsOthers: Bool
-  /// What was held before it, until it is over.
+  /// The objects of the load that this one replaces, kept until it has ended.
   var predecessor: Companions?
   var waitsFor = Set<RequestID>()
-  /// What came anew, and what turned out to be gone.
+  /// Reloaded objects, and objects that turned out to be deleted.
   var refreshed = [ObjectID]()
   var deleted = [ObjectID]()
-  /// Refused, or told to its owner.
+  /// Whether it has been refused or completed.
   var isOver = false
 
   init(
@@ -54,19 +54,19 @@ final class ObjectLoad {
   }
 }
 
-/// A live query's tree: what is loaded for its objects, and kept as long as it is followed.
+/// A live query's prefetch: the tree, and the loaded objects, kept as long as the query is followed.
 struct QueryPrefetch {
   let tree: RelationshipTree
   var companions = Companions()
-  /// The load that the first result, or a new one, began.
+  /// The load for the first or a reloaded result; nil once it has ended.
   var first: LoadID?
-  /// Why the last load of it failed.
+  /// Why the last load failed.
   var failure: Refusal?
-  /// Objects that came to the query, or changed, since it was looked at last.
+  /// Objects that joined the query, or changed, since the last check.
   var newcomers = [ObjectState]()
 }
 
-/// A request of a load, and who waits for it.
+/// A request of one or more loads.
 struct LoadRequest {
   enum Content {
     /// Objects by their ids.
@@ -77,13 +77,13 @@ struct LoadRequest {
 
   let content: Content
   let fetch: Fetch
-  /// Who wants which of the objects, or of the owners.
+  /// The ids of objects or of owners, with the loads that want each.
   var wanted: Wanted
-  /// An answer counts when all of it is here.
+  /// The objects received so far; they are used when the answer is complete.
   var images = [ObjectImage]()
 }
 
-/// Ids in the order in which they were asked for, each once, and by whom.
+/// Ids in the order in which they were requested, each once, with the loads that want them.
 struct Wanted {
   private(set) var ids = [ObjectID]()
   private var wanting = [ObjectID: [ObjectLoad]]()
@@ -101,7 +101,7 @@ struct Wanted {
 
   func loads(of id: ObjectID) -> [ObjectLoad] { wanting[id] ?? [] }
 
-  /// Everyone, the oldest first.
+  /// All loads, the oldest first.
   var loads: [ObjectLoad] {
     var found = [LoadID: ObjectLoad]()
     for loads in wanting.values {
@@ -110,7 +110,7 @@ struct Wanted {
     return found.values.sorted { $0.id < $1.id }
   }
 
-  /// In parts that fit into a request.
+  /// The ids in parts that fit into one request each.
   var batches: [Wanted] {
     stride(from: 0, to: ids.count, by: ObjectLoads.batchSize).map { start in
       var part = Wanted()
@@ -121,26 +121,26 @@ struct Wanted {
   }
 }
 
-/// All that a context is loading.
+/// All loads of a context.
 struct ObjectLoads {
-  /// Ids in one request.
+  /// The most ids in one request.
   static let batchSize = 1_000
-  /// Requests at a time: half of what a server reads at once for a connection.
+  /// The most requests at a time: half of the reads that a server runs at once for a connection.
   static let maximumAtOnce = 8
-  /// Far from the numbers of an owner's questions.
+  /// Far above the numbers of an owner's questions.
   static let firstRequest: RequestID = 1 << 48
 
   var lastLoad: LoadID = 0
   var lastRequest = firstRequest
   var prefetches = [QueryID: QueryPrefetch]()
-  /// Loads whose level is to be asked for.
+  /// Loads whose level has not been requested yet.
   var ready = [ObjectLoad]()
   var requests = [RequestID: LoadRequest]()
   var waiting = [RequestID]()
   var underWay = 0
-  /// Objects that a request names whose answer is not here.
+  /// Objects that an unanswered request names.
   var asked = [ObjectID: RequestID]()
-  /// Requests whose next chunk can be taken.
+  /// Requests whose next chunk can be requested.
   var mores = [RequestID]()
   /// The newest load of each tree that an object began for others as well.
   var shared = [RelationshipTree: ObjectLoad]()

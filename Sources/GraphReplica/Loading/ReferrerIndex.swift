@@ -1,16 +1,17 @@
 import GraphModel
 
-/// Who names whom through a to-one or a stored to-many, among the objects of a context: what a to-many is read from that
-/// is stored at its other end. Made for a property when it is first asked for, thrown away when anything changes: reading
-/// the members of a thousand objects looks at all that is held once, not a thousand times.
+/// An index from an object to the objects of a context that refer to it through a to-one or a stored to-many. A
+/// to-many that is stored at its other end is read from it.
 ///
-/// A context has two: what is seen in it and what the server has are different graphs, wherever something is unsaved.
+/// It is built for a property on first use and discarded on any change: reading the members of a thousand objects
+/// scans the held objects once, not a thousand times. A context has two, because its own view and the server's differ
+/// wherever something is unsaved.
 struct ReferrerIndex {
-  /// Whose word counts.
+  /// The values that are indexed.
   enum Side {
-    /// The context's, with what is unsaved, and without what is deleted.
+    /// The context's values, with unsaved edits and without deleted objects.
     case seen
-    /// The server's, as far as the context has heard it.
+    /// The server's values, as far as the context has received them.
     case stored
   }
 
@@ -20,7 +21,8 @@ struct ReferrerIndex {
 
   init(_ side: Side) { self.side = side }
 
-  /// In the order of their ids. An object that the context holds no more may be among them: nobody says when one goes.
+  /// The referring objects, in the order of their ids. An object that the context no longer holds may be among them,
+  /// because releases are not reported.
   mutating func referrers(to id: ObjectID, through property: Property, in context: ObjectContext) -> [ObjectID] {
     if edition != context.edition.number { (edition, referrers) = (context.edition.number, [:]) }
     if let known = referrers[property.number] { return known[id] ?? [] }

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// Relationships to follow from objects, and on from those at their other ends: what is loaded along with a result. Paths
-/// that begin alike share their beginning, so that nothing is asked for twice.
+/// Relationships to follow from objects, and on from the objects at their other ends: what is loaded along with a
+/// result. Paths with a common beginning share it, so that nothing is requested twice.
 public struct RelationshipTree: Hashable, Sendable {
   struct Branch: Hashable, Sendable {
     let property: PropertyNumber
@@ -11,15 +11,15 @@ public struct RelationshipTree: Hashable, Sendable {
   /// In the order of the properties' numbers, one for each.
   private(set) var branches = [Branch]()
 
-  /// Nothing to follow.
+  /// A tree without relationships.
   public static let none = RelationshipTree([])
 
-  /// Paths, each a list of relationships by their numbers.
+  /// A tree of paths, each a list of relationships by their numbers.
   public init(_ paths: [[PropertyNumber]]) {
     for path in paths { add(path[...]) }
   }
 
-  /// Paths by their names, with commas between: `board.owner,tags`.
+  /// A tree of named paths, separated by commas: `board.owner,tags`.
   /// - Throws: `Refusal`, when the model has no such relationship.
   public init(parsing text: String, entity: Entity, model: Model) throws {
     for path in text.split(separator: ",") {

@@ -1,16 +1,17 @@
 import GraphModel
 
-/// The relationships that are loaded with a result, as paths that the compiler checks: `[\.board, \.tags.each.owner]`.
-/// They are paths of their own kind: a predicate can't be made of them, and they may go on behind a to-many.
+/// How many objects a load path leads to. Load paths name the relationships to load with a result, and are checked by
+/// the compiler: `[\.board, \.tags.each.owner]`. They are distinct from other paths: they can't form a predicate, and
+/// may continue after a to-many.
 public protocol LoadReach: PathReach {}
 
-/// It leads to one object, or to none.
+/// Leads to one object or none.
 public enum ToLoad: LoadReach {
   public typealias Followed = ToLoad
   public typealias IfThere = ToLoad
 }
 
-/// It leads to any number of objects.
+/// Leads to any number of objects.
 public enum ToLoadEach: LoadReach {
   public typealias Followed = ToLoadEach
   public typealias IfThere = ToLoadEach
@@ -18,7 +19,7 @@ public enum ToLoadEach: LoadReach {
 
 /// A path that ends at objects, and can therefore be loaded.
 public protocol LoadPath {
-  /// The relationships that it follows. A function of the type, because a path's members are the model's.
+  /// The relationships of a path. A static function, because a path's members are the model's properties.
   static func hops(of path: Self) -> [PropertyNumber]
 }
 
@@ -31,19 +32,19 @@ extension ToManyPath: LoadPath where Reach: LoadReach {
 }
 
 extension ToManyPath where Reach: LoadReach {
-  /// The objects, to go on from: `\.tags.each.owner`.
+  /// The members, to continue from: `\.tags.each.owner`.
   public var each: ObjectPath<Object, ToLoadEach> {
     ObjectPath(way: way.following(property, isToMany: true))
   }
 }
 
 extension RelationshipTree {
-  /// Paths from the objects of a class.
+  /// A tree of paths from the objects of a class.
   public init<Object: ManagedObject>(_ type: Object.Type, _ paths: [(ObjectPath<Object, ToLoad>) -> any LoadPath]) {
     self.init(paths.map { Self.hops(of: $0(ObjectPath(way: PathWay()))) })
   }
 
-  /// One path from the objects of a class.
+  /// A tree of one path from the objects of a class.
   public init<Object: ManagedObject, Path: LoadPath>(
     _ type: Object.Type, _ path: (ObjectPath<Object, ToLoad>) -> Path
   ) {
@@ -54,7 +55,7 @@ extension RelationshipTree {
 }
 
 extension ObjectContext {
-  /// What a path of to-ones leads to as this context has it; nil at the first that leads nowhere.
+  /// The object at the end of a path of to-ones in this context; nil if one of them leads to none.
   public func object<Object: ManagedObject, Destination: ManagedObject>(
     at path: (ObjectPath<Object, ToLoad>) -> ObjectPath<Destination, ToLoad>, from object: Object
   ) -> Destination? {
@@ -63,7 +64,7 @@ extension ObjectContext {
     return place as? Destination
   }
 
-  /// What a path of to-ones and a to-many behind them leads to as this context has it.
+  /// The objects at the end of a path of to-ones and a final to-many in this context.
   public func objects<Object: ManagedObject, Destination: ManagedObject>(
     at path: (ObjectPath<Object, ToLoad>) -> ToManyPath<Destination, ToLoad>, from object: Object
   ) -> [Destination] {

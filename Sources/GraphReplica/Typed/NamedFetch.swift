@@ -1,23 +1,24 @@
 import GraphModel
 
-/// A fetch request of the model with the values of its variables: `Project.overdue(now: now, client: "Acme")`, which is
-/// generated for each of them, so that the compiler checks names and types. A variable that is only asked to be equal to
-/// what may be null, or not, takes nil.
+/// A fetch request of the model with the values of its variables: `Project.overdue(now: now, client: "Acme")`.
+///
+/// Such a function is generated for each fetch request, so that the compiler checks names and types. A variable may
+/// be nil if it is only tested for equality or inequality with what may be null.
 public struct NamedFetch<Object: ManagedObject>: Sendable {
   /// Its name in the model.
   public let name: String
-  /// By the names of the variables.
+  /// The values, by the names of the variables.
   public let arguments: [String: TemplateArgument]
 
-  /// Generated code calls it.
+  /// For generated code.
   public init(_ name: String, _ arguments: [String: TemplateArgument] = [:]) {
     self.name = name
     self.arguments = arguments
   }
 
-  /// What is asked.
-  /// - Throws: `Refusal` where the model has no such fetch request of such objects; `PredicateSyntaxError` for a value that is
-  ///   missing, or none of its place.
+  /// The fetch request with its values filled in.
+  /// - Throws: `Refusal` where the model has no such fetch request of such objects; `PredicateSyntaxError` for a
+  ///   value that is missing, or of the wrong type.
   public func request(in model: Model) throws -> FetchRequest {
     guard let template = model.fetchRequest(named: name),
       template.entity == model.entity(named: Object.entityName)?.number

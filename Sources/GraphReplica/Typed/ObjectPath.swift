@@ -1,16 +1,17 @@
 import GraphModel
 
-/// The way to an object, which a typed predicate starts from: `$0` in
-/// `client.fetch(Person.self, where: { $0.manager.name == "Ann" })`.
+/// A path to an object, from which a typed predicate starts: `$0` in `client.fetch(Person.self, where: {
+/// $0.manager.name == "Ann" })`.
 ///
 /// Its members are the properties that the model gives `Object`; graph-generate writes them, in an extension for each
-/// entity, so that a subentity has those of its parents too. Only `id` is here: a name that a model may use must not be.
+/// entity, so that a subentity also has its parents' properties. Only `id` is declared here, because no other name
+/// may collide with one of a model.
 public struct ObjectPath<Object: ManagedObject, Reach: PathReach> {
   let way: PathWay
 
   init(way: PathWay) { self.way = way }
 
-  /// A to-one relationship of the object at the end of `path`. Generated code calls it.
+  /// A to-one relationship of the object at the end of `path`. For generated code.
   public init<Source, Before>(_ path: ObjectPath<Source, Before>, toOne property: PropertyNumber) {
     way = path.way.following(property, isToMany: false)
   }
@@ -19,30 +20,30 @@ public struct ObjectPath<Object: ManagedObject, Reach: PathReach> {
   public var id: TypedExpression<ObjectID, Reach> { TypedExpression(way, .identifier) }
 }
 
-/// A composite attribute of the object that a path leads to: its members are those of the composite.
+/// A composite attribute of the object at the end of a path: its members are those of the composite.
 public struct CompositePath<Composite, Reach: PathReach> {
   let way: PathWay
 
-  /// Generated code calls it.
+  /// For generated code.
   public init<Object>(_ path: ObjectPath<Object, Reach>) { way = path.way }
 }
 
-/// The way to the objects of a to-many relationship. What is asked of them says how many must answer: `any`, `all`,
-/// `none`, `count`, an aggregate, or a predicate of their own.
+/// A path to the objects of a to-many relationship. A condition states how many of them must satisfy it: with `any`,
+/// `all`, `none`, `count`, an aggregate, or a predicate of their own.
 public struct ToManyPath<Object: ManagedObject, Reach: PathReach> {
   let way: PathWay
   let property: PropertyNumber
 
-  /// A to-many relationship of the object at the end of `path`. Generated code calls it.
+  /// A to-many relationship of the object at the end of `path`. For generated code.
   public init<Source, Before>(_ path: ObjectPath<Source, Before>, toMany property: PropertyNumber) {
     way = path.way
     self.property = property
   }
 }
 
-/// The relationships that have been followed, and from which object.
+/// The relationships that a path follows, and the scope of the object that it starts from.
 struct PathWay {
-  /// How many subqueries lie around the object that the path starts from.
+  /// The number of subqueries around the object that the path starts from.
   var scope = 0
   var hops = [PropertyNumber]()
   var lastIsToMany = false
@@ -58,7 +59,7 @@ struct PathWay {
     return way
   }
 
-  /// What a path that stops here is compared by: the reference that its last to-one holds, or the objects' ids.
+  /// The path and end that a path to an object is compared by: the reference of its last to-one, or the objects' ids.
   var ownEnd: (way: PathWay, end: GraphPredicate.Path.End) {
     guard let last = hops.last, !lastIsToMany else { return (self, .identifier) }
     var way = self
@@ -81,17 +82,17 @@ extension ObjectPath {
     }
   }
 
-  /// It is that object, which the server must know: an unsaved one is nobody's.
+  /// Is the object, which the server must know: an unsaved object matches nothing.
   public static func == (left: Self, right: Object) -> TypedPredicate {
     left.comparing(.equal, .value(.object(right.id)))
   }
 
-  /// It is another object, or none.
+  /// Is another object, or none.
   public static func != (left: Self, right: Object) -> TypedPredicate {
     left.comparing(.notEqual, .value(.object(right.id)))
   }
 
-  /// Both paths lead to one object, or to none.
+  /// Both paths lead to the same object, or both to none.
   public static func == <Other: SingleReach>(left: Self, right: ObjectPath<Object, Other>) -> TypedPredicate {
     left.comparing(.equal, right)
   }
@@ -113,7 +114,7 @@ extension ObjectPath {
     }
   }
 
-  /// It is one of them; nothing is one of none.
+  /// Is one of the objects; false for an empty sequence.
   public func isIn(_ objects: some Sequence<Object>) -> TypedPredicate {
     comparing(.in, .list(objects.map { .object($0.id) }))
   }
@@ -127,7 +128,7 @@ extension ObjectPath where Reach: NullableReach {
   public static func != (left: Self, right: NoValue) -> TypedPredicate { left.comparing(.notEqual, .value(.null)) }
 }
 
-/// `nil`, where a typed predicate compares with it.
+/// `nil`, as a typed predicate compares with it.
 public struct NoValue: ExpressibleByNilLiteral, Sendable {
   public init(nilLiteral: ()) {}
 }

@@ -1,35 +1,35 @@
-/// How many values a typed path has for one object, and whether one of them may be null: known when the program is
-/// compiled, so that a comparison with nil, an order or a calculation that makes no sense does not compile. These are
-/// names for the compiler alone; nothing is ever made of them.
+/// How many values a typed path has for one object, and whether one of them may be null. Known at compile time, so
+/// that a meaningless comparison with nil, sort order or calculation does not compile. These types exist for the
+/// compiler only, and are never instantiated.
 public protocol PathReach {
-  /// Behind a required to-one relationship.
+  /// The reach after a required to-one relationship.
   associatedtype Followed: PathReach
-  /// Behind something optional.
+  /// The reach after an optional property.
   associatedtype IfThere: PathReach
 }
 
-/// One value for each object: such paths can be calculated with.
+/// One value for each object: such paths can be used in calculations.
 public protocol SingleReach: PathReach {}
 /// The value may be null.
 public protocol NullableReach: PathReach {}
-/// A path as it stands, which an order can go by.
+/// A plain path, which a sort order can use.
 public protocol SortableReach: SingleReach {}
 /// Any number of values, under `any`, `all` or `none`.
 public protocol QuantifiedReach: PathReach {}
 
-/// There is exactly one value.
+/// Exactly one value.
 public enum Here: SortableReach {
   public typealias Followed = Here
   public typealias IfThere = Maybe
 }
 
-/// There is one value, or null: it is optional, or something before it on its path is.
+/// One value, or null: the property, or one before it on its path, is optional.
 public enum Maybe: SortableReach, NullableReach {
   public typealias Followed = Maybe
   public typealias IfThere = Maybe
 }
 
-/// One value that is calculated. Null where it can't be: of null, by zero, beyond the range.
+/// One calculated value; null where it can't be calculated: from null, by zero, or out of range.
 public enum Calculated: SingleReach, NullableReach {
   public typealias Followed = Calculated
   public typealias IfThere = Calculated
@@ -47,7 +47,7 @@ public enum EachMaybe: QuantifiedReach, NullableReach {
   public typealias IfThere = EachMaybe
 }
 
-/// An attribute of a to-many's own objects, which `sum` and the like are made of: nothing behind it can be followed.
+/// An attribute of a to-many's members, as `sum` and other aggregates use it; the path ends there.
 public enum OfMembers: PathReach {
   public typealias Followed = Maybe
   public typealias IfThere = OfMembers

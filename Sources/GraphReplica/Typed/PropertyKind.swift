@@ -1,31 +1,31 @@
 import GraphModel
 
-/// What the values of a typed path or expression are. Swift's own types where one fits; names of their own for what
-/// Swift has no type for, so that a date is no number.
+/// The type of the values of a typed path or expression: one of Swift's own where it fits, otherwise a type of this
+/// module, so that a date is not a number.
 public protocol PropertyKind {
-  /// What a program writes.
+  /// The type of constants in a program.
   associatedtype Plain
-  /// What it can be compared with: texts of every sort are alike.
+  /// The kind that it can be compared with: all kinds of text are alike.
   associatedtype Like: PropertyKind
-  /// As predicates hold it.
+  /// The constant as predicates hold it.
   static func value(_ plain: Plain) -> Value
 }
 
-/// Kinds whose values have an order that means something.
+/// Kinds with a meaningful order.
 public protocol OrderedKind: PropertyKind where Like: OrderedKind {}
 
-/// Kinds that are calculated with.
+/// Kinds that can be used in calculations.
 public protocol NumberKind: OrderedKind {
-  /// What the average of such values is.
+  /// The kind of an average of such values.
   associatedtype Average: NumberKind
-  /// How the operators treat them.
+  /// How the arithmetic operators treat them.
   static var arithmetic: ArithmeticKind { get }
 }
 
-/// Kinds that are made of characters.
+/// Kinds of text.
 public protocol TextKind: PropertyKind where Plain == String, Like == String {}
 
-/// Attributes of the types `string` and `uri`, and what functions make of them.
+/// Attributes of the types `string` and `uri`, and results of functions over texts.
 extension String: TextKind, OrderedKind {
   public typealias Like = String
   public static func value(_ plain: String) -> Value { .string(plain) }
@@ -45,11 +45,11 @@ public enum JSONText: TextKind {
   public static func value(_ plain: String) -> Value { .string(plain) }
 }
 
-/// Attributes of the type `enumeration`: what graph-generate makes of one of the model's.
+/// Attributes of the type `enumeration`: graph-generate makes such a type of each enumeration of the model.
 public protocol EnumeratedValue: OrderedKind, RawRepresentable where RawValue == String, Plain == Self, Like == Self {}
 
 extension EnumeratedValue {
-  /// By its name.
+  /// The name of the case.
   public static func value(_ plain: Self) -> Value { .string(plain.rawValue) }
 }
 
@@ -91,7 +91,7 @@ extension [UInt8]: PropertyKind, OrderedKind {
   public static func value(_ plain: [UInt8]) -> Value { .data(plain) }
 }
 
-/// The ids of objects.
+/// Object ids.
 extension ObjectID: PropertyKind {
   public typealias Like = ObjectID
   public static func value(_ plain: ObjectID) -> Value { .object(plain) }
@@ -104,36 +104,36 @@ public enum DateTime: OrderedKind {
   public static func value(_ plain: Timestamp) -> Value { .date(plain) }
 }
 
-/// A span of time, which dates are calculated with: `.days(7)`.
+/// A span of time, for calculations with dates: `.days(7)`.
 public struct TimeSpan: Hashable, Comparable, Sendable {
   /// Its length; negative to look ahead.
   public let microseconds: Int64
 
-  /// A span of so many microseconds.
+  /// A span of `count` microseconds.
   public static func microseconds(_ count: Int64) -> TimeSpan { TimeSpan(count: count, .microseconds) }
-  /// A span of so many seconds.
+  /// A span of `count` seconds.
   public static func seconds(_ count: Int64) -> TimeSpan { TimeSpan(count: count, .seconds) }
-  /// A span of so many minutes.
+  /// A span of `count` minutes.
   public static func minutes(_ count: Int64) -> TimeSpan { TimeSpan(count: count, .minutes) }
-  /// A span of so many hours.
+  /// A span of `count` hours.
   public static func hours(_ count: Int64) -> TimeSpan { TimeSpan(count: count, .hours) }
-  /// A span of so many times 24 hours.
+  /// A span of `count` times 24 hours.
   public static func days(_ count: Int64) -> TimeSpan { TimeSpan(count: count, .days) }
-  /// A span of so many times 7 days.
+  /// A span of `count` times 7 days.
   public static func weeks(_ count: Int64) -> TimeSpan { TimeSpan(count: count, .weeks) }
 
-  /// A span of so many seconds and parts of one, to the nearest microsecond.
+  /// A span of `count` seconds, rounded to the nearest microsecond.
   public static func seconds(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .seconds) }
-  /// A span of so many minutes and parts of one, to the nearest microsecond.
+  /// A span of `count` minutes, rounded to the nearest microsecond.
   public static func minutes(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .minutes) }
-  /// A span of so many hours and parts of one, to the nearest microsecond.
+  /// A span of `count` hours, rounded to the nearest microsecond.
   public static func hours(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .hours) }
-  /// A span of so many times 24 hours and parts of that, to the nearest microsecond.
+  /// A span of `count` times 24 hours, rounded to the nearest microsecond.
   public static func days(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .days) }
-  /// A span of so many times 7 days and parts of that, to the nearest microsecond.
+  /// A span of `count` times 7 days, rounded to the nearest microsecond.
   public static func weeks(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .weeks) }
 
-  /// What is longer than 64 bits of microseconds, some 290,000 years, is as long as they reach.
+  /// A span clamped to 64 bits of microseconds, some 290,000 years.
   private init(count: Int64, _ unit: GraphFunction) {
     self.init(unit.apply([.integer(count)]), isNegative: count < 0)
   }

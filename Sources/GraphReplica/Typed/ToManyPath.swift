@@ -1,23 +1,23 @@
 import GraphModel
 
 extension ToManyPath where Reach: SingleReach {
-  /// Holds when it holds for at least one of the objects.
+  /// The members, with a comparison that at least one of them must satisfy.
   public var any: ObjectPath<Object, Each> { quantified(.any) }
 
-  /// Holds when it holds for every one of the objects, or there is none.
+  /// The members, with a comparison that every one of them must satisfy; true if there are none.
   public var all: ObjectPath<Object, Each> { quantified(.all) }
 
-  /// Holds when it holds for not one of the objects.
+  /// The members, with a comparison that none of them may satisfy.
   public var none: ObjectPath<Object, Each> { quantified(.none) }
 
   private func quantified(_ quantifier: GraphPredicate.Quantifier) -> ObjectPath<Object, Each> {
     ObjectPath(way: way.following(property, isToMany: true, quantifier))
   }
 
-  /// The object is one of them.
+  /// The object is a member.
   public func contains(_ object: Object) -> TypedPredicate { any == object }
 
-  /// How many of them satisfy a predicate. Paths of the objects around it may be used in it.
+  /// The number of members that satisfy a predicate, which may use paths of the enclosing objects.
   public func count(
     where predicate: @escaping (ObjectPath<Object, Here>) -> TypedPredicate
   ) -> TypedExpression<Int64, Calculated> {
@@ -29,40 +29,40 @@ extension ToManyPath where Reach: SingleReach {
     }
   }
 
-  /// At least one of them satisfies a predicate: one object all of it, where `any` asks for each comparison by itself.
+  /// At least one member satisfies the complete predicate, where `any` would apply to each comparison separately.
   public func contains(where predicate: @escaping (ObjectPath<Object, Here>) -> TypedPredicate) -> TypedPredicate {
     count(where: predicate) > 0
   }
 
-  /// None is there.
+  /// There are no members.
   public var isEmpty: TypedPredicate { count == 0 }
 }
 
 extension ToManyPath where Reach: QuantifiedReach {
-  /// The objects, under the `any`, `all` or `none` that the path has already.
+  /// The members, under the `any`, `all` or `none` that the path already has.
   public var each: ObjectPath<Object, Reach> { ObjectPath(way: way.following(property, isToMany: true)) }
 }
 
 extension ToManyPath {
-  /// How many there are.
+  /// The number of members.
   public var count: TypedExpression<Int64, Reach> { TypedExpression(way, .count(property)) }
 
-  /// An attribute's least value; null when there is none.
+  /// The smallest value of an attribute; null if there is none.
   public func min<Kind: OrderedKind>(
     _ attribute: (ObjectPath<Object, OfMembers>) -> TypedExpression<Kind, OfMembers>
   ) -> TypedExpression<Kind.Like, Reach.IfThere> { aggregate(.minimum, attribute) }
 
-  /// An attribute's greatest value; null when there is none.
+  /// The greatest value of an attribute; null if there is none.
   public func max<Kind: OrderedKind>(
     _ attribute: (ObjectPath<Object, OfMembers>) -> TypedExpression<Kind, OfMembers>
   ) -> TypedExpression<Kind.Like, Reach.IfThere> { aggregate(.maximum, attribute) }
 
-  /// An attribute's sum; 0 when there is none.
+  /// The sum of an attribute; 0 if there are no values.
   public func sum<Kind: NumberKind>(
     _ attribute: (ObjectPath<Object, OfMembers>) -> TypedExpression<Kind, OfMembers>
   ) -> TypedExpression<Kind, Reach> { aggregate(.sum, attribute) }
 
-  /// An attribute's average, nulls left out; null when there is none.
+  /// The average of an attribute, nulls excluded; null if there are no values.
   public func average<Kind: NumberKind>(
     _ attribute: (ObjectPath<Object, OfMembers>) -> TypedExpression<Kind, OfMembers>
   ) -> TypedExpression<Kind.Average, Reach.IfThere> { aggregate(.average, attribute) }
@@ -71,7 +71,7 @@ extension ToManyPath {
     _ aggregate: GraphPredicate.Aggregate,
     _ attribute: (ObjectPath<Object, OfMembers>) -> TypedExpression<Kind, OfMembers>
   ) -> TypedExpression<Result, After> {
-    // Nothing but an attribute of the object itself has this type.
+    // Only an attribute of the member itself has this type.
     guard case .path(let path) = attribute(ObjectPath(way: PathWay())).build(0), case .property(let number) = path.end
     else { preconditionFailure("an aggregate is made of an attribute") }
     return TypedExpression(way, .aggregate(aggregate, property, attribute: number))

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// The four operators, between expressions of one kind and with plain numbers. Kinds are never mixed in silence: say
+/// The four operators, between expressions of one kind and with constants. Kinds are never converted implicitly: use
 /// `asDouble` or `asDecimal`.
 extension TypedExpression where Kind: NumberKind, Reach: SingleReach {
   private static func combining(
@@ -20,7 +20,7 @@ extension TypedExpression where Kind: NumberKind, Reach: SingleReach {
     combining(.add, left.build, constant(right))
   }
 
-  /// The difference to a number.
+  /// The difference from a number.
   public static func - (left: Self, right: Kind.Plain) -> TypedExpression<Kind, Calculated> {
     combining(.subtract, left.build, constant(right))
   }
@@ -30,7 +30,7 @@ extension TypedExpression where Kind: NumberKind, Reach: SingleReach {
     combining(.multiply, left.build, constant(right))
   }
 
-  /// The quotient by a number; of whole numbers cut towards zero, and null by zero.
+  /// The quotient by a number; whole numbers are truncated towards zero. Null for a division by zero.
   public static func / (left: Self, right: Kind.Plain) -> TypedExpression<Kind, Calculated> {
     combining(.divide, left.build, constant(right))
   }
@@ -70,7 +70,7 @@ extension TypedExpression where Kind: NumberKind, Reach: SingleReach {
     left: Self, right: TypedExpression<Kind, Other>
   ) -> TypedExpression<Kind, Calculated> { combining(.multiply, left.build, right.build) }
 
-  /// The quotient of two expressions; of whole numbers cut towards zero, and null by zero.
+  /// The quotient of two expressions; whole numbers are truncated towards zero. Null for a division by zero.
   public static func / <Other: SingleReach>(
     left: Self, right: TypedExpression<Kind, Other>
   ) -> TypedExpression<Kind, Calculated> { combining(.divide, left.build, right.build) }

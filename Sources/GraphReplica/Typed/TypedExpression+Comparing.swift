@@ -28,23 +28,23 @@ extension TypedExpression {
 
   // MARK: - Equality
 
-  /// The value is that one.
+  /// Equal to the value.
   public static func == (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.equal, right) }
 
-  /// The value is another one, or null.
+  /// Different from the value, or null.
   public static func != (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.notEqual, right) }
 
-  /// Both have one value, or both are null.
+  /// Both are equal, or both are null.
   public static func == <OtherKind, Other: SingleReach>(
     left: Self, right: TypedExpression<OtherKind, Other>
   ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.equal, with: right) }
 
-  /// They have two values, or one of them is null.
+  /// The two differ, or one of them is null.
   public static func != <OtherKind, Other: SingleReach>(
     left: Self, right: TypedExpression<OtherKind, Other>
   ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.notEqual, with: right) }
 
-  /// The value is one of them; nothing is one of none.
+  /// Equal to one of the values; false for an empty sequence.
   public func isIn(_ values: some Sequence<Kind.Plain>) -> TypedPredicate {
     let list = values.map { Kind.value($0) }
     return comparing(.in) { _ in .list(list) }
@@ -52,7 +52,7 @@ extension TypedExpression {
 }
 
 extension TypedExpression {
-  /// The value is one of other expressions' values.
+  /// Equal to one of the other expressions' values.
   public func isIn<OtherKind, Other: SingleReach>(
     _ first: TypedExpression<OtherKind, Other>, _ others: TypedExpression<OtherKind, Other>...
   ) -> TypedPredicate where OtherKind.Like == Kind.Like { comparing(.in, ([first] + others).map(\.build)) }
@@ -75,15 +75,15 @@ extension TypedExpression where Kind == Bool {
 
 // MARK: - Order
 
-/// Null is neither less nor greater than anything.
+/// Comparisons by order. Null is neither less nor greater than anything.
 extension TypedExpression where Kind: OrderedKind {
   /// Less than a value.
   public static func < (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.less, right) }
-  /// A value or less.
+  /// Less than or equal to a value.
   public static func <= (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.lessOrEqual, right) }
   /// Greater than a value.
   public static func > (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.greater, right) }
-  /// A value or greater.
+  /// Greater than or equal to a value.
   public static func >= (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.greaterOrEqual, right) }
 
   /// Less than another expression.
@@ -91,7 +91,7 @@ extension TypedExpression where Kind: OrderedKind {
     left: Self, right: TypedExpression<OtherKind, Other>
   ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.less, with: right) }
 
-  /// Another expression's value, or less.
+  /// Less than or equal to another expression.
   public static func <= <OtherKind, Other: SingleReach>(
     left: Self, right: TypedExpression<OtherKind, Other>
   ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.lessOrEqual, with: right) }
@@ -101,7 +101,7 @@ extension TypedExpression where Kind: OrderedKind {
     left: Self, right: TypedExpression<OtherKind, Other>
   ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.greater, with: right) }
 
-  /// Another expression's value, or greater.
+  /// Greater than or equal to another expression.
   public static func >= <OtherKind, Other: SingleReach>(
     left: Self, right: TypedExpression<OtherKind, Other>
   ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.greaterOrEqual, with: right) }
@@ -112,7 +112,7 @@ extension TypedExpression where Kind: OrderedKind {
     return comparing(.between) { _ in .list(ends) }
   }
 
-  /// The same with expressions at both ends.
+  /// Not less than `low` and not greater than `high`, which are expressions.
   public func isBetween<LowKind, Low: SingleReach, HighKind, High: SingleReach>(
     _ low: TypedExpression<LowKind, Low>, _ high: TypedExpression<HighKind, High>
   ) -> TypedPredicate where LowKind.Like == Kind.Like, HighKind.Like == Kind.Like {
@@ -121,67 +121,69 @@ extension TypedExpression where Kind: OrderedKind {
 }
 
 extension TypedExpression where Kind: OrderedKind, Kind.Plain: Comparable {
-  /// Not less than the beginning of `span` and not greater than its end: `$0.weight.isIn(0.5...2)`. Of whole numbers and
-  /// of dates, too, it is two ends and not all that lies between them.
+  /// Not less than the lower bound of `span` and not greater than the upper one: `$0.weight.isIn(0.5...2)`. Also for
+  /// whole numbers and dates, the predicate compares with two bounds, and does not list the values between them.
   public func isIn(_ span: ClosedRange<Kind.Plain>) -> TypedPredicate { isBetween(span.lowerBound, span.upperBound) }
 }
 
 // MARK: - Text
 
 extension TypedExpression where Kind: TextKind {
-  /// The text is that one, case or diacritics aside.
+  /// Equal to the text, ignoring case or diacritics as `options` say.
   public func isEqual(to text: String, _ options: StringOptions) -> TypedPredicate {
     comparing(.equal, text, options)
   }
 
-  /// The text occurs in it.
+  /// Contains the text.
   public func contains(_ text: String, _ options: StringOptions = []) -> TypedPredicate {
     comparing(.contains, text, options)
   }
 
-  /// It begins with the text.
+  /// Begins with the text.
   public func hasPrefix(_ text: String, _ options: StringOptions = []) -> TypedPredicate {
     comparing(.beginsWith, text, options)
   }
 
-  /// It ends with the text.
+  /// Ends with the text.
   public func hasSuffix(_ text: String, _ options: StringOptions = []) -> TypedPredicate {
     comparing(.endsWith, text, options)
   }
 
-  /// Another expression's text occurs in it.
+  /// Contains another expression's text.
   public func contains<OtherKind: TextKind, Other: SingleReach>(
     _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
   ) -> TypedPredicate { comparing(.contains, with: other, options) }
 
-  /// It begins with another expression's text.
+  /// Begins with another expression's text.
   public func hasPrefix<OtherKind: TextKind, Other: SingleReach>(
     _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
   ) -> TypedPredicate { comparing(.beginsWith, with: other, options) }
 
-  /// It ends with another expression's text.
+  /// Ends with another expression's text.
   public func hasSuffix<OtherKind: TextKind, Other: SingleReach>(
     _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
   ) -> TypedPredicate { comparing(.endsWith, with: other, options) }
 
-  /// The text is one of them, case or diacritics aside; nothing is one of none.
+  /// Equal to one of the texts, ignoring case or diacritics as `options` say; false for an empty sequence.
   public func isIn(_ texts: some Sequence<String>, _ options: StringOptions) -> TypedPredicate {
     let list = texts.map { Value.string($0) }
     return comparing(.in, options) { _ in .list(list) }
   }
 
-  /// `*` stands for any text, `?` for one character. The server refuses a pattern of more than 1,000 bytes.
+  /// Matches a pattern, in which `*` stands for any text and `?` for one character. The server refuses a pattern of
+  /// more than 1,000 bytes.
   public func isLike(_ pattern: String, _ options: StringOptions = []) -> TypedPredicate {
     comparing(.like, pattern, options)
   }
 
-  /// The expression matches the whole text, under its own options. It was checked when it was read.
+  /// The regular expression matches the complete text, under its own options. Its syntax was checked when it was
+  /// parsed.
   public func matches(_ expression: RegularExpression) -> TypedPredicate {
     comparing(.matches, expression.pattern, expression.options)
   }
 }
 
 extension TypedExpression where Kind == FullText {
-  /// Every word of `words` begins a word of the text.
+  /// Each word of `words` is the beginning of a word of the text.
   public func search(_ words: String) -> TypedPredicate { comparing(.search, words) }
 }

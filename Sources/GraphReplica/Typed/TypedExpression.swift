@@ -1,10 +1,10 @@
 import GraphModel
 
-/// What a typed predicate compares and an order goes by: an attribute at the end of a path, or what is calculated of
-/// such. The compiler knows its kind and whether it may be null.
+/// An operand of a typed predicate or sort order: an attribute at the end of a path, or a calculation from such
+/// attributes. The compiler knows its kind, and whether it may be null.
 public struct TypedExpression<Kind: PropertyKind, Reach: PathReach> {
-  /// A path says how many subqueries lie between it and its object; that is known only when the predicate is whole. So
-  /// an expression is made when its place is known: inside so many subqueries.
+  /// Builds the expression inside `depth` subqueries. A path states how many subqueries lie between it and its
+  /// object, and that is known only when the predicate is complete.
   let build: (_ depth: Int) -> GraphExpression
   let quantifier: GraphPredicate.Quantifier
 
@@ -17,12 +17,12 @@ public struct TypedExpression<Kind: PropertyKind, Reach: PathReach> {
     self.init(way.quantifier) { depth in .path(way.path(end, depth: depth)) }
   }
 
-  /// An attribute of the object at the end of `path`. Generated code calls it.
+  /// An attribute of the object at the end of `path`. For generated code.
   public init<Object, Before>(_ path: ObjectPath<Object, Before>, attribute: PropertyNumber) {
     self.init(path.way, .property(attribute))
   }
 
-  /// A member of a composite attribute. Generated code calls it.
+  /// A member of a composite attribute. For generated code.
   public init<Composite, Before>(_ path: CompositePath<Composite, Before>, attribute: PropertyNumber) {
     self.init(path.way, .property(attribute))
   }
@@ -37,21 +37,21 @@ extension TypedExpression where Reach: SingleReach {
     TypedExpression<Result, Calculated> { depth in .function(function, [build(depth)] + arguments) }
   }
 
-  /// The value, or another one where it is null.
+  /// The value, or another one if it is null.
   public func ifNull(_ other: Kind.Plain) -> TypedExpression<Kind.Like, Calculated> {
     calling(.ifNull, .value(Kind.value(other)))
   }
 }
 
 extension TypedExpression where Reach: SingleReach {
-  /// The value, or another expression's where it is null.
+  /// The value, or another expression's if it is null.
   public func ifNull<OtherKind, Other: SingleReach>(
     _ other: TypedExpression<OtherKind, Other>
   ) -> TypedExpression<Kind.Like, Calculated> where OtherKind.Like == Kind.Like {
     TypedExpression<Kind.Like, Calculated> { .function(.ifNull, [build($0), other.build($0)]) }
   }
 
-  /// Another expression's value, or null where this one is null.
+  /// Another expression's value, or null if this one is null.
   public func given<OtherKind, Other: SingleReach>(
     _ other: TypedExpression<OtherKind, Other>
   ) -> TypedExpression<OtherKind.Like, Calculated> {
@@ -65,45 +65,45 @@ extension TypedExpression where Kind == Bool, Reach: SingleReach {
 }
 
 extension TypedExpression where Kind == DateTime, Reach: SingleReach {
-  /// As RFC 3339 writes it, in UTC.
+  /// The date in the format of RFC 3339, in UTC.
   public var asText: TypedExpression<String, Calculated> { calling(.string) }
 }
 
 extension TypedExpression where Kind == UniqueID, Reach: SingleReach {
-  /// With its hyphens.
+  /// The UUID with its hyphens.
   public var asText: TypedExpression<String, Calculated> { calling(.string) }
 }
 
 extension TypedExpression where Kind: TextKind, Reach: SingleReach {
-  /// In small letters.
+  /// The text in lower case.
   public var lowercased: TypedExpression<String, Calculated> { calling(.lowercase) }
-  /// In capitals.
+  /// The text in upper case.
   public var uppercased: TypedExpression<String, Calculated> { calling(.uppercase) }
-  /// Without case and diacritics, as `[cd]` compares.
+  /// The text without case and diacritics, as `[cd]` compares.
   public var canonical: TypedExpression<String, Calculated> { calling(.canonical) }
-  /// Without white space at either end.
+  /// The text without white space at either end.
   public var trimmed: TypedExpression<String, Calculated> { calling(.trimmed) }
-  /// In Unicode scalars.
+  /// The length in Unicode scalars.
   public var length: TypedExpression<Int64, Calculated> { calling(.length) }
-  /// The number that the text is; null for a text that is none.
+  /// The number that the text represents; null if it represents none.
   public var asInteger: TypedExpression<Int64, Calculated> { calling(.integer) }
-  /// The number that the text is; null for a text that is none.
+  /// The number that the text represents; null if it represents none.
   public var asDouble: TypedExpression<Double, Calculated> { calling(.double) }
-  /// The number that the text is; null for a text that is none.
+  /// The number that the text represents; null if it represents none.
   public var asDecimal: TypedExpression<DecimalValue, Calculated> { calling(.decimal) }
-  /// The date that the text is, as RFC 3339 writes it; null for a text that is none.
+  /// The date that the text represents in the format of RFC 3339; null if it represents none.
   public var asDate: TypedExpression<DateTime, Calculated> { calling(.date) }
-  /// The UUID that the text is, with its hyphens; null for a text that is none.
+  /// The UUID that the text represents, with its hyphens; null if it represents none.
   public var asUniqueID: TypedExpression<UniqueID, Calculated> { calling(.uuid) }
-  /// The bytes that the text is in base64; null for a text that is none.
+  /// The bytes that the text represents in base64; null if it represents none.
   public var asData: TypedExpression<[UInt8], Calculated> { calling(.data) }
 
-  /// Both, one behind the other.
+  /// The concatenation of both texts.
   public static func + (left: Self, right: String) -> TypedExpression<String, Calculated> {
     left.calling(.concat, .value(.string(right)))
   }
 
-  /// Both, one behind the other.
+  /// The concatenation of both texts.
   public static func + <OtherKind: TextKind, Other: SingleReach>(
     left: Self, right: TypedExpression<OtherKind, Other>
   ) -> TypedExpression<String, Calculated> {
@@ -112,9 +112,9 @@ extension TypedExpression where Kind: TextKind, Reach: SingleReach {
 }
 
 extension TypedExpression where Kind: NumberKind, Reach: SingleReach {
-  /// Without its sign.
+  /// The absolute value.
   public var absolute: TypedExpression<Kind, Calculated> { calling(.abs) }
-  /// As people write it.
+  /// The number as people write it.
   public var asText: TypedExpression<String, Calculated> { calling(.string) }
 }
 
@@ -124,48 +124,48 @@ extension TypedExpression where Kind == Int64, Reach: SingleReach {
   /// The same number as a `DecimalValue`.
   public var asDecimal: TypedExpression<DecimalValue, Calculated> { calling(.decimal) }
 
-  /// What is left of a division, with the sign of the dividend; null for a division by zero.
+  /// The remainder of a division, with the sign of the dividend; null for a division by zero.
   public static func % (left: Self, right: Int64) -> TypedExpression<Int64, Calculated> {
     left.calling(.modulus, .value(.integer(right)))
   }
 }
 
 extension TypedExpression where Kind == Double, Reach: SingleReach {
-  /// The nearest whole number; halves go away from zero.
+  /// The nearest whole number; halves are rounded away from zero.
   public var rounded: TypedExpression<Double, Calculated> { calling(.round) }
-  /// The next whole number that is not smaller.
+  /// The smallest whole number that is not smaller than the value.
   public var roundedUp: TypedExpression<Double, Calculated> { calling(.ceiling) }
-  /// The next whole number that is not greater.
+  /// The greatest whole number that is not greater than the value.
   public var roundedDown: TypedExpression<Double, Calculated> { calling(.floor) }
-  /// Without its fraction.
+  /// The value without its fraction.
   public var truncated: TypedExpression<Double, Calculated> { calling(.trunc) }
-  /// Null for a negative number.
+  /// The square root; null for a negative number.
   public var squareRoot: TypedExpression<Double, Calculated> { calling(.sqrt) }
-  /// Without its fraction, as a whole number; null beyond 64 bits.
+  /// The value without its fraction, as a whole number; null beyond 64 bits.
   public var asInteger: TypedExpression<Int64, Calculated> { calling(.integer) }
 
-  /// To a whole power; null for another.
+  /// The value to the power of a whole number; null for any other exponent.
   public func power(_ exponent: Double) -> TypedExpression<Double, Calculated> {
     calling(.power, .value(.double(exponent)))
   }
 }
 
 extension TypedExpression where Kind == DecimalValue, Reach: SingleReach {
-  /// What is left of a division, with the sign of the dividend; null for a division by zero.
+  /// The remainder of a division, with the sign of the dividend; null for a division by zero.
   public static func % (left: Self, right: DecimalValue) -> TypedExpression<DecimalValue, Calculated> {
     left.calling(.modulus, .value(.decimal(right)))
   }
 
-  /// The nearest whole number; halves go away from zero.
+  /// The nearest whole number; halves are rounded away from zero.
   public var rounded: TypedExpression<DecimalValue, Calculated> { calling(.round) }
-  /// The next whole number that is not smaller.
+  /// The smallest whole number that is not smaller than the value.
   public var roundedUp: TypedExpression<DecimalValue, Calculated> { calling(.ceiling) }
-  /// The next whole number that is not greater.
+  /// The greatest whole number that is not greater than the value.
   public var roundedDown: TypedExpression<DecimalValue, Calculated> { calling(.floor) }
-  /// Without its fraction.
+  /// The value without its fraction.
   public var truncated: TypedExpression<DecimalValue, Calculated> { calling(.trunc) }
   /// The nearest `Double`.
   public var asDouble: TypedExpression<Double, Calculated> { calling(.double) }
-  /// Without its fraction, as a whole number; null beyond 64 bits.
+  /// The value without its fraction, as a whole number; null beyond 64 bits.
   public var asInteger: TypedExpression<Int64, Calculated> { calling(.integer) }
 }

@@ -1,19 +1,20 @@
 import GraphModel
 import GraphWire
 
-/// A condition that the compiler has checked against the model: every name is one of its properties, every value has
+/// A condition that the compiler has checked against the model: each name is one of its properties, each value has
 /// its property's type, and nil is compared only with what may be null.
 ///
-/// It is written as a closure over an ``ObjectPath``, and becomes a `GraphPredicate` without any text between.
+/// A program writes it as a closure over an ``ObjectPath``; it becomes a `GraphPredicate` without an intermediate
+/// text form.
 public struct TypedPredicate {
-  /// Inside so many subqueries.
+  /// Builds the predicate inside `depth` subqueries.
   let build: (_ depth: Int) -> GraphPredicate
 
   init(build: @escaping (Int) -> GraphPredicate) { self.build = build }
 
-  /// Every object.
+  /// Matches every object.
   public static var always: TypedPredicate { TypedPredicate { _ in .always } }
-  /// No object.
+  /// Matches no object.
   public static var never: TypedPredicate { TypedPredicate { _ in .never } }
 
   /// Both hold.
@@ -34,14 +35,14 @@ public struct TypedPredicate {
     }
   }
 
-  /// It does not hold.
+  /// The predicate does not hold.
   public static prefix func ! (predicate: TypedPredicate) -> TypedPredicate {
     TypedPredicate { depth in .not(predicate.build(depth)) }
   }
 }
 
 extension GraphPredicate {
-  /// What a closure says of the objects of a class: `GraphPredicate(Person.self) { $0.age > 30 }`.
+  /// The predicate of a closure over the objects of a class: `GraphPredicate(Person.self) { $0.age > 30 }`.
   public init<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate
   ) {
@@ -51,12 +52,12 @@ extension GraphPredicate {
 
 // MARK: - Orders
 
-/// A key of an order that the compiler has checked: `\.created.descending`.
+/// A sort key that the compiler has checked: `\.created.descending`.
 public struct TypedSortKey: Sendable {
   let key: SortKey
 }
 
-/// An order of strings for people, before its direction is said.
+/// A text path with a collation, which either direction makes a sort key.
 public struct CollatedText {
   let path: GraphPredicate.Path
   let collation: Collation
@@ -69,26 +70,26 @@ public struct CollatedText {
 
 extension TypedExpression where Reach: SortableReach {
   var path: GraphPredicate.Path {
-    // Everything else has another reach.
+    // Only a path has this reach.
     guard case .path(let path) = build(0) else { preconditionFailure("an order goes by paths") }
     return path
   }
 
-  /// The least value first, null before it.
+  /// Ascending, null first.
   public var ascending: TypedSortKey { TypedSortKey(key: SortKey(path)) }
-  /// The greatest value first, null at the end.
+  /// Descending, null last.
   public var descending: TypedSortKey { TypedSortKey(key: SortKey(path, ascending: false)) }
 }
 
 extension TypedExpression where Kind: TextKind, Reach: SortableReach {
-  /// As people order texts: see `Collation`.
+  /// Sorts as people order texts: see `Collation`.
   public var localized: CollatedText { CollatedText(path: path, collation: .localized) }
-  /// The same, and `9` before `10`.
+  /// Sorts as people order texts, and `9` before `10`.
   public var natural: CollatedText { CollatedText(path: path, collation: .natural) }
 }
 
 extension [SortKey] {
-  /// The order of a class's objects: `[SortKey](Person.self, [\.name.localized.ascending, \.age.descending])`.
+  /// The sort order of a class's objects: `[SortKey](Person.self, [\.name.localized.ascending, \.age.descending])`.
   public init<Object: ManagedObject>(
     _ type: Object.Type, _ keys: [(ObjectPath<Object, Here>) -> TypedSortKey]
   ) {
@@ -97,7 +98,7 @@ extension [SortKey] {
 }
 
 extension ObjectContext {
-  /// The objects of a live query as they are now, in the given order.
+  /// The current objects of a live query, in the given order.
   public func result<Object: ManagedObject>(
     of query: QueryID, as type: Object.Type, sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = []
   ) -> [Object] {

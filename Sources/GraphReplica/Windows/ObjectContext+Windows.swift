@@ -1,14 +1,14 @@
 import GraphModel
 import GraphWire
 
-/// Windows of ordered live queries: a list of a hundred thousand costs a client the rows that it shows.
+/// Windows of ordered live queries: of a list of a hundred thousand, a client reads only the rows that it shows.
 extension ObjectContext {
-  /// Follows a part of a query's result, in an order; it shows nothing until the first rows have come.
+  /// Follows a part of a query's ordered result; it is empty until the first rows have arrived.
   /// - Parameters:
-  ///   - sort: over the object's own properties; ids settle ties.
-  ///   - offset: so many rows are passed over.
-  ///   - limit: at most so many rows, from 1 to 1,000.
-  ///   - prefetching: what is loaded along with its objects, and with those that join it later.
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
+  ///   - prefetching: relationships to load with its objects, and with those that join it later.
   public func follow(
     entity: Entity, predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
     prefetching: RelationshipTree = .none
@@ -31,8 +31,8 @@ extension ObjectContext {
     return lastQuery
   }
 
-  /// Lets a window show another part of its query. What it showed stays until the new rows are here; then observers are
-  /// told the difference. Of several wishes in a row the last one counts.
+  /// Moves a window to another part of its query. The old rows stay visible until the new ones arrive; then observers
+  /// receive the difference. Of several moves in a row the last one counts.
   /// - Parameter limit: nil leaves it as it is.
   public func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
     if let parent { return parent.moveWindow(of: query, offset: offset, limit: limit) }
@@ -43,7 +43,7 @@ extension ObjectContext {
         query, offset: UInt64(max(0, offset)), limit: limit.map { UInt64(min(max(1, $0), most)) } ?? window.limit))
   }
 
-  /// What a window shows now; nil for a query without one.
+  /// The visible rows of a window; nil for a query without one.
   public func window(of query: QueryID) -> QueryWindow? {
     if let parent {
       guard var window = parent.window(of: query) else { return nil }
@@ -56,7 +56,7 @@ extension ObjectContext {
       limit: held.limit, total: held.total)
   }
 
-  /// Where a window stands, and how many rows its query has before limit and offset; nil for a query without one.
+  /// The place of a window, and the number of rows of its query before limit and offset; nil for a query without one.
   public func windowPlace(of query: QueryID) -> (offset: Int, limit: Int, total: Int)? {
     if let parent { return parent.windowPlace(of: query) }
     return windows[query].map { ($0.offset, $0.limit, $0.total) }
@@ -82,29 +82,29 @@ extension ObjectContext {
   }
 }
 
-/// What a window shows.
+/// The visible rows of a window.
 public struct QueryWindow {
-  /// Its rows, in order.
+  /// The rows, in order.
   public var objects: [ManagedObject]
-  /// So many rows come before them.
+  /// The number of rows before them.
   public var offset: Int
-  /// So many rows it shows at most.
+  /// The maximum number of rows.
   public var limit: Int
-  /// How many rows the query has before limit and offset: what a scroll bar is made for.
+  /// The number of rows of the query before limit and offset, as for a scroll bar.
   public var total: Int
 
-  /// Its rows, in order, as objects of their class.
+  /// The rows, in order, as objects of their class.
   public func objects<Object: ManagedObject>(as type: Object.Type) -> [Object] { objects.compactMap { $0 as? Object } }
 }
 
-/// The rows of a window, as the context has them.
+/// The rows of a window, as the context holds them.
 struct HeldWindow {
   var rows = [ObjectID]()
   var offset = 0
   var limit = 0
   var total = 0
 
-  /// One commit: what left is taken out, then what came or moved is put in, by ascending place.
+  /// Applies one commit: removes the rows that left, then inserts those that came or moved, by ascending place.
   mutating func apply(_ changes: [Delta.Change], total: UInt64?) -> WindowDifference {
     let old = rows
     let gone = Set(changes.filter { $0.kind == .removed || $0.place != nil }.map(\.id))

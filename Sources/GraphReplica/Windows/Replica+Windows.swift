@@ -1,36 +1,37 @@
 import GraphModel
 import GraphWire
 
-/// What a window shows.
+/// The rows of a window.
 public struct WindowRows: Hashable, Sendable {
-  /// In their order.
+  /// The ids of the rows, in order.
   public var rows: [ObjectID]
-  /// Of these, at least the objects that it did not show before.
+  /// The objects of the rows, at least of those that the window did not show before.
   public var objects: [ObjectImage]
-  /// How many rows the query has before limit and offset.
+  /// The number of rows of the query before limit and offset.
   public var total: UInt64
-  /// So many of them come before the window.
+  /// The number of rows before the window.
   public var offset: UInt64
-  /// So many rows it has at most.
+  /// The maximum number of rows in the window.
   public var limit: UInt64
 
-  /// Whole rows.
+  /// Rows that arrived with all of their objects.
   init(_ objects: [ObjectImage], total: UInt64, _ place: Subscribe.Window) {
     (rows, self.objects, self.total) = (objects.map(\.id), objects, total)
     (offset, limit) = (place.offset, place.limit)
   }
 
-  /// Rows of which some are known.
+  /// Rows of which some objects are already known.
   init(_ moved: WindowMoved, _ place: Subscribe.Window) {
     (rows, objects, total) = (moved.rows, moved.objects, moved.total)
     (offset, limit) = (place.offset, place.limit)
   }
 }
 
-/// Windows that move: one move at a time, the newest wish next; where a window stands counts over every reconnect.
+/// Windows that move. One move is in flight at a time, followed by the newest place that was requested. The place
+/// survives reconnects.
 ///
-/// What a window shows at another place is of the revision that this connection had been told, so it waits with the
-/// deltas for the advance behind it. Until then the window has two numbers, and deltas of both belong to it.
+/// The rows of the new place are of the revision that this connection has been sent, so they wait with the deltas for
+/// the next advance. Until then the window has two numbers, and deltas under both belong to it.
 extension Replica {
   mutating func moveWindow(_ query: QueryID, _ offset: UInt64, _ limit: UInt64, _ actions: inout [ReplicaAction]) {
     guard queries[query]?.subscribe.window != nil else { return }
@@ -39,7 +40,7 @@ extension Replica {
     moveOn(query, &actions)
   }
 
-  /// Says where the window is to stand, if the server has been told another place and what it shows there is shown.
+  /// Sends the requested place, if it differs from the last one sent, and the rows of that one are visible.
   mutating func moveOn(_ query: QueryID, _ actions: inout [ReplicaAction]) {
     guard case .live = phase, let followed = queries[query], !followed.isMoving, followed.incoming == nil,
       followed.isLoaded,
@@ -51,7 +52,7 @@ extension Replica {
     send(.moveWindow(query: number, offset: place.offset, limit: place.limit), for: .moveWindow(query), &actions)
   }
 
-  /// The window stands where it is to stand.
+  /// Handles the answer to a move.
   mutating func take(_ moved: WindowMoved, of query: QueryID, _ actions: inout [ReplicaAction]) {
     guard let before = queries[query]?.number else {
       return send(.unsubscribe(query: moved.query), for: .other, &actions)
@@ -61,7 +62,7 @@ extension Replica {
     moves[query] = (moved, before)
   }
 
-  /// The server does not know what this side holds: all of the rows come again.
+  /// Handles a move that is answered by a new result: the server does not know which rows this side holds.
   mutating func takeAnew(_ query: QueryID, _ number: UInt64, _ actions: inout [ReplicaAction]) {
     guard let before = queries[query]?.number else {
       return send(.unsubscribe(query: number), for: .other, &actions)
@@ -77,8 +78,8 @@ extension Replica {
     staged.removeAll { $0.query == before }
   }
 
-  /// The rows of the place that the window has moved to come anew: those that the move brought are older, and are not shown
-  /// over them.
+  /// Drops a move when the rows of its place are reloaded: the rows that the move brought are older, and must not
+  /// replace them.
   mutating func dropMove(of query: QueryID) {
     guard let move = moves.removeValue(forKey: query) else { return }
     numbers[move.before] = nil
@@ -88,7 +89,7 @@ extension Replica {
     queries[query]?.isMoving = false
   }
 
-  /// The window stays where it is.
+  /// Handles a refused move: the window stays where it is.
   mutating func stay(_ query: QueryID) {
     let shown = queries[query]?.shown
     queries[query]?.isMoving = false
@@ -96,7 +97,7 @@ extension Replica {
     queries[query]?.subscribe.window = shown
   }
 
-  /// Moves as of earlier revisions than this one come before it.
+  /// Publishes moves of revisions before this one.
   mutating func showMoves(before revision: Revision, _ actions: inout [ReplicaAction]) {
     for query in moves.keys.sorted() {
       guard let move = moves[query], move.moved.at.revision < revision else { continue }

@@ -1,27 +1,27 @@
 import GraphModel
 
-/// What happened to the rows of a window, in places from 0: what a list on a screen has to be told.
+/// The changes to the rows of a window, as indices from 0 for a list view.
 public struct WindowDifference: Hashable, Sendable {
-  /// A row that stands in another order to its neighbors.
+  /// A row whose order among the remaining rows changed.
   public struct Move: Hashable, Sendable {
-    /// Its place before.
+    /// The index before the change.
     public var from: Int
-    /// Its place now.
+    /// The index after the change.
     public var to: Int
   }
 
-  /// Places before, ascending: rows that went, or slid out.
+  /// Indices before the change, ascending: rows that left the query or the window.
   public var removed = [Int]()
-  /// Places now, ascending: rows that came, or slid in.
+  /// Indices after the change, ascending: rows that joined the query or the window.
   public var inserted = [Int]()
-  /// By their places now: the fewest rows whose moves explain the new order.
+  /// By index after the change: the fewest rows whose moves explain the new order.
   public var moved = [Move]()
-  /// Places now, ascending: rows that stayed and have other values.
+  /// Indices after the change, ascending: rows that stayed and have other values.
   public var updated = [Int]()
-  /// How many rows there are before limit and offset; nil where there are as many as before.
+  /// The number of rows before limit and offset; nil if it did not change.
   public var total: Int?
 
-  /// From one order of rows to another.
+  /// The difference between two orders of rows.
   init(from old: [ObjectID], to new: [ObjectID], updated: Set<ObjectID>, total: Int?) {
     self.total = total
     let oldPlaces = Dictionary(zip(old, old.indices)) { first, _ in first }

@@ -2,18 +2,20 @@ import Foundation
 import Logging
 import NIOCore
 
-/// Pauses accepting after an error, such as that of the descriptor limit: a connection that can't be accepted keeps its
-/// socket ready, so without a pause the event loop would spin. The connection waits in the kernel's backlog meanwhile.
+/// Pauses accepting after an error, such as that of the descriptor limit.
 ///
-/// `@unchecked Sendable`: `reported` is used on the one event loop that carries all listeners only.
+/// A connection that cannot be accepted keeps its socket ready, so without a pause the event loop would spin.
+/// Meanwhile the connection waits in the kernel's backlog.
+///
+/// `@unchecked Sendable`: `reported` is only used on the one event loop that carries all listeners.
 final class AcceptPause: @unchecked Sendable {
   private let log: Logger
-  /// When an error was logged last.
+  /// The time of the last logged error.
   private var reported: NIODeadline?
 
-  /// How long nothing is accepted after an error.
+  /// The length of the pause after an error.
   static let length = TimeAmount.milliseconds(250)
-  /// An error is logged again if accepting fails after so long a time without a line.
+  /// The time without a log line after which an error is logged again.
   private static let quiet = TimeAmount.seconds(60)
 
   init(log: Logger) { self.log = log }
@@ -47,16 +49,16 @@ enum DescriptorLimit {
     return Int(limit.rlim_cur)
   }
 
-  /// Those that connections leave to the store, its readers and large results.
+  /// The descriptors that connections leave to the store, its readers and large results.
   static let reserve = 64
 
-  /// What to do at the limit, with the limit.
+  /// The advice to the operator at the limit.
   static var advice: String {
     "This process may have \(number.map(String.init) ?? "unlimited") files and sockets open: raise the limit (ulimit -n, "
       + "LimitNOFILE= of a systemd unit), or close some connections."
   }
 
-  /// The connections that are accepted under this limit, at most `maximum`.
+  /// The number of connections that this limit allows, at most `maximum`.
   static func connections(_ maximum: Int) -> Int {
     guard let number else { return maximum }
     return max(1, min(maximum, number - reserve))

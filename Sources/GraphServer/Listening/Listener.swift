@@ -5,9 +5,9 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// A socket that connections come in by.
+/// A listening socket.
 struct Listener {
-  /// The address with the real port where 0 was asked for.
+  /// The bound address, in which port 0 is replaced by the assigned port.
   let address: ServerAddress
   private let socket: Socket
 
@@ -16,7 +16,7 @@ struct Listener {
     case unix(UnixListener)
   }
 
-  /// Connections that the kernel keeps until they are accepted.
+  /// The length of the kernel's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1_024
 
   init(
@@ -25,7 +25,7 @@ struct Listener {
   ) async throws {
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: Self.backlog)
-      // NIO does not set it by itself; without it a start right after a kill -9 finds the port taken.
+      // NIO does not set this by itself; without it a start right after a kill -9 finds the port taken.
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {

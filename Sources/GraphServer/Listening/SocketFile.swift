@@ -2,18 +2,18 @@ import Foundation
 import GraphModel
 import NIOCore
 
-/// The file of a Unix-domain socket: whose it is, and whether a program listens behind it.
+/// The file of a Unix-domain socket: its identity, and whether a program listens on it.
 ///
-/// A daemon makes and removes such a file under a lock on its directory, so two daemons that start or end at one time do
-/// it one after the other. It knows its own socket by device and inode. As long as the socket is open, the kernel keeps
-/// the inode, so no later file can have the same number: compare before closing.
+/// A daemon creates and removes such a file under a lock on its directory, so that two daemons do not interfere. It
+/// recognizes its own socket by device and inode. As long as the socket is open, the kernel keeps the inode, so no
+/// later file can have the same number: compare before closing.
 enum SocketFile {
-  /// Which file a name stands for.
+  /// The identity of the file behind a name.
   struct Identity: Equatable {
     let device: UInt64
     let inode: UInt64
 
-    /// The file under `path`, links not followed; nil if there is none.
+    /// The file at `path`, without following links; nil if there is none.
     init?(of path: String) {
       var status = stat()
       guard lstat(path, &status) == 0 else { return nil }
@@ -22,22 +22,22 @@ enum SocketFile {
     }
   }
 
-  /// What lies under a name.
+  /// The state of a path.
   enum State: Equatable {
     case missing
-    /// A socket without a program: only these may be removed.
+    /// A socket on which no program listens: only such a file may be removed.
     case stale
     /// A program listens, even if it does not accept at the moment.
     case alive
     case noSocket
-    /// A socket that this user may not connect to.
+    /// A socket of this user id to which this user may not connect.
     case ofUser(UInt32)
     /// The probe failed with this error number.
     case unknown(Int32)
   }
 
-  /// Connects without waiting. Only a refused connection shows that the program has gone: a full backlog, for one, is an
-  /// error as well, and belongs to a living program.
+  /// Probes a path with a nonblocking connect. Only a refused connection shows that no program listens: a full
+  /// backlog, for example, is also an error, but belongs to a running program.
   static func state(of path: String) -> State {
     var status = stat()
     guard lstat(path, &status) == 0 else { return errno == ENOENT ? .missing : .unknown(errno) }
@@ -51,7 +51,7 @@ enum SocketFile {
     }
   }
 
-  /// The error number of a connection that does not wait, 0 if it stands.
+  /// The error number of a nonblocking connect, 0 if it succeeded.
   private static func connect(to path: String) -> Int32 {
     do {
       let (descriptor, code) = try open(path, Glibc.connect)
@@ -62,20 +62,20 @@ enum SocketFile {
     }
   }
 
-  /// A socket that is bound to `path`, a file that only this user may use, and does not listen yet.
-  /// - Throws: `IOError` with what the system says.
+  /// Returns a socket that is bound to `path`, with a file that only this user may use; it does not listen yet.
+  /// - Throws: `IOError` with the error of the system.
   static func bind(_ path: String) throws -> Int32 {
     let (descriptor, code) = try open(path, Glibc.bind)
     guard code == 0 else {
       close(descriptor)
       throw IOError(errnoCode: code, reason: "bind")
     }
-    // Before it listens: until then every connection is refused.
+    // Set before the socket listens: until then every connection is refused.
     chmod(path, 0o600)
     return descriptor
   }
 
-  /// A new socket, and the error number of what `use` does with it and the kernel's form of the path.
+  /// Returns a new socket, and the error number of calling `use` with it and the encoded path.
   private static func open(
     _ path: String, _ use: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
   ) throws -> (descriptor: Int32, code: Int32) {
@@ -96,9 +96,9 @@ enum SocketFile {
     return (descriptor, result == 0 ? 0 : errno)
   }
 
-  /// Makes the directory of a socket, and those above it, for this user alone.
+  /// Creates the directory of a socket and its parents, for this user alone.
   static func makeDirectory(of path: String) {
-    // An error shows in the bind that follows, with its cause.
+    // The following bind reports an error with its cause.
     try? FileManager.default.createDirectory(
       atPath: directory(of: path), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
@@ -109,13 +109,13 @@ enum SocketFile {
   }
 }
 
-/// A lock on a directory while a socket's file in it is made or removed. The kernel releases it with the process.
+/// A lock on a directory while a socket's file in it is created or removed. The kernel releases it with the process.
 final class DirectoryLock: Sendable {
-  /// -1 where the directory can't be opened: then the bind fails, or the user may write there without reading.
+  /// -1 where the directory cannot be opened: then the bind fails, or the user has write but no read permission.
   private let descriptor: Int32
 
   /// Takes the lock without waiting.
-  /// - Returns: nil if another program has it.
+  /// - Returns: nil if another program holds it.
   init?(_ directory: String) {
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // Some network file systems have no such locks; the comparison of files remains there.

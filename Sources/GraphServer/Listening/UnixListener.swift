@@ -5,17 +5,20 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// A Unix-domain socket and its file: makes the file, looks every second whether it is still there, and removes it at the
-/// end if it is still its own.
+/// A Unix-domain socket and its file.
 ///
-/// A file disappears while its socket is open, for example with `/run/user/UID` at the last logout. Then no client can
-/// connect, so the listener makes a new socket under the same name. The connections of the old one go on.
+/// The listener creates the file, checks every second that it still exists, and removes it at the end if it is still
+/// its own.
 ///
-/// `@unchecked Sendable`: `current`, `replaced`, `revival`, `isClosed`, `watch` and `lastTrouble` are used on `loop` only.
+/// A file can disappear while its socket is open, for example with `/run/user/UID` at the last logout. Then no client
+/// can connect, so the listener creates a new socket under the same name. The connections of the old one continue.
+///
+/// `@unchecked Sendable`: `current`, `replaced`, `revival`, `isClosed`, `watch` and `lastTrouble` are used on `loop`
+/// only.
 final class UnixListener: @unchecked Sendable {
   private struct Socket {
     let channel: any Channel
-    /// Nil if the file was gone before it could be looked at.
+    /// Nil if the file disappeared before it could be examined.
     let identity: SocketFile.Identity?
   }
 
@@ -24,17 +27,17 @@ final class UnixListener: @unchecked Sendable {
   private let loop: any EventLoop
   private let log: Logger
   private var current: Socket?
-  /// A socket without a file, kept for a period: clients may wait in its backlog.
+  /// A socket without a file, kept for one period because clients may wait in its backlog.
   private var replaced: (any Channel)?
   private var revival: EventLoopFuture<Void>?
   private var isClosed = false
   private var watch: RepeatedTask?
-  /// Reported last, so that a trouble that stays is logged once.
+  /// The last reported problem, so that a persisting one is logged once.
   private var lastTrouble: String?
 
-  /// How often the file is looked for.
+  /// The interval at which the file is checked.
   static let period = TimeAmount.seconds(1)
-  /// How long another daemon may hold the directory.
+  /// The longest time that another daemon may hold the lock on the directory.
   private static let lockLimit = Duration.seconds(5)
 
   init(_ path: String, bootstrap: ServerBootstrap, loop: any EventLoop, log: Logger) {
@@ -43,8 +46,8 @@ final class UnixListener: @unchecked Sendable {
 
   private var directory: String { SocketFile.directory(of: path) }
 
-  /// Makes the socket in the place of a stale one.
-  /// - Throws: `StoreFailure` if the name is taken; what the system says otherwise.
+  /// Binds the socket, replacing the file of a stale one.
+  /// - Throws: `StoreFailure` if the name is taken; otherwise the error of the system.
   func open() async throws {
     SocketFile.makeDirectory(of: path)
     guard let lock = await DirectoryLock.taken(directory, within: Self.lockLimit) else {
@@ -61,7 +64,7 @@ final class UnixListener: @unchecked Sendable {
     }.get()
   }
 
-  /// Removes the file, if it is this socket's, and then closes the socket: after the close its inode could be another's.
+  /// Removes the file if it is this socket's, and then closes the socket: after the close, its inode could be reused.
   func close() async {
     let revival = try? await loop.submit {
       self.isClosed = true
@@ -69,7 +72,7 @@ final class UnixListener: @unchecked Sendable {
       return self.revival
     }.get()
     try? await revival?.get()
-    // Without the lock the file stays: the next start sees that it is stale.
+    // Without the lock the file remains: the next start recognizes it as stale.
     let lock = await DirectoryLock.taken(directory, within: Self.lockLimit)
     defer { withExtendedLifetime(lock) {} }
     let channels = try? await loop.submit {
@@ -84,7 +87,7 @@ final class UnixListener: @unchecked Sendable {
     unlink(path)
   }
 
-  /// Under the lock. Makes the name free, or says why it is not.
+  /// Removes a stale file, or throws the reason why the name is not available; called under the lock.
   private func clear() throws {
     switch SocketFile.state(of: path) {
     case .missing: return
@@ -103,7 +106,7 @@ final class UnixListener: @unchecked Sendable {
     }
   }
 
-  /// Binds a socket of our own: one that SwiftNIO binds removes the file under its path when it closes, whichever it is.
+  /// Binds the socket here, because a socket bound by SwiftNIO removes any file at its path when it closes.
   private func bind() -> EventLoopFuture<Socket> {
     do {
       let descriptor = try SocketFile.bind(path)
@@ -131,7 +134,7 @@ final class UnixListener: @unchecked Sendable {
 
   private func revive() {
     SocketFile.makeDirectory(of: path)
-    // The next look tries again.
+    // The next check tries again.
     guard let lock = DirectoryLock(directory) else { return }
     do {
       try clear()

@@ -50,7 +50,8 @@ struct RowWriter {
   // MARK: - Inserts and updates
 
   private func insert(_ image: ObjectImage, sum: UInt64, waiting: inout [(ObjectImage, Int)]) throws {
-    guard let table = layout.table(of: image.id.entity), let shape = layout.shape(of: image.id.entity) else { return }
+    let table = try invariant(layout.table(of: image.id.entity), "an object that a commit inserts has a table")
+    let shape = try invariant(layout.shape(of: image.id.entity), "an object that a commit inserts has columns")
     let row = try connection.statement(table.insert)
     row.bind(1, image.id.key)
     row.bind(2, Int64(layout.numbers.stored(entity: image.id.entity)))

@@ -83,6 +83,7 @@ final class StoreWriter {
     let model = try connection.statement("SELECT number FROM _model WHERE hash = ?")
     model.bind(1, layout.model.hash.bytes)
     modelNumber = try connection.step(model) ? model.integer(0) : 0
+    try invariant(modelNumber > 0, "the store that was opened has the model that it serves")
     sqlite3_reset(model.statement)
     try words.reload(unverified)
   }
@@ -129,6 +130,7 @@ final class StoreWriter {
   func commit(
     _ work: Work, time: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
+    try invariant(!work.author.isEmpty, "a commit has an author")
     var ids = newIDs(time: time)
     objects.beginTrail()
     defer { objects.endTrail() }

@@ -54,7 +54,7 @@ extension GraphCommand {
         if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
         let id = ObjectID.temporary(1, entity: entity.number)
         var changes = [Change(.insert, id, edits: try await shell.edits(inputs))]
-        try await NotePlacement(shell)?.place(&changes)
+        try await NotePlacement(shell, policy.policy)?.place(&changes)
         let saved = try await shell.client.commit(changes, policy: policy.policy)
         let image = try await shell.stored(saved, id)
         shell.tellMet(saved)
@@ -102,7 +102,7 @@ private struct LineInsertion {
     self.policy = policy
     self.batch = batch
     planner = LinePlanner(model: shell.model, entity: entity)
-    placement = NotePlacement(shell)
+    placement = NotePlacement(shell, policy)
     progress = Progress(
       isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.inCommits)
   }

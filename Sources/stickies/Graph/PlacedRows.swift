@@ -14,11 +14,11 @@ final class PlacedRows {
   /// Notes that are laid out together.
   private static let rowsAtOnce = 1_000
 
-  init(_ lines: RowLines, _ entity: Entity, _ shell: Shell) {
+  init(_ lines: RowLines, _ entity: Entity, _ policy: MergePolicy, _ shell: Shell) {
     self.lines = lines
     self.shell = shell
     let hasPlace = lines.properties.contains { $0.name == "x" || $0.name == "y" }
-    if entity.name == "Note", !hasPlace, let placement = NotePlacement(shell) {
+    if entity.name == "Note", !hasPlace, let placement = NotePlacement(shell, policy) {
       self.placement = placement
       properties = lines.properties + [shell.property("Note", "x"), shell.property("Note", "y")]
     } else {

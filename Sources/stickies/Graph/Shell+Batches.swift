@@ -62,7 +62,7 @@ extension Shell {
     let progress = Progress(isShown: isatty(2) == 1 && !output.json, interrupted: Interruption.allOrNothing)
     defer { progress.end() }
     do {
-      let placed = PlacedRows(lines, entity, self)
+      let placed = PlacedRows(lines, entity, policy, self)
       let rows = AsyncThrowingStream(unfolding: { try await placed.next() })
       let saved = try await client.batchInsert(entity, placed.properties, rows: rows, policy: policy) { step in
         if step.total == 0 { progress.show("\(step.done) lines sent") } else { Self.show(step, "inserted", progress) }

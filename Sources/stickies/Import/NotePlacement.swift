@@ -8,9 +8,10 @@ final class NotePlacement {
   /// The notes of each board that was asked for; nil is the key of notes that name no board.
   private var occupied = [ObjectID?: [NoteLayout.Frame]]()
 
-  /// Nil for a daemon that serves another model than the notes'.
-  init?(_ shell: Shell) {
-    guard shell.model.hash == StickiesModel.model.hash else { return nil }
+  /// Nil for a daemon that serves another model than the notes', and for a policy under which an insert may move a note
+  /// that is there.
+  init?(_ shell: Shell, _ policy: MergePolicy) {
+    guard shell.model.hash == StickiesModel.model.hash, policy == .error || policy == .storeTrump else { return nil }
     self.shell = shell
   }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Configuration
 import GraphModel
 
-/// How much of history the daemon keeps, as it is said: an age or a number of commits.
+/// The value of `--keep-history`: an age or a number of commits.
 enum KeptHistory: Equatable {
   case age(Age)
   case commits(Int)
@@ -21,7 +21,7 @@ enum KeptHistory: Equatable {
   }
 }
 
-/// What the daemon prunes while it serves. Nothing, unless it is told to.
+/// The options for pruning while the daemon serves; by default nothing is pruned.
 struct HistoryFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -38,7 +38,7 @@ struct HistoryFlags: ParsableArguments {
   @Option(help: ArgumentHelp("How often old commits are looked for: 1h by default, at least 1s.", valueName: "age"))
   var pruneEvery: String?
 
-  /// Nil where nothing is pruned.
+  /// The policy; nil when nothing is pruned.
   func policy(_ reader: ConfigReader) throws -> HistoryPolicy? {
     let overdue = try Self.value(overdue, "overdue", reader, Age.expected) { Age($0) }
     guard let kept = try Self.value(keepHistory, "keepHistory", reader, KeptHistory.expected, KeptHistory.init) else {
@@ -59,7 +59,7 @@ struct HistoryFlags: ParsableArguments {
     } ?? .hour
   }
 
-  /// The flag's value, else the variable's or the file's; the file was checked when it was read.
+  /// The value of the flag, else of the environment variable or the file; the file was validated when it was read.
   private static func value<Value>(
     _ flag: String?, _ key: String, _ reader: ConfigReader, _ expected: String, _ parse: (String) -> Value?
   ) throws -> Value? {
@@ -81,9 +81,9 @@ extension Age {
   static let expected = "an age such as 90d, 12h, 30m or 10s"
   static let expectedPeriod = "a time from 1s to 36500d, such as 1h"
 
-  /// How often the daemon looks, unless it is told otherwise.
+  /// The default interval of pruning.
   static let hour = Age(microseconds: 3_600_000_000)
 
-  /// Whether something may be done every so often.
+  /// Whether the span is valid as an interval.
   var isPeriod: Bool { microseconds >= 1_000_000 && microseconds <= 36_500 * 86_400_000_000 }
 }

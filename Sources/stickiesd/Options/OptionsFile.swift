@@ -4,13 +4,13 @@ import GraphModel
 import GraphWire
 import Logging
 
-/// The configuration file: one JSON object whose keys are the options.
+/// The configuration file: a JSON object whose keys are the options.
 ///
-/// It is checked whole when it is read. A key that nobody would look at, or a value that can't be taken, is told with the
-/// file's name, all of them at once, and the daemon does not start: an option that has no effect is worse than none.
+/// The file is validated completely when it is loaded. All unknown keys and invalid values are reported at once with
+/// the file's name, and the daemon does not start: an option without effect is worse than none.
 struct OptionsFile: FileConfigSnapshot {
   struct ParsingOptions: FileParsingOptions {
-    /// Named by every message.
+    /// The file's path, for error messages.
     var path = ""
     static let `default` = ParsingOptions()
   }
@@ -32,7 +32,7 @@ struct OptionsFile: FileConfigSnapshot {
       }
     }
 
-    /// The value as it is looked up; nil when the option does not take it.
+    /// The value for lookups; nil when it is not valid for the option.
     func content(_ json: JSON) -> ConfigContent? {
       switch self {
       case .data, .schema: json.stringValue.flatMap { $0.isEmpty ? nil : .string($0) }
@@ -93,7 +93,7 @@ struct OptionsFile: FileConfigSnapshot {
   var description: String { "\(providerName)[\(values.count) values]" }
   var debugDescription: String { description }
 
-  /// Reads the file that was asked for, which must be there, or the usual one, which need not.
+  /// Reads the given file, which must exist, or the default file, which need not.
   static func provider(_ wanted: String?, otherwise usual: String) async throws -> FileProvider<OptionsFile>? {
     let path = wanted ?? usual
     guard access(path, R_OK) == 0 else {

@@ -6,34 +6,34 @@ import GraphWire
 import Logging
 import StickiesKit
 
-/// What `stickiesd` runs with. Each option is looked for as a flag, then in the environment, then in the configuration
-/// file, and has a default otherwise; the first of these that is there counts.
+/// The settings of `stickiesd`. Each option is taken from the first of these that has it: the flag, the environment,
+/// the configuration file, the default.
 struct Settings {
   var data: String
   var schema: String?
   var addresses: [ServerAddress]
-  /// Neither a flag nor the environment nor the file names addresses.
+  /// Whether neither a flag nor the environment nor the file names addresses.
   var hasDefaultAddresses: Bool
-  /// Served where they are free: all default addresses but the first.
+  /// Addresses to serve if they are free: all default addresses but the first.
   var optionalAddresses = [ServerAddress]()
   var logLevel: Logger.Level
-  /// How long a fetch may search without finding anything.
+  /// The time after which a fetch that finds nothing is refused.
   var searchSeconds: Int
-  /// How much of history is kept; nil keeps all of it.
+  /// The history to keep; nil keeps all of it.
   var history: HistoryPolicy?
-  /// How often it is looked for commits that may go.
+  /// The interval of pruning.
   var pruning = Age.hour
 }
 
 extension Settings {
-  /// From a second to a day.
+  /// One second to one day.
   static let searchSecondsRange = 1...86_400
 }
 
-/// An option that can't be taken, wherever it stands.
+/// An invalid option, from any source.
 struct OptionsError: Error, CustomStringConvertible { let description: String }
 
-/// The flags that say which store is meant, and where the other options stand.
+/// The flags that select the store and the configuration file.
 struct StoreFlags: ParsableArguments {
   @Option(help: "The data directory; it is made when it is not there.")
   var data: String?
@@ -46,7 +46,8 @@ struct StoreFlags: ParsableArguments {
       "A file with options, instead of $XDG_CONFIG_HOME/stickies/stickiesd.json.", valueName: "file"))
   var config: String?
 
-  /// What flags, environment and file say, for a daemon that is to serve. Makes the directories of the default sockets.
+  /// Combines flags, environment and file for a daemon that serves, and creates the directories of the default
+  /// sockets.
   func servingSettings(
     listen: [String], logLevel: Logger.Level?, searchSeconds: Int?, history: HistoryFlags
   ) async throws -> Settings {
@@ -54,14 +55,14 @@ struct StoreFlags: ParsableArguments {
       listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
     guard settings.hasDefaultAddresses else { return settings }
     let places = ProcessEnvironment.current.listeningPlaces.map(\.address)
-    // Without any place the first one stays, and its failure says why.
+    // If no address is available, the first one remains, and its failure states the reason.
     if let first = places.first { settings.addresses = [first] }
     settings.optionalAddresses =
       Array(places.dropFirst()) + [.tcp(host: "127.0.0.1", port: ServerAddress.defaultPort)]
     return settings
   }
 
-  /// Puts together what flags, environment and file say.
+  /// Combines flags, environment and file.
   func settings(
     listen: [String] = [], logLevel: Logger.Level? = nil, searchSeconds: Int? = nil,
     history: HistoryFlags? = nil
@@ -83,7 +84,7 @@ struct StoreFlags: ParsableArguments {
       history: try history?.policy(reader), pruning: try history?.period(reader) ?? .hour)
   }
 
-  /// The file's addresses were checked when it was read, so an unreadable one is a flag's or the variable's.
+  /// The file's addresses were validated when it was read, so an invalid one is from a flag or the variable.
   private static func addresses(_ flags: [String], _ reader: ConfigReader) throws -> [ServerAddress]? {
     if !flags.isEmpty { return try distinct(flags.map { try ServerAddress(parsing: $0) }) }
     guard let texts = reader.stringArray(forKey: "listen"), !texts.isEmpty else { return nil }
@@ -94,7 +95,7 @@ struct StoreFlags: ParsableArguments {
     }
   }
 
-  /// Port 0 asks for any free port, so it may be there twice.
+  /// Port 0 requests any free port, so it may occur twice.
   private static func distinct(_ addresses: [ServerAddress]) throws -> [ServerAddress] {
     var seen = Set<ServerAddress>()
     for address in addresses {
@@ -113,7 +114,7 @@ struct StoreFlags: ParsableArguments {
       guard range.contains(flag) else { throw OptionsError(description: "--search-seconds: \(flag); \(expected)") }
       return flag
     }
-    // Looked up as text, or what is no number would count as not there.
+    // Read as text, because a value that is not a number would otherwise count as missing.
     guard let text = reader.string(forKey: "searchSeconds") else { return nil }
     guard let seconds = Int(text), range.contains(seconds) else {
       throw OptionsError(description: "STICKIESD_SEARCH_SECONDS: \"\(text)\"; \(expected)")

@@ -1,0 +1,21 @@
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+@testable import GraphHub
+
+/// Faults of the hub itself, as a release build meets them: the session ends, and the others go on.
+@Suite struct HubInvariantTests {
+  @Test func sessionWithoutAuthorCommitsNothingAndEnds() throws {
+    var transcript = try HubTranscript()
+    try transcript.open(1)
+    try transcript.open(2)
+    transcript.hub.sessions[1]?.author = ""
+    let lines = try Invariants.$areFatal.withValue(false) { try transcript.save(1, sequence: 1) }
+    #expect(lines.first == "report of 1: a session that sends requests has an author")
+    #expect(lines.last == "close 1")
+    #expect(!lines.contains { $0.hasPrefix("commit") })
+    #expect(try transcript.save(2, sequence: 1) == ["commit #1"])
+  }
+}
