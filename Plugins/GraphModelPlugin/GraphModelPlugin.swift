@@ -1,11 +1,12 @@
 import Foundation
 import PackagePlugin
 
-/// Generates a target's typed classes from the newest version of its model, and embeds the model itself, so that a
-/// program needs no file at run time.
+/// Generates a target's typed classes from the newest version of its model. The model itself is embedded, so that the
+/// program needs no model file at run time.
 ///
-/// Models lie in the package's `Schema` folder, one folder for each. A target's model is the one whose name its own name
-/// begins with, whatever the case: `Schema/Company` is the model of a target `Company`, `CompanyKit` or `company-tool`.
+/// The package's `Schema` folder has one folder for each model. A target's model is the one whose name is a prefix of
+/// the target's name, ignoring case: `Schema/Company` is the model of a target `Company`, `CompanyKit` or
+/// `company-tool`. If there are several, the longest is used.
 @main
 struct GraphModelPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {

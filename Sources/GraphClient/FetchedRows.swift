@@ -25,7 +25,7 @@ public final class RowStream: AsyncSequence {
   public private(set) var columns = [RowColumn]()
   /// The state that the rows were read at; known when the last chunk has been consumed.
   public var token: Token? { stream.token }
-  /// The cursor of the next page; known when the last chunk of a fetch with a limit has been consumed, nil when there
+  /// The cursor of the next page. Known when the last chunk of a fetch with a limit has been consumed; nil when there
   /// are no further rows. Groups and distinct rows have none.
   public var next: FetchCursor? { stream.next }
 

@@ -9,7 +9,7 @@ extension GraphClient {
   public struct BatchSaved: Sendable {
     /// The commit; for a batch that changed nothing, and so made no commit, the store's newest one.
     public var committed: Committed
-    /// The number of changed objects, cascaded deletes included; nil for a batch that had already been committed
+    /// The number of changed objects, cascaded deletes included. Nil for a batch that had already been committed
     /// under the same id.
     public var changed: Int?
   }
@@ -105,8 +105,8 @@ extension GraphClient {
     return try await run(.batch(batch), hasRows: hasRows, progress)
   }
 
-  /// Sends a request that is answered by progress and a commit, and repeats it under the same id if the answer was
-  /// lost with the connection: it is committed once.
+  /// Sends a request that is answered by progress and a commit. If the answer is lost with the connection, the
+  /// request is repeated under the same id, so that it is committed once.
   /// - Parameter hasRows: rows were sent before it. They are lost with the connection, too: the server refuses the
   ///   repeated request, unless it has committed it.
   func run(_ question: Question, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {

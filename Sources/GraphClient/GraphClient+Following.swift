@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Follows the commits of the store from a token: for backups and other programs that must not miss a commit.
+/// Follows the store's commits from a token, for backups and other programs that must not miss a commit.
 extension GraphClient {
   /// A commit, and the token of a reader that has processed it.
   public struct FollowedCommit: Sendable {

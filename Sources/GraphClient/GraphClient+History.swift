@@ -36,8 +36,8 @@ extension GraphClient {
 
   // MARK: - Why
 
-  /// The origin of a property's value: author, time, transaction, the value that it replaced, and the values that
-  /// lost to it.
+  /// The origin of a property's value. It has the author, time, transaction, the value that it replaced, and the
+  /// values that lost to it.
   /// - Parameter id: of an object that exists, or did.
   /// - Throws: `Refusal`: `notFound` for an object that never existed, `malformed` for a property that is stored at
   ///   its other end.

@@ -18,7 +18,7 @@ public struct Presence: Hashable, Sendable {
 }
 
 extension GraphClient {
-  /// Sets this session's presence, at most 4,096 bytes, which the server forwards to all other sessions with a
-  /// presence. Dropped without a connection: send it again after a reconnect, and when a new session appears.
+  /// Sets this session's presence, at most 4,096 bytes. The server forwards it to all other sessions with a presence.
+  /// Dropped without a connection: send it again after a reconnect, and when a new session appears.
   public func showPresence(_ state: [UInt8]) { handle(.presence(state)) }
 }

@@ -37,7 +37,7 @@ extension GraphClient {
     }
   }
 
-  /// Saves the context's changes as one transaction, as they are at this moment, and calls `body` with the outcome.
+  /// Saves the context's current changes as one transaction, and calls `body` with the outcome.
   /// - Returns: false when there was nothing to save; `body` is not called then.
   public func save(
     policy: MergePolicy = .error, undo: UndoGroup? = nil, body: @escaping (Result<Saved, Refusal>) -> Void
@@ -57,8 +57,8 @@ extension GraphClient {
     return true
   }
 
-  /// Refuses edits that violate a rule by themselves while there is no server, so that they stay unsaved. In a queued
-  /// save they would be refused long after the user made them.
+  /// Refuses edits that violate a rule by themselves while there is no server; they stay unsaved. In a queued save
+  /// they would be refused long after the user made them.
   private func refusalWithoutServer(_ policy: MergePolicy) -> Refusal? {
     state == .connected || state == .closed ? nil : context.foreseenRefusal(policy: policy)
   }

@@ -3,8 +3,8 @@ import GraphReplica
 import GraphWire
 
 extension GraphClient {
-  /// Connects to a server of any model: sends a hello without one, requests the model file, and uses that model. From
-  /// then on the model is fixed: a server with another model refuses this client.
+  /// Connects to a server of any model. The client sends a hello without a model, requests the model file, and uses
+  /// that model. From then on the model is fixed: a server with another model refuses this client.
   /// - Throws: `ConnectFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that can't be used.
   public static func connect(to address: ServerAddress, options: Options) async throws -> GraphClient {
     try await ServedModel(address: address, options: options).open()

@@ -1,7 +1,7 @@
 import GraphReplica
 import NIOCore
 
-/// The replica's clock: ticks before messages are handled, after requests, and at the replica's deadline.
+/// The replica's clock. It ticks before messages are handled, after requests, and at the replica's deadline.
 extension GraphClient {
   /// The time of a monotonic clock, in milliseconds.
   static var uptime: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }

@@ -1,8 +1,8 @@
 import GraphModel
 import GraphReplica
 
-/// Live queries, counts, ids and pages whose predicates and orders the compiler checks: `{ $0.color == .yellow &&
-/// $0.tags.count > 2 }`.
+/// Live queries, counts, ids and pages whose predicates and orders the compiler checks. Example: `{ $0.color ==
+/// .yellow && $0.tags.count > 2 }`.
 extension GraphClient {
   /// The number of objects of a class that satisfy a predicate.
   public func count<Object: ManagedObject>(
@@ -39,7 +39,7 @@ extension GraphClient {
     return try await follow(try entity(of: type), where: condition, prefetching: tree)
   }
 
-  /// Follows a part of the objects of a class that satisfy a predicate, in an order; returns when its first rows have
+  /// Follows a part of the objects of a class that satisfy a predicate, in an order. Returns when its first rows have
   /// arrived, for `context.window(of:)`.
   /// - Parameters:
   ///   - sort: over the object's own properties; ids break ties.

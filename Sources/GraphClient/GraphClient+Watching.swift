@@ -17,7 +17,7 @@ extension GraphClient {
     }
   }
 
-  /// Follows a part of a query's ordered result; returns when its first rows have arrived, for `context.window(of:)`.
+  /// Follows a part of a query's ordered result. Returns when its first rows have arrived, for `context.window(of:)`.
   /// - Parameters:
   ///   - sort: over the object's own properties; ids break ties.
   ///   - offset: the number of rows to skip.
@@ -36,7 +36,7 @@ extension GraphClient {
     }
   }
 
-  /// Moves a window to another part of its query; observers of the context receive the difference when the rows have
+  /// Moves a window to another part of its query. Observers of the context receive the difference when the rows have
   /// arrived.
   /// - Parameter limit: nil leaves it as it is.
   public func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
@@ -62,8 +62,8 @@ extension GraphClient {
     return query
   }
 
-  /// The time of this machine's clock, to which `now()` in a query is bound: it must mean the same after each
-  /// reconnect.
+  /// The time of this machine's clock, in microseconds since 1970. `now()` in a query is bound to it, because it must
+  /// mean the same after each reconnect.
   public static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
   /// Ends a live query of the context.
@@ -80,7 +80,7 @@ extension GraphClient {
     case loadedWindow(QueryID, WindowRows, at: Token)
     /// Later events follow `since`; the result before it stays valid.
     case resumed(QueryID, since: Revision)
-    /// The store does not know the state that was delivered: it was restored from a backup, or its history was
+    /// The store does not know the state that was delivered. It was restored from a backup, or its history was
     /// pruned. New results follow. Sent once for each watch, which may have several queries.
     case diverged
     /// A commit, with all of its changes to the watch's queries.
@@ -95,7 +95,7 @@ extension GraphClient {
     init(body: @escaping (WatchEvent) -> Void) { self.body = body }
   }
 
-  /// Follows queries with complete objects and without the context: `body` is called for each result and each commit.
+  /// Follows queries with complete objects and without the context. `body` is called for each result and each commit.
   /// - Parameter since: the token at which an earlier watch stopped; only later changes are delivered.
   /// - Returns: the queries' numbers, in the order of `queries`.
   @discardableResult

@@ -64,8 +64,8 @@ public final class GraphClient {
   public internal(set) var ending: Refusal?
   /// Called when `state` changes.
   public var stateDidChange: ((State) -> Void)?
-  /// Whether the server has owed an answer for five seconds or more and sent nothing meanwhile: it is busy, stopped,
-  /// or the network is cut. After three heartbeats (docs/protocol.md) the connection counts as lost.
+  /// Whether the server has owed an answer for five seconds or more and sent nothing meanwhile. It may be busy or
+  /// stopped, or the network is cut. After three heartbeats (docs/protocol.md) the connection counts as lost.
   public internal(set) var isSilent = false {
     didSet { if isSilent != oldValue { silenceDidChange?(isSilent) } }
   }
@@ -82,8 +82,8 @@ public final class GraphClient {
   var saves = [TransactionID: CheckedContinuation<Saved, any Error>]()
   /// The number of batches and imports in progress.
   var batches = 0
-  /// The time until which a client that does not reconnect tries to learn the outcome of what it has sent; nil while
-  /// it does not.
+  /// When a client that does not reconnect stops trying to learn the outcome of what it has sent. Nil while it is not
+  /// trying.
   var outcomeDeadline: Int64?
   var replies = [RequestID: ReplyStream]()
   var watches = [QueryID: Watch]()

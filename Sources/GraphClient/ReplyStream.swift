@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The parts of one answer, pulled: a part is requested when the previous one has been consumed, so that at most one
+/// The parts of one answer, pulled. A part is requested when the previous one has been consumed, so that at most one
 /// waits here beyond those that the server sends ahead.
 @MainActor
 public final class ReplyStream: AsyncSequence {
@@ -25,7 +25,7 @@ public final class ReplyStream: AsyncSequence {
   public private(set) var token: Token?
   /// The number of objects or rows in the entire answer; known when the last chunk has been consumed.
   public private(set) var count: Int?
-  /// The cursor of the next page; known when the last chunk of a fetch with a limit has been consumed, nil when there
+  /// The cursor of the next page. Known when the last chunk of a fetch with a limit has been consumed; nil when there
   /// are no further objects.
   public private(set) var next: FetchCursor?
 

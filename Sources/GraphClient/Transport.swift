@@ -60,7 +60,7 @@ private final class ClientHandler: ChannelDuplexHandler {
   private var batch = [ToClient]()
   private var isWithOwner = false
   private var wantsRead = false
-  /// Whether the connection ended while the owner processed a batch; `closed` follows after the last batch.
+  /// Whether the connection ended while the owner processed a batch. `closed` follows after the last batch.
   private var hasEnded = false
 
   init(deliver: @escaping @Sendable (Transport.Event) -> Void) { self.deliver = deliver }

@@ -43,8 +43,8 @@ public final class ChangeTracker {
 }
 
 extension ObjectContext {
-  /// A tracker of every object of this context that changes from now on; in a child, also of the contexts that it
-  /// reads through.
+  /// A tracker of every object of this context that changes from now on. In a child it includes the contexts that the
+  /// child reads through.
   public func trackChanges() -> ChangeTracker {
     let tracker = ChangeTracker()
     var context: ObjectContext? = self

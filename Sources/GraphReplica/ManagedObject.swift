@@ -34,7 +34,7 @@ open class ManagedObject {
   /// Whether the object was inserted here and the server has not confirmed it.
   public var isInserted: Bool { state.isInserted }
 
-  /// Whether the object was deleted, here or by another client, or discarded by `rollback`; edits then have no
+  /// Whether the object was deleted, here or by another client, or discarded by `rollback`. Edits then have no
   /// effect.
   public var isDeleted: Bool { state.isDeleted }
 
@@ -66,7 +66,7 @@ open class ManagedObject {
     }
   }
 
-  /// The object at the other end of a to-one: a fault if this context does not hold it, nil if there is none.
+  /// The object at the other end of a to-one. It is a fault if this context does not hold it, nil if there is none.
   public func object<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> Destination? {
     value(property).objectID.flatMap { context.fault($0) as? Destination }
   }
@@ -87,7 +87,7 @@ open class ManagedObject {
     context.connect(state, context.own(other), through: property)
   }
 
-  /// Inserts an object into an ordered relationship directly after `other`, or at the beginning if `other` is nil.
+  /// Inserts an object into an ordered relationship directly after `other`; nil is the beginning.
   ///
   /// An object that is already a member moves. The edit stays in this context until `save`. It does not conflict with
   /// inserts and moves by other clients: all of them are kept, and the server's order applies to every client. If
@@ -97,7 +97,7 @@ open class ManagedObject {
     context.insert(context.own(object), into: state, property, after: other.map { context.own($0) })
   }
 
-  /// Moves a member of an ordered relationship directly after `other`, or to the beginning if `other` is nil.
+  /// Moves a member of an ordered relationship directly after `other`; nil is the beginning.
   ///
   /// Like `insert`, except that an object that is not a member is ignored.
   public func move(_ object: ManagedObject, in property: PropertyNumber, after other: ManagedObject?) {

@@ -52,9 +52,9 @@ extension ObjectContext {
 
   // MARK: - Saving into the parent
 
-  /// Makes this context's edits unsaved edits of the parent: over the parent's own edits, and over what other clients
-  /// have committed since. An object's base stays at the oldest revision that its edits have seen, so that the server
-  /// detects conflicts when the parent saves.
+  /// Makes this context's edits unsaved edits of the parent. They go over the parent's own edits, and over what other
+  /// clients have committed since. An object's base stays at the oldest revision that its edits have seen, so that
+  /// the server detects conflicts when the parent saves.
   func saveIntoParent() {
     guard let parent else { return }
     // Temporary ids ascend in the order of creation.
@@ -119,7 +119,7 @@ extension ObjectContext {
 
   // MARK: - What happens to the parent
 
-  /// Replaces temporary ids of the parent by permanent ones; unsaved objects of this context keep theirs.
+  /// Replaces temporary ids of the parent by permanent ones. Unsaved objects of this context keep theirs.
   func followParent(_ identities: [ObjectID: ObjectID]) {
     for (temporary, permanent) in identities.sorted(by: { $0.key < $1.key }) {
       guard let state = state(temporary) else { continue }

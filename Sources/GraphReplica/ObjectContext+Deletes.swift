@@ -1,8 +1,8 @@
 import GraphModel
 
-/// Objects that other clients have deleted: how the context learns of them, and what it discards with them.
+/// Deletes by other clients: how the context learns of them, and what it discards with them.
 extension ObjectContext {
-  /// Marks an object as deleted on the server, and discards its unsaved edits: a restore brings back the stored
+  /// Marks an object as deleted on the server, and discards its unsaved edits. A restore brings back the stored
   /// object, and not edits that can no longer be saved.
   func bury(_ state: ObjectState) {
     forgetEchoes(of: state)
@@ -12,7 +12,7 @@ extension ObjectContext {
     dirty[state.id] = nil
   }
 
-  /// Deletes the objects that the server does not know (rule `missing`): the store was restored to a state before
+  /// Deletes the objects that the server does not know (rule `missing`). The store was restored to a state before
   /// them. Their unsaved edits are discarded, because no later save could succeed with them; all other edits stay
   /// unsaved.
   func buryMissing(_ refusal: Refusal) {
@@ -25,7 +25,7 @@ extension ObjectContext {
     if !change.deleted.isEmpty { post(change) }
   }
 
-  /// Discards the echoes of the object's one-to-one edits at other objects: at the new partner, and at that partner's
+  /// Discards the echoes of the object's one-to-one edits. They are at the new partner, and at that partner's
   /// previous one.
   private func forgetEchoes(of state: ObjectState) {
     for (number, local) in state.edits where !local.isEcho {

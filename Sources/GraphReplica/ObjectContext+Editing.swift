@@ -34,7 +34,7 @@ extension ObjectContext {
     dirty[state.id] = state
   }
 
-  /// Removes references to an object that the server never received, as setting an inverse to null would.
+  /// Removes references to an object that was never sent, as setting an inverse to null would.
   func nullify(referencesTo id: ObjectID) {
     for state in dirty.values {
       for (number, local) in state.edits {
@@ -152,7 +152,7 @@ extension ObjectContext {
     return model.property(relationship.inverse).flatMap { $0.relationship?.isToMany == false ? $0 : nil }
   }
 
-  /// Sets a one-to-one, which is stored at both ends: the other end refers back at once, and previous partners are
+  /// Sets a one-to-one, which is stored at both ends. The other end refers back at once, and previous partners are
   /// cleared. The server receives only the edit itself, and does the same.
   private func pair(_ state: ObjectState, with id: ObjectID?, _ property: Property, _ inverse: Property) {
     let other = id.flatMap { stateOrFault($0) }
@@ -177,7 +177,7 @@ extension ObjectContext {
     state.edits[property.number] = ObjectState.LocalValue(value: .null, isEcho: isEcho)
   }
 
-  /// The value of a property in this context; of a to-many that is stored at its other end, the objects that refer to
+  /// The value of a property in this context. A to-many that is stored at its other end has the objects that refer to
   /// this one.
   func value(_ property: Property, of state: ObjectState) -> Value {
     property.relationship?.storage == .inverse ? .objects(related(to: state, through: property)) : state.value(property)

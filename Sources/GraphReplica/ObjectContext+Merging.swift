@@ -148,11 +148,11 @@ extension ObjectContext {
 
   // MARK: - Another past
 
-  /// The base of an edit whose true base is unknown: the first revision, so that any later change of the same
+  /// The base of an edit whose true base is unknown. It is the first revision, so that any later change of the same
   /// property by another client is a conflict.
   private static let oldestBase: Revision = 1
 
-  /// Adjusts the bases of unsaved and queued edits that were begun in a past that the store does not have.
+  /// Adjusts the bases of unsaved and queued edits of a past that the store does not have.
   ///
   /// If an edit was begun on the last visible state, and the object still has the values that it replaces, the
   /// current revision becomes its base. Otherwise the user has never seen the current values, and the base is

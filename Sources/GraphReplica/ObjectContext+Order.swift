@@ -3,7 +3,7 @@ import GraphModel
 /// Ordered relationships. Moves are kept as they were made and sent as such to the server, which decides; until it
 /// has answered, they are applied here to the order that it sent last.
 extension ObjectContext {
-  /// Places `other` after `anchor` in an ordered relationship, or at the beginning; a non-member becomes a member.
+  /// Places `other` after `anchor` in an ordered relationship, or at the beginning. A non-member becomes a member.
   func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
     guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
       !refusesEdit("\(property.name) can't be changed")
@@ -26,7 +26,7 @@ extension ObjectContext {
     state.edits[property.number, default: ObjectState.LocalValue(value: .null)].moves.append(move)
   }
 
-  /// Drops moves of an object that is about to leave the owner that its to-one names; saving them would bring it
+  /// Drops moves of an object that is about to leave the owner that its to-one names. Saving them would bring it
   /// back.
   func forgetMoves(of state: ObjectState, through toOne: Property) {
     guard let relationship = toOne.relationship, !relationship.isToMany, relationship.position != nil,
@@ -36,7 +36,7 @@ extension ObjectContext {
     if parent.edits[relationship.inverse]?.isEmptyList == true { parent.edits[relationship.inverse] = nil }
   }
 
-  /// Members by the server's positions, then members that the server does not know; local moves are applied to these.
+  /// Members by the server's positions, then members that the server does not know. Local moves are applied to these.
   func inOrder(_ members: [ObjectState], of state: ObjectState, _ property: Property, _ toOne: Property) -> [ObjectID] {
     guard let position = toOne.relationship?.position.flatMap({ model.property($0) }) else { return members.map(\.id) }
     var placed = [MemberPlace]()

@@ -9,7 +9,7 @@ extension ObjectContext {
   /// An empty context of the graph as it was at a revision, with the same classes.
   public func makePast(at revision: Revision) -> ObjectContext { ObjectContext(at: revision, like: self) }
 
-  /// The fetches that loads need now; the owner answers each with `takePast` or `refusePast` under its number.
+  /// The fetches that loads need now. The owner answers each with `takePast` or `refusePast` under its number.
   public func takePastFetches() -> [(number: RequestID, fetch: Fetch)] {
     var fetches = [(number: RequestID, fetch: Fetch)]()
     while let event = nextLoadEvent() {

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Access for lists that follow a live query: after each commit they read only the objects that it touched.
+/// Access for lists that follow a live query. After each commit they read only the objects that it touched.
 extension ObjectContext {
   /// An object of a live query as the server has it; nil if it is not in the result.
   public func storedImage(_ id: ObjectID, in query: QueryID) -> ObjectImage? {

@@ -74,14 +74,14 @@ extension ObjectContext {
     return TransactionID(replica: replica.id, sequence: lastSequence)
   }
 
-  /// Undoes or redoes, now or when the saves before it have been answered; answered like a save.
+  /// Undoes or redoes, now or after the saves that are queued; answered like a save.
   public func undo(_ request: UndoRequest) {
     if refusesEdit("nothing can be undone") { return }
     if let parent { return parent.undo(request) }
     enqueue(.undo(request), request.id)
   }
 
-  /// Restores an earlier state, now or when the saves before it have been answered; answered like a save.
+  /// Restores an earlier state, now or after the saves that are queued; answered like a save.
   public func restore(_ request: RestoreRequest) {
     if let parent { return parent.restore(request) }
     enqueue(.restore(request), request.id)
@@ -134,7 +134,7 @@ extension ObjectContext {
     handle(.save(Transaction(id: save.id, policy: save.policy, undo: save.undo, changes: changes + moves)))
   }
 
-  /// Whether a property is an ordered relationship whose members store their positions: its owner sends only moves.
+  /// Whether a property is an ordered relationship whose members store their positions. Its owner sends only moves.
   func isPlacedByMembers(_ property: PropertyNumber) -> Bool {
     model.property(property)?.relationship.map { $0.isToMany && $0.position != nil } ?? false
   }
@@ -235,14 +235,15 @@ extension ObjectContext {
     sendNextSave()
   }
 
-  /// Binds an undo that waited for the save to its commit, even an empty one, and not to the step before it.
+  /// Binds an undo that waited for the save to its commit, even an empty one. Otherwise it would undo the step
+  /// before.
   private func nameStep(of save: QueuedSave, at revision: Revision) {
     guard var undo = undoBehind(save) else { return }
     undo.revision = revision
     queuedSaves[0].request = .undo(undo)
   }
 
-  /// The queued undo of a save's step; nil where it may mean another step: of another stack, or a commit that was
+  /// The queued undo of a save's step. Nil where it may mean another step: of another stack, or a commit that was
   /// made outside the queue.
   private func undoBehind(_ save: QueuedSave) -> UndoRequest? {
     guard !save.states.isEmpty, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil, !undo.redo,
@@ -334,7 +335,7 @@ extension ObjectContext {
     sendNextSave()
   }
 
-  /// Discards an object whose insert was refused and which was deleted meanwhile; the server never receives it.
+  /// Discards an object whose insert was refused and which was deleted meanwhile. The server never receives it.
   private func abandon(_ state: ObjectState) {
     for index in queuedSaves.indices { queuedSaves[index].states.removeAll { $0.state === state } }
     (state.sent, state.edits) = ([], [:])

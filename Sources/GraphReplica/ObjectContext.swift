@@ -1,8 +1,8 @@
 import GraphModel
 import GraphWire
 
-/// A local graph of managed objects that follows the served one: identity map, unsaved edits, pending transactions,
-/// live queries.
+/// A local graph of managed objects that follows the served one. It has an identity map, unsaved edits, pending
+/// transactions and live queries.
 ///
 /// It represents the server's root context as a managed object represents the server's object. Like the replica that
 /// it owns, it is pure: all effects are actions that `takeActions` returns. It belongs to one actor; a client
@@ -85,7 +85,7 @@ public final class ObjectContext {
 
   // MARK: - Identity
 
-  /// The instance of an object whose values the context holds; nil for a fault, a deleted or an unknown object.
+  /// The instance of an object whose values the context holds. Nil for a fault, a deleted or an unknown object.
   public func object(_ id: ObjectID) -> ManagedObject? {
     if parent != nil, state(id) == nil, parent?.object(id) == nil { return nil }
     guard let state = parent == nil ? state(id) : stateOrFault(id), !state.isDeleted, !state.isFault else { return nil }
@@ -235,8 +235,8 @@ public final class ObjectContext {
 
   // MARK: - Observation
 
-  /// Calls `body` after each merged commit and each loaded result, on the context's actor, until the token is
-  /// released.
+  /// Calls `body` after each merged commit and each loaded result, until the token is released. It runs on the
+  /// context's actor.
   public func observe(_ body: @escaping (ObjectsDidChange) -> Void) -> ObservationToken {
     let token = ObservationToken()
     observers.append((token.identity, body))

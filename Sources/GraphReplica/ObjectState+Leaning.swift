@@ -4,8 +4,8 @@ import GraphModel
 /// client's words come in between (docs/decisions/0029-words-in-one-piece.md). The ends are offsets in the stored
 /// text; commits of other clients move them like an editor's cursor, and text inserted at an end goes after it.
 extension ObjectState {
-  /// Lets local edits lean on earlier local text that they continue: of an unanswered save, of the save that is being
-  /// answered, or of the unsaved edits below.
+  /// Lets local edits lean on earlier local text that they continue. That text is of an unanswered save, of the save
+  /// that is being answered, or of the unsaved edits below.
   func lean(above answered: [PropertyNumber: LocalValue]) {
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }

@@ -134,7 +134,8 @@ extension ObjectState.LocalValue {
     if splices?.count ?? .max > TextSplice.maximumPlaces { splices = TextSplice.differences(from: base, to: mine) }
   }
 
-  /// The same edit on another stored text, found by comparison because the splices between the two are unknown.
+  /// The same edit on another stored text. It is found by comparison, because the splices between the two are
+  /// unknown.
   func rebased(onto stored: String) -> Self {
     guard let base = textBase, let splices, !Bytes.equal(base, stored) else { return self }
     let moved = TextSplice.rebase(splices, over: TextSplice.differences(from: base, to: stored))

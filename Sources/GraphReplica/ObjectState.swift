@@ -6,7 +6,7 @@ final class ObjectState {
   /// An edit of a property, with the value that the property will have once it is saved.
   struct LocalValue {
     var value: Value
-    /// For a one-to-one: the edit follows from an edit of the object at the other end, and need not be sent.
+    /// For a one-to-one: the edit follows from one of the object at the other end, and need not be sent.
     var isEcho = false
     /// For a to-many: added and removed members, so that edits of other clients merge.
     var added = Set<ObjectID>()
@@ -54,7 +54,7 @@ final class ObjectState {
   var uncertainTexts = Set<PropertyNumber>()
   /// Other clients' edits of texts since the local edits were last rebased, in the order of revisions.
   var textMoves = [PropertyNumber: [TextMove]]()
-  /// Byte offsets in a stored text where locally typed text ends: text that is typed there next continues it.
+  /// Byte offsets in a stored text where locally typed text ends. Text that is typed there next continues it.
   var typed = [PropertyNumber: [Int]]()
   /// The revision of the last answered save with edits of this object.
   var typedAt: Revision = 0
@@ -64,8 +64,8 @@ final class ObjectState {
   var edits = [PropertyNumber: LocalValue]() { didSet { didChange() } }
   /// The revision at which the edits were begun.
   var base: Revision = 0
-  /// The image that was visible before the store turned out to have another past, until the object is reloaded.
-  /// Revisions of the two pasts can't be compared.
+  /// The last visible image of another past than the store has; kept until the object is reloaded. Revisions of the
+  /// two pasts can't be compared.
   var seenInOtherPast: ObjectImage?
   /// The edits of unanswered saves, oldest first.
   var sent = [SentEdits]() { didSet { didChange() } }
@@ -79,7 +79,7 @@ final class ObjectState {
   }
   private var isDeletedHere = false { didSet { didChange() } }
   weak var face: ManagedObject?
-  /// In a child context, the parent's state of the object; nil for an unsaved object that was inserted in the child.
+  /// In a child context, the parent's state of the object. Nil for an unsaved object that was inserted in the child.
   var under: ObjectState?
   /// The objects that arrived together with this one.
   var batch: FetchBatch?

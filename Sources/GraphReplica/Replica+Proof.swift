@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// The newest state of which the client holds anything, however it arrived: an answer to a save or a fetch may be
+/// The newest state of which the client holds anything, however it arrived. An answer to a save or a fetch may be
 /// ahead of all queries. On each connection the store has to confirm that it knows this state, because it may have
 /// been restored from a backup meanwhile.
 enum NewestState {
@@ -58,8 +58,8 @@ enum NewestState {
   }
 }
 
-/// Resume validation: whether the store is the one that the held state is of, and was not restored to an earlier
-/// state.
+/// Resume validation: whether the store still has the state that the client holds. The store may be another one, or
+/// may have been restored to an earlier state.
 extension Replica {
   /// Asks the store for the changes after the newest state, unless the subscription of a query names it. The store
   /// refuses if it does not know that state.
@@ -94,7 +94,7 @@ extension Replica {
     endSubscribing(mayShow: true, &actions)
   }
 
-  /// Decides whether the state is valid, after the store has answered for every state that it was asked about.
+  /// Decides whether the held state is valid, once the store has answered for every state in question.
   mutating func settleProof(_ actions: inout [ReplicaAction]) {
     if case .mixed = newest { return diverge(&actions) }
     if doubtedRevision > provenRevision { return diverge(&actions) }

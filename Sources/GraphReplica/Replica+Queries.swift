@@ -58,9 +58,9 @@ struct FollowedQuery {
     (number, request, incoming, isMoving) = (nil, nil, nil, false)
   }
 
-  /// Requires a complete reload if other queries were shown a later revision while this query's result was on its
-  /// way: a resume would deliver deltas of revisions that have passed. The other queries, or a separate request,
-  /// establish whether the store still knows the visible state.
+  /// Requires a complete reload if other queries advanced while this result was on its way. A resume would deliver
+  /// deltas of revisions that have passed. The other queries, or a separate request, establish whether the store
+  /// still knows the visible state.
   mutating func comeAnew(behind shown: Revision) {
     if let token, token.revision < shown { forgetHeld() }
   }
@@ -267,9 +267,9 @@ extension Replica {
     move(to: Token(store: store, revision: revision, fingerprint: fingerprint))
   }
 
-  /// Applies the query's deltas of revisions that were published to other queries while its result was on its way:
-  /// the owner receives the result as of the last one, and no revision is published twice. A window's result is never
-  /// older than the published revision.
+  /// Applies deltas of revisions that other queries published while this result was on its way. The owner receives
+  /// the result as of the last one, and no revision is published twice. A window's result is never older than the
+  /// published revision.
   private mutating func foldShown(into incoming: inout FollowedQuery.Incoming, of query: QueryID) {
     guard let schema, queries[query]?.shown == nil else { return }
     let (others, shown) = staged.divided { numbers[$0.query] == query && $0.revision <= shownRevision }

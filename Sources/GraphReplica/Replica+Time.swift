@@ -13,7 +13,8 @@ extension Replica {
     case since(Int64)
   }
 
-  /// When the next tick is due, on the clock of the ticks: to ping, to report silence, or to close the connection.
+  /// When the next tick is due, on the clock of the ticks. It serves to ping, to report silence, or to close the
+  /// connection.
   ///
   /// It equals the last tick's time if a tick is due at once, because something was requested. Nil while there is no
   /// connection. Each event may change it, and an early tick is harmless.

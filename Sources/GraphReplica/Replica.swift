@@ -48,8 +48,8 @@ public struct Replica: Sendable {
   var shownRevision: Revision = 0
   /// An advance that arrived before all subscriptions were answered.
   var heldAdvance: (revision: Revision, fingerprint: UInt64)?
-  /// The newest state of this side that this connection's server has confirmed to know, and the newest that it has
-  /// denied. States follow from each other: a server that knows a newer one has had the older, even if that was
+  /// The newest state that this connection's server has confirmed to know, and the newest denied. Both are states of
+  /// this side. States follow from each other: a server that knows a newer one has had the older, even if that was
   /// pruned since.
   var provenRevision: Revision = 0
   var doubtedRevision: Revision = 0
@@ -130,7 +130,7 @@ public struct Replica: Sendable {
     self.model = model
   }
 
-  /// Fixes the model for later hellos of a replica that accepted the server's model: after a reconnect another model
+  /// Fixes the model for later hellos of a replica that accepted the server's model. After a reconnect another model
   /// is refused instead of being mistaken for this one.
   public mutating func adopt(_ model: ModelHash) { self.model = model }
 

@@ -37,7 +37,8 @@ public enum ReplicaEvent: Sendable {
   case more(RequestID)
   /// Sets the presence that other sessions receive; dropped without a connection.
   case presence([UInt8])
-  /// The time of a monotonic clock, in milliseconds: before each received message, and at the replica's `deadline`.
+  /// The time of a monotonic clock, in milliseconds. It precedes each received message, and is due at the replica's
+  /// `deadline`.
   case tick(Int64)
 }
 
@@ -57,8 +58,8 @@ public enum Question: Hashable, Sendable {
   case revisionAt(Timestamp)
   /// The origin of a property's value.
   case why(ObjectID, PropertyNumber)
-  /// The commits after a token, or the differences of two states; of the latter the owner requests each further part
-  /// with `.more`.
+  /// The commits after a token, or the differences of two states. For differences the owner requests each further
+  /// part with `.more`.
   case changes(ChangesRequest)
   /// Rows for a batch that follows.
   case batchRows(BatchRows)
@@ -85,11 +86,11 @@ public enum ReplicaAction: Sendable {
   case saved(TransactionID, Result<Saved, Refusal>)
   /// A query's first result, or a new one after a reset, is complete.
   case loaded(QueryID, [ObjectImage], at: Token)
-  /// The rows of a window: its first, new ones after a reset, or those of the place that it was moved to.
+  /// The rows of a window: its first, new ones after a reset, or those of a new place.
   case loadedWindow(QueryID, WindowRows, at: Token)
   /// The query resumed at this revision; its old result stays valid for now.
   case resumed(QueryID, since: Revision)
-  /// The store does not know the past that this replica knows: it was restored from a backup, or is another one. All
+  /// The store does not know the past that this replica knows. It was restored from a backup, or is another one. All
   /// held objects are invalid until they are reloaded.
   case diverged
   /// An unanswered save that was made before the store turned out to have another past. The replica no longer keeps

@@ -7,10 +7,11 @@ import GraphModel
 /// value that was calculated from what was read: a counter, a ticket, a lease.
 public struct Requirement {
   let object: ManagedObject
-  /// Empty for the object as a whole; 0 for a name that the entity does not have, which the server refuses.
+  /// Empty for the complete object; 0 for a name that the entity does not have. The server refuses 0.
   let properties: [PropertyNumber]
 
-  /// Requires an object to be as it was read: when its unsaved edits were begun, or at the save if it has none.
+  /// Requires an object to be as it was read. It was read when its unsaved edits were begun, or at the save if it has
+  /// none.
   /// - Parameters:
   ///   - object: a saved object; for a new one nothing is required.
   ///   - properties: the names of the properties that the save depends on, which the object stores itself; none for

@@ -42,8 +42,8 @@ public final class UndoScope {
     isInterrupted = false
   }
 
-  /// Makes the saves in `body` a step of their own, even inside an open group: for background work while a user types
-  /// or drags. Later saves in the open group are another step of it.
+  /// Makes the saves in `body` a step of their own, even inside an open group. It is meant for background work while
+  /// a user types or drags. Later saves in the open group are another step of it.
   /// - Parameters:
   ///   - name: for a menu, "Undo NAME".
   ///   - group: an earlier such step to continue, if nothing was saved in between; nil for a new one.

@@ -6,9 +6,9 @@ public struct BatchRequest: Hashable, Sendable {
   public enum Operation: Hashable, Sendable {
     /// Updates all objects that match; an empty predicate means all.
     case update(predicate: String, [Assignment])
-    /// Deletes all objects that match, and those that the delete rules cascade to; an empty predicate means all.
+    /// Deletes all objects that match, and those that the delete rules cascade to. An empty predicate means all.
     case delete(predicate: String)
-    /// Inserts the rows that `batchRows` have sent under the same transaction id, with a value for each property.
+    /// Inserts the rows that `batchRows` has sent under the same id, with a value for each property.
     case insert(properties: [PropertyNumber], rows: UInt64)
   }
 

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Builds the frames of a chunked answer one by one, so that an answer of any size needs one chunk's memory.
+/// Builds the frames of a chunked answer one by one. An answer of any size needs one chunk's memory.
 public struct ChunkEncoder: Sendable {
   private let request: UInt64
   private var body = BinaryWriter(capacity: ProtocolLimits.chunkSize + 4096)

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// A fetch request in its wire form: its parts are in their text forms, which every language can write.
+/// A fetch request in its wire form. Its parts are in their text forms, which every language can write.
 public struct Fetch: Hashable, Sendable {
   /// The kind of result.
   public enum Result: UInt8, Hashable, Sendable, CaseIterable {
@@ -18,8 +18,8 @@ public struct Fetch: Hashable, Sendable {
   public var entity: EntityNumber
   /// The predicate in its text form; empty for all objects.
   public var predicate: String
-  /// The sort order: names separated by commas, each with a leading `-` if it descends; empty for the order of ids.
-  /// For groups and distinct rows, names of columns.
+  /// The sort order: names separated by commas, with a leading `-` to descend. Empty for the order of ids. For groups
+  /// and distinct rows, names of columns.
   public var sort: String
   /// 0 for no limit.
   public var limit: UInt64
@@ -27,7 +27,8 @@ public struct Fetch: Hashable, Sendable {
   public var offset: UInt64
   /// The kind of result.
   public var result: Result
-  /// The columns of rows, separated by commas: `name, salary * 12 AS yearly`, for groups `@count, @sum.salary`.
+  /// The columns of rows, separated by commas. Examples: `name, salary * 12 AS yearly`, for groups `@count,
+  /// @sum.salary`.
   public var properties: String
   /// Whether equal rows are returned once.
   public var distinct: Bool

@@ -1,6 +1,7 @@
 import GraphModel
 
-/// The framing of messages on a stream: a length in four bytes, most significant first, then that many bytes.
+/// The framing of messages on a stream. A frame is a length in four bytes, most significant first, then that many
+/// bytes.
 public enum Frame {
   /// The frame of a message, length included.
   public static func encode(_ message: some BinaryForm) -> [UInt8] {

@@ -46,7 +46,7 @@ public struct ToClient: Hashable, Sendable {
     case revisionAt(DatedRevision)
     /// The origin of a property's value.
     case why(ValueOrigin)
-    /// Commits after a token, the oldest first, the state up to which history was read, and the newest state.
+    /// Commits after a token, oldest first, the state up to which history was read, and the newest state.
     case followed([CommitEntry], at: Token, head: Token)
     /// The differences of two states.
     case differences([ObjectDifference], last: Bool)
@@ -166,7 +166,7 @@ public struct Delta: Hashable, Sendable {
     public var edits: [Edit]
     /// For a removal: whether the object was deleted.
     public var deleted: Bool
-    /// For a window: the index of the row after the commit, from 0; for an insert, and for an update that moved it.
+    /// For a window: the index of the row after the commit, from 0. For an insert, and for an update that moved it.
     public var place: UInt64?
 
     /// The change of one object; the kind determines which fields are used.
@@ -306,7 +306,7 @@ public struct ServerStatus: Hashable, Sendable {
   public var process: UInt64 = 0
   /// The oldest state that history still has; 0 if it was not pruned, or the server does not report it.
   public var oldest: Revision = 0
-  /// Why commits are refused, for people; empty while they are accepted, or if the server does not report it.
+  /// Why commits are refused, for people. Empty while they are accepted, or if the server does not report it.
   public var failure = ""
 
   /// A sequence attribute and its next number.

@@ -46,7 +46,7 @@ public struct ToServer: Hashable, Sendable {
     case changes(ChangesRequest)
     /// Requests the complete graph; answered by its head, then in chunks.
     case exportGraph
-    /// Imports a complete graph from rows that were sent, into a store without commits; answered like a batch.
+    /// Imports a complete graph from sent rows into a store without commits; answered like a batch.
     case importGraph(ImportRequest)
     /// Moves a window of this connection; answered by `windowMoved`, or like a subscription.
     case moveWindow(query: UInt64, offset: UInt64, limit: UInt64)

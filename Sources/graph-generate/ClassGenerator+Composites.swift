@@ -1,9 +1,9 @@
 import GraphModel
 
-/// Composites: a struct for each, and for each composite attribute one property that reads and writes it whole. Of what
-/// is assigned only the members that differ from the object's are written, so that each keeps conflicts of its own.
+/// Generating composites: a struct for each composite, and for each composite attribute a property of that type. The
+/// setter only writes the members that differ, so that each member has conflicts of its own.
 extension ClassGenerator {
-  /// A member with the Swift that its attribute comes to.
+  /// A member with the Swift code for its attribute.
   private struct Member {
     let name: String
     let documentation: String

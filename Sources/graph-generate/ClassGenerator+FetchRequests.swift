@@ -1,13 +1,13 @@
 import GraphModel
 
-/// A function for each of the model's fetch requests, at the class whose objects it brings.
+/// Generating a function for each named fetch request, in an extension of the class of its objects.
 extension ClassGenerator {
   func declaration(of request: FetchTemplate) -> String {
     guard let entity = model.entity(request.entity)?.name else { return "" }
     var (parameters, arguments, labels) = ([String](), [String](), Set<String>())
     for (name, type) in zip(request.variables, request.types) {
       let (swift, kind) = swift(type)
-      // A variable's name may begin with a digit.
+      // A variable's name may begin with a digit, a parameter's may not.
       var label = name.first?.isNumber == true ? "_" + name : name
       while !labels.insert(label).inserted { label += "_" }
       let isList = request.lists.contains(name)
@@ -17,7 +17,7 @@ extension ClassGenerator {
       let value = isList ? each : isOptional ? "\(each) ?? .null" : ".\(swift.wrap)(`\(label)`\(swift.unit))"
       arguments.append("\"\(name)\": .\(isList ? "list" : "value")(\(value), .\(kind))")
     }
-    // The class has this one itself.
+    // Every class already has a member of this name.
     var name = request.name
     while name != request.name ? model.fetchRequest(named: name) != nil : name == "entityName" { name += "_" }
     let list = arguments.isEmpty ? ":" : arguments.joined(separator: ", ")
@@ -31,7 +31,7 @@ extension ClassGenerator {
       """
   }
 
-  /// The Swift type of a variable, the case of `Value` that holds it, and what of it goes there; and the predicate's type.
+  /// The Swift type of a variable, how it is wrapped in a `Value`, and its type in predicates.
   private func swift(_ type: GraphValueType) -> (swift: (type: String, wrap: String, unit: String), kind: String) {
     switch type {
     case .bool: (("Bool", "bool", ""), "bool")

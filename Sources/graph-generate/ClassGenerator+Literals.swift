@@ -1,8 +1,8 @@
 import GraphModel
 
-/// What of a model must be written as Swift: names, values and texts.
+/// Generating Swift names, values and string literals.
 extension ClassGenerator {
-  /// The name of a property in Swift: with `_` behind it where every managed object has something of its name.
+  /// The Swift name of a property. With `_` appended if it collides with a member of `ManagedObject` or a keyword.
   func name(of property: Property) -> String { name(property.name) }
 
   func name(_ name: String) -> String {
@@ -14,8 +14,8 @@ extension ClassGenerator {
     return taken.contains(name) ? name + "_" : name
   }
 
-  /// What the getter of a required attribute returns while there is no value: the model's default, else the type's own
-  /// nothing.
+  /// The getter's result for a required attribute without a value: the model's default, or else the type's empty
+  /// value.
   func fallback(_ attribute: Attribute) -> String {
     switch attribute.defaultValue {
     case .null, .object, .objects: break
@@ -37,7 +37,7 @@ extension ClassGenerator {
     }
   }
 
-  /// For the documentation of an attribute; nil when there is no default that says anything.
+  /// The default for the attribute's documentation; nil if there is none, or if it is too long.
   func defaultComment(_ attribute: Attribute) -> String? {
     guard !attribute.defaultValue.isNull, attribute.defaultValue != .string("") else { return nil }
     let text = attribute.defaultValue.json(kind: attribute.kind).text
@@ -45,7 +45,7 @@ extension ClassGenerator {
     return "By default `\(text)`."
   }
 
-  /// A string literal of one line.
+  /// A single-line string literal.
   func literal(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
@@ -59,7 +59,7 @@ extension ClassGenerator {
     return result + "\""
   }
 
-  /// A string literal of many lines, raw: with more `#` than anything in the text that could end it.
+  /// A raw multi-line string literal, with more `#` than any run of them in the text.
   func rawLiteral(_ text: String, indent: String) -> [String] {
     var (longest, run) = (0, 0)
     for byte in text.utf8 {

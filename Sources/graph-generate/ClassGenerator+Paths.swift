@@ -1,14 +1,15 @@
 import GraphModel
 
-/// The members of typed predicates and orders: for each entity an extension of `ObjectPath`, whose subentities have them
-/// too. Their types say what may be null, so the compiler refuses what the parser of the text form would.
+/// Generating the members of typed predicates and sort keys. They are in an extension of `ObjectPath` for each
+/// entity, and subentities inherit them. Their types state optionality, so that the compiler rejects the same
+/// predicates as the parser.
 extension ClassGenerator {
   func conformance(of enumeration: Enumeration) -> String { "extension \(enumeration.name): EnumeratedValue {}" }
 
   func paths(of entity: Entity) -> String {
     let composites = entity.composites.filter { $0.owner == entity.number }
-    // No store has what has no place in an image, unless it is the other side of a relationship. A dot in another name
-    // than a composite member's stands before a place in an order, which the order of the objects shows.
+    // A property without a slot is not stored, unless it is the inverse of a relationship. Apart from composite
+    // members, a dot occurs only in the names of position attributes, which users see as the order of the objects.
     let own = entity.properties.filter {
       $0.owner == entity.number && ($0.slot != nil || $0.relationship != nil) && !$0.name.contains(".")
     }

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// Writes the Swift of a model: a class for each entity, an enumeration or a struct for each of the model's enumerations
-/// and composites, and the model itself.
+/// Generates the Swift source of a model. This is a class for each entity, an enumeration or a struct for each of the
+/// model's enumerations and composites, and the model itself.
 struct ClassGenerator {
   let model: Model
 
@@ -48,7 +48,7 @@ struct ClassGenerator {
     let parent = entity.parent.flatMap { model.entity($0)?.name } ?? "ManagedObject"
     let composites = entity.composites.filter { $0.owner == entity.number }
     let members = Set(composites.flatMap(\.members))
-    // The places of an ordered relationship are the server's; they show as the order of its objects.
+    // The server sets the positions of ordered relationships; clients see them as the order of the objects.
     let own = entity.properties.filter {
       $0.owner == entity.number && !members.contains($0.number) && $0.attribute?.assignment != .position
     }
@@ -72,15 +72,16 @@ struct ClassGenerator {
     }
   }
 
-  /// A documentation comment, a line for each of the text's, an empty one between paragraphs too; `name` stands in for an
-  /// empty text.
+  /// A documentation comment with a line for each line of the text, including empty lines between paragraphs. `name`
+  /// replaces an empty text.
   func comment(_ text: String, _ name: String, _ indent: String = "") -> String {
     let isEmpty = text.allSatisfy(\.isWhitespace)
     return (isEmpty ? name : text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .map { $0.isEmpty ? "\(indent)///" : "\(indent)/// \($0)" }.joined(separator: "\n")
   }
 
-  /// The Swift type of an attribute, how it is read from a value, how it is made into one, and what stands for none.
+  /// An attribute's Swift type, the pattern to read it from a `Value`, the expression for writing it, and the
+  /// fallback.
   func swift(_ attribute: Attribute) -> (type: String, pattern: String, wrap: String, none: String) {
     let none = fallback(attribute)
     return switch attribute.kind {
@@ -97,13 +98,13 @@ struct ClassGenerator {
     }
   }
 
-  /// The type with its question mark.
+  /// The type, with a question mark if it is optional.
   func type(_ attribute: Attribute, isOptional: Bool) -> String {
     let type = swift(attribute).type
     return isOptional && !type.hasSuffix("?") ? type + "?" : type
   }
 
-  /// What to make of the `value` that the pattern finds, and of none.
+  /// The expressions to read an attribute: for the `value` that the pattern binds, and for a missing value.
   func reading(_ attribute: Attribute, isOptional: Bool) -> (value: String, none: String) {
     let form = swift(attribute)
     let none = isOptional ? "nil" : form.none
@@ -112,7 +113,7 @@ struct ClassGenerator {
     return (isOptional ? read : "\(read) ?? \(none)", none)
   }
 
-  /// The value that `newValue` comes to.
+  /// The expression that wraps `newValue` in a `Value`.
   func writing(_ attribute: Attribute, isOptional: Bool) -> String {
     let wrapped = swift(attribute).wrap
     return isOptional ? "newValue.map { newValue in \(wrapped) } ?? .null" : wrapped

@@ -1,8 +1,8 @@
 import Foundation
 import GraphModel
 
-/// `graph-generate MODEL.json… --output FILE.swift`: writes typed managed-object classes for the newest of the given
-/// versions of a model, and embeds the model itself. The build-tool plugin runs it.
+/// `graph-generate MODEL.json… --output FILE.swift` generates typed managed-object classes. They are those of the
+/// newest of the given versions of a model, which is embedded, too. The build-tool plugin runs it.
 var arguments = Array(CommandLine.arguments.dropFirst())
 
 func fail(_ message: String) -> Never {
@@ -23,7 +23,7 @@ for path in arguments {
     let model = try Model(parsing: bytes)
     if model.version > newest?.version ?? 0 { newest = model }
   } catch {
-    // In the form that compilers use, so that the mistake shows beside the file.
+    // The format of compiler errors, so that editors show the error in the file.
     fail(error.mistakes.map { "\(path): \($0)" }.joined(separator: "\n"))
   }
 }

@@ -1,14 +1,14 @@
 import GraphModel
 import GraphReplica
 
-/// An owner of a context that fills it from the server: a ``GraphClient`` with the present, a ``PastGraph`` with the
-/// graph as it was. Code that only reads can be written for both.
+/// An owner of a context that fills it from the server. A ``GraphClient`` fills it with the present, a ``PastGraph``
+/// with the graph as it was. Code that only reads can be written for both.
 @MainActor
 public protocol GraphReader: AnyObject {
   /// The context of the objects.
   var context: ObjectContext { get }
 
-  /// The objects of a fetch, chunk by chunk, as they arrive and before they are registered with the context.
+  /// The objects of a fetch, chunk by chunk, before they are registered with the context.
   func chunks(
     of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], limit: Int?
   ) -> ReplyStream
@@ -44,7 +44,8 @@ extension GraphReader {
     return try await fetch(type, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit)
   }
 
-  /// Reads the objects of a named fetch request of the model: `fetch(Project.overdue(now: now, client: "Acme"))`.
+  /// Reads the objects of a named fetch request of the model. Example: `fetch(Project.overdue(now: now, client:
+  /// "Acme"))`.
   /// - Throws: `Refusal`; `PredicateSyntaxError` for a value that is missing, or of the wrong type.
   public func fetch<Object: ManagedObject>(
     _ named: NamedFetch<Object>, prefetching: RelationshipTree = .none

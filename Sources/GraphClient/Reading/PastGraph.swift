@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The graph as it was at a revision, read like the present: fetches with predicates and orders, faults,
+/// The graph as it was at a revision. Reads work as in the present: fetches with predicates and orders, faults,
 /// relationships. Its objects belong to a context of their own, which can't be edited.
 @MainActor
 public final class PastGraph: GraphReader {

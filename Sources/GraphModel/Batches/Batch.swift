@@ -1,7 +1,7 @@
 /// A change of many objects in one commit, selected by a predicate or supplied as rows. The rules of every
 /// transaction apply, but neither side ever holds the complete batch in memory. See docs/decisions/0012.
 public struct Batch: Hashable, Sendable {
-  /// What a batch does to its objects.
+  /// The operation of a batch.
   public enum Operation: Hashable, Sendable {
     /// Assigns these values to all objects that match.
     case update(GraphPredicate, [Assignment])
@@ -32,10 +32,10 @@ public struct Batch: Hashable, Sendable {
   public var id: TransactionID
   /// Decides conflicts over unique keys; a batch has no other conflicts.
   public var policy: MergePolicy
-  /// The entity, including its subentities for a predicate; the rows' exact entity for an insert; 0 for a complete
-  /// graph.
+  /// The entity. A predicate includes its subentities, the rows of an insert have exactly this entity; 0 for a
+  /// complete graph.
   public var entity: EntityNumber
-  /// What the batch does.
+  /// The operation.
   public var operation: Operation
 
   /// Creates an unchecked batch; see `check(in:)`.

@@ -68,8 +68,7 @@ public protocol BatchRowSource: Sendable {
 }
 
 extension Attribute {
-  /// Converts the result of an expression to the attribute's type if that loses no digit, as from an integer to a
-  /// decimal.
+  /// Converts the result of an expression to the attribute's type without loss, as an integer to a decimal.
   public func calculated(_ value: Value) -> Value {
     if kind == .decimal, case .integer(let number) = value {
       return DecimalValue("\(number)").map(Value.decimal) ?? value

@@ -1,9 +1,9 @@
 /// A type with a binary form, the same on the wire and in history.
 public protocol BinaryForm {
-  /// Appends the fields; what is zero or empty is left out, as proto3 does.
+  /// Appends the fields; zero and empty fields are left out, as in proto3.
   func encode(to writer: inout BinaryWriter)
   /// Reads fields to the reader's end; unknown ones are skipped.
-  /// - Throws: `MalformedMessage` when a field is not of its type.
+  /// - Throws: `MalformedMessage` if a field has the wrong type.
   init(from reader: inout BinaryReader) throws(MalformedMessage)
 }
 
@@ -24,7 +24,7 @@ extension BinaryForm {
 }
 
 extension BinaryWriter {
-  /// A nested message; written even when it is empty.
+  /// A nested message; written even if it is empty.
   @inlinable
   public mutating func field(_ number: Int, _ value: some BinaryForm) {
     message(number) { value.encode(to: &$0) }

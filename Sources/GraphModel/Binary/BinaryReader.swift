@@ -23,7 +23,7 @@ public struct BinaryReader {
   /// Reads `bytes` from the first byte on.
   public init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
-  /// Whether there are no more fields.
+  /// Whether all fields were read.
   public var isAtEnd: Bool { position == bytes.endIndex }
 
   /// The next field's number and content; nil at the end.

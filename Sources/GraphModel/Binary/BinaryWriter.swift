@@ -74,8 +74,8 @@ public struct BinaryWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
-  /// A nested message. Its length is unknown until it is written, so one byte is reserved for it; a message of 128
-  /// bytes or more, which is rare, is moved to make space for a longer prefix.
+  /// A nested message. Its length is unknown beforehand, so one byte is reserved for it; a message of 128 bytes or
+  /// more, which is rare, is moved to make space for a longer prefix.
   @inlinable
   public mutating func message(_ number: Int, _ body: (inout BinaryWriter) -> Void) {
     varint(UInt64(number << 3 | 2))

@@ -8,7 +8,7 @@ public struct CommitRecord: Hashable, Sendable {
   public var author: String
   /// The idempotency key of the committed transaction.
   public var transaction: TransactionID
-  /// A hash chained through all commits; equal revisions with equal fingerprints mean that two stores share their
+  /// A hash chained through all commits. Equal revisions with equal fingerprints mean that two stores share their
   /// history.
   public var fingerprint: UInt64
   /// The undo group that the client named, if any.
@@ -23,7 +23,7 @@ public struct CommitRecord: Hashable, Sendable {
   public var more = 0
   /// The summary of a batch with too many changes to list; `changes` is then empty.
   public var summary: ChangeSummary?
-  /// The commit's effects on live queries over key paths; nil if there are none, and for a record from history.
+  /// The commit's effects on live queries over key paths. Nil if there are none, and for a record from history.
   public var related: RelatedEffects?
 
   /// Creates a record with all changes of the commit.

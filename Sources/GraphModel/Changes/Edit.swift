@@ -8,7 +8,7 @@ public struct Edit: Hashable, Sendable {
     case splice([TextSplice])
     /// Adds and removes members of a to-many; edits of two clients merge.
     case members(added: [ObjectID], removed: [ObjectID])
-    /// Moves the objects of an ordered to-many, in this order, directly behind `after`; objects that are not members
+    /// Moves the objects of an ordered to-many, in this order, directly after `after`. Objects that are not members
     /// yet are added. Nil means the beginning. If `after` is not a member, for example because another client removed
     /// it, the objects go to the end.
     case place([ObjectID], after: ObjectID?)

@@ -42,7 +42,7 @@ public struct Committed: Hashable, Sendable {
 
 /// A conflict between two clients' changes.
 public struct Conflict: Hashable, Sendable {
-  /// What the transaction conflicts with.
+  /// The kind of conflict.
   public enum Kind: UInt8, Sendable {
     /// The same property was changed after the base revision.
     case changed
@@ -52,27 +52,27 @@ public struct Conflict: Hashable, Sendable {
     case unique
   }
 
-  /// What the transaction conflicts with.
+  /// The kind of conflict.
   public var kind: Kind
   /// The object's id; permanent where the store has the object.
   public var id: ObjectID
   /// The property; 0 if the conflict is about the object as a whole.
   public var property: PropertyNumber
-  /// The transaction's value: for a splice the complete text that it would have produced; under `overwrite`, also a
-  /// value that is set back. Null for a delete, for members that a list stores, and for an object that leaves a
-  /// to-one. For an object that joins a to-one by an edit of the list, the list's owner.
+  /// The transaction's value. For a splice, this is the complete text that it would have produced; under `overwrite`,
+  /// also a value that is set back. Null for a delete, for members that a list stores, and for an object that leaves
+  /// a to-one. For an object that joins a to-one by an edit of the list, the list's owner.
   public var mine: Value
   /// The store's value.
   public var theirs: Value
-  /// The author of the commit that last set the property or deleted the object; empty if history no longer has it.
+  /// The author of the commit that last set the property or deleted the object. Empty if history no longer has it.
   /// For a collateral conflict under `rollback`, the author of the change that decided the object.
   public var author: String
   /// The revision of that commit; 0 if it is unknown.
   public var revision: Revision
   /// Whether the transaction's value prevailed.
   public var mineWon: Bool
-  /// Whether only one side changed the property and `overwrite` or `rollback` decided it because of another conflict
-  /// of its object.
+  /// Whether only one side changed the property, while another conflict of its object decided it. This happens under
+  /// `overwrite` and `rollback`.
   public var isCollateral: Bool
 
   /// Creates a conflict over one property, or over an object as a whole.

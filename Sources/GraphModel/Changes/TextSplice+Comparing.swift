@@ -5,9 +5,9 @@
 /// So the comparison goes by lines, then by the words of differing lines, and then by the letters of words that
 /// mostly stay, because many languages don't separate words. Parts that differ too much get one splice.
 extension TextSplice {
-  /// The most parts to compare, as the time is the product of steps and parts; larger hunks become one splice.
+  /// The most parts to compare, as the time is the product of steps and parts. Larger hunks become one splice.
   static let maximumParts = 2_000
-  /// The most splices of a result; more are joined into one that spans them, because rebasing compares every pair.
+  /// The most splices of a result. More are joined into one that spans them, because rebasing compares every pair.
   public static let maximumPlaces = 100
 
   /// The splices that turn `old` into `new`, ascending and not adjacent; empty for equal texts.

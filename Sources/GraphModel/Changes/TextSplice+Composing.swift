@@ -23,7 +23,7 @@ extension TextSplice {
     }
   }
 
-  /// The splices with the effect of `first` followed by `second`; the offsets of `second` are those of the text after
+  /// The splices with the effect of `first` followed by `second`. The offsets of `second` are those of the text after
   /// `first`.
   public static func compose(_ first: [TextSplice], then second: [TextSplice]) -> [TextSplice] {
     var pieces = [Piece]()

@@ -1,7 +1,7 @@
-/// Insertion affinity: a user who types continues behind the text typed before, while saves cut the typing into
-/// several splices. Only the author's client knows that a splice continues the previous one.
+/// Insertion affinity: a user who types continues after the text typed before. Saves cut the typing into several
+/// splices. Only the author's client knows that a splice continues the previous one.
 extension TextSplice {
-  /// The offsets behind each splice's insertion, in the resulting text.
+  /// The offsets after each splice's insertion, in the resulting text.
   package static func ends(of splices: [TextSplice]) -> [Int] {
     var shift = 0
     var ends = [Int]()
@@ -12,11 +12,11 @@ extension TextSplice {
     return ends
   }
 
-  /// The splices of `text`, with `leansLeft` set for those that continue at one of `ends`, where the author's
-  /// insertions end.
+  /// The splices of `text`, with `leansLeft` set for those that continue at one of `ends`. These are the ends of the
+  /// author's insertions.
   ///
-  /// If neighboring letters are equal, a comparison of two texts can't tell which of them was inserted; an insertion
-  /// that fits at one of `ends` is moved there.
+  /// If neighboring letters are equal, a comparison of two texts can't determine which of them was inserted; an
+  /// insertion that fits at one of `ends` is moved there.
   package static func leaning(_ splices: [TextSplice], on ends: some Collection<Int>, of text: String) -> [TextSplice] {
     guard !ends.isEmpty else { return splices }
     var leaning = splices

@@ -8,7 +8,7 @@ public struct TextSplice: Hashable, Sendable {
   /// The text inserted; empty for a deletion.
   public var insertion: String
   /// Whether the insertion continues what its author has just written to its left. An insertion of another author at
-  /// the same place then goes behind it, regardless of which was committed first, so that it doesn't split a word.
+  /// the same place then goes after it, regardless of which was committed first, so that it doesn't split a word.
   public var leansLeft: Bool
 
   /// Creates a splice, unchecked against any text.
@@ -101,13 +101,13 @@ public struct TextSplice: Hashable, Sendable {
     isEarlier ? leansLeft || !other.leansLeft : leansLeft && !other.leansLeft
   }
 
-  /// The offset `place` after `splices`: behind or in front of an insertion at the same place.
+  /// The offset `place` after `splices`: after or before an insertion at the same place.
   package static func moved(_ place: Int, by splices: [TextSplice], isBehind: Bool) -> Int {
     map(place, over: splices) { _ in isBehind }
   }
 
-  /// The place of an insertion at `offset` after `others`: behind their insertions at the same place that come first,
-  /// and outside the ranges that they delete.
+  /// The place of an insertion at `offset` after `others`. It is after those of their insertions at the same place
+  /// that come first, and outside the ranges that they delete.
   private static func map(_ offset: Int, over others: [TextSplice], behind comesFirst: (TextSplice) -> Bool) -> Int {
     var shift = 0
     for splice in others where splice.length > 0 || !splice.insertion.isEmpty {

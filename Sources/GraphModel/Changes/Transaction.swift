@@ -13,8 +13,8 @@ public struct TransactionID: Hashable, Sendable {
   }
 }
 
-/// What happens if two clients changed the same property of an object. Edits of different properties always merge.
-/// docs/guides/conflicts.md has the complete table.
+/// The policy for conflicts, in which two clients changed the same property of an object. Edits of different
+/// properties always merge. docs/guides/conflicts.md has the complete table.
 public enum MergePolicy: UInt8, Sendable, CaseIterable {
   /// The transaction is refused; the refusal lists the conflicts.
   case error
@@ -22,7 +22,7 @@ public enum MergePolicy: UInt8, Sendable, CaseIterable {
   case storeTrump
   /// The transaction's value wins, property by property.
   case objectTrump
-  /// An object with a conflict becomes what the transaction's author saw, plus the transaction's edits; to-manys
+  /// An object with a conflict becomes what the transaction's author saw, plus the transaction's edits. To-manys
   /// merge.
   case overwrite
   /// An object with a conflict keeps all its stored values.
@@ -78,7 +78,7 @@ public struct Change: Hashable, Sendable {
 
   /// The kind of change.
   public var kind: Kind
-  /// A temporary id for an insert; otherwise a permanent id, or the temporary id of an insert in the same
+  /// A temporary id for an insert. Otherwise a permanent id, or the temporary id of an insert in the same
   /// transaction.
   public var id: ObjectID
   /// The revision at which the object was read; 0 for an insert. An update without edits only states this revision.
@@ -101,8 +101,8 @@ public struct Change: Hashable, Sendable {
   }
 }
 
-/// A condition of a change: others have not changed the object, or some of its properties, since the author read it.
-/// It protects values that are calculated from what was read: a counter, a ticket, a lease.
+/// A condition of a change: others have not changed what its author read of the object. It protects values that are
+/// calculated from what was read: a counter, a ticket, a lease.
 public struct Precondition: Hashable, Sendable {
   /// The revision at which the author read the object, from 1.
   public var revision: Revision

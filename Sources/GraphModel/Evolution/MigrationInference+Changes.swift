@@ -56,8 +56,7 @@ extension MigrationInference {
     }
   }
 
-  /// Marks attributes for recomputation whose sources have changed values or meaning, even if their own text is
-  /// unchanged.
+  /// Marks derived attributes for recomputation if the values or the meaning of their sources change.
   mutating func inferDerived() {
     var hasMore = true
     while hasMore {

@@ -6,7 +6,7 @@ struct MigrationInference {
   /// The new property by its old predecessor.
   var successors = [PropertyNumber: Property]()
   var mappings = [String: Mapping]()
-  /// Entities without a definite predecessor; problems with their properties and with relationships to them are not
+  /// Entities without a definite predecessor. Problems with their properties and with relationships to them are not
   /// reported.
   var doubted = Set<String>()
 

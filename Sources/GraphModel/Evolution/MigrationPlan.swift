@@ -88,7 +88,7 @@ public struct MigrationPlan: Sendable {
     return steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty } ? "gives names to others" : nil
   }
 
-  /// The plan with every rule of the new version checked, not only the additional ones; for objects that may break
+  /// The plan with every rule of the new version checked, not only the additional ones. For objects that may break
   /// the rules of the old version.
   public func judgingEverything() -> MigrationPlan {
     var plan = self

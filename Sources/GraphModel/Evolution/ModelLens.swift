@@ -1,5 +1,5 @@
-/// Translates between a client of an older version of a model and a store of a newer one: requests into the newer
-/// version's numbers, names and types, replies and deltas into the older one's.
+/// Translates between a client of an older version of a model and a store of a newer one. Requests are translated
+/// into the newer version's numbers, names and types, replies and deltas into the older one's.
 ///
 /// A lens is inferred from the same files as a migration, with one step for each version in between. It exists if
 /// every state that the newer version allows has a view that the older one allows, and every edit of the older

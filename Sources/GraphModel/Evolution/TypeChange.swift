@@ -41,7 +41,7 @@ extension Property {
     }
   }
 
-  /// The value of another type converted to this property's type, if `TypeChange` is `rewritten`; null stays null.
+  /// The value of another type converted to this property's type, if `TypeChange` is `rewritten`. Null stays null.
   public func converted(_ value: Value, of old: Property) -> Value {
     if relationship != nil { return .objects(value.objectIDs) }
     guard let attribute, let kind = old.attribute?.kind, !value.isNull else { return .null }

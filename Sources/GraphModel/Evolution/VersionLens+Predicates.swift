@@ -122,8 +122,8 @@ extension VersionLens {
       standIn.stringValue, names: attribute.cases, standsForNull: mayBeNull && !property.isOptional)
   }
 
-  /// Whether the stored values can be compared instead, which allows the use of an index: the comparison is an
-  /// equality with a name that replaces no other.
+  /// Whether the stored values can be compared instead, which allows the use of an index. This holds for an equality
+  /// with a name that replaces no other.
   private func saysTheSame(_ comparison: GraphPredicate.Comparison) -> Bool {
     guard comparison.options.isEmpty, case .path(let path) = comparison.left, let shown = shown(path) else {
       return false

@@ -1,5 +1,4 @@
-/// The origin of a property's value: author, time and transaction, the replaced value, and the values that lost to
-/// it.
+/// The origin of a property's value: author, time, transaction, and the values that it prevailed over.
 public struct ValueOrigin: Hashable, Sendable {
   /// How the property got its value.
   public enum Kind: UInt8, Sendable {
@@ -39,8 +38,8 @@ public struct ValueOrigin: Hashable, Sendable {
   public var value: Value
   /// The previous value; null after an insert, and if it is unknown.
   public var replaced: Value
-  /// False if the previous value is too large to report, or if a migration made the current value, as no history has
-  /// the one before.
+  /// Whether the previous value is known. It is not if it is too large to report, or if a migration made the current
+  /// value, as no history has the one before.
   public var isReplacedKnown = true
   /// The commit that set the value.
   public var revision: Revision

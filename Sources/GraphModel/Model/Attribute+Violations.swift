@@ -1,5 +1,5 @@
 extension Attribute {
-  /// The attribute's rules that a value of the right type breaks, each as the end of a sentence; for checks outside a
+  /// The attribute's rules that a value of the right type breaks, each as the end of a sentence. For checks outside a
   /// transaction.
   public func violations(of value: Value) -> [String] { value.isNull ? [] : brokenRules(value).map(\.message) }
 }

@@ -32,7 +32,7 @@ struct CountedEnd: Sendable {
 }
 
 extension Model {
-  /// The attributes of an entity that are computed from others of the same object, each with the attributes it reads.
+  /// The attributes of an entity that expressions compute, each with the attributes that it reads.
   public func derivedAttributes(
     of entity: EntityNumber
   ) -> [(attribute: PropertyNumber, sources: Set<PropertyNumber>)] {
@@ -54,7 +54,7 @@ extension Model {
 }
 
 extension Model {
-  /// The stored relationship whose objects a derived attribute counts; nil if the object's own image is enough, as
+  /// The stored relationship whose objects a derived attribute counts. Nil if the object's own image is enough, as
   /// for an expression, or for a count of members that the object lists itself.
   public func countedEnd(of attribute: Property) -> Property? {
     guard let counted = attribute.attribute?.derivation?.counted.flatMap({ property($0) }), counted.slot == nil

@@ -1,5 +1,5 @@
-/// A rule over several properties of one object, which the model states as a predicate: `end == NULL OR start <=
-/// end`. It reads the object's own properties only; subentities inherit it.
+/// A rule of the model over several properties of one object, such as `end == NULL OR start <= end`. It reads the
+/// object's own properties only; subentities inherit it.
 public struct EntityRule: Sendable {
   /// The name in violations; unique within an entity and its ancestors, ignoring case.
   public let name: String

@@ -195,8 +195,8 @@ public final class Property: Sendable {
   public let documentation: String
   /// The entity that declares it.
   public let owner: EntityNumber
-  /// The index of the value in images of its entity and all subentities, by name within the declaring entity; nil for
-  /// an attribute that is transient and a relationship that only the inverse stores.
+  /// The index of the value in images of its entity and all subentities. Slots are in the order of the names within
+  /// the declaring entity. Nil for a transient attribute, and for a relationship that only the inverse stores.
   public let slot: Int?
   /// Whether null is allowed in a committed graph.
   public let isOptional: Bool

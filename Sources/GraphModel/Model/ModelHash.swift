@@ -1,6 +1,6 @@
-/// The hash over all that two programs must have in common to exchange objects: names, types, optionality,
-/// relationships, uniqueness, full text, derivations and the cases of enumerations. Documentation, defaults,
-/// validation and transients may differ.
+/// The hash over all that two programs must have in common to exchange objects. This includes names, types,
+/// optionality, relationships, uniqueness, full text, derivations and the cases of enumerations. Documentation,
+/// defaults, validation and transients may differ.
 public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
   /// The sixteen bytes.
   public let bytes: [UInt8]

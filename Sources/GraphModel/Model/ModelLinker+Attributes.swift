@@ -14,7 +14,7 @@ extension ModelLinker {
     }
   }
 
-  /// Reports a default that breaks the attribute's own rules: every insert without a value would be refused, and a
+  /// Reports a default that breaks the attribute's own rules. Every insert without a value would be refused, and a
   /// migration would fill stores with it.
   mutating func checkDefault(of attribute: ModelDraft.Attribute) {
     guard let json = attribute.json["default"], json != .null, let value = value(json, of: attribute) else { return }
@@ -35,7 +35,7 @@ extension ModelLinker {
     }
   }
 
-  /// Numbers transients after all other properties: they are not part of the hash, and models with equal hashes must
+  /// Numbers transients after all other properties. They are not part of the hash, and models with equal hashes must
   /// have equal numbers.
   func numberTransients(of entities: [ModelDraft.Entity], _ numbers: inout [String: PropertyNumber]) {
     for entity in entities {

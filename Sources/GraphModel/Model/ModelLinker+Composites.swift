@@ -28,8 +28,7 @@ extension ModelReader {
 
 /// Composites are flattened before all other linking, so that members are ordinary attributes in all later steps.
 extension ModelLinker {
-  /// Checks the composites themselves, so that each mistake is reported once, however many entities use the
-  /// composite.
+  /// Checks the composites themselves, so that each mistake is reported only once.
   mutating func checkComposites() {
     guard draft.composites.count <= Self.maximumCount else {
       return report("composites", "a model has at most \(Self.maximumCount) composites")

@@ -91,8 +91,8 @@ struct ModelLinker {
     }
   }
 
-  /// The most entities, cases of an enumeration, and properties of a family, which are a table's columns; and the
-  /// longest lineage.
+  /// The most entities, cases of an enumeration, and properties of a family, which are a table's columns.
+  /// `maximumDepth` bounds the lineage.
   static let maximumCount = 1_000
   static let maximumDepth = 32
   /// The most unique constraints that an entity declares, each of which is an index, and properties in one of them.

@@ -1,6 +1,5 @@
 extension Model {
-  /// Parses a model file (docs/model-format.md) and checks it completely: every mistake is reported, not only the
-  /// first.
+  /// Parses a model file (docs/model-format.md) and reports all of its mistakes, not only the first.
   ///
   /// There are three passes: the syntax of each part, with its path; then names, inheritance and inverses across the
   /// file; and, only for a file without mistakes, numbers and slots, and the texts in the predicate language.

@@ -1,7 +1,7 @@
 /// The arithmetic operators, with the same results in memory and in SQL. Integers and doubles behave as in SQLite,
 /// except that infinities are null.
 enum Arithmetic {
-  /// The result of the operation; null if an operand is null, for a division by zero, and if the result is not
+  /// The result of the operation. Null if an operand is null, for a division by zero, and if the result is not
   /// finite.
   static func apply(_ operation: ArithmeticOperator, _ left: Value, _ right: Value) -> Value {
     switch (left, right) {

@@ -178,7 +178,7 @@ extension GraphExpression {
     return .value(function.apply(arguments.map(\.constant)))
   }
 
-  /// The expression with a time for `now()` and values for variables; parts that become constant are evaluated.
+  /// The expression with a time for `now()` and values for variables. Parts that become constant are evaluated.
   public func bound(now: Timestamp? = nil, variables: [String: Value] = [:]) -> GraphExpression {
     switch self {
     case .value, .list, .path: return self

@@ -20,7 +20,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
   case sqrt
   /// The first number to the power of the second, as a double; null for a fractional exponent.
   case power
-  /// The remainder of a division of integers or decimals, with the sign of the dividend; null for a division by zero.
+  /// The remainder of a division of integers or decimals, with the sign of the dividend. Null for a division by zero.
   case modulus
   // Types
   /// The argument converted to this type; null if it can't be. A fraction is truncated for an integer.

@@ -36,7 +36,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
   public static let maximumDepth = 200
   /// The maximum number of relationships in a path.
   public static let maximumPathLength = 32
-  /// The most instructions of all MATCHES patterns of a predicate together: five times the limit of one
+  /// The most instructions of all MATCHES patterns of a predicate together. This is five times the limit of one
   /// `RegularExpression`.
   public static let maximumPatternInstructions = 50_000
   /// The maximum size of a LIKE pattern, in bytes.
@@ -175,7 +175,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     case endsWith = "ENDSWITH"
     /// Contains the text.
     case contains = "CONTAINS"
-    /// A regular expression matches the whole text.
+    /// Matches a regular expression as a whole.
     case matches = "MATCHES"
     /// A full-text indexed attribute contains a word with the prefix, for each of the prefixes.
     case search = "SEARCH"

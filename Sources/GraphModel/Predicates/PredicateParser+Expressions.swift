@@ -352,8 +352,8 @@ extension PredicateParser {
     return operand(.aggregate(aggregate, property.number, attribute: inner.number), type, nil)
   }
 
-  /// The message for an unknown name, with the names that exist, except transient attributes, which predicates can't
-  /// read.
+  /// The message for an unknown name. It lists the existing names, except transient attributes, which predicates
+  /// can't read.
   private static func unknown(_ name: String, of entity: Entity) -> String {
     if let advice = entity.adviceOnComposite(name) { return advice }
     let stored = entity.properties.filter { $0.attribute?.isTransient != true }.map(\.name)

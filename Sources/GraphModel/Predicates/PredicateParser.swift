@@ -171,8 +171,8 @@ struct PredicateParser {
     return try comparison(depth: depth)
   }
 
-  /// Whether a parenthesis belongs to an expression, as in `(a + b) > c`, and not to a predicate, as in `(a > c)`;
-  /// the token after the closing one decides.
+  /// Whether a parenthesis belongs to an expression, as in `(a + b) > c`, and not to a predicate. The token after the
+  /// closing one decides.
   private var isBracketOfExpression: Bool {
     guard let close = closing[position], close + 1 < tokens.count else { return false }
     switch tokens[close + 1].token {

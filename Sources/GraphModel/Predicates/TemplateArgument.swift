@@ -27,7 +27,7 @@ extension TemplateArgument {
     }
   }
 
-  /// A literal for types with a JSON form, which take the type of the other operand; otherwise a typed constant.
+  /// A literal for types with a JSON form, which take the type of the other operand. Otherwise a typed constant.
   private static func term(_ value: Value, _ type: GraphValueType, at place: Int) -> PredicateParser.Term {
     switch type {
     case .null, .bool, .integer, .double, .string: .literal(value.json(kind: nil), at: place)

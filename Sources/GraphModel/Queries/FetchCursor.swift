@@ -1,8 +1,8 @@
-/// A position in the order of a fetch, directly behind an object. It holds the object's sort values, so it remains
+/// A position in the order of a fetch, directly after an object. It holds the object's sort values, so it remains
 /// valid if objects are inserted or deleted, including the object itself.
 ///
-/// The bytes are opaque to clients. They have a checksum, but no signature: a forged cursor reveals no more than a
-/// predicate could.
+/// The bytes are opaque to clients. They have a checksum, but no signature: a forged cursor reveals nothing that a
+/// predicate could not.
 public struct FetchCursor: Hashable, Sendable {
   /// The object's sort values, as from `SortOrder`.
   public let values: [Value]
@@ -14,7 +14,7 @@ public struct FetchCursor: Hashable, Sendable {
   /// The maximum size of a cursor, in bytes.
   public static let maximumSize = 8 << 20
 
-  /// Creates the position behind an object.
+  /// Creates the position after an object.
   /// - Throws: `Refusal` if the sort values are too large.
   public init(
     behind image: ObjectImage, of entity: EntityNumber, sort: [SortKey], model: Model, in source: any ImageSource

@@ -12,14 +12,13 @@ public struct FetchRequest: Hashable, Sendable {
   public var offset: Int
   /// The kind of result.
   public var result: FetchResult
-  /// The end of an earlier page in the same order; the result continues behind it. Not allowed together with
-  /// `offset`.
+  /// The end of an earlier page in the same order; the result continues after it. Not allowed together with `offset`.
   public var after: FetchCursor?
   /// Whether to return an explanation of the execution instead of the result.
   public var explains: Bool
   /// The revision to read at; nil for the present.
   public var at: Revision?
-  /// Whether the objects may come in any order, which saves the sort; for callers that sort them or don't need an
+  /// Whether the objects may come in any order, which saves the sort. For callers that sort them or don't need an
   /// order. Ignored if `sort`, `limit`, `offset` or `after` is set.
   public var isUnordered = false
 
@@ -79,7 +78,7 @@ public struct FetchEnd: Hashable, Sendable {
   public var at: Token
   /// The number of objects or rows.
   public var count: Int
-  /// The start of the next page; nil if there are no more objects, or no limit.
+  /// The start of the next page; nil if nothing follows the limit, and without a limit.
   public var next: FetchCursor?
   /// The explanation, if it was requested.
   public var explanation: FetchExplanation?

@@ -51,7 +51,7 @@ final class GraphBefore: ImageSource {
   private func isGone(_ id: ObjectID) -> Bool { changes[id].map { $0.after == nil } ?? false }
 }
 
-/// The references of the objects that a transaction changed, before and after, by property; computed on first use.
+/// The references of the objects that a transaction changed, before and after, by property. Computed on first use.
 final class ChangedReferrers {
   typealias Sides = (before: [ObjectID: [ObjectID]], after: [ObjectID: [ObjectID]])
 

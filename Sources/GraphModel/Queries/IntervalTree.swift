@@ -58,7 +58,7 @@ struct IntervalTree: QueryShelf {
     }
   }
 
-  /// Visits the numbers of the intervals whose lower bounds lie between two values, inclusive; nil is unbounded.
+  /// Visits the numbers of the intervals whose lower bounds lie between two values, inclusive. Nil is unbounded.
   func forEach(from low: Value?, through high: Value?, _ body: (UInt64) -> Bool) {
     var pending = [root]
     while let index = pending.popLast() {

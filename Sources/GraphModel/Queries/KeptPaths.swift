@@ -1,4 +1,4 @@
-/// A cache of the objects and values at the end of paths, for the duration of a commit: a hundred queries over a path
+/// A cache of the objects and values at the end of paths, for the duration of a commit. A hundred queries over a path
 /// follow it once per object. There is one cache for the graph before the commit and one for the graph after it;
 /// paths over relationships that the commit did not change are the same in both and share an entry.
 final class KeptPaths {

@@ -4,9 +4,9 @@ struct ObjectRelation: Hashable {
   let property: PropertyNumber
 }
 
-/// A cache over a source for the duration of a commit, because many paths lead to the same objects and many queries
-/// use the same path. Referrers of new objects come from the commit itself, without a query. Every answer is charged
-/// to the budget.
+/// A cache over a source for the duration of a commit. Many paths lead to the same objects, and many queries use the
+/// same path. Referrers of new objects come from the commit itself, without a query. Every answer is charged to the
+/// budget.
 final class KeptSource: ImageSource {
   let changed: ChangedReferrers
   let budget: LookBudget

@@ -1,5 +1,4 @@
-/// An index of live queries by the values they can match, so that a commit evaluates only queries that it could
-/// affect.
+/// An index of live queries by the values they can match. A commit only evaluates queries that it could affect.
 ///
 /// For each concrete entity that it can return, a query is indexed under the first of these that applies: the values
 /// of its most selective equality, a word of a search, a part of a text, an interval over an ordered property. An OR

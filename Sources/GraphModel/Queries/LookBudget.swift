@@ -46,7 +46,7 @@ final class LookBudget {
   /// Charges a query to the store to the total only, because the next account gets its answer for free.
   func chargeQuestion() { questions += 1 }
 
-  /// Charges reading and evaluating the roots that a way leads to; only those that no other way reached count as
+  /// Charges reading and evaluating the roots that a way leads to. Only those that no other way reached count as
   /// queries.
   func chargeRoots(_ count: Int, new: Int) {
     questions += new
@@ -60,7 +60,7 @@ final class LookBudget {
     own += cost
   }
 
-  /// Charges the looks of `body` to an account; nil if the account may not use any more.
+  /// Charges the looks of `body` to an account; nil if the account is stopped.
   func charging<Result>(_ account: Account, _ body: () -> Result) -> Result? {
     let before = used[account] ?? 0
     guard spent <= total || before <= share else { return nil }

@@ -1,4 +1,4 @@
-/// An index of queries for texts with a certain substring, each under a gram of three bytes of it; finds the queries
+/// An index of queries for texts with a certain substring, each under a gram of three bytes of it. Finds the queries
 /// that a text could match. A text is looked up by each of its grams, folded as the query folds it. A substring is
 /// stored under the gram with the fewest entries, so that substrings with a common prefix are spread. The lookup also
 /// compares the complete substring, because a number at its end shares three digits with many others.

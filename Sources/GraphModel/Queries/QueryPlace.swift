@@ -1,6 +1,6 @@
-/// A key of a live query in the index: the values of its most selective equality, or a word of a search, a part of a
-/// text, or a range of an ordered subject; an OR has keys for each of its sides. A lookup returns a superset, which
-/// the predicate then filters.
+/// A key of a live query in the index. This is the values of its most selective equality, or a word of a search, a
+/// part of a text, or a range of an ordered subject; an OR has keys for each of its sides. A lookup returns a
+/// superset, which the predicate then filters.
 enum QueryPlace: Hashable {
   case values(QuerySubject, [Value])
   case range(QuerySubject, low: Value?, high: Value?)
@@ -14,7 +14,7 @@ enum QueryPlace: Hashable {
   /// The most keys of a query.
   static let maximumPlaces = 8
 
-  /// The keys under which every matching object is found, without duplicates; nil if only the predicate itself can
+  /// The keys under which every matching object is found, without duplicates. Nil if only the predicate itself can
   /// decide.
   /// - Parameter canRead: whether the index can read a subject's values.
   static func all(
@@ -23,8 +23,8 @@ enum QueryPlace: Hashable {
     QueryPlaceFinder(model: model, canRead: canRead).best(for: predicate, way: [])?.places
   }
 
-  /// The key under which every value is found that satisfies a comparison, regardless of its quantifier; nil if only
-  /// the comparison itself can decide.
+  /// The key of all values that satisfy a comparison, regardless of its quantifier. Nil if only the comparison itself
+  /// can decide.
   static func place(of comparison: GraphPredicate.Comparison, model: Model) -> QueryPlace? {
     var comparison = comparison
     comparison.quantifier = .any
@@ -156,7 +156,7 @@ private struct QueryPlaceFinder {
   private func offer(
     ofFolded comparison: GraphPredicate.Comparison, _ subject: QuerySubject, _ constants: [Value]
   ) -> Offer? {
-    // One key per comparison: `RelatedQueries` compares the number of keys with the number of paths.
+    // One key per comparison, because `RelatedQueries` compares the number of keys with the number of paths.
     guard !subject.isIdentifier, constants.count == 1 else { return nil }
     let rank: Int
     switch comparison.comparator {

@@ -51,9 +51,9 @@ struct ValueTable: QueryShelf {
   }
 }
 
-/// An index of all queries over one subject, whatever kind of key they have. It serves objects that changed
-/// themselves, for which a query has the key of its most selective comparison. `TurnShelf` serves the other objects
-/// and explains the difference.
+/// An index of all queries over one subject, with keys of any kind. It serves objects that changed themselves, for
+/// which a query has the key of its most selective comparison. `TurnShelf` serves the other objects and explains the
+/// difference.
 struct SubjectShelf: QueryShelf {
   private var values = ValueTable()
   private var ranges = IntervalTree()

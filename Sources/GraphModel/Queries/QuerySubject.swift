@@ -39,8 +39,8 @@ enum QuerySubject: Hashable {
     }
   }
 
-  /// Normalizes a calculated double to an integer if they are equal, because equal numbers of different types have
-  /// different hashes.
+  /// Normalizes a calculated double to an integer if they are equal. Equal numbers of different types have different
+  /// hashes.
   static func calculated(_ value: Value) -> Value {
     if case .double(let fraction) = value, let whole = Int64(exactly: fraction) { .integer(whole) } else { value }
   }

@@ -1,6 +1,6 @@
 /// A change of a subject's values that can turn a comparison of a live query from true to false, or back. If no
-/// comparison turns for an object that did not change itself, its membership in the result is unchanged, whatever the
-/// predicate is. This also makes queries that most objects match (`!=`, ALL, NONE, NOT) indexable.
+/// comparison turns for an object that did not change itself, its membership in the result is unchanged under any
+/// predicate. This also makes queries that most objects match (`!=`, ALL, NONE, NOT) indexable.
 enum QueryTurn: Hashable {
   /// A value under this key is added or removed.
   case among(QueryPlace)

@@ -1,4 +1,4 @@
-/// Computing the effects of a commit: the affected roots are found, then evaluated, within a budget that all queries
+/// Computing the effects of a commit. The affected roots are found, then evaluated, within a budget that all queries
 /// share.
 extension RelatedQueries {
   /// The looks that all queries share for one commit, without those for its changes (`maximumLooksPerChange`).
@@ -88,8 +88,8 @@ extension RelatedQueries {
     return found
   }
 
-  /// The queries that a changed object could match: those whose result it could join or leave, and those for which
-  /// all that they read is unchanged.
+  /// The queries that a changed object could match. `open` are those whose result it could join or leave, `settled`
+  /// those for which all that they read is unchanged.
   /// - Parameter changed: the properties that changed in any object and are read through paths.
   private func candidates(
     _ change: ObjectChange, _ before: Judgement?, _ after: Judgement?, by changed: Set<PropertyNumber>,
@@ -174,7 +174,7 @@ extension RelatedQueries {
           }
           guard let found else { continue }
           let new = found.count { known.insert($0).inserted }
-          // Several ways may lead to a root; it is read and evaluated once.
+          // Several ways may lead to a root, which is read and evaluated once.
           _ = after.budget.charging(.way(way)) {
             after.budget.chargeRoots(found.count, new: new)
           }

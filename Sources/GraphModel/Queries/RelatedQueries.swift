@@ -1,5 +1,5 @@
-/// The live queries that read other objects than their own, and a commit's effects on them: the committing side's
-/// part of matching, pure.
+/// The live queries that read other objects than their own, and a commit's effects on them. It is the committing
+/// side's half of matching, and pure.
 ///
 /// An object joins or leaves such a result because it changed itself, or because an object on one of the paths did.
 /// For the latter, each property that a path reads on its way is a *trigger*: when it changes, the way is followed
@@ -29,7 +29,7 @@ public struct RelatedQueries {
   /// Queries by the set of properties that they read, of any object; each group has an index.
   typealias Groups = [Set<PropertyNumber>: QueryShelves<SubjectReader>]
 
-  /// A path from the objects of an entity, its roots, to the object with the changed property, behind the last hop.
+  /// A path from the objects of an entity, its roots, to the object with the changed property, after the last hop.
   struct Trigger: Hashable {
     let root: EntityNumber
     let hops: [PropertyNumber]

@@ -48,7 +48,7 @@ public struct RowRequest: Hashable, Sendable {
   /// The grouping expressions: objects with equal values form a group. If empty, and a column is an aggregate, all
   /// objects do.
   public var groups: [GraphExpression]
-  /// The order of groups and distinct rows; ties, and an empty list, are ordered by the columns from first to last.
+  /// The order of groups and distinct rows. Ties, and an empty list, are ordered by the columns from first to last.
   /// Rows for single objects have the order of the objects.
   public var order: [Order]
 

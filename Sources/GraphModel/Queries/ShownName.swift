@@ -1,5 +1,5 @@
-/// The mapping of enumeration cases for an older version of a model with fewer cases, which shows one of its own
-/// cases for unknown ones. Predicates and orders apply to the shown names.
+/// The mapping of enumeration cases for an older version of a model with fewer cases. That version shows one of its
+/// own cases for unknown ones. Predicates and orders apply to the shown names.
 public struct ShownName: Hashable, Sendable {
   /// The name shown for an unknown one; nil for null.
   public var otherwise: String?

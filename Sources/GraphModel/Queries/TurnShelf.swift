@@ -1,4 +1,4 @@
-/// An index of the transitions of queries over one subject; finds those that a change of its values could cause.
+/// An index of the transitions of queries over one subject. Finds those that a change of its values could cause.
 ///
 /// A comparison with a bound turns when the maximum, or the minimum, of the values crosses the bound; ten thousand
 /// such queries that all hold are not visited when a value changes slightly.
@@ -34,7 +34,7 @@ struct TurnShelf: Sendable {
     }
   }
 
-  /// Visits the numbers of the queries with a comparison that could turn; a query may be visited more than once.
+  /// Visits the numbers of the queries with a comparison that could turn. A query may be visited more than once.
   /// - Parameter body: returns whether to continue.
   func forEach(from old: [Value], to new: [Value], _ body: (UInt64) -> Bool) {
     let (before, after) = (Set(old), Set(new))

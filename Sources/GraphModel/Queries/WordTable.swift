@@ -25,7 +25,7 @@ struct WordTable: QueryShelf {
 
   private static func key(_ word: String) -> [UInt8] { Array((word.searchTerms.first ?? word).utf8) }
 
-  /// Visits the numbers of the searches whose word is a prefix of one of the text's words; none if the value is not a
+  /// Visits the numbers of the searches whose word is a prefix of one of the text's words. None if the value is not a
   /// text.
   func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     guard !isEmpty, let text = value.stringValue else { return }

@@ -16,8 +16,9 @@ public protocol GraphReader {
   /// The objects whose stored relationship `property` refers to `id`, in ascending order.
   func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID]
 
-  /// Members of an ordered relationship that store their positions: the objects whose to-one `reference` is `parent`,
-  /// by place. Starts with the nearest member behind, or before, `place`; from the beginning, or the end, for nil.
+  /// Members of an ordered relationship that store their positions, by place. They are the objects whose to-one
+  /// `reference` is `parent`. Starts with the nearest member after, or before, `place`; from the beginning, or the
+  /// end, for nil.
   func members(
     of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
   ) throws -> [MemberPlace]

@@ -1,5 +1,5 @@
-/// An object's place among the members of an ordered relationship: its position, then its id if two positions are
-/// equal, which an undo can cause.
+/// An object's place among the members of an ordered relationship. The id breaks ties of positions, which an undo can
+/// cause.
 public struct MemberPlace: Hashable, Comparable, Sendable {
   /// The position; lower comes first, and ids break ties.
   public var position: Int64
@@ -48,7 +48,7 @@ public struct SortedPlaces: Sendable {
     if blocks[block].isEmpty { blocks.remove(at: block) }
   }
 
-  /// The nearest place behind, or before, the given one; the first, or the last, for nil.
+  /// The nearest place after, or before, the given one; the first, or the last, for nil.
   public func next(beyond place: MemberPlace?, ascending: Bool) -> MemberPlace? {
     guard let place else { return ascending ? blocks.first?.first : blocks.last?.last }
     if ascending {
@@ -61,7 +61,7 @@ public struct SortedPlaces: Sendable {
 
   private func firstBlock(where isBehind: ([MemberPlace]) -> Bool) -> Int { Self.first(in: blocks, where: isBehind) }
 
-  /// The index of the first element for which `isBehind` is true, by binary search; the count if there is none.
+  /// The index of the first element for which `isBehind` is true, by binary search. The count if there is none.
   private static func first<Element>(in list: [Element], where isBehind: (Element) -> Bool) -> Int {
     var (low, high) = (0, list.count)
     while low < high {

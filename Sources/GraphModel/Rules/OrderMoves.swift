@@ -1,7 +1,7 @@
-/// Reorders a list with as few moves as possible: a longest subsequence that is already in order stays, and all other
+/// Reorders a list with as few moves as possible. A longest subsequence that is already in order stays, and all other
 /// objects move between its elements.
 public enum OrderMoves {
-  /// Objects that move directly behind an object that is already in place.
+  /// Objects that move directly after an object that is already in place.
   public struct Run: Equatable, Sendable {
     /// The objects, in their new order.
     public var objects: [ObjectID]
@@ -56,8 +56,8 @@ public enum OrderMoves {
     return chosen
   }
 
-  /// The list with `objects` moved or inserted behind `anchor`: at the beginning if it is nil, at the end if it is
-  /// not in the list.
+  /// The list with `objects` moved or inserted after `anchor`. A nil anchor is the beginning; one that is not in the
+  /// list is the end.
   public static func placing(_ objects: [ObjectID], after anchor: ObjectID?, in list: [ObjectID]) -> [ObjectID] {
     let moving = Set(objects)
     var rest = list.filter { !moving.contains($0) }

@@ -11,7 +11,7 @@ public enum OrderPositions {
   /// The range of all positions; sums and differences of two never overflow.
   public static let bounds: ClosedRange<Int64> = -(1 << 61)...(1 << 61)
 
-  /// The positions of `count` successive new members between two neighbors; a nil neighbor is an end of the list. Nil
+  /// The positions of `count` successive new members between two neighbors. A nil neighbor is an end of the list. Nil
   /// if there is not enough space.
   public static func between(_ low: Int64?, _ high: Int64?, count: Int) -> [Int64]? {
     let many = Int64(count)
@@ -35,7 +35,7 @@ public enum OrderPositions {
     public var before = [Int64]()
     /// The positions of the new members, in order.
     public var added = [Int64]()
-    /// The new positions of the members behind the gap, nearest first.
+    /// The new positions of the members after the gap, nearest first.
     public var after = [Int64]()
   }
 
@@ -43,7 +43,7 @@ public enum OrderPositions {
   /// - Parameters:
   ///   - before: returns the position of the nth member before the gap, with 0 for the nearest; nil if there is none.
   ///     Called in order.
-  ///   - after: the same for the members behind the gap.
+  ///   - after: the same for the members after the gap.
   public static func spread(
     count: Int, before: (Int) throws -> Int64?, after: (Int) throws -> Int64?
   ) rethrows -> Spread {

@@ -27,8 +27,8 @@ extension TransactionPlanner {
         + "read it anew and make the edit again")
   }
 
-  /// Refuses a base before the object's insert, which nobody can have read. Exempt is the replica that inserted it,
-  /// because its own commits never conflict with it.
+  /// Refuses a base before the object's insert, as the object could not be read then. The replica that inserted it is
+  /// exempt, because its own commits never conflict with it.
   func refuseUnborn(_ id: ObjectID, in past: [PastChange], at base: Revision) throws {
     guard let first = past.first, first.kind == .inserted, !first.isRevival, first.replica != transaction.id.replica
     else { return }

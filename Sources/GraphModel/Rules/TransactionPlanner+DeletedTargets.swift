@@ -11,7 +11,7 @@ struct DeletedTargetsMet: Error {
 /// deleted object that it finds, and the transaction is planned again without the references. The steps that compare
 /// values, look up unique keys or arrange members thus never see a value that can't be stored.
 extension TransactionPlanner {
-  /// Whether an edit refers to a deleted object that the relationship could have referred to; the object is then
+  /// Whether an edit refers to a deleted object that the relationship could have referred to. The object is then
   /// recorded. A batch has no base revision and no such conflicts: there the reference is a violation of its row.
   mutating func meetsDeleted(_ id: ObjectID, of wanted: Entity?) throws -> Bool {
     guard !isSlice, !deletedTargets.contains(id), let claimed = model.entity(id.entity),
@@ -39,7 +39,7 @@ extension TransactionPlanner {
     for id in OrderMoves.unique(met) { try reportMissing(id) }
   }
 
-  /// Refuses the transaction, under every policy, if a required reference was dropped; the refusal is a conflict with
+  /// Refuses the transaction, under every policy, if a required reference was dropped. The refusal is a conflict with
   /// the delete.
   func refuseIfReferencesAreRequired() throws {
     guard !droppedReferences.isEmpty, !violations.isEmpty else { return }

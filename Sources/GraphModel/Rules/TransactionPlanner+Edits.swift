@@ -136,8 +136,8 @@ extension TransactionPlanner {
     }
   }
 
-  /// Makes `id` and `other` refer to each other through `property` and its inverse, after disconnecting the previous
-  /// objects of a to-one on either end.
+  /// Makes `id` and `other` refer to each other through `property` and its inverse. Disconnects the previous objects
+  /// of a to-one on either end.
   mutating func connect(_ id: ObjectID, _ other: ObjectID, _ property: Property, _ relationship: Relationship) throws {
     guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
       return
@@ -223,8 +223,8 @@ extension TransactionPlanner {
     countsToCheck[id, default: []].insert(property.number)
   }
 
-  /// The objects at the other end of a relationship after the transaction, in ascending order unless the relationship
-  /// stores an order of its own.
+  /// The objects at the other end of a relationship after the transaction. They are in ascending order, unless the
+  /// relationship stores an order of its own.
   func related(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse {

@@ -16,7 +16,7 @@ extension TransactionPlanner {
   struct ListChanges {
     /// The places of members that differ from the stored ones.
     var placed = SortedPlaces()
-    /// The last member with its stored place; nil before it is looked up. Invalid if that member has moved since.
+    /// The last member with its stored place; nil before the lookup. Invalid if that member has moved since.
     var lastStored: MemberPlace??
   }
 
@@ -143,7 +143,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Places a new member behind all others.
+  /// Places a new member after all others.
   mutating func append(_ draft: Draft, to parent: ObjectID, through reference: Property) throws {
     guard let list = list(of: parent, through: reference) else { return }
     let last = try last(of: list)
@@ -171,7 +171,7 @@ extension TransactionPlanner {
     set(number, of: draft, in: list)
   }
 
-  /// Places members in a row behind another one, or at the beginning, and makes space if necessary.
+  /// Places members in a row after another one, or at the beginning, and makes space if necessary.
   /// - Parameter moving: members that count as absent, including `members`.
   private mutating func put(
     _ members: [ObjectID], behind anchor: MemberPlace?, in list: MemberList, moving: Set<ObjectID> = []
@@ -211,7 +211,7 @@ extension TransactionPlanner {
 
   // MARK: - Edits of the parent
 
-  /// Adds the objects as members and places them, in this order, directly behind `anchor`.
+  /// Adds the objects as members and places them, in this order, directly after `anchor`.
   mutating func place(
     _ objects: [ObjectID], after anchor: ObjectID?, _ property: Property, _ relationship: Relationship, of id: ObjectID
   ) throws {

@@ -12,7 +12,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Properties whose edits failed, and properties derived from them; rules that read them can't be evaluated.
+  /// Properties whose edits failed, and properties derived from them. Rules that read them can't be evaluated.
   private func unreadable(in draft: Draft) -> Set<PropertyNumber> {
     guard var unread = unset[draft.after.id] else { return [] }
     for derived in model.parts.expressions[draft.entity.number] ?? [] where !derived.sources.isDisjoint(with: unread) {

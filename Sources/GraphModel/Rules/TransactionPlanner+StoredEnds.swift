@@ -11,11 +11,11 @@ extension TransactionPlanner {
     let isUnnamed: Bool
   }
 
-  /// The edit without its effects on stored ends that others have changed and the policy keeps; nil if nothing
+  /// The edit without its effects on stored ends that others have changed and the policy keeps. Nil if nothing
   /// remains. Each conflict is recorded for the object that stores the end.
   mutating func yielding(_ edit: Edit, of draft: Draft, since base: Revision) throws -> Edit? {
     guard isBehind, let property = draft.entity.property(edit.property) else { return edit }
-    // Nobody has read a new object before.
+    // A new object has no earlier readers.
     let base = draft.before == nil ? .max : base
     var kept = Set<ObjectID>()
     for end in try storedEnds(of: edit, property, draft) {
@@ -32,8 +32,8 @@ extension TransactionPlanner {
     return kept.isEmpty ? edit : try remainder(of: edit, property, draft, without: kept)
   }
 
-  /// The stored ends of other objects that a change's edits affect, each with the last change that others made to it
-  /// since the base.
+  /// The stored ends of other objects that a change's edits affect. Each comes with the last change that others made
+  /// to it since the base.
   mutating func reachedEnds(of change: Change, _ draft: Draft) throws -> [(end: StoredEnd, last: PastChange?)] {
     let base = draft.before == nil || change.kind == .insert ? .max : change.base
     return try change.edits.flatMap { edit -> [(StoredEnd, PastChange?)] in
@@ -84,7 +84,7 @@ extension TransactionPlanner {
     return joiningEnds.filter { !$0.names(id) } + leavingEnds.filter { $0.names(id) }
   }
 
-  /// The stored end of an object; nil if the object does not exist, which is reported elsewhere, or lacks the
+  /// The stored end of an object. Nil if the object does not exist, which is reported elsewhere, or lacks the
   /// property.
   private mutating func end(
     of id: ObjectID, _ property: Property, _ wanted: Value, isUnnamed: Bool
@@ -132,8 +132,8 @@ extension TransactionPlanner {
     }
   }
 
-  /// The revision at which the transaction read a stored end: that of its edit of the end, or else of the end's
-  /// object, or else of `base`. A base of 0 means that nothing was read, and is ignored.
+  /// The revision at which the transaction read a stored end. It is that of its edit of the end, or else of the end's
+  /// object, or else `base`. A base of 0 means that nothing was read, and is ignored.
   private mutating func spokenBase(of end: StoredEnd, _ base: Revision) -> Revision {
     let bases = spokenBases ?? SpokenBases(transaction.changes, permanent: permanent)
     spokenBases = bases
@@ -163,7 +163,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Members that stay although a list did not mention them are placed behind the others, in their previous order.
+  /// Members that stay although a list did not mention them are placed after the others, in their previous order.
   private func inOrder(_ members: [ObjectID], _ property: Property, of draft: Draft) throws -> [ObjectID] {
     guard property.relationship?.isOrdered == true, let inverse = property.relationship?.inverse,
       let reference = model.property(inverse), let list = list(of: draft.after.id, through: reference)

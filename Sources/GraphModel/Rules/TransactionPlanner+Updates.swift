@@ -87,7 +87,7 @@ extension TransactionPlanner {
   /// The newest change of a property by others that conflicts with the transaction; nil if there is none.
   ///
   /// A replica's own commits are ordered, so it has no conflict with itself: when it replaced others' values, it had
-  /// read them, whatever base it states now. This does not hold for texts and to-manys, which merge.
+  /// read them, regardless of the base that it states now. This does not hold for texts and to-manys, which merge.
   func opposing(_ property: Property, _ past: [PastChange]) -> PastChange? {
     let all = past.filter { $0.mayTouch(property.number) }
     let merges = property.attribute?.kind == .text || property.relationship?.isToMany == true
@@ -127,7 +127,7 @@ extension TransactionPlanner {
     if recorded.insert(conflict).inserted { conflicts.append(conflict) }
   }
 
-  /// The splices rebased over `past`; nil if another change replaced the complete text, so that offsets have lost
+  /// The splices rebased over `past`. Nil if another change replaced the complete text, so that offsets have lost
   /// their meaning.
   func rebase(_ splices: [TextSplice], over past: [PastChange], property: PropertyNumber) -> [TextSplice]? {
     var splices = splices
@@ -160,7 +160,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Records that an object never existed, or that the store was restored to a state before it; the client can then
+  /// Records that an object never existed, or that the store was restored to a state before it. The client can then
   /// discard the object.
   mutating func reportUnknown(_ id: ObjectID) {
     // After discarding these, a client's next attempt reports the others.

@@ -1,4 +1,5 @@
-/// The last step: server-assigned values, then every rule on every touched object, all errors at once.
+/// The last step: server-assigned values, then all rules on all touched objects. All violations are reported
+/// together.
 extension TransactionPlanner {
   mutating func stampAssignedValues() {
     guard kinds.contains(where: { !$0.assignedProperties.isEmpty }) else { return }
@@ -7,7 +8,7 @@ extension TransactionPlanner {
         guard let assignment = property.attribute?.assignment else { continue }
         let isInsert = draft.before == nil
         let isMissing = draft.after[property].isNull
-        // One that is older than the property goes without, and comes back without; what is required it is given.
+        // A revived object that is older than an optional property stays without a value; a required one is assigned.
         let isDue = isMissing && isInsert && !(draft.isRevived && property.isOptional)
         switch assignment {
         case .sequence where isDue:
@@ -23,7 +24,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Making room for others is no change of the object.
+  /// Whether the object changed, other than to make space for other members.
   private func hasChanged(_ draft: Draft) -> Bool {
     guard let before = draft.before, !draft.spacing.isEmpty else { return draft.before?.values != draft.after.values }
     return draft.entity.storedProperties.contains { property in
@@ -31,9 +32,9 @@ extension TransactionPlanner {
     }
   }
 
-  /// What is wrong by now is told with the rest, so that everything is told at once.
+  /// Records properties whose edits failed. Later checks skip them, so that all violations are reported together.
   mutating func recordUnset() {
-    // What only the server sets is as it is all the same.
+    // Properties that only the server assigns keep their valid values.
     for violation in violations where violation.rule == "type" || violation.rule == "destination" {
       unset[violation.id, default: []].insert(violation.property)
     }
@@ -48,7 +49,7 @@ extension TransactionPlanner {
     let hasKeys = kinds.contains { !$0.uniquenessConstraints.isEmpty }
     var slots = [Int]()
     for draft in order where !draft.isDeleted {
-      // A value that the transaction did not change was valid when it came.
+      // A value that the transaction did not change is already valid.
       draft.findChangedSlots(into: &slots)
       validate(slots, of: draft)
       if hasKeys { try validateUniqueness(of: draft, keys) }
@@ -56,7 +57,7 @@ extension TransactionPlanner {
     for (id, properties) in countsToCheck.sorted(by: { $0.key < $1.key }) {
       for number in properties.sorted() { try validateCount(of: number, id) }
     }
-    // An insert owes its minimum counts even when nothing was connected.
+    // A new object must have its minimum counts even if nothing was connected.
     guard kinds.contains(where: \.hasMinimumCounts) else { return }
     for draft in order where draft.before == nil && !draft.isDeleted {
       let id = draft.after.id
@@ -66,7 +67,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// What is derived from a value that is wrong is wrong with it: only the value is told, for that one can be given.
+  /// Checks values. A value derived from an invalid one is not reported, as only the source can be corrected.
   private mutating func validate(_ slots: [Int], of draft: Draft) {
     guard let expressions = model.parts.expressions[draft.entity.number] else {
       for slot in slots where draft.entity.ruleChecks[slot].isDue(for: draft.after.values[slot]) {
@@ -117,7 +118,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Who will have which unique key, of the objects that the transaction touches.
+  /// The unique keys that the touched objects will have.
   private func keysAfterwards() -> [UniqueKey: [ObjectID]] {
     var keys = [UniqueKey: [ObjectID]]()
     guard kinds.contains(where: { !$0.uniquenessConstraints.isEmpty }) else { return keys }
@@ -132,7 +133,7 @@ extension TransactionPlanner {
     return keys
   }
 
-  /// No client sets a sequence and none of its numbers is given twice: there is nothing to look up.
+  /// Whether the constraint is a sequence, whose numbers clients can't set and are unique without a lookup.
   private func isSequence(_ constraint: [PropertyNumber]) -> Bool {
     constraint.count == 1 && model.property(constraint[0])?.attribute?.assignment == .sequence
   }
@@ -166,7 +167,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// The change that gave a stored object its key; nil where this transaction does, or history does not know.
+  /// The change that gave a stored object its key. Nil if it is this transaction, or if history does not have it.
   private func keyGiver(
     of other: ObjectID, _ constraint: [PropertyNumber], _ values: [Value]
   ) throws -> PastChange? {
@@ -178,7 +179,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Who has the key that an object was to get.
+  /// The kind of object that already has the key.
   private func holder(
     _ other: ObjectID, of constraint: [PropertyNumber], _ values: [Value], besides draft: Draft
   ) throws -> Violation.Holder {
@@ -210,8 +211,8 @@ extension TransactionPlanner {
     return found
   }
 
-  /// The counts that are wrong, of objects whose to-many has changed without their being touched.
-  /// - Parameter owners: the objects, each with its relationship.
+  /// Violations of minimum and maximum counts, for objects whose to-many changed without their being touched.
+  /// - Parameter owners: the objects, each with the relationship.
   public static func violations(
     ofCounts owners: [(id: ObjectID, property: PropertyNumber)], reader: any GraphReader
   ) throws -> [Violation] {
@@ -225,20 +226,20 @@ extension TransactionPlanner {
 }
 
 extension Violation {
-  /// Whose a unique key is that an object was to get.
+  /// The kind of object that already has a unique key.
   public enum Holder: Sendable {
-    /// An object's that is there.
+    /// An existing object.
     case stored
-    /// One's that the same commit was to make.
+    /// A new object of the same commit.
     case new
-    /// One's that the same commit was to give the key to.
+    /// An existing object that gets the key in the same commit.
     case changed
   }
 
-  /// Another object has the key.
+  /// Creates a violation of a unique key.
   /// - Parameters:
   ///   - values: one for each property of the constraint.
-  ///   - holder: who has it.
+  ///   - holder: the kind of object that has the key.
   public init(
     _ id: ObjectID, meets constraint: [PropertyNumber], of owner: Entity, values: [Value], _ model: Model,
     by holder: Holder = .stored

@@ -1,23 +1,24 @@
-/// `overwrite` and `rollback`: one property that both sides changed decides the object whole. The others' changes of
-/// its other properties go back to what the transaction's author saw, or the transaction's edits of it are dropped.
+/// Resolving `overwrite` and `rollback`: a conflict over one property decides the complete object. Either others'
+/// changes of its other properties are reverted to what the transaction's author saw, or the transaction's edits of
+/// it are dropped.
 ///
-/// To-manys are no part of it, as they are none of Core Data's snapshots: an overwrite merges them.
+/// To-manys are excluded, as they are from Core Data's snapshots: an overwrite merges them.
 extension TransactionPlanner {
-  /// What the transaction knew of an object that is to be decided whole.
+  /// A contested object, with what the transaction knew of it.
   struct Contest {
-    /// The oldest and the newest revision at which its changes were made.
+    /// The oldest and the newest base of the transaction's changes of it.
     var since: Revision
     var seen: Revision
-    /// All its edits, with the revision that each was made at.
+    /// All edits of it, each with its base.
     var edits = [(edit: Edit, base: Revision)]()
-    /// What of it edits of other objects change.
+    /// The properties of it that edits of other objects change.
     var reached = Set<PropertyNumber>()
-    /// The newest change of others that is in conflict with one of the edits: it decides about the others.
+    /// The newest conflicting change by others, which decides about all of its edits.
     var decision: PastChange
     var isResolved = false
   }
 
-  /// Fills `contested`; nothing to do under the other policies, or when nothing is stale.
+  /// Fills `contested`; empty under other policies, or if nothing is stale.
   mutating func findContested() throws {
     guard transaction.policy == .overwrite || transaction.policy == .rollback else { return }
     var suspects = [ObjectID: (since: Revision, seen: Revision)]()
@@ -65,7 +66,7 @@ extension TransactionPlanner {
     let past = try past(of: stored.id, after: contest.since)
     if try recordRevival(of: stored.id, in: past, after: contest.since) { return }
     if let pruned = past.first(where: \.isPruned) {
-      // What its author saw is not known, nor what a splice was to come to.
+      // The author's view, and the result of a splice, are unknown.
       let spliced = contest.edits.first { if case .splice = $0.edit.action { true } else { false } }
       if transaction.policy == .overwrite || spliced != nil {
         throw unknownPast(of: stored, spliced.flatMap { model.property($0.edit.property) }, pruned)
@@ -82,7 +83,7 @@ extension TransactionPlanner {
         let wanted = wanted(edit, stored, since)
         let property = model.property(edit.property)
         if let property, property.slot != nil, stored[property] == wanted { continue }
-        // A property that others have not changed falls because of another one.
+        // A property that others have not changed is decided by another one.
         let last = property.flatMap { opposing($0, since) }
         record(
           edit.property, of: stored, mine: wanted, last ?? contest.decision, mineWon: false, isCollateral: last == nil)
@@ -90,11 +91,11 @@ extension TransactionPlanner {
     }
   }
 
-  /// What others changed beside the transaction's edits, and its author had not seen.
+  /// Reverts others' changes to properties that the transaction does not edit and its author has not seen.
   private mutating func setBack(
     _ draft: Draft, _ stored: ObjectImage, _ contest: Contest, _ past: [PastChange]
   ) throws {
-    // Who has read nothing of the object has nothing to put it back to.
+    // An author that has read nothing of the object has no state to restore.
     guard contest.seen > 0 else { return }
     let edited = Set(contest.edits.map(\.edit.property)).union(contest.reached)
     let unseen = past.filter { $0.revision > contest.seen }
@@ -107,7 +108,7 @@ extension TransactionPlanner {
       else { continue }
       let seen = value(of: property, in: stored, before: unseen, keepsOwn: true)
       guard seen != stored[property] else { continue }
-      // What it led to is gone: there is no way back.
+      // The object that it referred to was deleted, so the reference can't be restored.
       if let other = seen.objectID, try entity(of: other) == nil { continue }
       record(property.number, of: stored, mine: seen, last, mineWon: true, isCollateral: true)
       try apply(Edit(property.number, .set(seen)), to: draft, isInsert: false)
@@ -135,14 +136,15 @@ extension TransactionPlanner {
     try applyYielding(Edit(edit.property, .set(wanted)), to: draft, since: base)
   }
 
-  /// A replica that typed several times from one base: only merging tells what its text is.
+  /// Whether the replica committed several edits of a property from one base. Its text can then only be found by
+  /// merging.
   private func hasOwn(_ property: PropertyNumber, _ past: [PastChange]) -> Bool {
     past.contains { change in
       change.replica == transaction.id.replica && change.edits.contains { $0.property == property }
     }
   }
 
-  /// The value that an edit would have given, had nobody else changed anything; null for members and their places.
+  /// The value that an edit would have produced without others' changes; null for members and their places.
   private func wanted(_ edit: Edit, _ stored: ObjectImage, _ past: [PastChange]) -> Value {
     switch edit.action {
     case .set(let value): return value

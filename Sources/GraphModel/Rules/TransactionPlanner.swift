@@ -1,27 +1,27 @@
-/// The one engine of rules: a transaction and a reader of the present graph go in, a plan of writes comes out, or a
-/// refusal with every reason. The store runs it inside its SQLite transaction, a replica runs it over what it holds,
-/// the simulation runs both.
+/// The rules engine. It computes a plan of writes from a transaction and a reader of the present graph, or refuses
+/// the transaction with all reasons. The store runs it within its SQLite transaction, a replica runs it over its own
+/// objects, and the simulation runs both.
 ///
-/// The steps are those of the design: identities, merging against the base revision, edits with their inverses,
-/// deletes by their rules, server-assigned values, validation. Each step works on `drafts`, the objects as they will
-/// be; nothing outside the planner changes.
+/// The steps are: identities, merging against the base revision, edits with their inverses, deletes by the delete
+/// rules, server-assigned values, validation. All steps work on `drafts`, the objects as they will be; nothing
+/// outside the planner changes.
 public struct TransactionPlanner {
-  /// An object as the transaction will leave it.
-  /// A class: it is changed in place, a property at a time.
+  /// An object as the transaction will leave it. A class, because it is changed in place, one property at a time.
   ///
-  /// Its accesses are not checked while it runs: a draft belongs to one planner, which is a value on one thread, none of whose
-  /// steps calls another one while it holds a property of a draft `inout`. The checks were a fortieth of a large transaction.
+  /// Exclusivity checks are disabled: a draft belongs to a single planner, a value on one thread, and no step calls
+  /// another one while it has `inout` access to a property of a draft. The checks cost a fortieth of a large
+  /// transaction.
   final class Draft {
     let entity: Entity
     /// Nil for an insert.
     @exclusivity(unchecked) var before: ObjectImage?
     @exclusivity(unchecked) var after: ObjectImage
     @exclusivity(unchecked) var isDeleted = false
-    /// It was deleted, and comes back.
+    /// Whether the object is a revived one.
     @exclusivity(unchecked) var isRevived = false
-    /// What a text's edits were after merging, so that history and deltas can say them as splices.
+    /// The merged splices of text properties, which history and deltas use.
     @exclusivity(unchecked) var splices = [PropertyNumber: [TextSplice]]()
-    /// Places that changed only to make room for others.
+    /// Position attributes that changed only to make space for other members.
     @exclusivity(unchecked) var spacing = Set<PropertyNumber>()
 
     init(entity: Entity, before: ObjectImage? = nil, after: ObjectImage) {
@@ -30,7 +30,7 @@ public struct TransactionPlanner {
       self.after = after
     }
 
-    /// The slots whose values come from the transaction, ascending: all of a new object's.
+    /// The slots that the transaction changed, ascending; for a new object, all slots.
     func findChangedSlots(into slots: inout [Int]) {
       if let before {
         after.findChangedSlots(since: before, into: &slots)
@@ -40,7 +40,7 @@ public struct TransactionPlanner {
       }
     }
 
-    /// The object as it will be, for a plan: the draft is left without it.
+    /// Moves the new image out of the draft and into the plan.
     func takeImage() -> ObjectImage {
       var image = ObjectImage(id: after.id, revision: after.revision, values: [])
       swap(&image, &after)
@@ -48,13 +48,13 @@ public struct TransactionPlanner {
     }
   }
 
-  /// An object, and the stored relationship by which others refer to it.
+  /// An object and a stored relationship through which others refer to it.
   struct Reference: Hashable {
     let target: ObjectID
     let property: PropertyNumber
   }
 
-  /// The values that a uniqueness constraint allows once.
+  /// A key that a uniqueness constraint allows only once.
   struct UniqueKey: Hashable {
     /// The entity that declares the constraint.
     let owner: EntityNumber
@@ -62,7 +62,7 @@ public struct TransactionPlanner {
     let values: [Value]
   }
 
-  /// The most objects one transaction may touch, deletes by cascade included.
+  /// The most objects that a transaction may touch, including cascaded deletes.
   public static let maximumObjects = 1_000_000
 
   let reader: any GraphReader
@@ -70,73 +70,73 @@ public struct TransactionPlanner {
   var transaction: Transaction
   let revision: Revision
   let now: Timestamp
-  /// The transaction was made from history: it may set places.
+  /// Whether the store built the transaction from history, so that it may set positions.
   let isUndo: Bool
-  /// Properties whose unique keys are judged later, when all objects of a batch have theirs.
+  /// Properties whose unique keys are checked later, after all slices of a batch.
   var deferredKeys = Set<PropertyNumber>()
-  /// Derived counts are counted anew: members go that are in no draft.
+  /// Whether derived counts are recounted, because members will be deleted that have no draft.
   var recounts = false
-  /// It is a part of a batch: what other parts have written has the revision that the commit will have.
+  /// Whether the transaction is a slice of a batch. Objects written by other slices have the commit's revision.
   var isSlice = false
 
-  /// The objects touched so far, and their order.
+  /// The touched objects by id, and in order.
   var drafts = [ObjectID: Draft]()
   var order = [Draft]()
-  /// Their entities, each once: a step that none of these needs goes through no object.
+  /// The distinct entities of the touched objects; a step that concerns none of them is skipped.
   var kinds = [Entity]()
-  /// The one that is being edited: most questions are about it.
+  /// The object being edited, which most lookups are for.
   var current: Draft?
-  /// Permanent ids by temporary ones, and the same in the order of the inserts.
+  /// The permanent ids by temporary id, and in the order of the inserts.
   var identities = [ObjectID: ObjectID]()
   var named = [Committed.Identity]()
   var conflicts = [Conflict]()
-  /// Those about single properties, each told once.
+  /// The conflicts over single properties, to report each only once.
   var recorded = Set<Conflict>()
   var violations = [Violation]()
-  /// What the transaction changes or deletes, and never was.
+  /// Objects that the transaction changes or deletes and that never existed.
   var missing = Set<ObjectID>()
   var sequences = [PropertyNumber: Int64]()
-  /// Which objects came to refer to an object in this transaction, for the side of a relationship that stores nothing.
-  /// Entries may be out of date: a reader checks them against the drafts.
+  /// The objects that gained a reference to an object in this transaction, for the end that stores nothing. Entries
+  /// may be outdated; they must be checked against the drafts.
   let gained = GainedReferrers()
-  /// The ordered relationships whose members' places changed.
+  /// The ordered relationships with changed places.
   var lists = [Reference: ListChanges]()
-  /// The unique keys of the objects that this transaction inserts.
+  /// The unique keys of the inserted objects.
   var insertedKeys = [UniqueKey: ObjectID]()
-  /// Stored objects that inserts of this transaction became, because they have their keys.
+  /// Existing objects that inserts became, because they have the same unique keys.
   var metObjects = Set<ObjectID>()
-  /// Stored objects that the transaction deletes: they are about to have no key, and no insert becomes one of them.
+  /// Existing objects that the transaction deletes; their keys become free, so no insert becomes one of them.
   var leavingObjects = Set<ObjectID>()
-  /// Deleted objects whose references are taken out of the transaction.
+  /// Deleted objects whose references are removed from the transaction.
   var deletedTargets = Set<ObjectID>()
-  /// Deleted objects that edits named in this pass, beyond those.
+  /// Further deleted objects that edits of this pass refer to.
   var metDeleted = Set<ObjectID>()
-  /// The relationships that lost a reference to a deleted object, by the id under which the transaction names their owner.
+  /// The relationships that lost a reference to a deleted object, by the owner's id in the transaction.
   var droppedReferences = [ObjectID: Set<PropertyNumber>]()
-  /// What the transaction's own updates set, by object; nil before an insert has met one.
+  /// The values that the transaction's own updates set, by object; nil before it is needed.
   var ownUpdates: [ObjectID: [PropertyNumber: Value]]?
-  /// Whether any of its updates was made on an earlier state than the present.
+  /// Whether any update has a base before the present revision.
   var isBehind = false
-  /// At which revisions the transaction says that it has read what; nil before anybody asked.
+  /// The bases that the transaction states for objects and properties; nil before they are needed.
   var spokenBases: SpokenBases?
-  /// Objects that `overwrite` or `rollback` decides whole.
+  /// Objects that `overwrite` or `rollback` decides as a whole.
   var contested = [ObjectID: Contest]()
-  /// Properties that were to be edited and could not: what they have is not what was wanted, and nothing that depends on it
-  /// is judged.
+  /// Properties whose edits failed. They don't have the intended values, so rules that depend on them are not
+  /// checked.
   var unset = [ObjectID: Set<PropertyNumber>]()
   /// To-many relationships whose count changed without their owner being touched.
   var countsToCheck = [ObjectID: Set<PropertyNumber>]()
 
-  /// Plans `transaction`.
+  /// Plans a transaction.
   /// - Parameters:
-  ///   - revision: the revision that the commit will have.
+  ///   - revision: the revision of the commit.
   ///   - now: the time of the commit.
-  ///   - isUndo: the store made the transaction from history; no client did.
-  ///   - deferredKeys: properties whose unique keys are not judged here.
-  ///   - recounts: the reader leaves out members that are about to go: derived counts are counted anew.
-  ///   - isSlice: it is a part of a batch, and other parts of it may be written.
-  ///   - allocate: makes a new permanent id.
-  /// - Throws: `Refusal`, or whatever the reader throws.
+  ///   - isUndo: whether the store built the transaction from history.
+  ///   - deferredKeys: properties whose unique keys are not checked here.
+  ///   - recounts: whether derived counts are recounted, because the reader omits members that will be deleted.
+  ///   - isSlice: whether it is a slice of a batch, of which other slices may be written.
+  ///   - allocate: returns a new permanent id.
+  /// - Throws: `Refusal`, or an error of the reader.
   public static func plan(
     _ transaction: Transaction, reader: any GraphReader, revision: Revision, now: Timestamp,
     isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
@@ -152,10 +152,10 @@ public struct TransactionPlanner {
       do {
         return try planner.run(allocate: allocate)
       } catch let leaving as MetObjectsLeave {
-        // Each round knows of more of them, and none is met twice.
+        // Each pass adds objects to the set, so the loop ends.
         gone.formUnion(leaving.ids)
       } catch let met as DeletedTargetsMet {
-        // The same holds here: a pass notes only objects that it did not know of.
+        // The same: a pass records only objects that are not in the set.
         deletedTargets.formUnion(met.ids)
       }
     }
@@ -203,7 +203,7 @@ public struct TransactionPlanner {
     return plan()
   }
 
-  /// The drafts have done their work: their images go into the plan, and none is copied.
+  /// Builds the plan from the drafts, whose images are moved, not copied.
   private func plan() -> TransactionPlan {
     var changes = [ObjectChange]()
     changes.reserveCapacity(order.count)
@@ -233,7 +233,7 @@ public struct TransactionPlanner {
 
   private func edits(of draft: Draft, since before: ObjectImage, _ changed: [Int]) -> [Edit] {
     var edits = [Edit]()
-    // A place among other members is another place, even under the same number.
+    // A new parent means a new place, even if the position is the same number.
     let places = changed.compactMap { slot in
       draft.entity.storedProperties[slot].relationship?.position.flatMap { draft.entity.property($0)?.slot }
     }
@@ -250,7 +250,7 @@ public struct TransactionPlanner {
 
   // MARK: - Drafts
 
-  /// The draft of an object, made when this is the first time that it is touched; nil when the object is not there.
+  /// The draft of an object, created on the first access; nil if the object does not exist.
   mutating func touch(_ id: ObjectID) throws -> Draft? {
     if let draft = draft(of: id) { return draft.isDeleted ? nil : draft }
     guard let image = try reader.image(of: id), let entity = model.entity(image.id.entity) else { return nil }
@@ -265,7 +265,7 @@ public struct TransactionPlanner {
     return draft
   }
 
-  /// - Returns: false when the transaction has touched the object before.
+  /// - Returns: false if the transaction has already touched the object.
   @discardableResult
   mutating func enlist(_ draft: Draft) -> Bool {
     guard drafts.updateValue(draft, forKey: draft.after.id) == nil else { return false }
@@ -274,19 +274,19 @@ public struct TransactionPlanner {
     return true
   }
 
-  /// The draft of an object that was touched before.
+  /// The draft of an object that was already touched.
   func draft(of id: ObjectID) -> Draft? {
     if let current, current.after.id == id { return current }
     return drafts[id]
   }
 
-  /// The entity of an object that will be there; nil when there is none.
+  /// The entity of an object after the transaction; nil if it will not exist.
   func entity(of id: ObjectID) throws -> Entity? {
     if let draft = drafts[id] { return draft.isDeleted ? nil : draft.entity }
     return try reader.entity(of: id).flatMap { model.entity($0) }
   }
 
-  /// The permanent id for what a transaction says.
+  /// The permanent id for an id in the transaction.
   func permanent(_ id: ObjectID) -> ObjectID? { id.isTemporary ? identities[id] : id }
 
   mutating func violate(_ id: ObjectID, _ property: Property?, _ rule: String, _ value: Value, _ message: String) {
@@ -299,7 +299,7 @@ public struct TransactionPlanner {
     let temporary = temporaryIDs()
     let met = conflicts.filter { $0.kind == .unique || deletedTargets.contains($0.id) }.map { conflict in
       var conflict = conflict
-      // One that will never be.
+      // An object that will not be inserted is known by its temporary id.
       if let draft = drafts[conflict.id], draft.before == nil { conflict.id = temporary[conflict.id] ?? conflict.id }
       return conflict
     }
@@ -310,7 +310,7 @@ public struct TransactionPlanner {
     Dictionary(identities.map { ($0.value, $0.key) }, uniquingKeysWith: { min($0, $1) })
   }
 
-  /// The client knows an object that it wanted to insert by its temporary id only.
+  /// Replaces permanent ids of inserts by temporary ones, which are the only ones that the client knows.
   func namedAsSent(_ violations: [Violation]) -> [Violation] {
     let temporary = temporaryIDs()
     return violations.map { violation in
@@ -326,7 +326,7 @@ public struct TransactionPlanner {
     let who = first.author.isEmpty ? "someone else" : first.author
     let more = conflicts.count > 1 ? " (and \(conflicts.count - 1) more conflicts)" : ""
     switch first.kind {
-    // The conflict names who brought it back, the last to have a hand in it.
+    // The conflict's author is the one who revived the object.
     case .deleted where draft(of: first.id)?.isDeleted == false:
       return "this \(entity) was deleted since you read it, and brought back by \(who)\(more)"
     case .deleted: return "\(who) has deleted this \(entity)\(more)"

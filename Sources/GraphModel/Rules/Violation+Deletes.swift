@@ -1,9 +1,9 @@
-/// What stands in the way of a delete, in the same words wherever it is found.
+/// Violations that prevent a delete, with a common wording.
 extension Violation {
-  /// So many objects a refused delete names for each relationship.
+  /// The most objects that a refused delete lists per relationship.
   public static let maximumDenials = 100
 
-  /// A rule that denies it: one of `count` objects that are left at the other end.
+  /// A violation of a `deny` rule: one of `count` objects that remain at the other end.
   public static func denied(
     _ id: ObjectID, _ entity: String, by other: ObjectID, of count: Int, _ property: Property
   ) -> Violation {
@@ -12,7 +12,7 @@ extension Violation {
       message: "this \(entity) can't be deleted while \(count) of its \(property.name) remain")
   }
 
-  /// Nobody lets go of the object: the first of `count` that refer to it.
+  /// A violation by dangling references: the first of `count` objects that still refer to the deleted one.
   public static func dangling(
     _ id: ObjectID, _ entity: String, from other: ObjectID, of count: Int, _ property: Property
   ) -> Violation {

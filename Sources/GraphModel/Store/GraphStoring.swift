@@ -1,97 +1,98 @@
-/// What a server needs of a store. `GraphStore` implements it on SQLite; another engine behind it stays possible.
+/// The interface between a server and its store. `GraphStore` implements it with SQLite; other engines are possible.
 ///
-/// Every call blocks: the caller picks the thread. `commit` is for one thread at a time; the reads may run beside it
-/// and beside each other.
+/// All calls block, so the caller chooses the thread. `commit` must be called from one thread at a time; reads may
+/// run concurrently with it and with each other.
 public protocol GraphStoring: Sendable {
-  /// The model that the store was made with, or one of equal hash.
+  /// The model that the store was created with, or one of equal hash.
   var model: Model { get }
   /// The newest committed state.
   var head: Token { get throws }
 
-  /// Commits requests: each whole or not at all, all of them with one wait for the disk. When it returns, what was
-  /// committed is on the disk. A `.batch` among them waits for the disk by itself, and may take minutes.
-  /// - Parameter now: the time of the commits, unless the last one was later.
+  /// Commits requests, each all or nothing, with a single sync of the disk. When it returns, all commits are on disk.
+  /// A `.batch` is synced separately, and may take minutes.
+  /// - Parameter now: the time of the commits, unless the previous commit was later.
   /// - Returns: a result for each request, in order.
-  /// - Throws: `StoreFailure` when the disk or the file fails; then nothing of the batch counts as committed.
+  /// - Throws: `StoreFailure` if the disk or the file fails; then none of the requests counts as committed.
   func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
 
-  /// Answers a fetch inside one read transaction, part by part. Of the past its cost grows with what has changed since.
-  /// - Parameter isWanted: asked again and again while the store searches, however long nothing is found; false gives the
-  ///   fetch up.
-  /// - Returns: the state that all of it was read at, and what comes behind it.
-  /// - Throws: `Refusal` for a request that can't be answered, whatever `body` throws, and any error when it was given up.
+  /// Executes a fetch within one read transaction, and passes the result to `body` in parts. At a past revision the
+  /// cost grows with the number of changes since.
+  /// - Parameter isWanted: called repeatedly during the execution, even while nothing is found; false cancels the
+  ///   fetch.
+  /// - Returns: the state that was read, and the end of the result.
+  /// - Throws: `Refusal` for an invalid request, any error of `body`, and any error after a cancellation.
   func answer(
     _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
   ) throws -> FetchEnd
 
-  /// The commits after `after` up to and including `through`, oldest first, with whole images; of a large batch its
-  /// summary.
-  /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` object changes or takes about more than
-  ///   `maximumBytes`, `pruned` when history no longer has it.
+  /// The commits after `after` up to and including `through`, oldest first. They have complete images; a large batch
+  /// has its summary.
+  /// - Throws: `Refusal(.limit)` if they have more than `maximumChanges` changes or take more than about
+  ///   `maximumBytes`, `pruned` if history no longer has them.
   func commits(after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int) throws -> [CommitRecord]
 
   /// The newest commit at or before a time.
-  /// - Throws: `Refusal(.pruned)` when it is no longer kept.
+  /// - Throws: `Refusal(.pruned)` if it was pruned.
   func revision(at time: Timestamp) throws -> DatedRevision
 
-  /// What undo and redo of an author would take now.
-  /// - Parameter scope: nil for all of the author's stacks as if they were one.
+  /// The steps that undo and redo of an author would apply to now.
+  /// - Parameter scope: nil for all of the author's stacks together.
   func undoState(of author: String, scope: UniqueID?) throws -> UndoState
 
-  /// The commits that a log asks for, in its order, with whole images of the changes that it asks for; of a large batch
-  /// its summary.
+  /// Passes the commits of a log to `body`, in the requested order. They have complete images of the requested
+  /// changes; a large batch has its summary.
   /// - Parameters:
-  ///   - maximumChanges: so many changes are told at most.
-  ///   - isWanted: asked again and again while history is read; false gives the log up.
-  /// - Returns: the state that all of it was read at.
-  /// - Throws: `Refusal(.limit)` when it would have more changes, before any is told, or when history has to be read too
-  ///   far for it; and any error when it was given up.
+  ///   - maximumChanges: the maximum number of changes in total.
+  ///   - isWanted: called repeatedly while history is read; false cancels the log.
+  /// - Returns: the state that was read.
+  /// - Throws: `Refusal(.limit)` before the first commit if there are more changes, or if too much history must be
+  ///   read; any error after a cancellation.
   func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
   ) throws -> Token
 
-  /// The next commits behind a token, as many as are read at a time.
-  /// - Throws: `Refusal`: `notFound` for a token of another store or of another past, `pruned` for one whose
-  ///   commits history no longer has.
+  /// The next commits after a token, a bounded number at a time.
+  /// - Throws: `Refusal`: `notFound` for a token of another store or another history, `pruned` if history no longer
+  ///   has its commits.
   func follow(_ request: FollowRequest) throws -> FollowedPart
 
-  /// What two states differ in, object by object.
-  /// - Returns: the state that it was read at.
+  /// Passes the differences between two states to `body`, object by object.
+  /// - Returns: the state that was read.
   func differences(_ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void) throws -> Token
 
-  /// Where the value of a property comes from.
+  /// The origin of a property's value.
   func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin
 
-  /// The oldest state that history can tell: 0 unless it was pruned.
+  /// The oldest revision that can be read; 0 unless history was pruned.
   var oldestRevision: Revision { get throws }
 
-  /// Whether the store was ever in this state.
+  /// Whether the store's history contains this state.
   func recognizes(_ token: Token) throws -> Bool
 
-  /// From the next batch on, records say what their commits do to this query, which follows paths through relationships.
-  /// From any thread; numbers rise.
+  /// Includes effects on this query, which has paths through relationships, in commit records from the next batch on.
+  /// May be called from any thread; numbers must rise.
   func watch(_ query: LiveQuery, number: UInt64)
 
-  /// Records need no longer speak of the query.
+  /// Removes the query from the effects in commit records.
   func unwatch(_ number: UInt64)
 
-  /// What `stickies status` tells of the store.
+  /// The statistics for `stickies status`.
   func statistics() throws -> StoreStatistics
 
-  /// Hands out the whole graph, entity by entity in the order of their numbers, each entity's own objects by id; all of it
-  /// as of one state, which `begin` is told first, with the number of objects.
+  /// Passes the complete graph to `body`, by entity number, and within an entity by id, at a single state. `begin` is
+  /// called first, with this state and the number of objects.
   func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token
 }
 
-/// What the single writer is asked to do.
+/// A request to the writer.
 public enum WriteRequest: Sendable {
-  /// `author` is believed: who may say so is the server's affair.
+  /// A transaction; the server must verify `author` if it needs to.
   case transaction(Transaction, author: String)
-  /// Take a step of the author's back, or do it again.
+  /// An undo or redo of a step of the author.
   case undo(UndoRequest, author: String)
-  /// What was there at a revision is to be there again.
+  /// The restore of a past state.
   case restore(RestoreRequest, author: String)
-  /// Many objects by one predicate, or many rows.
+  /// A change of many objects by one predicate, or of many rows.
   case batch(BatchRun)
 
   /// The idempotency key.
@@ -105,37 +106,36 @@ public enum WriteRequest: Sendable {
   }
 }
 
-/// What became of one request of a batch.
+/// The result of one write request.
 public struct WriteResult: Sendable {
-  /// What the client is told.
+  /// The outcome for the client.
   public var outcome: Outcome
-  /// What was committed; nil for a refusal, for a transaction that had been committed before, and for a batch that changed
-  /// nothing.
+  /// The commit; nil for a refusal, a transaction that was already committed, and a batch without changes.
   public var record: CommitRecord?
 
-  /// What was committed, or a refusal without a record.
+  /// Creates a result; a refusal has no record.
   public init(outcome: Outcome, record: CommitRecord?) {
     self.outcome = outcome
     self.record = record
   }
 }
 
-/// What `stickies status` tells of a store.
+/// The statistics of a store for `stickies status`.
 public struct StoreStatistics: Sendable, Hashable {
   /// The newest committed state.
   public var head: Token
-  /// The folder or file, as a person would type it.
+  /// The path of the folder or file, as a person would type it.
   public var location: String
-  /// Bytes on disk, the write-ahead log included.
+  /// The size on disk in bytes, with the write-ahead log.
   public var size: Int
-  /// For each sequence attribute, the number that it gives next.
+  /// The next number of each sequence attribute.
   public var sequences: [(property: PropertyNumber, next: Int64)]
-  /// The oldest state that history can tell: 0 unless it was pruned.
+  /// The oldest revision that can be read; 0 unless history was pruned.
   public var oldest: Revision = 0
-  /// Why commits are refused, for people; empty while they are taken.
+  /// The reason why commits are refused, for people; empty while they are accepted.
   public var failure = ""
 
-  /// The numbers of one moment.
+  /// Creates statistics.
   public init(head: Token, location: String, size: Int, sequences: [(property: PropertyNumber, next: Int64)]) {
     self.head = head
     self.location = location
@@ -153,52 +153,52 @@ public struct StoreStatistics: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(head) }
 }
 
-/// The environment fails: what, why, and what a person can do about it.
+/// A failure of the environment: what failed, why, and what a person can do.
 public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// For programs; `sentence` is for people.
+  /// The code, for programs; `sentence` is for people.
   public enum Code: String, Sendable {
-    /// Another process has the store open, or is writing the file.
+    /// Another process has opened the store, or writes to the file.
     case inUse
-    /// There is no store, or the file is none.
+    /// There is no store, or the file is not a store.
     case notAStore
-    /// A newer program wrote the store, in a layout that this one does not know.
+    /// A newer program wrote the store, in an unknown layout.
     case newerVersion
     /// The store or its log is damaged.
     case corrupt
-    /// The files can't be written by this user.
+    /// The user has no permission to write the files.
     case readOnly
-    /// The disk has no room.
+    /// The disk has no space.
     case full
-    /// The files can't be locked, by this file system or because others hold them.
+    /// The files can't be locked, because of the file system or other processes.
     case cannotLock
-    /// A lock that this process had was not given back by the system.
+    /// SQLite's locking protocol failed, so that a lock of this process may be lost.
     case lockLost
     /// A file can't be read or written for another reason.
     case inputOutput
-    /// The file system lets SQLite promise nothing of what is committed.
+    /// The file system does not allow SQLite to guarantee durable commits.
     case notDurable
-    /// The model is not the one that the store was made with, or can't be used.
+    /// The model is not the store's, or is invalid.
     case modelDiffers
-    /// Something stands where a file is to be written, and is left alone.
+    /// A file that would be written already exists, and is not overwritten.
     case alreadyThere
-    /// This process, or the system, may have no more files open.
+    /// The process, or the system, has too many open files.
     case noDescriptors
-    /// The system gives this process no more threads.
+    /// The system refused to create another thread.
     case noThreads
-    /// A file that is open was moved, replaced or removed.
+    /// An open file was moved, replaced or removed.
     case moved
   }
 
-  /// What kind of failure it is.
+  /// The code, for programs.
   public var code: Code
-  /// What failed, with the path; no end mark.
+  /// The failed operation, with the path; without a final period.
   public var sentence: String
-  /// What the system or the file said; empty when the sentence says all.
+  /// The message of the system or of SQLite; empty if the sentence is enough.
   public var cause: String
-  /// What a person can do about it, in whole sentences.
+  /// The advice for a person, in complete sentences.
   public var advice: String
 
-  /// A failure for whoever looks after the machine.
+  /// Creates a failure for the operator of the machine.
   public init(_ code: Code, _ sentence: String, cause: String = "", advice: String) {
     self.code = code
     self.sentence = sentence
@@ -207,15 +207,15 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    // A list of lines needs no end mark.
+    // A list of lines needs no period.
     sentence + (cause.isEmpty ? "" : " (\(cause))") + (sentence.hasSuffix("\n") ? "" : ". ") + advice
   }
 }
 
 extension GraphStoring {
-  /// The whole graph in the order of entity numbers and ids, read inside one read transaction.
+  /// Passes the complete graph to `body`, by entity number and id, read within one read transaction.
   /// - Parameters:
-  ///   - begin: called once, with the state and how many objects there are.
+  ///   - begin: called once, with the state and the number of objects.
   /// - Returns: the state.
   @discardableResult
   public func export(
@@ -224,30 +224,30 @@ extension GraphStoring {
     try export(begin: begin, body: body)
   }
 
-  /// The commits after `after`, however large they are.
+  /// The commits after `after`, without a limit on their size.
   public func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
     try commits(after: after, through: through, maximumChanges: maximumChanges, maximumBytes: .max)
   }
 
-  /// The commits that a log asks for, to its end.
+  /// Reads a log without a limit or cancellation.
   public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token {
     try log(request, maximumChanges: .max, while: { true }, body)
   }
 
-  /// Answers a fetch to its end.
+  /// Executes a fetch without cancellation.
   public func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd {
     try answer(request, while: { true }, body)
   }
 
-  /// Reads objects inside one read transaction.
-  /// - Returns: the state that the objects were read at.
+  /// Fetches objects within one read transaction.
+  /// - Returns: the state that was read.
   public func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token {
     try answer(request) { part in
       if case .object(let image) = part { try body(image) }
     }.at
   }
 
-  /// How many objects there are, limit and offset applied, without handing them out.
+  /// The number of objects after limit and offset, without reading them.
   public func count(_ request: FetchRequest) throws -> (count: Int, at: Token) {
     var request = request
     request.result = .count

@@ -1,35 +1,36 @@
-/// How much of history is kept. A commit goes only when everything here lets it go; the newest one always stays.
+/// The minimum amount of history to keep. Only a commit that no condition keeps is pruned; the newest commit always
+/// stays.
 public struct HistoryPolicy: Hashable, Sendable {
-  /// So many of the newest commits stay; nil where their number keeps none.
+  /// The number of newest commits to keep; nil for no condition.
   public var commits: Int?
-  /// Commits stay that are no older than so many microseconds; nil where their age keeps none.
+  /// The age in microseconds up to which commits are kept; nil for no condition.
   public var age: Timestamp?
-  /// A replica that has been silent for so many microseconds is overdue. Whatever is no older stays, whatever the rest
-  /// says: a replica that was heard of since then may still ask for it.
+  /// The age in microseconds up to which commits are kept for replicas, regardless of the other conditions. A replica
+  /// that was active since then may still need them; one that was silent longer is overdue.
   public var overdue: Timestamp = usualOverdue
 
-  /// 30 days.
+  /// 30 days, in microseconds.
   public static let usualOverdue: Timestamp = 30 * 86_400_000_000
 
-  /// Keeps everything, unless something is said.
+  /// Creates a policy, by default one that keeps everything.
   public init(commits: Int? = nil, age: Timestamp? = nil, overdue: Timestamp = usualOverdue) {
     self.commits = commits
     self.age = age
     self.overdue = overdue
   }
 
-  /// Whether anything may go at all: nobody prunes by leaving both out.
+  /// Whether anything may be pruned; false if both conditions are nil.
   public var prunes: Bool { commits != nil || age != nil }
 
-  /// Commits that are no older than so many microseconds stay, replicas considered.
+  /// The age in microseconds up to which commits are kept, including those for replicas.
   public var kept: Timestamp { max(0, max(age ?? 0, overdue)) }
 
-  /// The newest revision that its number lets go.
+  /// The newest revision that `commits` allows pruning up to.
   public func highest(head: Revision) -> Revision {
     prunes ? max(0, head - Revision(max(1, commits ?? 1))) : 0
   }
 
-  /// Commits that are older than this may go; `forReplicas` false leaves out what replicas may ask for.
+  /// The time before which commits may be pruned; with `forReplicas` false, without regard to replicas.
   public func boundary(now: Timestamp, forReplicas: Bool = true) -> Timestamp {
     let kept = forReplicas ? kept : max(0, age ?? 0)
     let (time, overflows) = now.subtractingReportingOverflow(kept)
@@ -38,31 +39,31 @@ public struct HistoryPolicy: Hashable, Sendable {
 }
 
 extension Refusal {
-  /// Of a state that can't be told any more.
+  /// A refusal for a revision that can no longer be read.
   public static func pruned(_ revision: Revision, oldest: Revision) -> Refusal {
     Refusal(.pruned, "revision \(revision) was pruned; the oldest that is kept is \(oldest)")
   }
 
-  /// Of a commit that is gone; `oldest` is the oldest state that can be told, which the oldest commit came after.
+  /// A refusal for a pruned commit. `oldest` is the oldest readable revision, which precedes the oldest commit.
   public static func prunedCommit(_ revision: Revision, oldest: Revision) -> Refusal {
     Refusal(.pruned, "the commit of revision \(revision) was pruned; the oldest that is kept is \(oldest + 1)")
   }
 }
 
-/// What pruning takes away, or has taken.
+/// The extent of a pruning, planned or completed.
 public struct HistoryPruning: Hashable, Sendable {
-  /// The oldest state that could be told before: 0 where nothing had been pruned.
+  /// The oldest readable revision before it; 0 if nothing was pruned.
   public var oldest: Revision
-  /// The oldest that can be told after: commits up to this one go.
+  /// The oldest readable revision after it; commits up to this one are pruned.
   public var floor: Revision
   /// The newest revision.
   public var head: Revision
-  /// What commits and ages alone would let go up to; more than `floor` where replicas that are not overdue keep the rest.
+  /// The revision up to which `commits` and `age` alone allow pruning. Above `floor` if replicas keep the rest.
   public var wanted: Revision
-  /// Bytes of the changes and outcomes that go.
+  /// The pruned bytes of changes and outcomes.
   public var bytes: Int
 
-  /// What goes, and what stays.
+  /// Creates the extent of a pruning.
   public init(oldest: Revision, floor: Revision, head: Revision, wanted: Revision, bytes: Int = 0) {
     self.oldest = oldest
     self.floor = floor
@@ -71,6 +72,6 @@ public struct HistoryPruning: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// How many commits go.
+  /// The number of pruned commits.
   public var commits: Int { Int(max(0, floor - oldest)) }
 }

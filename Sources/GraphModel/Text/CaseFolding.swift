@@ -1,10 +1,10 @@
-/// Unicode's foldings for which the standard library has no function, made of those that it has.
+/// Unicode foldings that the standard library lacks, derived from those that it has.
 extension Unicode.Scalar {
   /// Appends the full case folding (CaseFolding.txt, C and F).
   ///
-  /// It is the small letter of the capital of the small letter, with two exceptions: the dotless `ı` stays, since only
-  /// Turkic languages fold it, and Cherokee folds to its capitals, which are older than its small letters.
-  /// - Parameter length: with `simple`, a scalar that would become several becomes its small letter instead.
+  /// It is the lowercase of the uppercase of the lowercase, with two exceptions: the dotless `ı` stays, as only
+  /// Turkic languages fold it, and Cherokee folds to its uppercase letters, which are older than its lowercase ones.
+  /// - Parameter length: with `simple`, a scalar that would fold to several becomes its lowercase letter instead.
   func appendCaseFolded(to result: inout String.UnicodeScalarView, _ length: String.FoldingLength) {
     switch value {
     case 0x41...0x5A: result.append(Unicode.Scalar(UInt8(value) | 0x20))
@@ -19,8 +19,8 @@ extension Unicode.Scalar {
     }
   }
 
-  /// What stands for a full- or half-width form and for a Latin digraph in one scalar, by Unicode's compatibility
-  /// decomposition; nil for any other scalar.
+  /// The replacement of a full-width or half-width form, or of a Latin digraph. It follows Unicode's compatibility
+  /// decomposition; nil for all other scalars.
   var withoutWidth: String.UnicodeScalarView? {
     switch value {
     case 0x3000: Self.view(0x20)
@@ -53,7 +53,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// For U+FF5F to U+FF9F; the last two are the marks of voiced sounds.
+  /// For U+FF5F to U+FF9F; the last two are the voiced sound marks.
   private static let halfWidth = Array(
     ("⦅⦆。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
       + "\u{3099}\u{309A}").unicodeScalars)
@@ -72,7 +72,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The text with ordinary letters instead of full- and half-width forms and Latin digraphs.
+  /// The text with full-width and half-width forms and Latin digraphs replaced by ordinary letters.
   func withoutWidth(_ length: FoldingLength) -> String {
     guard unicodeScalars.contains(where: { $0.withoutWidth != nil }) else { return self }
     var result = String.UnicodeScalarView()

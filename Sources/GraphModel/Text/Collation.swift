@@ -1,28 +1,28 @@
 @_spi(_Unicode) import Swift
 
-/// An order of strings for people, the same on every machine: made of Unicode's own tables, which come with the
-/// program, and of no language's exceptions. A string becomes a key, and keys are compared by bytes, so an index or a
-/// sort needs no function of ours.
+/// An order of strings for people, the same on every machine. It uses Unicode's own tables, which come with the
+/// program, and no language's exceptions. A string is converted to a key, and keys are compared by bytes, so that an
+/// index or a sort needs no custom function.
 ///
 /// Keys compare level by level:
 ///
-/// 1. the base letters: canonically decomposed, marks dropped, case folded (`ß` is `ss`). Punctuation, spaces and
-///    symbols come before digits, digits before letters; each group by its scalars. Digits of all scripts are one to
-///    this level;
+/// 1. the base letters: canonically decomposed, without marks, case-folded (`ß` is `ss`). Punctuation, spaces and
+///    symbols precede digits, digits precede letters; each group is ordered by scalars. Digits of all scripts are
+///    equal at this level;
 /// 2. the marks: `e` before `é`;
 /// 3. the case: `a` before `A`;
-/// 4. leading zeros of numbers, fewer first (``natural`` only);
-/// 5. the text's UTF-8: different strings have different keys.
+/// 4. the leading zeros of numbers, fewer first (``natural`` only);
+/// 5. the text's UTF-8, so that different strings have different keys.
 ///
-/// A letter that Unicode does not decompose, such as `ø` or `ł`, stands behind `z`. A program built with other tables
-/// of Unicode may order scalars differently that it has learnt since; keys that are kept should be made anew then.
+/// A letter that Unicode does not decompose, such as `ø` or `ł`, follows `z`. A program with other Unicode tables may
+/// order newer scalars differently; stored keys should then be rebuilt.
 public enum Collation: String, Sendable, CaseIterable {
-  /// As ``localized``, but a run of digits counts as its number, however long: `9` before `10`.
+  /// As ``localized``, except that a run of digits is ordered as a number of any length: `9` before `10`.
   case natural
-  /// Digit by digit.
+  /// Digits are ordered one by one.
   case localized
 
-  /// The bytes by which the text is ordered. They are a function of the text alone.
+  /// The collation key of the text, a function of the text alone.
   public func key(_ text: String) -> [UInt8] {
     var key = CollationKey(countsNumbers: self == .natural)
     let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
@@ -42,15 +42,15 @@ public enum Collation: String, Sendable, CaseIterable {
     return key.finished(with: text)
   }
 
-  /// As the keys stand to each other.
+  /// The order of the two texts' keys.
   public func order(_ left: String, _ right: String) -> Order {
     let (a, b) = (key(left), key(right))
     return a == b ? .same : a.lexicographicallyPrecedes(b) ? .ascending : .descending
   }
 }
 
-/// The levels of a key while it is made. No part of a level begins with 0, which ends the level, and every part says
-/// itself where it ends.
+/// The levels of a key under construction. No part of a level begins with 0, which ends the level, and every part is
+/// self-delimiting.
 private struct CollationKey {
   let countsNumbers: Bool
   private var bases = [UInt8]()
@@ -59,7 +59,7 @@ private struct CollationKey {
   private var zeros = Level()
   private var number: Number?
 
-  /// A run of digits. Their marks and case belong to the run, so `7` and `07` have as many parts.
+  /// A run of digits. The run has one mark and one case weight, so that `7` and `07` have equally many parts.
   private struct Number {
     private(set) var digits = [UInt8]()
     private(set) var zeros = 0
@@ -69,7 +69,7 @@ private struct CollationKey {
     }
   }
 
-  /// The usual counts as nothing where only it follows, so that a text without marks spends no byte on them.
+  /// A level that omits trailing default weights, so that a text without marks needs no bytes for them.
   private struct Level {
     static let usual: UInt8 = 2
     private(set) var bytes = [UInt8]()
@@ -84,9 +84,9 @@ private struct CollationKey {
     }
   }
 
-  /// The groups of the first level, in their order. Signs of ASCII have a byte each from 2 on, digits a byte each,
-  /// small letters their own; any other scalar follows its group's byte as UTF-8, which keeps the order. A letter
-  /// beyond ASCII needs no byte for its group: its UTF-8 begins above `z`.
+  /// The groups of the first level, in order. An ASCII symbol has one byte from 2 on, a digit one byte, a lowercase
+  /// letter its own; any other scalar is its group's byte and its UTF-8, which keeps the order. A letter beyond ASCII
+  /// needs no group byte, because its UTF-8 begins above `z`.
   private enum Group {
     static let sign: UInt8 = 0x46
     static let digit: UInt8 = 0x48
@@ -111,7 +111,7 @@ private struct CollationKey {
     }
   }
 
-  /// Signs in their own order, without the gaps that digits and letters leave.
+  /// Ranks ASCII symbols in their own order, without gaps for digits and letters.
   private static func rank(ofSign byte: UInt8) -> UInt8 {
     switch byte {
     case ..<0x30: byte + 2
@@ -141,17 +141,17 @@ private struct CollationKey {
     }
   }
 
-  /// What adds no letter: combining marks, and scalars that nobody sees, such as a soft hyphen.
+  /// Whether the scalar is not a base letter: a combining mark, or an invisible scalar such as a soft hyphen.
   private static func isMark(_ properties: Unicode.Scalar.Properties) -> Bool {
     properties.canonicalCombiningClass != .notReordered || properties.isDefaultIgnorableCodePoint
   }
 
-  /// By way of the capital, so that letters meet that have one capital: `ς` and `σ`, `ß` and `ss`.
+  /// Folds through uppercase, so that letters with the same uppercase are equal: `ς` and `σ`, `ß` and `ss`.
   private static func folded(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
     scalar.properties.lowercaseMapping.uppercased().lowercased().unicodeScalars
   }
 
-  /// Nil for a letter, and for what Unicode says nothing of.
+  /// The group of a scalar; nil for a letter, and for a scalar that Unicode does not define.
   private static func group(_ scalar: Unicode.Scalar) -> UInt8? {
     switch scalar.properties.generalCategory {
     case .letterNumber, .otherNumber: Group.otherNumber
@@ -193,7 +193,7 @@ private struct CollationKey {
     if ended.zeros == 0 { zeros.appendUsual() } else { zeros.append([3] + Self.length(ended.zeros)) }
   }
 
-  /// How many bytes the count has, then the count: a longer number is greater.
+  /// The number of bytes of the count, then the count, so that longer numbers are greater.
   private static func length(_ count: Int) -> [UInt8] {
     var bytes = [UInt8]()
     var rest = count

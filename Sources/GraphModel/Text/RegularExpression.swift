@@ -1,8 +1,8 @@
-/// A regular expression whose work grows with the text's length and never explodes: the pattern becomes a small
-/// program, and all ways through it are followed at once (Thompson's construction). Nothing is tried again, so there is
-/// neither backtracking nor a pattern that it would be unsafe to take from a stranger.
+/// A regular expression that matches in time linear in the text. The pattern is compiled into a small program, whose
+/// paths are all followed at once (Thompson's construction). There is no backtracking, so patterns from untrusted
+/// clients are safe.
 ///
-/// Patterns and texts are compared by Unicode scalars. What a pattern may hold:
+/// Patterns and texts are compared by Unicode scalars. The syntax:
 ///
 /// | form | matches |
 /// | --- | --- |
@@ -16,40 +16,41 @@
 /// | `\.`, `\\`, `\[` … | the punctuation mark or space itself |
 /// | `^`, `$` | the beginning and the end of the text, not of a line |
 /// | `\b`, `\B` | where a word begins or ends; anywhere else |
-/// | `(…)`, `(?:…)` | a group; what it matched is not kept |
+/// | `(…)`, `(?:…)` | a group without capture |
 /// | `x\|y` | either |
-/// | `x*`, `x+`, `x?`, `x{2}`, `x{2,}`, `x{2,5}` | repetitions; a `?` behind them is allowed and changes no answer |
+/// | `x*`, `x+`, `x?`, `x{2}`, `x{2,}`, `x{2,5}` | repetitions; a `?` after them is allowed and has no effect |
 ///
-/// Back references, looking ahead or behind, possessive and atomic forms, flags such as `(?i)`, names for groups and
-/// whatever else is not in the table are refused with the place and the reason.
+/// Back references, lookahead and lookbehind, possessive and atomic forms, flags such as `(?i)`, named groups, and
+/// all other syntax outside the table are refused with the position and the reason.
 ///
-/// With options, pattern and text are folded as everywhere else (``Swift/String/folded(_:)``) and then composed, so
-/// that a Korean syllable stays one scalar. A class or category holds the folded form of each of its members: with
-/// `[c]`, `[A-Z]` and `\p{Lu}` match `a`, and `[^a]` does not match `A`. A member that folds to more than one scalar
-/// (`İ`) is not found by a class, only by itself.
+/// With options, pattern and text are folded as elsewhere (``Swift/String/folded(_:)``) and then composed, so that a
+/// Korean syllable stays one scalar. A class or category contains the folded form of each of its members: with `[c]`,
+/// `[A-Z]` and `\p{Lu}` match `a`, and `[^a]` does not match `A`. A scalar that folds to several (`İ`) is matched
+/// only by itself, not by a class.
 public struct RegularExpression: Sendable {
   /// The longest pattern, in bytes of UTF-8.
   public static let maximumPatternBytes = 1_000
-  /// How deep groups may be nested.
+  /// The maximum nesting depth of groups.
   public static let maximumDepth = 100
-  /// How many instructions a pattern may become: about one for each scalar or class, times its repetitions. The work
-  /// for each scalar of a text is bounded by it.
+  /// The most instructions in a compiled pattern: about one for each scalar or class, times its repetitions. It
+  /// bounds the work per scalar of a text.
   public static let maximumProgramSize = 10_000
 
-  /// As it was written.
+  /// The pattern as it was written.
   public let pattern: String
-  /// Which differences do not count.
+  /// The ignored differences.
   public let options: StringOptions
   let machines: Machines
-  /// What it has become: the work of a scalar is bounded by it.
+  /// The number of instructions, which bounds the work per scalar.
   var instructionCount: Int { machines.whole.program.instructions.count }
 
-  /// - Throws: What is wrong with the pattern, and where.
+  /// - Throws: `RegularExpressionError`, with the position and the reason.
   public init(parsing pattern: String, options: StringOptions = []) throws(RegularExpressionError) {
     try self.init(parsing: pattern, options: options, mapBudget: RegularExpressionAutomaton.budget)
   }
 
-  /// - Parameter mapBudget: How much work the automatons' maps may take; with 0 every text is simulated.
+  /// - Parameter mapBudget: the work that precomputing the automatons' tables may take; with 0 every text is
+  ///   simulated.
   init(parsing pattern: String, options: StringOptions, mapBudget: Int) throws(RegularExpressionError) {
     self.pattern = pattern
     self.options = options
@@ -60,24 +61,24 @@ public struct RegularExpression: Sendable {
       anywhere: RegularExpressionAutomaton(program, isAnywhere: true, budget: mapBudget))
   }
 
-  /// Whether the pattern matches all of the text, as `MATCHES` asks.
+  /// Whether the pattern matches the complete text, as `MATCHES` requires.
   public func matchesWhole(_ text: String) -> Bool {
     var steps = 0
     return machines.whole.matches(prepared(text), steps: &steps)
   }
 
-  /// Whether the pattern matches some part of the text.
+  /// Whether the pattern matches a part of the text.
   public func matchesAnywhere(_ text: String) -> Bool {
     var steps = 0
     return machines.anywhere.matches(prepared(text), steps: &steps)
   }
 
-  /// ASCII is not folded here: the automaton takes its capitals for small letters itself.
+  /// Folds the text, except ASCII, whose uppercase the automaton folds itself.
   func prepared(_ text: String) -> String {
     options.isEmpty || text.utf8.allSatisfy { $0 < 0x80 } ? text : text.foldedForPatterns(options)
   }
 
-  /// Shared by all copies of the expression.
+  /// The automatons, shared by all copies of the expression.
   final class Machines: Sendable {
     let whole: RegularExpressionAutomaton
     let anywhere: RegularExpressionAutomaton
@@ -90,7 +91,7 @@ public struct RegularExpression: Sendable {
 }
 
 extension RegularExpression: Hashable {
-  /// Two patterns of the same bytes, under the same options.
+  /// Compares the patterns' bytes and the options.
   public static func == (left: RegularExpression, right: RegularExpression) -> Bool {
     left.options == right.options && Bytes.equal(left.pattern, right.pattern)
   }
@@ -102,15 +103,15 @@ extension RegularExpression: Hashable {
 }
 
 extension RegularExpression {
-  /// What every text begins with that the whole of a pattern matches, as far as it is plain letters; empty where nothing tells.
+  /// The literal prefix of all texts that match the complete pattern; empty if there is none.
   static func literalBeginning(of pattern: String) -> String {
-    // Sides of an alternative begin differently. A mark behind it makes one character of the two, and no letter of it.
+    // Alternatives have different prefixes. Scalars are compared, because a mark after it would merge with the bar.
     guard !pattern.unicodeScalars.contains("|") else { return "" }
     var plain = String.UnicodeScalarView()
     for scalar in pattern.unicodeScalars {
       switch scalar {
       case "*", "?", "{":
-        // It speaks of the letter before it, which need not be there.
+        // The quantifier applies to the previous scalar, which may be absent.
         _ = plain.popLast()
         return String(plain)
       case ".", "[", "]", "(", ")", "\\", "^", "$", "+", "}": return String(plain)

@@ -1,14 +1,14 @@
-/// The signs that a program tells apart: scalars that pass the same tests are one symbol. Beyond ASCII a symbol is
-/// looked up by ranges when all classes are plain ranges. Where categories are asked, each scalar is put to the tests,
-/// and what they say is a symbol if a sample of that kind was there when the alphabet was made.
+/// The symbols of a program: scalars that pass the same tests are one symbol. Beyond ASCII, symbols are looked up by
+/// range if all classes are plain ranges. If a class has categories, the tests are applied to each scalar, and the
+/// results are a symbol if a sample with the same results was available when the alphabet was built.
 struct RegularExpressionAlphabet: Sendable {
-  /// One scalar of each symbol. Empty when the program has too many tests.
+  /// A scalar of each symbol; empty if the program has too many tests.
   private(set) var samples = [UInt32]()
-  /// The symbol of each scalar of ASCII.
+  /// The symbol of each ASCII scalar.
   private(set) var ascii = [UInt16]()
-  /// Where the symbol changes beyond ASCII. Empty when that is not known.
+  /// The scalars beyond ASCII at which the symbol changes; empty if they are unknown.
   private var bounds = [(from: UInt32, symbol: UInt16)]()
-  /// By which tests are passed, a bit for each; the last bit is set for a part of a word.
+  /// The symbols by passed tests, a bit for each; the last bit is set for word characters.
   private var numbers = [UInt64: UInt16]()
 
   init(_ program: RegularExpressionProgram) {
@@ -25,8 +25,8 @@ struct RegularExpressionAlphabet: Sendable {
     }
   }
 
-  /// Nil when there was no sample of its kind.
-  /// - Parameter value: Beyond ASCII.
+  /// The symbol of a scalar; nil if no sample had the same test results.
+  /// - Parameter value: a scalar beyond ASCII.
   func symbol(_ value: UInt32, _ program: RegularExpressionProgram) -> Int? {
     if bounds.isEmpty { return numbers[Self.signature(program, value)].map(Int.init) }
     var (low, high) = (0, bounds.count)
@@ -55,12 +55,12 @@ struct RegularExpressionAlphabet: Sendable {
     return signature
   }
 
-  /// One scalar beyond ASCII of each general category, and of those that have alphabetic scalars among others, two.
+  /// One scalar beyond ASCII of each general category; two of categories that are partly alphabetic.
   private static let strangers =
     ("äÄǅʰ中\u{301}\u{345}\u{903}\u{94D}\u{20DD}٣Ⅳ½‿–༺༻«»„¡±€˜©Ⓐ\u{A0}\u{2028}\u{2029}\u{85}\u{AD}\u{E000}\u{378}")
     .unicodeScalars
 
-  /// Where something begins or ends, from the first scalar beyond ASCII on.
+  /// The starts and ends of ranges beyond ASCII.
   private static func starts(_ program: RegularExpressionProgram) -> [UInt32]? {
     if program.usesWords { return nil }
     var starts: Set<UInt32> = [0x80]

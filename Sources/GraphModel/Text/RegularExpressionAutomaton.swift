@@ -1,14 +1,14 @@
-/// A program with a map: which set of places follows which, for the signs that the program tells apart. The map is
-/// drawn when the pattern is read, as far as a budget of work reaches, and never changes: no lock, and the same for
-/// every text. Beyond its edge, and at signs it has no column for, the simulation goes on. A map that grows while texts
-/// are matched was rejected: it would need a lock, or a cache that every caller carries along.
+/// A program with a precomputed transition table from sets of places, for its symbols. The table is computed when the
+/// pattern is parsed, within a budget of work, and never changes, so that it needs no lock and is the same for every
+/// text. Beyond its states and symbols the simulation continues. A table that grows during matching was rejected: it
+/// would need a lock, or a cache that every caller passes along.
 struct RegularExpressionAutomaton: Sendable {
   typealias Simulation = RegularExpressionSimulation
-  /// Steps of the simulation that drawing a map may take: about a millisecond at worst.
+  /// The maximum number of simulation steps for computing the table: about a millisecond at worst.
   static let budget = 20_000
   static let maximumStates = 256
 
-  /// The first states are none: nothing can match any more; it has matched whatever follows; beyond the map's edge.
+  /// Three reserved states: no match is possible; the match is certain; outside the table.
   private static let (dead, matched, unknown, first): (UInt16, UInt16, UInt16, UInt16) = (0, 1, 2, 3)
 
   private struct State: Hashable {
@@ -19,14 +19,14 @@ struct RegularExpressionAutomaton: Sendable {
   let program: RegularExpressionProgram
   private let isAnywhere: Bool
   private let alphabet: RegularExpressionAlphabet
-  /// A row for each state, a column for each symbol.
+  /// The table, with a row for each state and a column for each symbol.
   private var table = [UInt16]()
   private var states = [State]()
   private var numbers = [State: UInt16]()
   private var mayEnd = [Bool]()
   private var start = Self.unknown
 
-  /// How many states the map has.
+  /// The number of states in the table.
   var stateCount: Int { states.count }
 
   init(_ program: RegularExpressionProgram, isAnywhere: Bool, budget: Int) {
@@ -76,7 +76,7 @@ struct RegularExpressionAutomaton: Sendable {
 
   // MARK: - Matching
 
-  /// - Parameter steps: Grows by what was done: one for each scalar on the map, more beyond it.
+  /// - Parameter steps: is increased by the work done: one for each scalar in the table, more outside it.
   func matches(_ text: String, steps: inout Int) -> Bool {
     if let answer = text.utf8.withContiguousStorageIfAvailable({ matches($0, &steps) }) { return answer }
     var text = text
@@ -106,7 +106,7 @@ struct RegularExpressionAutomaton: Sendable {
         state = last
         if position == bytes.count { break }
       }
-      // The scalar that could not be walked: simulated, and then looked up, for it may lead back to the map.
+      // Simulate the scalar that the table lacks, then look up the result, which may be in the table.
       let current = state >= Self.first ? states[Int(state - Self.first)] : nil
       var simulating = simulation.take() ?? Simulation(program, isAnywhere: isAnywhere)
       if let current { simulating.resume(current.places, current.before) }
@@ -126,7 +126,7 @@ struct RegularExpressionAutomaton: Sendable {
     return last.matchesAtEnd()
   }
 
-  /// Goes on as long as the map knows the way. Gives what stopped it, and the last state on the map.
+  /// Advances as far as the table reaches; returns the state that ended it, and the last state in the table.
   private func walk(
     _ bytes: UnsafeBufferPointer<UInt8>, from state: UInt16, _ position: inout Int
   ) -> (next: UInt16, last: UInt16) {
@@ -158,7 +158,7 @@ struct RegularExpressionAutomaton: Sendable {
     }
   }
 
-  /// A string's bytes are valid UTF-8.
+  /// Decodes a scalar; a string's bytes are valid UTF-8.
   private static func scalar(_ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int, folds: Bool) -> UInt32 {
     let byte = UInt32(bytes[position])
     position += 1

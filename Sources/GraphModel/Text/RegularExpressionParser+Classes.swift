@@ -1,13 +1,13 @@
-/// What stands behind a backslash or between brackets.
+/// Parsing escapes and bracket expressions.
 extension RegularExpressionParser {
-  /// One item of a class.
+  /// An item of a class.
   enum ClassItem {
     case scalar(Unicode.Scalar)
     case ranges([ClosedRange<UInt32>])
     case property(ScalarProperty)
   }
 
-  /// Outside of brackets; the backslash is read.
+  /// Parses an escape outside of brackets, after the backslash.
   mutating func escape(at start: Int) throws(RegularExpressionError) -> Tree {
     if accept("b") { return .assertion(.wordBoundary) }
     if accept("B") { return .assertion(.noWordBoundary) }
@@ -21,7 +21,7 @@ extension RegularExpressionParser {
     }
   }
 
-  /// The opening bracket is read.
+  /// Parses a class, after the opening bracket.
   mutating func scalarClass(openedAt start: Int) throws(RegularExpressionError) -> ScalarSet {
     let isNegated = accept("^")
     var ranges = [ClosedRange<UInt32>]()
@@ -63,7 +63,7 @@ extension RegularExpressionParser {
     }
   }
 
-  /// What means the same inside of brackets and outside; the backslash is read.
+  /// Parses an escape that is the same inside and outside of brackets, after the backslash.
   private mutating func item(at start: Int) throws(RegularExpressionError) -> ClassItem {
     guard let scalar = take() else {
       throw fail(at: start, "a backslash stands at the end; write \\\\ for the sign itself")
@@ -107,7 +107,7 @@ extension RegularExpressionParser {
     return property
   }
 
-  /// `\u{1F600}` or `\u00E4`; `\u` is read.
+  /// Parses `\u{1F600}` or `\u00E4`, after `\u`.
   private mutating func number(at start: Int) throws(RegularExpressionError) -> Unicode.Scalar {
     let isBraced = accept("{")
     var digits = ""
@@ -122,7 +122,7 @@ extension RegularExpressionParser {
     return scalar
   }
 
-  /// Each member's folded form belongs to the class too; whatever is negated is negated after that.
+  /// Builds a class that also contains its members' folded forms; negation applies after that.
   private mutating func folded(
     _ ranges: [ClosedRange<UInt32>], _ properties: [ScalarProperty], isNegated: Bool
   ) -> ScalarSet {

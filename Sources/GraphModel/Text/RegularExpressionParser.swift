@@ -1,4 +1,4 @@
-/// Reads a pattern. It recurses once for each nested group, and refuses to go deeper than the limit.
+/// A recursive-descent parser of patterns. Each nested group is a recursion, up to a limit.
 struct RegularExpressionParser {
   typealias Tree = RegularExpressionTree
 
@@ -6,16 +6,16 @@ struct RegularExpressionParser {
   let scalars: [Unicode.Scalar]
   var position = 0
   private let bytes: Int
-  /// What categories fold to: the same one may stand in many classes.
+  /// The folded forms of categories, cached because a category may occur in many classes.
   var foldedProperties = [ScalarProperty: [ClosedRange<UInt32>]]()
 
   init(_ pattern: String, options: StringOptions) {
     bytes = pattern.utf8.count
     if bytes > RegularExpression.maximumPatternBytes {
-      // Refused; this much shows where.
+      // The pattern is refused; this prefix is enough for the position of the error.
       scalars = Array(pattern.unicodeScalars.prefix(RegularExpression.maximumPatternBytes + 1))
     } else {
-      // Composed as the text will be, so that a syllable written in parts is one literal.
+      // Composed as the text will be, so that a decomposed syllable is a single literal.
       scalars = Array(options.contains(.diacriticInsensitive) ? pattern.composed : pattern.unicodeScalars)
     }
     self.options = options
@@ -79,12 +79,12 @@ struct RegularExpressionParser {
     }
     let tree = try choice(depth: depth)
     if !accept(")") { throw fail(at: start, "this group is never closed") }
-    // A place in a group of its own may be repeated, as anything that may be empty.
+    // In a group of its own an assertion may be repeated, like everything that may be empty.
     if case .assertion = tree { return .sequence([tree]) }
     return tree
   }
 
-  /// A scalar that stands for itself; its folded form may have several, or none.
+  /// A literal; its folded form may have several scalars, or none.
   func literal(_ scalar: Unicode.Scalar) -> Tree {
     if options.isEmpty { return .scalar(scalar) }
     let folded = String(scalar).foldedForPatterns(options).unicodeScalars.map(Tree.scalar)
@@ -97,7 +97,7 @@ struct RegularExpressionParser {
     let start = position
     guard let (minimum, maximum) = try quantifier() else { return tree }
     if case .assertion = tree { throw fail(at: start, "a place can't be repeated, only what takes room in the text") }
-    // Lazy: the same texts match.
+    // A lazy quantifier matches the same texts.
     if !accept("?"), next == "+" {
       throw fail("possessive repetitions are not supported")
     }
@@ -125,7 +125,7 @@ struct RegularExpressionParser {
     return (minimum, maximum)
   }
 
-  /// Cut at a million, which no program has room for.
+  /// Parses a number, clamped to a million, which exceeds every program.
   private mutating func number() -> Int? {
     var result: Int?
     while let scalar = next, ("0"..."9").contains(scalar) {
@@ -137,7 +137,7 @@ struct RegularExpressionParser {
 
   private func checkSize(_ tree: Tree, at place: Int) throws(RegularExpressionError) {
     let limit = RegularExpression.maximumProgramSize
-    // One more for the end of the program.
+    // The program has one more instruction at its end.
     if tree.programSize >= limit {
       throw fail(at: place, "with its repetitions written out the pattern is too long: at most \(limit) instructions")
     }
@@ -159,7 +159,7 @@ struct RegularExpressionParser {
     return true
   }
 
-  /// - Parameter place: In scalars, from 0; where reading has come to when it is left out.
+  /// - Parameter place: the position in scalars, from 0; by default the current one.
   func fail(at place: Int? = nil, _ reason: String) -> RegularExpressionError {
     var before = String.UnicodeScalarView()
     before.append(contentsOf: scalars.prefix(place ?? position))

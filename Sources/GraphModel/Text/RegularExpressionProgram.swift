@@ -1,12 +1,12 @@
-/// A pattern as instructions, each of which knows its successors: there are no jumps to follow. It is written from its
-/// end, because what comes after a part must be there before the part.
+/// A compiled pattern, whose instructions contain their successors, so that there are no jumps. It is compiled from
+/// the end, as the instructions after a part must exist before it.
 struct RegularExpressionProgram: Sendable {
-  /// Places in `instructions`; 16 bits are enough for the limit.
+  /// An index in `instructions`; 16 bits are enough for the limit.
   typealias Place = UInt16
 
   enum Instruction: Hashable, Sendable {
     case match
-    /// The scalar must pass this test.
+    /// The scalar must pass the test with this index.
     case test(Int, next: Place)
     case assertion(RegularExpressionTree.Assertion, next: Place)
     case split(Place, Place)
@@ -25,10 +25,10 @@ struct RegularExpressionProgram: Sendable {
   }
 
   private(set) var instructions: [Instruction] = [.match]
-  /// Each of them once.
+  /// The distinct tests.
   private(set) var tests = [Test]()
   private(set) var start: Place = 0
-  /// Whether capitals of ASCII are to be taken for small letters.
+  /// Whether ASCII capitals are matched as lowercase.
   let folds: Bool
   private(set) var usesWords = false
   private(set) var usesBeginning = false

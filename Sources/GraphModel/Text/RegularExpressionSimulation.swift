@@ -1,29 +1,30 @@
-/// All ways through a program at once: between two scalars of the text it holds the set of places that are alive, each
-/// once, so a scalar costs at most two steps for each instruction. Which way came first does not matter to a yes or no.
+/// Follows all paths through a program at once. Between two scalars of the text it has the set of active places,
+/// without duplicates, so that a scalar costs at most two steps per instruction. For a yes-or-no answer the order of
+/// paths is irrelevant.
 struct RegularExpressionSimulation {
   typealias Place = RegularExpressionProgram.Place
 
-  /// What stood before the place where the text is now, as far as the program asks.
+  /// The kind of character before the current position, if the program depends on it.
   enum Before: UInt8, Hashable, Sendable {
     case beginning, word, other
   }
 
   private let program: RegularExpressionProgram
   private let isAnywhere: Bool
-  /// The places that wait for the next scalar, not yet followed through splits and assertions: those need to know it.
+  /// The places that wait for the next scalar, before splits and assertions are followed, because those depend on it.
   private(set) var places = [Place]()
   private(set) var before = Before.other
-  /// How much has been done: instructions looked at, and scalars tested.
+  /// The work done: instructions followed and scalars tested.
   private(set) var steps = 0
 
-  /// Working memory: which round a place was last seen in, and where to go on.
+  /// Scratch memory: the round in which a place was last visited, and the places to visit.
   private var closedIn: [UInt32]
   private var addedIn: [UInt32]
   private var round: UInt32 = 0
   private var pending = [Place]()
   private var waiting = [(test: Int, next: Place)]()
 
-  /// - Parameter isAnywhere: A match may begin and end anywhere.
+  /// - Parameter isAnywhere: whether a match may begin and end anywhere.
   init(_ program: RegularExpressionProgram, isAnywhere: Bool) {
     self.program = program
     self.isAnywhere = isAnywhere
@@ -38,7 +39,7 @@ struct RegularExpressionSimulation {
     self.before = before
   }
 
-  /// Takes a scalar. True when a match is complete before it and nothing that follows can undo it.
+  /// Consumes a scalar. True if a match is complete before it, regardless of what follows.
   mutating func advance(_ value: UInt32) -> Bool {
     let isWord = program.usesWords && Unicode.Scalar(value).map { ScalarProperty.word.holds(for: $0) } ?? false
     if close(nextIsWord: isWord, atEnd: false), isAnywhere { return true }
@@ -52,7 +53,7 @@ struct RegularExpressionSimulation {
     return false
   }
 
-  /// Whether the text may end here.
+  /// Whether the text matches if it ends here.
   mutating func matchesAtEnd() -> Bool { close(nextIsWord: false, atEnd: true) }
 
   private mutating func add(_ place: Place) {
@@ -60,7 +61,7 @@ struct RegularExpressionSimulation {
     places.append(place)
   }
 
-  /// Fills `waiting`. True when a way through the program ends here.
+  /// Fills `waiting`. True if a path through the program ends here.
   private mutating func close(nextIsWord: Bool, atEnd: Bool) -> Bool {
     round += 1
     waiting.removeAll(keepingCapacity: true)

@@ -1,21 +1,21 @@
-/// A regular expression as it was read, already folded. Groups are gone: they only say what belongs together.
+/// A parsed regular expression, already folded. It has no groups, as they only affect parsing.
 indirect enum RegularExpressionTree: Hashable, Sendable {
   case scalar(Unicode.Scalar)
   case set(ScalarSet)
   case assertion(Assertion)
-  /// Empty: the empty text.
+  /// A sequence; an empty one matches the empty text.
   case sequence([RegularExpressionTree])
   case choice([RegularExpressionTree])
-  /// Without a maximum: as often as one likes.
+  /// A repetition; without a maximum it is unlimited.
   case repetition(RegularExpressionTree, minimum: Int, maximum: Int?)
 
-  /// What holds between two scalars and takes none.
+  /// A condition between two scalars that consumes none.
   enum Assertion: Hashable, Sendable {
     case beginning, end, wordBoundary, noWordBoundary
   }
 
-  /// How many instructions it becomes. A part that becomes none counts as one where it is repeated, because compiling
-  /// it takes as long; the parser keeps every repetition below the limit, so nothing here overflows.
+  /// The number of instructions. A repeated part without instructions counts as one, because compiling it takes time,
+  /// too; the parser keeps every repetition below the limit, so that nothing overflows here.
   var programSize: Int {
     switch self {
     case .scalar, .set, .assertion: return 1

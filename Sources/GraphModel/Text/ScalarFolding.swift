@@ -1,13 +1,14 @@
 @_spi(_Unicode) import Swift
 
 extension String {
-  /// Folded scalar by scalar, so that `ß` stays one, and composed where marks were dropped: a Korean syllable is one scalar again, as `.` and classes expect.
+  /// The text folded scalar by scalar, and composed after marks are removed. `ß` thus stays one scalar, and a Korean
+  /// syllable is one scalar, as `.` and classes expect.
   func foldedForPatterns(_ options: StringOptions) -> String {
     let folded = folded(options, .simple)
     return options.contains(.diacriticInsensitive) ? String(folded.composed) : folded
   }
 
-  /// Canonical composition.
+  /// The canonical composition of the string.
   var composed: UnicodeScalarView {
     var scalars = UnicodeScalarView()
     var watch = Interruption.Watch(over: utf8.count)
@@ -20,10 +21,10 @@ extension String {
   }
 }
 
-/// Which scalars fold to which: the table by which classes fold. Made once for each set of options, when a class is
-/// first folded; a class then asks for its own part instead of folding every scalar of a range that may hold a million.
+/// A table of single-scalar foldings, for classes. It is built once for each set of options when the first class is
+/// folded; classes look up their ranges in it instead of folding each scalar of a range, which may have a million.
 struct ScalarFolding: Sendable {
-  /// By the first number. Scalars that fold to themselves, to nothing or to several are left out.
+  /// The pairs, sorted by `from`; without scalars that fold to themselves, to nothing or to several scalars.
   private let pairs: [(from: UInt32, to: UInt32)]
 
   static func table(for options: StringOptions) -> ScalarFolding? {
@@ -35,7 +36,7 @@ struct ScalarFolding: Sendable {
     }
   }
 
-  /// What the members of the ranges fold to.
+  /// The foldings of the members of the ranges.
   func images(of ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     var result = [ClosedRange<UInt32>]()
     for range in ranges {
@@ -52,7 +53,7 @@ struct ScalarFolding: Sendable {
     return result
   }
 
-  /// What the scalars of the category fold to, as far as they leave it.
+  /// The foldings of the category's members that are not members themselves.
   func images(of property: ScalarProperty) -> [ClosedRange<UInt32>] {
     var result = [ClosedRange<UInt32>]()
     for pair in pairs {
@@ -70,8 +71,8 @@ struct ScalarFolding: Sendable {
   private static let diacriticTable = ScalarFolding([.diacriticInsensitive])
   private static let bothTable = ScalarFolding([.caseInsensitive, .diacriticInsensitive])
 
-  /// All planes that have letters with case or a decomposition; ideographs, syllables and private scalars have neither
-  /// (a syllable is composed again), and to look at them would take most of the time.
+  /// All ranges with letters that have case or a decomposition. Ideographs, syllables (which are composed again) and
+  /// private-use scalars have neither, and scanning them would take most of the time.
   private static let zones: [ClosedRange<UInt32>] = [
     0x41...0x33FF, 0xA000...0xABFF, 0xF900...0x1FFFF, 0x2F800...0x2FA1F,
   ]

@@ -1,10 +1,10 @@
-/// A class of scalars: ranges and categories, or whatever is in none of them.
+/// A class of scalars: ranges and categories, or the complement of their union.
 struct ScalarSet: Hashable, Sendable {
-  /// Sorted, and none touches the next.
+  /// The ranges, sorted and not adjacent.
   let ranges: [ClosedRange<UInt32>]
   let properties: [ScalarProperty]
   let isNegated: Bool
-  /// The answers for U+0000 to U+007F, a bit each.
+  /// The membership of U+0000 to U+007F, one bit each.
   private let ascii: [UInt64]
 
   init(ranges: [ClosedRange<UInt32>], properties: [ScalarProperty] = [], isNegated: Bool = false) {
@@ -19,10 +19,10 @@ struct ScalarSet: Hashable, Sendable {
     self.ascii = ascii
   }
 
-  /// What `.` matches.
+  /// The class of `.`.
   static let anyButLineEnds = ScalarSet(ranges: [0x0A...0x0D, 0x85...0x85, 0x2028...0x2029], isNegated: true)
 
-  /// Unicode's White_Space, which is closed: no scalar will be added.
+  /// Unicode's White_Space, which is stable: no scalar will be added.
   static let whiteSpace: [ClosedRange<UInt32>] = [
     0x09...0x0D, 0x20...0x20, 0x85...0x85, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029,
     0x202F...0x202F, 0x205F...0x205F, 0x3000...0x3000,
@@ -58,7 +58,7 @@ struct ScalarSet: Hashable, Sendable {
     return result
   }
 
-  /// What lies between the ranges.
+  /// The ranges between the given ones.
   static func complement(of ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     var result = [ClosedRange<UInt32>]()
     var next: UInt32 = 0
@@ -71,15 +71,15 @@ struct ScalarSet: Hashable, Sendable {
   }
 }
 
-/// What Unicode says of a scalar.
+/// A Unicode property of scalars.
 struct ScalarProperty: Hashable, Sendable {
-  /// A bit for each general category.
+  /// The general categories, one bit each.
   let categories: UInt32
-  /// Unicode's Alphabetic as well, which is more than the letters.
+  /// Whether Unicode's Alphabetic is included, which is more than the letters.
   var withAlphabetic = false
   var isNegated = false
 
-  /// `\w`, as Unicode's recommendation for regular expressions has it.
+  /// `\w`, as Unicode recommends for regular expressions.
   static let word = ScalarProperty(
     categories: ["M", "Nd", "Pc"].reduce(0) { $0 | (ScalarProperty(category: $1)?.categories ?? 0) },
     withAlphabetic: true)
@@ -90,7 +90,7 @@ struct ScalarProperty: Hashable, Sendable {
     self.isNegated = isNegated
   }
 
-  /// - Parameter name: `Lu`, or `L` for all whose names begin so. Nil for a name that Unicode does not know.
+  /// - Parameter name: `Lu`, or `L` for all categories with this prefix. Nil for an unknown name.
   init?(category name: String) {
     var mask: UInt32 = 0
     for (index, known) in Self.names.enumerated() where known == name || name.utf8.count == 1 && known.hasPrefix(name) {
@@ -117,7 +117,7 @@ struct ScalarProperty: Hashable, Sendable {
     "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn",
   ]
 
-  /// The place in `names`.
+  /// The index in `names`.
   private static func index(of category: Unicode.GeneralCategory) -> Int {
     switch category {
     case .uppercaseLetter: 0

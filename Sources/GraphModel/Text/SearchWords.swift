@@ -1,15 +1,15 @@
-/// The words of a search, prepared to be looked for in many texts.
+/// The words of a search, prepared for matching many texts.
 public struct SearchWords: Sendable {
-  /// Folded, sorted by bytes, and free of prefixes: a text that has a word which begins with "notes" has one that begins
-  /// with "no".
+  /// The words, folded, sorted by bytes, without those that are prefixes of others. A text with a word that begins
+  /// with "notes" also has one that begins with "no".
   private let beginnings: [[UInt8]]
   /// Runs of scripts without spaces between words.
   private let phrases: [String]
 
-  /// - Parameter words: folded, as `String.words` are.
+  /// - Parameter words: the words, folded as `String.words` are.
   public init(_ words: [String]) {
     var beginnings = [[UInt8]]()
-    // Behind its prefixes, each word is kept in place of the one before it.
+    // In sorted order a word follows its prefixes, and replaces them.
     for word in words.filter({ !$0.isPhrase }).map({ Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) })
     {
       if let last = beginnings.last, word.starts(with: last) { beginnings.removeLast() }
@@ -20,8 +20,9 @@ public struct SearchWords: Sendable {
     phrases = words.filter { $0.isPhrase && seen.insert(ByteKey($0)).inserted }
   }
 
-  /// Whether the text has each of the words: at the beginning of one of its own, or anywhere in a run of a script without
-  /// spaces. The time grows with the size of the text, and with the logarithm of the number of words.
+  /// Whether the text contains each of the words. A word must be a prefix of one of the text's words, or occur
+  /// anywhere in a run of a script without spaces. Linear in the size of the text, and logarithmic in the number of
+  /// words.
   public func areFound(in text: String) -> Bool {
     let own = text.words
     guard phrases.allSatisfy({ phrase in own.contains { TextSearch.contains($0, phrase) } }) else { return false }
@@ -36,8 +37,8 @@ public struct SearchWords: Sendable {
     return missing.isEmpty
   }
 
-  /// The one word of the search that `word` begins with. None of them is a prefix of another, so only the greatest of
-  /// those that are not behind `word` can be one of it.
+  /// The search word that is a prefix of `word`. None of them is a prefix of another, so only the greatest one that
+  /// is not above `word` can be.
   private func beginning(of word: String) -> Int? {
     var (low, high) = (0, beginnings.count)
     while low < high {

@@ -1,29 +1,30 @@
-/// How full-text search splits texts. The store's index, memory and highlights use these functions alone, so they agree.
+/// The splitting of texts for full-text search. The store's index, the in-memory evaluator and highlighting all use
+/// these functions, so that they agree.
 ///
-/// A word is a run of letters, digits, marks and emoji, folded as with `[cd]`. A search's word must begin a word of the
-/// text. In scripts that put no spaces between words, a run is a phrase, and a search's run must occur in it anywhere.
-/// An index files each run of such a script under every two letters that follow each other, and under its last one.
+/// A word is a run of letters, digits, marks and emoji, folded as with `[cd]`. A word of a search must be a prefix of
+/// a word of the text. In scripts without spaces between words, a run is a phrase, and a search's run may occur
+/// anywhere in it. An index contains the bigrams of such a run, and its last letter.
 public enum WordSplitter {
-  /// Grows with each change of what a text is split into. A store keeps it: an index of other words is made again.
+  /// The version of the splitting. The store records it, and rebuilds an index of another version.
   public static let version: Int32 = 1
 
-  /// Terms of one phrase that an index is asked for at most; what it finds is compared with the whole phrase anyway.
+  /// The most terms of a phrase for an index lookup. The results are compared with the complete phrase anyway.
   static let maximumPhraseTerms = 64
 
-  /// The bytes of a word that an index has: FTS5 cuts words here, in texts and in searches.
+  /// The size of an index term in bytes, at which FTS5 truncates words, in texts and in searches.
   public static let maximumTermSize = 32_768
 }
 
 extension Unicode.Scalar {
-  /// What a scalar of a folded text does to words.
+  /// The role of a folded text's scalar in words.
   public enum WordClass: Hashable, Sendable {
-    /// Part of a word.
+    /// A part of a word.
     case letter
-    /// Part of a run without spaces between its words: ideographs, kana, Thai and its neighbors.
+    /// A part of a run of a script without spaces: ideographs, kana, Thai and related scripts.
     case phrase
   }
 
-  /// Nil for what stands between words.
+  /// The role of the scalar; nil for a separator.
   public var wordClass: WordClass? {
     if value < 0x80 {
       return (0x61...0x7A).contains(value) || (0x41...0x5A).contains(value) || (0x30...0x39).contains(value)
@@ -37,7 +38,7 @@ extension Unicode.Scalar {
     return isOfPhrases || properties.isIdeographic ? .phrase : .letter
   }
 
-  /// A vowel sign, say, which Unicode counts as no letter in some scripts.
+  /// Whether the scalar is a mark such as a vowel sign, which Unicode does not count as a letter in some scripts.
   private func isVisibleMark(_ properties: Properties) -> Bool {
     switch properties.generalCategory {
     case .nonspacingMark, .spacingMark: !properties.isDefaultIgnorableCodePoint
@@ -45,7 +46,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Blocks of scripts whose lines may break within a run of letters.
+  /// Whether the scalar is in a block of a script that allows line breaks within runs of letters.
   private var isOfPhrases: Bool {
     switch value {
     case 0x0E00...0x0EFF,  // Thai, Lao
@@ -62,33 +63,32 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The words of a text for full-text search, folded: runs of letters, digits and marks, those of scripts without
-  /// spaces by themselves.
+  /// The folded words of a text for full-text search. They are runs of letters, digits and marks; runs of scripts
+  /// without spaces are separate.
   public var words: [String] {
     if let words = asciiWords { return words }
     return unicodeWords
   }
 
-  /// Whether each of `words`, a search's, is found. `SearchWords` prepares the words of a search over many texts.
+  /// Whether each of the search's `words` is found. `SearchWords` prepares them for many texts.
   public func hasWords(beginningWith words: [String]) -> Bool { SearchWords(words).areFound(in: self) }
 
-  /// Of one of a text's `words`: whether it is a run of a script without spaces.
+  /// Whether the string, one of a text's `words`, is a run of a script without spaces.
   public var isPhrase: Bool { unicodeScalars.first?.wordClass == .phrase }
 
-  /// What an index files the text under: its words, and instead of a phrase every two letters of it that follow each
-  /// other, and its last one.
+  /// The terms of the text for an index: its words, with phrases replaced by their bigrams and their last letter.
   public var indexTerms: [String] {
     if let words = asciiWords { return words }
     return unicodeWords.flatMap { $0.isPhrase ? $0.pairs : [$0] }
   }
 
-  /// Of one of a search's `words`: the beginnings of terms that every text has in which it is found.
+  /// For one of a search's `words`, the term prefixes that every matching text has.
   public var searchTerms: [String] {
     guard isPhrase else { return [self] }
     let all = pairs
     var terms = [String]()
     var seen = Set<[UInt8]>()
-    // The last letter ends the pair before it, and begins another one in a longer run.
+    // The last letter alone is redundant after the bigram that it ends; in a longer run it begins another bigram.
     for term in all.prefix(max(1, all.count - 1)) where seen.insert(Array(term.utf8)).inserted {
       terms.append(term)
       if terms.count == WordSplitter.maximumPhraseTerms { break }
@@ -96,7 +96,7 @@ extension String {
     return terms
   }
 
-  /// Of one of a search's `words`: whether a text that has its `searchTerms` may lack it.
+  /// For one of a search's `words`, whether a text with its `searchTerms` may still not match.
   public var needsComparison: Bool {
     isPhrase && unicodeScalars.count > 2 || utf8.count > WordSplitter.maximumTermSize
   }
@@ -110,7 +110,7 @@ extension String {
     }
   }
 
-  /// The terms with a space between each two, as a full-text index stores them.
+  /// The terms separated by spaces, as a full-text index stores them.
   public var wordList: String {
     var bytes = [UInt8]()
     bytes.reserveCapacity(utf8.count)
@@ -128,7 +128,7 @@ extension String {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Most texts are ASCII: no tables of Unicode are asked then. Nil for any other.
+  /// The words of an ASCII text, which most are, without Unicode's tables; nil for other texts.
   private var asciiWords: [String]? {
     var words = [String]()
     var word = [UInt8]()

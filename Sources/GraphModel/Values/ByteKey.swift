@@ -1,10 +1,10 @@
-/// A string as a key: two are the same if their bytes are, as the store has it. `String` itself takes `é` in one scalar
-/// and in two for the same key.
+/// A string that is compared by bytes, as in the store. `String` itself compares by canonical equivalence: `é` as one
+/// scalar equals `é` as two.
 public struct ByteKey: Hashable, Comparable, Sendable {
   /// The string.
   public let text: String
 
-  /// The key of a string.
+  /// Creates the key of a string.
   public init(_ text: String) { self.text = text }
 
   public static func == (left: ByteKey, right: ByteKey) -> Bool { Bytes.equal(left.text, right.text) }
@@ -17,7 +17,7 @@ public struct ByteKey: Hashable, Comparable, Sendable {
 }
 
 extension Dictionary where Key == ByteKey {
-  /// The value of a string.
+  /// The value for a string.
   public subscript(text: String) -> Value? {
     get { self[ByteKey(text)] }
     set { self[ByteKey(text)] = newValue }
@@ -25,16 +25,16 @@ extension Dictionary where Key == ByteKey {
 }
 
 extension Set where Element == ByteKey {
-  /// Whether a string is a member.
+  /// Whether the set contains a string.
   public func contains(_ text: String) -> Bool { contains(ByteKey(text)) }
 
-  /// Makes a string a member.
+  /// Inserts a string.
   @discardableResult
   public mutating func insert(_ text: String) -> (inserted: Bool, memberAfterInsert: ByteKey) {
     insert(ByteKey(text))
   }
 
-  /// Takes a string out; nil when it is no member.
+  /// Removes a string; nil if it is not in the set.
   @discardableResult
   public mutating func remove(_ text: String) -> ByteKey? { remove(ByteKey(text)) }
 }

@@ -1,14 +1,14 @@
-/// Dates as people and machines write them: RFC 3339 in UTC, with microseconds. Pure arithmetic, so that the layers
-/// without a clock and without a calendar library can read and print them.
+/// Dates in RFC 3339 form, in UTC, with microseconds. Pure arithmetic, for layers without a clock and without a
+/// calendar library.
 public enum Dates {
-  /// 1,000,000: timestamps count microseconds.
+  /// The number of microseconds per second, 1,000,000; timestamps are in microseconds.
   public static let microsecondsPerSecond: Int64 = 1_000_000
   private static let secondsPerDay: Int64 = 86_400
 
-  /// Years 0001 to 9999, as RFC 3339 can write them.
+  /// The timestamps of the years 0001 to 9999, which RFC 3339 can represent.
   public static let range: ClosedRange<Timestamp> = -62_135_596_800_000_000...253_402_300_799_999_999
 
-  /// `2026-11-21T09:30:00.000000Z`; a timestamp outside `range` is printed as its nearest end.
+  /// The text form, `2026-11-21T09:30:00.000000Z`; a timestamp outside `range` is clamped.
   public static func text(_ timestamp: Timestamp) -> String {
     let clamped = min(max(timestamp, range.lowerBound), range.upperBound)
     let (seconds, micros) = floorDivide(clamped, microsecondsPerSecond)
@@ -18,8 +18,8 @@ public enum Dates {
       + "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2)).\(pad(micros, 6))Z"
   }
 
-  /// Reads RFC 3339 (`T` or a blank, up to nine digits of fraction, `Z` or an offset), or a date alone, which is its
-  /// midnight in UTC. Nil for anything else.
+  /// Parses RFC 3339, or a date alone, which is its midnight in UTC. Accepted are `T` or a space, up to nine fraction
+  /// digits, and `Z` or an offset. Nil for any other text.
   public static func timestamp(_ text: String) -> Timestamp? {
     var scanner = Scanner(Array(text.utf8))
     guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
@@ -52,13 +52,13 @@ public enum Dates {
     return String(repeating: "0", count: max(0, width - text.count)) + text
   }
 
-  /// The quotient that is not greater, and the rest, which is never negative.
+  /// The quotient rounded down, and the remainder, which is never negative.
   public static func floorDivide(_ value: Int64, _ by: Int64) -> (Int64, Int64) {
     let (quotient, remainder) = value.quotientAndRemainder(dividingBy: by)
     return remainder < 0 ? (quotient - 1, remainder + by) : (quotient, remainder)
   }
 
-  /// The days of a month of the Gregorian calendar.
+  /// The number of days of a month in the Gregorian calendar.
   public static func daysIn(month: Int64, year: Int64) -> Int64 {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -67,8 +67,8 @@ public enum Dates {
     }
   }
 
-  /// Days since 1970-01-01 in the proleptic Gregorian calendar: years are counted from March, so that the leap day is
-  /// the last of its year, and eras of 400 years repeat.
+  /// The number of days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that
+  /// the leap day is the last of its year, and eras of 400 years repeat.
   public static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = floorDivide(shifted, 400)
@@ -76,7 +76,7 @@ public enum Dates {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// The date that is so many days after 1970-01-01.
+  /// The date that many days after 1970-01-01.
   public static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = floorDivide(days + 719_468, 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -111,7 +111,7 @@ public enum Dates {
       return value
     }
 
-    /// One to nine digits of a second, cut to microseconds.
+    /// Parses one to nine digits of a second, truncated to microseconds.
     mutating func fraction() -> Int64? {
       let start = position
       while position < bytes.count, (0x30...0x39).contains(bytes[position]) { position += 1 }
@@ -120,7 +120,7 @@ public enum Dates {
       return digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
     }
 
-    /// Seconds east of Greenwich.
+    /// Parses an offset from UTC, in seconds.
     mutating func offset() -> Int64? {
       if skip("Z") || skip("z") { return 0 }
       let sign: Int64 = skip("+") ? 1 : skip("-") ? -1 : 0

@@ -1,10 +1,10 @@
-/// A sum of decimals that is rounded once, when it is asked for, so that neither the order of the numbers nor what lies
-/// between them costs a digit.
+/// A sum of decimals that is rounded only once. Neither the order of the numbers nor intermediate results lose
+/// digits.
 ///
-/// It has a column of digits for each power of ten that came up, carried when the sum is asked for: a column holds some
-/// 10¹⁸ digits before it is full. Columns reach over the range of exponents at most, some 12,000.
+/// There is a column of digits for each power of ten that occurs; carries are propagated when the sum is read. A
+/// column can hold about 10¹⁸ digits. The number of columns is bounded by the range of exponents, about 12,000.
 struct DecimalSum {
-  /// Of the power `lowest` first.
+  /// The columns, beginning with the power `lowest`.
   private var columns = [Int64]()
   private var lowest = 0
 
@@ -26,7 +26,7 @@ struct DecimalSum {
     }
   }
 
-  /// Exact where 38 digits hold it, else rounded to them, half to even; nil where the exponent leaves its range.
+  /// The sum, exact if 38 digits are enough, otherwise rounded half to even. Nil if the exponent is out of range.
   var value: DecimalValue? {
     var digits = carried(columns)
     let isNegative = digits.last.map { $0 < 0 } ?? false
@@ -35,7 +35,8 @@ struct DecimalSum {
       isNegative, digits.reversed().map { UInt8($0) }, exponent: lowest + digits.count)
   }
 
-  /// Each column but the last a digit from 0 to 9; the last is less than zero exactly when all of them together are.
+  /// Propagates carries. All columns but the last become digits from 0 to 9; the last is negative if and only if the
+  /// sum is.
   private func carried(_ columns: [Int64]) -> [Int64] {
     var digits = [Int64]()
     digits.reserveCapacity(columns.count + 19)

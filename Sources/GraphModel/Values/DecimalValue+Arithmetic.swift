@@ -1,19 +1,19 @@
-/// Exact where 38 digits hold the result, else rounded to them, half to even.
+/// Arithmetic; results are exact if 38 digits are enough, otherwise rounded half to even.
 extension DecimalValue {
-  /// The number with the other sign; zero has none.
+  /// The number with the opposite sign; zero has no sign.
   public var negated: DecimalValue {
     DecimalValue(isNegative: !isNegative, digits: digits, exponent: exponent) ?? self
   }
 
-  /// Nil where the exponent leaves its range.
+  /// The sum; nil if the exponent is out of range.
   public func adding(_ other: DecimalValue) -> DecimalValue? {
     if digits.isEmpty { return other }
     if other.digits.isEmpty { return self }
-    // So far apart that the smaller one can't reach a digit that is kept.
+    // The smaller number is too small to affect any kept digit.
     let far = 2 * Self.maximumDigits
     if exponent - other.exponent > far { return self }
     if other.exponent - exponent > far { return other }
-    // Both as whole numbers of the smallest unit that either has.
+    // Align both as integers in the smaller of the two units.
     let unit = min(exponent - digits.count, other.exponent - other.digits.count)
     let a = digits + Array(repeating: 0, count: exponent - digits.count - unit)
     let b = other.digits + Array(repeating: 0, count: other.exponent - other.digits.count - unit)
@@ -27,7 +27,7 @@ extension DecimalValue {
     return Self.rounded(isLess ? other.isNegative : isNegative, difference, exponent: unit + length)
   }
 
-  /// Nil where the exponent leaves its range.
+  /// The product; nil if the exponent is out of range.
   public func multiplied(by other: DecimalValue) -> DecimalValue? {
     var product = [Int](repeating: 0, count: digits.count + other.digits.count)
     for (i, a) in digits.enumerated() {
@@ -41,11 +41,11 @@ extension DecimalValue {
       isNegative != other.isNegative, product.map { UInt8($0) }, exponent: exponent + other.exponent)
   }
 
-  /// Nil for a divisor of zero, and where the exponent leaves its range.
+  /// The quotient; nil for a zero divisor, and if the exponent is out of range.
   public func divided(by other: DecimalValue) -> DecimalValue? {
     guard !other.digits.isEmpty else { return nil }
     if digits.isEmpty { return self }
-    // Long division: one digit more than is kept, and a last one that says whether anything remained.
+    // Long division, with one more digit than is kept, and a final digit for a nonzero remainder.
     let length = other.digits.count + 1
     let divisor = Self.padded(other.digits, length)
     var remainder = [UInt8](repeating: 0, count: length)
@@ -64,7 +64,7 @@ extension DecimalValue {
       if position >= digits.count, remainder.allSatisfy({ $0 == 0 }) { break }
     }
     if remainder.contains(where: { $0 != 0 }) { quotient.append(1) }
-    // As whole numbers, the quotient's point stands behind the dividend's last digit.
+    // As integers, the quotient's decimal point follows the dividend's last digit.
     return Self.rounded(
       isNegative != other.isNegative, quotient, exponent: exponent - other.exponent + other.digits.count)
   }
@@ -85,7 +85,7 @@ extension DecimalValue {
     return result
   }
 
-  /// `a` is not less than `b`, and as long.
+  /// The difference of two numbers of equal length; `a` must not be less than `b`.
   static func difference(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
     var result = a
     var borrow: UInt8 = 0
@@ -97,7 +97,7 @@ extension DecimalValue {
     return result
   }
 
-  /// - Parameter exponent: where the point stands, counted from before the first of `digits`.
+  /// - Parameter exponent: the position of the decimal point relative to the first of `digits`.
   static func rounded(_ isNegative: Bool, _ digits: [UInt8], exponent: Int) -> DecimalValue? {
     let zeros = digits.prefix { $0 == 0 }.count
     var kept = Array(digits.dropFirst(zeros))

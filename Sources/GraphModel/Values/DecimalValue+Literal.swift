@@ -1,6 +1,6 @@
 extension DecimalValue: ExpressibleByIntegerLiteral {
-  /// Whole numbers may stand for decimals as they are: `salary > 1000`. A literal with a fraction would pass through
-  /// binary floating point; write `DecimalValue("12.50")`.
+  /// Creates a decimal from an integer literal, as in `salary > 1000`. A literal with a fraction would lose precision
+  /// in binary floating point; use `DecimalValue("12.50")`.
   public init(integerLiteral value: Int64) {
     var digits = [UInt8]()
     var rest = value.magnitude

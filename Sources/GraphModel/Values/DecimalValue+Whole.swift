@@ -1,18 +1,18 @@
-/// Whole parts and remainders; all exact.
+/// Integer parts and remainders; all are exact.
 extension DecimalValue {
-  /// The digits before the point.
+  /// The digits before the decimal point.
   private var wholeDigits: ArraySlice<UInt8> { digits.prefix(max(0, exponent)) }
 
   private var hasFraction: Bool { digits.count > max(0, exponent) }
 
-  /// The number as a whole number, without its fraction; nil where that does not fit into 64 bits.
+  /// The integer part; nil if it overflows 64 bits.
   public var wholePart: Int64? {
     guard exponent <= 19 else { return nil }
     var whole: Int64 = 0
     for place in 0..<max(0, exponent) {
       let digit = place < digits.count ? Int64(digits[place]) : 0
       let (tens, isTooLarge) = whole.multipliedReportingOverflow(by: 10)
-      // Downwards, for the least number has no positive twin.
+      // Accumulated downward, because `Int64.min` has no positive counterpart.
       let (next, overflow) = tens.subtractingReportingOverflow(digit)
       guard !isTooLarge, !overflow else { return nil }
       whole = next
@@ -20,7 +20,8 @@ extension DecimalValue {
     return isNegative ? whole : whole == .min ? nil : -whole
   }
 
-  /// The whole number that the rule says; like those of floating-point numbers. Nil where the exponent leaves its range.
+  /// The number rounded to an integer by the rule, as for floating-point numbers. Nil if the exponent is out of
+  /// range.
   public func rounded(_ rule: FloatingPointRoundingRule) -> DecimalValue? {
     let whole = DecimalValue(isNegative: isNegative, digits: Array(wholeDigits), exponent: max(0, exponent))
     guard hasFraction else { return self }
@@ -40,14 +41,14 @@ extension DecimalValue {
     return goesAway ? whole?.adding(isNegative ? -1 : 1) : whole
   }
 
-  /// What is left of a division whose quotient is cut, with the sign of the dividend. Nil for a divisor of zero, and where
-  /// the quotient has more than 38 digits.
+  /// The remainder of a truncated division, with the sign of the dividend. Nil for a zero divisor, and if the
+  /// quotient has more than 38 digits.
   public func remainder(dividingBy other: DecimalValue) -> DecimalValue? {
     guard !other.digits.isEmpty else { return nil }
-    // Smaller than the divisor, as far as the exponents tell.
+    // By the exponents, the number is smaller than the divisor.
     if digits.isEmpty || exponent < other.exponent { return self }
     guard exponent - other.exponent < Self.maximumDigits else { return nil }
-    // Both as whole numbers of the smallest unit that either has.
+    // Align both as integers in the smaller of the two units.
     let unit = min(exponent - digits.count, other.exponent - other.digits.count)
     let dividend = digits + Array(repeating: 0, count: exponent - digits.count - unit)
     let divisor = other.digits + Array(repeating: 0, count: other.exponent - other.digits.count - unit)

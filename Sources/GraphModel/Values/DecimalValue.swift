@@ -1,22 +1,22 @@
-/// A decimal number: a sign, up to 38 significant digits and a power of ten, exact and normalized, so that equal
-/// numbers have equal bytes.
+/// A decimal number: a sign, up to 38 significant digits and a power of ten. It is exact and normalized, so that
+/// equal numbers have equal bytes.
 ///
-/// Its stored form is a blob whose byte order is the numbers' order: SQLite has no decimal type, and an index on text
-/// or on a floating-point number would sort or round wrongly.
+/// The stored form is a blob whose byte order is the numerical order: SQLite has no decimal type, and text or
+/// floating-point columns would sort or round incorrectly.
 public struct DecimalValue: Hashable, Comparable, Sendable {
-  /// The most significant digits a number may have.
+  /// The maximum number of significant digits.
   public static let maximumDigits = 38
-  /// The power of ten of the first digit lies within ± this.
+  /// The maximum absolute value of the exponent.
   public static let maximumExponent = 6_000
 
-  /// Never true of zero.
+  /// Whether the number is less than zero.
   public let isNegative: Bool
-  /// The digits 0–9 without zeros at either end, most significant first; empty for zero.
+  /// The digits 0–9, most significant first, without leading or trailing zeros; empty for zero.
   public let digits: [UInt8]
-  /// The value is 0.d₁d₂d₃… × 10^exponent; 0 for zero.
+  /// The exponent: the value is 0.d₁d₂d₃… × 10^exponent. 0 for zero.
   public let exponent: Int
 
-  /// Normalizes; nil when there are too many digits or the exponent is out of range.
+  /// Creates a normalized number; nil if there are too many digits or the exponent is out of range.
   public init?(isNegative: Bool, digits: [UInt8], exponent: Int) {
     var digits = digits[...]
     var exponent = exponent
@@ -41,7 +41,7 @@ public struct DecimalValue: Hashable, Comparable, Sendable {
 // MARK: - Text
 
 extension DecimalValue: LosslessStringConvertible, CustomStringConvertible {
-  /// Reads `-12.50`, `1e6`, `.5`.
+  /// Parses `-12.50`, `1e6`, `.5`.
   public init?(_ description: String) {
     var rest = Substring(description)
     let isNegative = rest.first == "-"
@@ -61,7 +61,7 @@ extension DecimalValue: LosslessStringConvertible, CustomStringConvertible {
     self.init(isNegative: isNegative, digits: digits, exponent: whole.utf8.count + power)
   }
 
-  /// Plain notation where that is short, else with an exponent.
+  /// Plain notation if it is short, otherwise with an exponent.
   public var description: String {
     guard !digits.isEmpty else { return "0" }
     let text = digits.map(String.init).joined()
@@ -79,8 +79,8 @@ extension DecimalValue: LosslessStringConvertible, CustomStringConvertible {
 // MARK: - Ordered bytes
 
 extension DecimalValue {
-  /// One byte of sign, two of exponent, then digits + 1 and a closing 0; all but the first byte inverted for
-  /// negative numbers. Comparing the bytes compares the numbers.
+  /// The order-preserving encoding: a byte for the sign, two for the exponent, digits + 1, and a final 0. For
+  /// negative numbers all bytes but the first are inverted.
   public var orderedBytes: [UInt8] {
     guard !digits.isEmpty else { return [1] }
     let biased = UInt16(exponent + 0x4000)
@@ -88,7 +88,7 @@ extension DecimalValue {
     return isNegative ? [0] + magnitude.map { ~$0 } : [2] + magnitude
   }
 
-  /// Reads `orderedBytes`; nil for anything else.
+  /// Decodes `orderedBytes`; nil for other bytes.
   public init?(orderedBytes bytes: [UInt8]) {
     switch bytes.first {
     case 1 where bytes.count == 1: self.init(isNegative: false, digits: [], exponent: 0)

@@ -1,29 +1,29 @@
 extension JSON {
-  /// Where and why a text is no JSON. Lines and columns count from 1, columns in bytes.
+  /// A syntax error in a JSON text, with its position.
   public struct ParseError: Error, Equatable, CustomStringConvertible {
-    /// From 1.
+    /// The line, from 1.
     public let line: Int
-    /// In bytes, from 1.
+    /// The column in bytes, from 1.
     public let column: Int
-    /// What is wrong there.
+    /// The error message.
     public let reason: String
 
     public var description: String { "line \(line), column \(column): \(reason)" }
   }
 
-  /// Arrays and objects may lie this deep in each other.
+  /// The maximum nesting depth of arrays and objects.
   public static let maximumDepth = 128
 
-  /// Parses one document, as RFC 8259 has it: no comment, no trailing comma, no duplicate name.
+  /// Parses a document according to RFC 8259: without comments, trailing commas or duplicate names.
   public init(parsing bytes: some Collection<UInt8>) throws(ParseError) {
     var parser = JSONParser(bytes: Array(bytes))
     self = try parser.document()
   }
 
-  /// Parses one document of a program that cuts strings between the halves of a surrogate pair, or within a letter.
+  /// Parses a document of a program that splits strings within a surrogate pair or a UTF-8 sequence.
   ///
-  /// Each half of a pair (`\ud83d` alone) and each sequence of bytes that is not UTF-8 becomes U+FFFD.
-  /// Everything else is as strict as `init(parsing:)`.
+  /// Each unpaired surrogate (`\ud83d` alone) and each invalid UTF-8 sequence becomes U+FFFD. Otherwise as strict as
+  /// `init(parsing:)`.
   /// - Parameter replaced: is increased by the number of characters that became U+FFFD.
   public init(repairing bytes: some Collection<UInt8>, replaced: inout Int) throws(ParseError) {
     var parser = JSONParser(bytes: Array(bytes), isRepairing: true)
@@ -31,7 +31,7 @@ extension JSON {
     replaced += parser.replaced
   }
 
-  /// The same as `init(parsing:)`, of a string.
+  /// Parses a document from a string.
   public init(parsing text: String) throws(ParseError) {
     try self.init(parsing: Array(text.utf8))
   }
@@ -39,16 +39,16 @@ extension JSON {
 
 private struct JSONParser {
   let bytes: [UInt8]
-  /// Whether characters that are not Unicode become U+FFFD instead of a mistake.
+  /// Whether invalid Unicode becomes U+FFFD instead of an error.
   let isRepairing: Bool
   var position = 0
-  /// How many characters became U+FFFD.
+  /// The number of characters that became U+FFFD.
   private(set) var replaced = 0
 
   init(bytes: [UInt8], isRepairing: Bool = false) {
     self.bytes = bytes
     self.isRepairing = isRepairing
-    // A byte order mark is forbidden by the standard and common in files.
+    // The standard forbids a byte order mark, but it is common in files.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
@@ -97,7 +97,7 @@ private struct JSONParser {
   private mutating func object(depth: Int) throws(JSON.ParseError) -> JSON {
     position += 1
     var members = [JSON.Member]()
-    // By bytes: `é` in one scalar and in two are two names.
+    // Compared by bytes: `é` as one scalar and as two are different names.
     var names = Set<Value>()
     skipBlanks()
     if current == UInt8(ascii: "}") {
@@ -143,7 +143,7 @@ private struct JSONParser {
     return byte != end
   }
 
-  /// As it was written where neither a whole number nor a double gives that back.
+  /// Keeps the text of a number that neither an integer nor a double prints unchanged.
   private mutating func number() throws(JSON.ParseError) -> JSON {
     let start = position
     while let byte = current, (0x30...0x39).contains(byte) || "+-.eE".utf8.contains(byte) { position += 1 }
@@ -154,7 +154,7 @@ private struct JSONParser {
     return .number(text)
   }
 
-  /// RFC 8259: digits without a leading zero, then perhaps a fraction and an exponent.
+  /// Whether the text is a number by RFC 8259: digits without a leading zero, then an optional fraction and exponent.
   private static func isNumber(_ text: ArraySlice<UInt8>) -> Bool {
     var rest = text
     func digits(_ rest: inout ArraySlice<UInt8>) -> Int {
@@ -230,7 +230,7 @@ private struct JSONParser {
         if (0xDC00..<0xE000).contains(low) {
           scalar = 0x10000 + (scalar - 0xD800) << 10 + (low - 0xDC00)
         } else if isRepairing {
-          // The second escape is a letter of its own, or the first half of another pair.
+          // The second escape is a separate character, or the first half of another pair.
           position = second
         } else {
           throw error("half of a surrogate pair")

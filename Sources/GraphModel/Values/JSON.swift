@@ -1,6 +1,6 @@
-/// A JSON document, kept as it was written: members stay in order and numbers keep their digits, which a model file's
-/// messages and an attribute of type `json` both need. Documents are equal when they are written alike, so strings and
-/// names compare by bytes, and `0.10` is not `0.1`.
+/// A JSON document that preserves its text form. Members keep their order and numbers their digits, as error messages
+/// for model files and attributes of type `json` require. Documents are equal if their text is, so strings and names
+/// compare by bytes, and `0.10` is not `0.1`.
 public indirect enum JSON: Sendable {
   /// `null`.
   case null
@@ -8,32 +8,32 @@ public indirect enum JSON: Sendable {
   case bool(Bool)
   /// A number without fraction and exponent that fits into 64 bits.
   case integer(Int64)
-  /// Any other number that a double is written as.
+  /// Any other number that a double prints unchanged.
   case double(Double)
-  /// A number that neither of the two gives back as it was written: `1.0`, `-0`, `0.10`, one of twenty digits.
+  /// A number that neither of the two prints unchanged: `1.0`, `-0`, `0.10`, one with twenty digits.
   case number(String)
   /// A string, without quotes and escapes.
   case string(String)
   /// Elements of any kind, in order.
   case array([JSON])
-  /// Members, in the order in which they were written.
+  /// Members, in the order of the text.
   case object([Member])
 
-  /// A name and its value; names are unique in what was parsed.
+  /// A name and its value; names are unique in a parsed object.
   public struct Member: Sendable {
-    /// Without quotes and escapes.
+    /// The name, without quotes and escapes.
     public var name: String
-    /// Any value, null included.
+    /// The value; may be null.
     public var value: JSON
 
-    /// A member of an object.
+    /// Creates a member of an object.
     public init(_ name: String, _ value: JSON) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The first member with this name; nil for anything but an object that has it.
+  /// The first member with this name; nil if there is none, or if this is not an object.
   public subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { Bytes.equal($0.name, name) }?.value
@@ -41,11 +41,11 @@ public indirect enum JSON: Sendable {
 
   /// The string; nil for anything else.
   public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
-  /// The truth value; nil for anything else.
+  /// The boolean; nil for anything else.
   public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
-  /// The whole number; nil for anything else, `1.0` included.
+  /// The integer; nil for anything else, including `1.0`.
   public var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
-  /// The number as a double, with as many digits as that has; nil for anything else, and for one that is too large.
+  /// The number as the nearest double; nil for anything else, and for a number that is too large.
   public var doubleValue: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -54,14 +54,14 @@ public indirect enum JSON: Sendable {
     default: nil
     }
   }
-  /// A number by its value alone, where its digits are of no importance: `-0` is `0`, and `1.0` a double.
+  /// The number without regard to its text: `-0` is `0`, and `1.0` is a double.
   var measured: JSON {
     guard case .number(let text) = self else { return self }
     return Int64(text).map(JSON.integer) ?? doubleValue.map(JSON.double) ?? self
   }
   /// The elements; nil for anything else.
   public var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
-  /// The members in their order; nil for anything but an object.
+  /// The members in order; nil for anything but an object.
   public var members: [Member]? { if case .object(let value) = self { value } else { nil } }
 }
 
@@ -107,21 +107,21 @@ extension JSON.Member: Hashable {
 // MARK: - Writing
 
 extension JSON {
-  /// One line, without blanks. Control characters are escaped, everything else is UTF-8 as it stands.
+  /// The document on one line, without spaces. Control characters are escaped, all others are plain UTF-8.
   public var text: String {
     var bytes = [UInt8]()
     write(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends `text` as UTF-8.
+  /// Appends `text` in UTF-8.
   public func write(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
     case .integer(let value): bytes.append(contentsOf: String(value).utf8)
     case .double(let value):
-      // A whole double prints as an integer would: JSON knows only numbers.
+      // A double without a fraction prints as an integer, as JSON has a single number type.
       if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 {
         bytes.append(contentsOf: String(whole).utf8)
       } else {

@@ -1,30 +1,30 @@
-/// A revision names a state of the whole graph: the count of commits that led to it. 0 is the empty graph.
+/// A state of the complete graph: the number of commits that led to it. 0 is the empty graph.
 public typealias Revision = Int64
 
-/// Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted: the one form of a date everywhere.
+/// Microseconds since 1970-01-01T00:00:00Z, without leap seconds; the only representation of dates.
 public typealias Timestamp = Int64
 
-/// The number of an entity in its model, from 1. Names travel once, in the welcome; bodies use numbers.
+/// The number of an entity in its model, from 1. Names are sent once, in the welcome; message bodies use numbers.
 public typealias EntityNumber = UInt32
 
-/// The number of a property in its model, from 1, the same for a subentity's inherited property.
+/// The number of a property in its model, from 1; a subentity's inherited property has the same number.
 public typealias PropertyNumber = UInt32
 
-/// 128 bits that nobody else has. For objects the high half rises with time, so that rows inserted together lie
-/// together on disk; the low half is random, so that short prefixes of the text form differ.
+/// A unique 128-bit id. For objects the high half rises with time, so that rows inserted together are adjacent on
+/// disk; the low half is random, so that short prefixes of the text form differ.
 public struct UniqueID: Hashable, Comparable, Sendable {
-  /// Rises with time, for objects; 0 for temporary ids.
+  /// The high half; rises with time for objects, 0 for temporary ids.
   public var high: UInt64
-  /// Random, for objects.
+  /// The low half; random for objects.
   public var low: UInt64
 
-  /// The two halves of its 128 bits.
+  /// Creates an id from its two halves.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
-  /// Stands for no id at all.
+  /// The absence of an id.
   public static let zero = UniqueID(high: 0, low: 0)
 
   public static func < (left: UniqueID, right: UniqueID) -> Bool {
@@ -40,9 +40,10 @@ public struct UniqueID: Hashable, Comparable, Sendable {
     withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
   }
 
-  /// Reads sixteen bytes; nil for any other count.
+  /// Creates an id from sixteen bytes; nil for any other count.
   ///
-  /// Inlinable, for an id is read for each member of a relationship: unspecialized it costs microseconds.
+  /// Inlinable, because each member of a relationship is an id, and decoding one without specialization takes
+  /// microseconds.
   @inlinable
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
@@ -52,29 +53,29 @@ public struct UniqueID: Hashable, Comparable, Sendable {
   }
 }
 
-/// A managed object's identity: 128 bits, and the entity that they belong to.
+/// The identity of a managed object: 128 bits, and the object's entity.
 ///
-/// A *temporary* id stands for an object that the server has not allocated yet. Its high half is zero and its low half
-/// counts up within one transaction; it may be named only in the transaction that inserts it.
+/// A *temporary* id stands for an object that the server has not allocated yet. Its high half is zero and its low
+/// half counts up within one transaction; only the transaction that inserts the object may refer to it.
 public struct ObjectID: Hashable, Comparable, Sendable {
-  /// The identity: two ids with one key are equal.
+  /// The identity: ids with equal keys are equal.
   public var key: UniqueID
-  /// The concrete entity; it says which slots the object has, and is no part of the identity.
+  /// The concrete entity, which determines the object's slots; not part of the identity.
   public var entity: EntityNumber
 
-  /// The id of an object of that entity.
+  /// Creates the id of an object.
   public init(key: UniqueID, entity: EntityNumber) {
     self.key = key
     self.entity = entity
   }
 
-  /// The id of an object that is yet to be inserted.
-  /// - Parameter number: unique within the transaction.
+  /// The temporary id of an object to insert.
+  /// - Parameter number: a number that is unique within the transaction.
   public static func temporary(_ number: UInt64, entity: EntityNumber) -> ObjectID {
     ObjectID(key: UniqueID(high: 0, low: number), entity: entity)
   }
 
-  /// Whether no server has allocated it.
+  /// Whether the server has not allocated the object yet.
   public var isTemporary: Bool { key.high == 0 }
 
   public static func < (left: ObjectID, right: ObjectID) -> Bool { left.key < right.key }
@@ -87,36 +88,36 @@ public struct ObjectID: Hashable, Comparable, Sendable {
 // MARK: - Text
 
 extension UniqueID: CustomStringConvertible, LosslessStringConvertible {
-  /// Letters only, for the first character: so an id is never mistaken for a note's number.
+  /// The first character is always a letter, so that an id can't be mistaken for a note's number.
   private static let letters = Array("abcdefghjkmnpqrs".utf8)
   private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 
   /// The length of the text form, in characters.
   public static let textLength = 26
 
-  /// 26 characters, the random half first: 4 bits as a letter, then 25 digits in base 32.
+  /// The 26 characters, random half first: 4 bits as a letter, then 25 digits in base 32.
   public var description: String {
     let bits = UInt128(low) << 64 | UInt128(high)
     var text = [UInt8]()
     text.reserveCapacity(Self.textLength)
     text.append(Self.letters[Int(bits >> 124)])
     for index in 0..<25 {
-      // The last digit holds four bits and a zero.
+      // The last digit has four bits and a zero.
       let shifted = index < 24 ? bits >> UInt128(119 - 5 * index) : bits << 1
       text.append(Self.digits[Int(shifted & 31)])
     }
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Reads the text form, all 26 characters of it; capitals are not read.
+  /// Parses the text form, which has exactly 26 characters, in lower case.
   public init?(_ description: String) {
     guard description.utf8.count == Self.textLength, let range = Self.range(ofPrefix: description) else { return nil }
     guard range.lowerBound == range.upperBound else { return nil }
     self = UniqueID(high: UInt64(truncatingIfNeeded: range.lowerBound), low: UInt64(range.lowerBound >> 64))
   }
 
-  /// The ids whose text form begins with `prefix`, as 128 bits with the random half first; nil when no text form can
-  /// begin so. An empty prefix is every id.
+  /// The ids whose text form begins with `prefix`, as 128 bits with the random half first. Nil if there can be none.
+  /// An empty prefix matches every id.
   public static func range(ofPrefix prefix: String) -> ClosedRange<UInt128>? {
     var bits: UInt128 = 0
     var free = 128
@@ -138,7 +139,7 @@ extension UniqueID: CustomStringConvertible, LosslessStringConvertible {
     return bits...(bits | rest)
   }
 
-  /// Whether the text form begins so; false for what no text form begins with.
+  /// Whether the text form begins with `prefix`.
   public func hasPrefix(_ prefix: String) -> Bool {
     Self.range(ofPrefix: prefix)?.contains(UInt128(low) << 64 | UInt128(high)) ?? false
   }

@@ -1,25 +1,26 @@
-/// One object as it was at a revision: the values of its stored properties, in the order of their slots.
+/// An object at a revision: the values of its stored properties, in slot order.
 ///
-/// A to-many whose inverse is a to-one has no slot: adding a note to a board of 100,000 does not touch the board.
+/// A to-many whose inverse is a to-one has no slot: adding a note to a board of 100,000 notes does not change the
+/// board's image.
 public struct ObjectImage: Hashable, Sendable {
-  /// Whose image it is, with the concrete entity.
+  /// The object's id, with its concrete entity.
   public var id: ObjectID
   /// The revision of the object's last change.
   public var revision: Revision
-  /// One for each slot of the entity.
+  /// The values, one for each slot of the entity.
   public var values: [Value]
 
-  /// An object's state, its values by slot.
+  /// Creates an image with values by slot.
   public init(id: ObjectID, revision: Revision, values: [Value]) {
     self.id = id
     self.revision = revision
     self.values = values
   }
 
-  /// An object's binary form has at most this many bytes, so that a frame can always hold one.
+  /// The maximum size of an object's binary form in bytes, so that it always fits into a frame.
   public static let maximumSize = 15 << 20
 
-  /// The value of a stored property; null for one that has no slot here.
+  /// The value of a stored property; null for a property without a slot.
   public subscript(property: Property) -> Value {
     get {
       guard let slot = property.slot, slot < values.count else { return .null }
@@ -33,14 +34,14 @@ public struct ObjectImage: Hashable, Sendable {
 }
 
 extension ObjectImage {
-  /// The slots in which another image of the same object has another value, ascending.
-  /// - Parameter changed: what is to hold them; whoever asks of many objects gives the same again.
+  /// Finds the slots whose values differ from another image of the same object, ascending.
+  /// - Parameter changed: receives the slots; pass the same array for many objects to reuse its memory.
   func findChangedSlots(since before: ObjectImage, into changed: inout [Int]) {
     changed.removeAll(keepingCapacity: true)
     values.withUnsafeBytes { new in
       before.values.withUnsafeBytes { old in
         for slot in 0..<min(values.count, before.values.count) {
-          // The same bits are the same value, and to see that nothing has to be retained.
+          // Equal bits are equal values, and comparing them needs no retain.
           if !Self.haveSameBits(new, old, at: slot), values[slot] != before.values[slot] { changed.append(slot) }
         }
       }

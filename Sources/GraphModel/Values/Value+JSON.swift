@@ -1,8 +1,8 @@
 extension Value {
-  /// Reads an attribute's value as JSON has it: dates as RFC 3339, decimals as strings or numbers, data as base64,
-  /// UUIDs with hyphens. Nil when the JSON is no value of that kind; `null` is always legal here.
+  /// Converts JSON to a value of an attribute. Dates are in RFC 3339, decimals strings or numbers, data in base64,
+  /// UUIDs with hyphens. Nil if the JSON is not a value of that kind; `null` is always accepted here.
   public init?(json: JSON, kind: Attribute.Kind, cases: [String] = []) {
-    // Only a document keeps a number as it was written.
+    // Only JSON documents preserve a number's text.
     switch (kind, kind == .json ? json : json.measured) {
     case (_, .null): self = .null
     case (.bool, .bool(let value)): self = .bool(value)
@@ -36,7 +36,7 @@ extension Value {
     }
   }
 
-  /// The value as JSON has it; `kind` is nil for relationships.
+  /// The value in JSON; `kind` is nil for relationships.
   public func json(kind: Attribute.Kind?) -> JSON {
     switch self {
     case .null: .null
@@ -53,8 +53,8 @@ extension Value {
     }
   }
 
-  /// A scheme, a colon, and no blank or control character: enough to keep garbage out, and no more than RFC 3986
-  /// asks of every scheme.
+  /// Whether the text has a scheme, a colon, and no spaces or control characters. RFC 3986 requires this of every
+  /// scheme.
   static func isURI(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0, (bytes[0] | 0x20) >= 0x61,
@@ -68,7 +68,7 @@ extension Value {
 }
 
 extension UniqueID {
-  /// `123e4567-e89b-12d3-a456-426614174000`.
+  /// The text form with hyphens, `123e4567-e89b-12d3-a456-426614174000`.
   public var hyphenated: String {
     var text = ""
     for (index, byte) in bytes.enumerated() {
@@ -78,7 +78,7 @@ extension UniqueID {
     return text
   }
 
-  /// Reads 32 hexadecimal digits in five groups, capitals too; nil for anything else.
+  /// Parses 32 hexadecimal digits in five groups, in either case; nil for any other text.
   public init?(hyphenated text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
@@ -94,11 +94,11 @@ extension UniqueID {
   }
 }
 
-/// Base 64 with the standard alphabet and padding.
+/// Base64 with the standard alphabet and padding.
 public enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// Without line breaks.
+  /// Encodes the bytes, without line breaks.
   public static func text(_ bytes: [UInt8]) -> String {
     var text = [UInt8]()
     for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -113,7 +113,7 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Nil for what is not in this form.
+  /// Decodes the text; nil if it is invalid.
   public static func bytes(_ text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
     guard characters.count % 4 == 0 else { return nil }

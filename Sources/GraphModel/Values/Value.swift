@@ -1,43 +1,44 @@
-/// What a property can hold. The attribute's type gives a case its meaning: `string` carries strings, texts, URIs,
-/// JSON documents and the names of enumeration cases; `integer` also carries sequences.
+/// A value of a property. The attribute's type determines the meaning of a case: `string` is also used for texts,
+/// URIs, JSON documents and the names of enumeration cases; `integer` also for sequences.
 ///
-/// Equality and order of strings compare UTF-8 bytes. Swift's own `==` is canonical equivalence and SQLite's is
-/// bytes; an index and a predicate must agree, so bytes it is.
+/// Strings are compared by their UTF-8 bytes, in equality and in order. Swift's own `==` is canonical equivalence and
+/// SQLite's compares bytes; as indexes and predicates must agree, bytes are used.
 public enum Value: Sendable {
   /// No value.
   case null
   /// True or false.
   case bool(Bool)
-  /// A whole number of 64 bits; of two dates, the microseconds between them.
+  /// A 64-bit integer; for a difference of two dates, in microseconds.
   case integer(Int64)
   /// A finite floating-point number.
   case double(Double)
-  /// An exact number, of up to 38 digits.
+  /// An exact decimal of up to 38 digits.
   case decimal(DecimalValue)
-  /// Text of any sort.
+  /// A string, of any kind of text.
   case string(String)
   /// A point in time, in microseconds since 1970.
   case date(Timestamp)
-  /// A UUID that a client gave; it names no object.
+  /// A UUID that a client supplied; not an object's id.
   case uuid(UniqueID)
   /// Bytes; the empty array is a value.
   case data([UInt8])
-  /// A to-one relationship.
+  /// The target of a to-one relationship.
   case object(ObjectID)
-  /// A stored many-to-many relationship: ids without duplicates, in ascending order unless the relationship is ordered.
+  /// The members of a stored many-to-many relationship. The ids are distinct, and in ascending order unless the
+  /// relationship is ordered.
   case objects([ObjectID])
 
-  /// Whether there is no value.
+  /// Whether the value is null.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// The one id of a to-one relationship; nil for anything else.
+  /// The id of a to-one relationship; nil for anything else.
   public var objectID: ObjectID? {
     if case .object(let id) = self { id } else { nil }
   }
 
-  /// The ids of a relationship of either kind.
+  /// The ids of a to-one or to-many relationship.
   public var objectIDs: [ObjectID] {
     switch self {
     case .object(let id): [id]
@@ -46,7 +47,7 @@ public enum Value: Sendable {
     }
   }
 
-  /// Whether a relationship of either kind leads to no object; true for what is no relationship's.
+  /// Whether a relationship is empty; true for a value that is not a relationship's.
   public var hasNoObjects: Bool {
     switch self {
     case .object: false
@@ -55,7 +56,7 @@ public enum Value: Sendable {
     }
   }
 
-  /// The string of whatever type of attribute; nil for anything else.
+  /// The string, for all kinds of text attributes; nil for anything else.
   public var stringValue: String? {
     if case .string(let string) = self { string } else { nil }
   }
@@ -97,7 +98,7 @@ extension Value: Hashable {
 }
 
 extension Value {
-  /// The order of two values of one attribute: nil first, then by value, strings by bytes. Values of different kinds,
+  /// The order of two values of an attribute: null first, then by value, strings by bytes. Values of different kinds,
   /// which a checked model never compares, are ordered by kind.
   public static func order(_ left: Value, _ right: Value) -> Order {
     switch (left, right) {
@@ -116,7 +117,7 @@ extension Value {
     }
   }
 
-  /// By value, exactly: above 2^53 a whole number has no double of its own.
+  /// Exact comparison by value: above 2^53 not every integer has a double.
   private static func order(_ whole: Int64, _ number: Double) -> Order {
     let floor = number.rounded(.down)
     guard let other = Int64(exactly: floor) else { return number > 0 ? .ascending : .descending }
@@ -139,22 +140,22 @@ extension Value {
   }
 }
 
-/// How two values stand to each other.
+/// The order of two values.
 public enum Order: Sendable {
-  /// The first comes before the second.
+  /// The first precedes the second.
   case ascending
-  /// Neither comes first.
+  /// Neither precedes the other.
   case same
-  /// The first comes after the second.
+  /// The first follows the second.
   case descending
 
-  /// How the first stands to the second.
+  /// Compares two elements.
   @inlinable
   public init<Element: Comparable>(_ left: Element, _ right: Element) {
     self = left < right ? .ascending : right < left ? .descending : .same
   }
 
-  /// The order with the two values changed over.
+  /// The order of the exchanged values.
   public var reversed: Order {
     switch self {
     case .ascending: .descending
@@ -164,22 +165,22 @@ public enum Order: Sendable {
   }
 }
 
-/// Strings seen as their UTF-8 bytes.
+/// Comparison of strings by their UTF-8 bytes.
 public enum Bytes {
-  /// Whether the bytes are the same: canonically equivalent strings may differ.
+  /// Whether the bytes are equal; canonically equivalent strings may differ.
   public static func equal(_ left: String, _ right: String) -> Bool {
-    // Known at once of every string that is stored as UTF-8, which those of objects are.
+    // The count is available in constant time for strings stored as UTF-8, as those of objects are.
     guard left.utf8.count == right.utf8.count else { return false }
     return order(left, right) == .same
   }
 
-  /// Hashes as `equal` compares.
+  /// Hashes consistently with `equal`.
   static func hash(_ text: String, into hasher: inout Hasher) {
     var copy = text
     copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 
-  /// By unsigned bytes; a prefix comes first.
+  /// Compares by unsigned bytes; a prefix comes first.
   public static func order(_ left: String, _ right: String) -> Order {
     let fast = left.utf8.withContiguousStorageIfAvailable { a in
       right.utf8.withContiguousStorageIfAvailable { b in order(a, b) }
@@ -193,7 +194,7 @@ public enum Bytes {
     let shared = min(a.count, b.count)
     let (left, right) = (UnsafeRawBufferPointer(a), UnsafeRawBufferPointer(b))
     var index = 0
-    // Eight bytes at once, as far as they are the same.
+    // Skip the common prefix eight bytes at a time.
     while index + 8 <= shared {
       let (x, y) = (
         left.loadUnaligned(fromByteOffset: index, as: UInt64.self),

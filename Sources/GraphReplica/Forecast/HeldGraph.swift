@@ -1,8 +1,8 @@
 import GraphModel
 
-/// The objects that a context holds, as the rule engine reads them: as the server has them, without unsaved edits. A
-/// referenced object that is not held is assumed to exist. Tables of keys are built on first use, and live as long as
-/// this reader.
+/// The objects that a context holds, as the rule engine reads them. They are as the server has them, without unsaved
+/// edits. A referenced object that is not held is assumed to exist. Tables of keys are built on first use, and live
+/// as long as this reader.
 final class HeldGraph: GraphReader {
   let model: Model
   private let root: ObjectContext
@@ -96,7 +96,7 @@ final class HeldGraph: GraphReader {
 }
 
 extension ObjectImage {
-  /// Whether it came from the server, and from the present past; an image that was assumed after a save has no
+  /// Whether it came from the server, and from the present past. An image that was assumed after a save has no
   /// revision.
   fileprivate var isServers: Bool { revision > 0 }
 }

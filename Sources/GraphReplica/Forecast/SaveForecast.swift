@@ -1,13 +1,13 @@
 import GraphModel
 
-/// The expected result of a save, by the rule engine over the objects that a context holds: cascaded deletes, derived
-/// values, the other ends of relationships, and violated rules.
+/// The expected result of a save, by the rule engine over the objects that a context holds. It covers cascaded
+/// deletes, derived values, the other ends of relationships, and violated rules.
 ///
 /// The server decides over the complete graph, and over what other clients have committed by then. So a forecast
 /// without violations is no promise. One with violations is what a form shows before anything is sent, and the only
 /// verdict available without a server.
 public struct SaveForecast: Sendable {
-  /// The resulting objects, as a commit would record them, including cascaded deletes and objects that lose a
+  /// The resulting objects, as a commit would record them. They include cascaded deletes and objects that lose a
   /// reference. New objects have their temporary ids, and number 1 where the server counts. Empty if a rule is
   /// violated.
   public var changes = [ObjectChange]()
@@ -22,8 +22,8 @@ extension ObjectContext {
   /// The most objects with unsaved or unanswered changes for which a save is checked before it is sent.
   public static let maximumForeseen = 1_000
 
-  /// Forecasts a save of everything unsaved, together with unanswered saves, as far as it can be known here. It
-  /// changes nothing. In a child it covers the child's edits over those of its parent.
+  /// Forecasts a save of everything unsaved, together with unanswered saves. It is as exact as the held objects
+  /// allow, and changes nothing. In a child it covers the child's edits over those of its parent.
   /// - Parameters:
   ///   - policy: the save's merge policy.
   ///   - now: the time of the commit, which the server stamps, in microseconds since 1970; if nil, rules that read
@@ -32,7 +32,7 @@ extension ObjectContext {
     forecast(policy, now, HeldGraph(self))
   }
 
-  /// The refusal that a save would meet regardless of other commits: unsaved values violate a rule by themselves.
+  /// The refusal that a save would meet regardless of other commits. Unsaved values violate a rule by themselves.
   /// Without a server this is the only check. Texts are left out, since they merge, and so are policies under which
   /// the server's values may win.
   /// - Parameter policy: the save's merge policy.

@@ -4,7 +4,7 @@ import GraphWire
 /// The objects and members that a set of loads needs together, each id once.
 struct LoadNeeds {
   let context: ObjectContext
-  /// Wanted objects by the root entities of their families: each family has one table, and one request reads it.
+  /// Wanted objects by the root entities of their families. Each family has one table, and one request reads it.
   private(set) var objects = [EntityNumber: Wanted]()
   /// The owners whose members are wanted, by to-many.
   private(set) var members = [PropertyNumber: Wanted]()
@@ -64,7 +64,7 @@ struct LoadNeeds {
     }
   }
 
-  /// Fills up requests with other faults that the program holds: a program that accesses one fault will access the
+  /// Fills up requests with other faults that the program holds. A program that accesses one fault will access the
   /// next.
   mutating func addOthers(for ready: [ObjectLoad]) {
     for root in objects.keys.sorted() {
@@ -84,8 +84,8 @@ struct LoadNeeds {
 }
 
 extension ObjectContext {
-  /// Whether an object that other clients deleted, as far as was received, may have been restored, when something
-  /// refers to it.
+  /// Whether an object that is known as deleted may have been restored. A reference to it, received since, suggests
+  /// that.
   func mayBeBack(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
 
   /// Whether a live query keeps the object as the server has it.

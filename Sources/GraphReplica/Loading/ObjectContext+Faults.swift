@@ -32,8 +32,8 @@ extension ObjectContext {
     return face(of: state)
   }
 
-  /// The objects of ids that arrived together, as the context holds them, otherwise as faults; without those known to
-  /// be deleted.
+  /// The objects of ids that arrived together, without those known to be deleted. An object that the context does not
+  /// hold is a fault.
   public func faults(_ ids: [ObjectID]) -> [ManagedObject] {
     if let parent { return parent.faults(ids).compactMap { fault($0.id) } }
     let batch = FetchBatch()

@@ -29,8 +29,8 @@ extension ObjectContext {
     return loads.lastLoad
   }
 
-  /// Follows relationships from one object where something is missing, and from up to a thousand of the objects that
-  /// arrived with it: iterating over a list causes one load for each thousand.
+  /// Follows relationships from one object and those that arrived with it, where something is missing. A load takes
+  /// up to a thousand objects, so that iterating over a list causes one for each thousand.
   /// - Returns: the load that `.filled` names, which may be in progress already; nil if nothing is missing.
   public func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
     if let parent { return parent.load(tree, of: object) }

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// An index from an object to the objects of a context that refer to it through a to-one or a stored to-many. A
-/// to-many that is stored at its other end is read from it.
+/// An index from an object to the held objects that refer to it by a to-one or a stored to-many. A to-many that is
+/// stored at its other end is read from it.
 ///
 /// It is built for a property on first use and discarded on any change: reading the members of a thousand objects
 /// scans the held objects once, not a thousand times. A context has two, because its own view and the server's differ

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// Relationships to follow from objects, and on from the objects at their other ends: what is loaded along with a
-/// result. Paths with a common beginning share it, so that nothing is requested twice.
+/// Relationships to load along with a result, and to follow on from the loaded objects. Paths with a common beginning
+/// share it, so that nothing is requested twice.
 public struct RelationshipTree: Hashable, Sendable {
   struct Branch: Hashable, Sendable {
     let property: PropertyNumber

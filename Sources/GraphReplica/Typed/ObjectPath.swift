@@ -1,6 +1,6 @@
 import GraphModel
 
-/// A path to an object, from which a typed predicate starts: `$0` in `client.fetch(Person.self, where: {
+/// A path to an object, from which a typed predicate starts. Example: `$0` in `client.fetch(Person.self, where: {
 /// $0.manager.name == "Ann" })`.
 ///
 /// Its members are the properties that the model gives `Object`; graph-generate writes them, in an extension for each
@@ -59,7 +59,8 @@ struct PathWay {
     return way
   }
 
-  /// The path and end that a path to an object is compared by: the reference of its last to-one, or the objects' ids.
+  /// The path and end that a path to an object is compared by. The end is the reference of its last to-one, or the
+  /// objects' ids.
   var ownEnd: (way: PathWay, end: GraphPredicate.Path.End) {
     guard let last = hops.last, !lastIsToMany else { return (self, .identifier) }
     var way = self

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// The type of the values of a typed path or expression: one of Swift's own where it fits, otherwise a type of this
-/// module, so that a date is not a number.
+/// The type of the values of a typed path or expression. It is one of Swift's own where it fits, otherwise a type of
+/// this module, so that a date is not a number.
 public protocol PropertyKind {
   /// The type of constants in a program.
   associatedtype Plain
@@ -45,7 +45,7 @@ public enum JSONText: TextKind {
   public static func value(_ plain: String) -> Value { .string(plain) }
 }
 
-/// Attributes of the type `enumeration`: graph-generate makes such a type of each enumeration of the model.
+/// Attributes of the type `enumeration`. graph-generate makes such a type of each enumeration of the model.
 public protocol EnumeratedValue: OrderedKind, RawRepresentable where RawValue == String, Plain == Self, Like == Self {}
 
 extension EnumeratedValue {

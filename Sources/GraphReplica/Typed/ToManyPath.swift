@@ -29,7 +29,7 @@ extension ToManyPath where Reach: SingleReach {
     }
   }
 
-  /// At least one member satisfies the complete predicate, where `any` would apply to each comparison separately.
+  /// At least one member satisfies the complete predicate. `any` would apply to each comparison separately.
   public func contains(where predicate: @escaping (ObjectPath<Object, Here>) -> TypedPredicate) -> TypedPredicate {
     count(where: predicate) > 0
   }

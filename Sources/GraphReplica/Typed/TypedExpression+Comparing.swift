@@ -121,8 +121,9 @@ extension TypedExpression where Kind: OrderedKind {
 }
 
 extension TypedExpression where Kind: OrderedKind, Kind.Plain: Comparable {
-  /// Not less than the lower bound of `span` and not greater than the upper one: `$0.weight.isIn(0.5...2)`. Also for
-  /// whole numbers and dates, the predicate compares with two bounds, and does not list the values between them.
+  /// Not less than the lower bound of `span` and not greater than the upper one. Example: `$0.weight.isIn(0.5...2)`.
+  /// Also for whole numbers and dates, the predicate compares with two bounds, and does not list the values between
+  /// them.
   public func isIn(_ span: ClosedRange<Kind.Plain>) -> TypedPredicate { isBetween(span.lowerBound, span.upperBound) }
 }
 
@@ -164,7 +165,7 @@ extension TypedExpression where Kind: TextKind {
     _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
   ) -> TypedPredicate { comparing(.endsWith, with: other, options) }
 
-  /// Equal to one of the texts, ignoring case or diacritics as `options` say; false for an empty sequence.
+  /// Equal to one of the texts, ignoring case or diacritics as `options` say. False for an empty sequence.
   public func isIn(_ texts: some Sequence<String>, _ options: StringOptions) -> TypedPredicate {
     let list = texts.map { Value.string($0) }
     return comparing(.in, options) { _ in .list(list) }

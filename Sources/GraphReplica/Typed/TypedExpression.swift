@@ -1,6 +1,6 @@
 import GraphModel
 
-/// An operand of a typed predicate or sort order: an attribute at the end of a path, or a calculation from such
+/// An operand of a typed predicate or sort order. It is an attribute at the end of a path, or a calculation from such
 /// attributes. The compiler knows its kind, and whether it may be null.
 public struct TypedExpression<Kind: PropertyKind, Reach: PathReach> {
   /// Builds the expression inside `depth` subqueries. A path states how many subqueries lie between it and its

@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// A condition that the compiler has checked against the model: each name is one of its properties, each value has
+/// A condition that the compiler has checked against the model. Each name is one of its properties, each value has
 /// its property's type, and nil is compared only with what may be null.
 ///
 /// A program writes it as a closure over an ``ObjectPath``; it becomes a `GraphPredicate` without an intermediate
@@ -42,7 +42,7 @@ public struct TypedPredicate {
 }
 
 extension GraphPredicate {
-  /// The predicate of a closure over the objects of a class: `GraphPredicate(Person.self) { $0.age > 30 }`.
+  /// The predicate of a closure over the objects of a class. Example: `GraphPredicate(Person.self) { $0.age > 30 }`.
   public init<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate
   ) {
@@ -89,7 +89,8 @@ extension TypedExpression where Kind: TextKind, Reach: SortableReach {
 }
 
 extension [SortKey] {
-  /// The sort order of a class's objects: `[SortKey](Person.self, [\.name.localized.ascending, \.age.descending])`.
+  /// The sort order of a class's objects. Example: `[SortKey](Person.self, [\.name.localized.ascending,
+  /// \.age.descending])`.
   public init<Object: ManagedObject>(
     _ type: Object.Type, _ keys: [(ObjectPath<Object, Here>) -> TypedSortKey]
   ) {

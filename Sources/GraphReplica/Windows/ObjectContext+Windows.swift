@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// Windows of ordered live queries: of a list of a hundred thousand, a client reads only the rows that it shows.
+/// Windows of ordered live queries. A client reads only the rows that it shows, even of a very long list.
 extension ObjectContext {
   /// Follows a part of a query's ordered result; it is empty until the first rows have arrived.
   /// - Parameters:
@@ -56,7 +56,7 @@ extension ObjectContext {
       limit: held.limit, total: held.total)
   }
 
-  /// The place of a window, and the number of rows of its query before limit and offset; nil for a query without one.
+  /// The place of a window, and its query's number of rows before limit and offset. Nil for a query without one.
   public func windowPlace(of query: QueryID) -> (offset: Int, limit: Int, total: Int)? {
     if let parent { return parent.windowPlace(of: query) }
     return windows[query].map { ($0.offset, $0.limit, $0.total) }
@@ -104,7 +104,7 @@ struct HeldWindow {
   var limit = 0
   var total = 0
 
-  /// Applies one commit: removes the rows that left, then inserts those that came or moved, by ascending place.
+  /// Applies one commit. Rows that left are removed, then those that came or moved are inserted, by ascending place.
   mutating func apply(_ changes: [Delta.Change], total: UInt64?) -> WindowDifference {
     let old = rows
     let gone = Set(changes.filter { $0.kind == .removed || $0.place != nil }.map(\.id))

@@ -40,7 +40,7 @@ extension Replica {
     moveOn(query, &actions)
   }
 
-  /// Sends the requested place, if it differs from the last one sent, and the rows of that one are visible.
+  /// Sends the requested place, if it differs from the last one sent and those rows are visible.
   mutating func moveOn(_ query: QueryID, _ actions: inout [ReplicaAction]) {
     guard case .live = phase, let followed = queries[query], !followed.isMoving, followed.incoming == nil,
       followed.isLoaded,
@@ -62,7 +62,7 @@ extension Replica {
     moves[query] = (moved, before)
   }
 
-  /// Handles a move that is answered by a new result: the server does not know which rows this side holds.
+  /// Handles a move that is answered by a new result. The server does not know which rows this side holds.
   mutating func takeAnew(_ query: QueryID, _ number: UInt64, _ actions: inout [ReplicaAction]) {
     guard let before = queries[query]?.number else {
       return send(.unsubscribe(query: number), for: .other, &actions)
@@ -78,7 +78,7 @@ extension Replica {
     staged.removeAll { $0.query == before }
   }
 
-  /// Drops a move when the rows of its place are reloaded: the rows that the move brought are older, and must not
+  /// Drops a move when the rows of its place are reloaded. The rows that the move brought are older, and must not
   /// replace them.
   mutating func dropMove(of query: QueryID) {
     guard let move = moves.removeValue(forKey: query) else { return }
