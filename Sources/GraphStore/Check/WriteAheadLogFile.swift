@@ -5,11 +5,11 @@ import GraphModel
   import Glibc
 #endif
 
-/// The log beside a database, looked at before SQLite takes it up: once it has, what follows a damaged frame is
-/// overwritten.
+/// The check of the WAL beside a database before SQLite opens it, because SQLite overwrites whatever follows a
+/// damaged frame.
 enum WriteAheadLogFile {
-  /// - Parameter path: of the database.
-  /// - Throws: `StoreFailure(.corrupt)` when commits are missing from the log's middle. Nothing was touched.
+  /// - Parameter path: the path of the database.
+  /// - Throws: `StoreFailure(.corrupt)` if commits are missing from the middle of the WAL. No file was changed.
   static func refuseLoss(beside path: String) throws {
     guard let loss = try loss(beside: path) else { return }
     throw StoreFailure(
