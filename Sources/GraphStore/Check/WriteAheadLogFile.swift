@@ -30,7 +30,7 @@ enum WriteAheadLogFile {
       throw StoreFiles.failure("\(log) can't be read", errno)
     }
     defer { close(descriptor) }
-    // A program that does not know our lock may be writing: a log that was begun anew meanwhile is looked at again.
+    // A program that ignores our lock may be writing. If the WAL restarts during the scan, the scan is repeated.
     for _ in 0..<3 {
       let header = try bytes(of: descriptor, 0..<WriteAheadLogScan.headerSize, log)
       var status = stat()
