@@ -33,14 +33,14 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The identities of the files that a store has open, compared with the files that their names refer to now.
+/// The identities of a store's open files, compared with the files that their names refer to now.
 ///
 /// SQLite opens files by name and never checks again whether the names still refer to them. A store whose directory
 /// was removed, moved or replaced would continue to commit into files that the next start does not find. So the
 /// identities are recorded at opening (`seal` completes them), and `verify` compares them after each COMMIT and
 /// before its answer, around each opening of another connection, and once a second while there are no commits. A
-/// comparison takes one `stat` per name, about 1.7 µs each. Own descriptors are impossible, because closing one drops
-/// SQLite's locks.
+/// comparison takes one `stat` per name, about 1.7 µs each. The store can't keep its own descriptors instead, because
+/// closing one drops SQLite's locks.
 final class OpenedFiles: Sendable {
   private enum Role { case database, log, index, lock }
 
@@ -118,14 +118,13 @@ final class OpenedFiles: Sendable {
     state.withLock { $0.lastSuccess = now }
   }
 
-  /// Like `verify`, unless the last comparison is recent; the one after COMMIT detects changes since then.
+  /// Like `verify`, unless the last comparison is recent. The one after COMMIT detects changes since then.
   func verifyIfDue() throws {
     let last = state.withLock { $0.lastSuccess }
     if last == 0 || clock() - last > Self.freshNanoseconds { try verify() }
   }
 
-  /// Checks, before the first use of a connection, that it has the store's own files and that no name changed
-  /// meanwhile.
+  /// Checks a new connection: it must have the store's own files, and no name may have changed meanwhile.
   func verify(_ database: Database) throws {
     if database.configuration.readonly {
       // The first read opens the WAL, which must be open when the names are compared.

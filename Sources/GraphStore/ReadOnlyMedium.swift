@@ -6,7 +6,7 @@ import GraphModel
   import Glibc
 #endif
 
-/// Access to a store on a file system that is mounted read-only: a snapshot, a disc, or a backup's mount.
+/// Access to a store on a read-only file system: a snapshot, a disc, or a backup's mount.
 ///
 /// SQLite creates a WAL and its index before it reads a store, and it takes locks. Neither works there, and neither
 /// is needed: no program of this machine writes such a file, and SQLite reads it without both if it is opened as

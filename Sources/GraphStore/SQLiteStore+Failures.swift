@@ -15,9 +15,10 @@ extension SQLiteStore {
   /// SQLITE_IOERR_SHMSIZE: no space for the WAL index.
   private static let sharedMemorySize = SQLITE_IOERR | 19 << 8
 
-  /// SQLITE_IOERR codes for operations that take space or open a file: writing, synchronizing a file and a folder,
-  /// truncating, mapping and opening the WAL index. Only for these is the system's error the cause: after a short
-  /// read it is the error of an earlier call.
+  /// SQLITE_IOERR codes for operations that take space or open a file.
+  ///
+  /// These are writing, synchronizing a file and a folder, truncating, mapping and opening the WAL index. Only for
+  /// these is the system's error the cause: after a short read it is the error of an earlier call.
   private static let writeCodes = Set([3, 4, 5, 6, 18, 19, 21, 24].map { SQLITE_IOERR | $0 << 8 })
 
   /// The failure for an error that GRDB threw.

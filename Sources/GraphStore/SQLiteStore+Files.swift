@@ -28,7 +28,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Renames a foreign file under the WAL's name before the last connection closes and deletes the WAL by name.
+  /// Renames a foreign file under the WAL's name, before the last connection closes and deletes it by name.
   ///
   /// Otherwise the next start would read that file as the store's own WAL.
   func putForeignLogAside() {

@@ -3,8 +3,7 @@ import GraphModel
 
 /// Reads of history, each in its own read transaction.
 extension SQLiteStore {
-  /// The number of commits in a followed part if the request sets none, and the maximum; then the approximate maximum
-  /// of changes and bytes.
+  /// The number of commits in a followed part: the default, and the maximum. Then the limits of changes and bytes.
   static let followedCommits = (usual: 256, most: 1_000)
   static let followedChanges = 2_000
   static let followedBytes = 4 << 20

@@ -138,8 +138,7 @@ extension SQLiteStore {
       advice: "Start stickiesd with the model that the store was made with (--schema).")
   }
 
-  /// Adds the tables that an older layout lacks, and rebuilds full-text indexes that an older program split
-  /// differently.
+  /// Adds the tables that an older layout lacks, and rebuilds outdated full-text indexes.
   func upgrade() throws {
     try pool.writeWithoutTransaction { database in
       let mark = try LayoutMark.read(database)

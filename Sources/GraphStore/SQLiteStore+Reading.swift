@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Reads, each in its own transaction on one of the pool's connections: reads and the writer never block each other.
+/// Reads, each in its own transaction on one of the pool's connections. Reads and the writer never block each other.
 extension SQLiteStore {
   /// Runs `body` in a read transaction, with the state that the transaction sees.
   func read<Result>(_ body: (ObjectReader, HistoryReader, Token) throws -> Result) throws -> Result {

@@ -102,7 +102,7 @@ extension SQLiteStore {
     _ = try? Int.fetchOne(database, sql: "PRAGMA journal_size_limit = \(bytes)")
   }
 
-  /// Checkpoints the WAL into the reserved space, after a commit found no free space, so that the WAL restarts.
+  /// Checkpoints the WAL into the reserved space, so that it restarts; called after a commit found no space.
   /// - Returns: whether the WAL had frames and all of them were checkpointed.
   func copyLog() -> Bool {
     pool.writeWithoutTransaction { database in

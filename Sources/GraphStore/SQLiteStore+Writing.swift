@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Commits: all waiting requests become one SQLite transaction, with a savepoint for each request and a single sync.
+/// Commits: all waiting requests become one SQLite transaction, with a savepoint for each and a single sync.
 extension SQLiteStore {
   /// Commits a batch; only one caller at a time may call it.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
@@ -53,7 +53,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The failure of BEGIN, of COMMIT or of the disk, after which the connection can't determine the state on disk.
+  /// The failure of BEGIN, of COMMIT or of the disk. The connection can no longer determine the state on disk.
   private struct Doubt: Error {
     let cause: any Error
     /// The store's revision before the batch.
@@ -125,8 +125,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Performs one request of a batch that fired a constraint of SQL, which the rules should have prevented. Each
-  /// request gets its own result: the commits before a failure are on disk.
+  /// Performs one request of a batch that fired a constraint of SQL, which the rules should have prevented.
+  ///
+  /// Each request gets its own result: the commits before a failure are on disk.
   private func performAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
     let refusal: Refusal
     do {
@@ -149,9 +150,11 @@ extension SQLiteStore {
 
   // MARK: - After a failure
 
-  /// Reopens the store and looks up the batch's transactions; a connection whose commit failed is never used again.
-  /// Transactions that are found are checkpointed into the database file, because it is unknown how much of the WAL
-  /// reached the disk, and then count as committed. The others are not committed, and their clients get the failure.
+  /// Reopens the store and looks up the batch's transactions.
+  ///
+  /// A connection whose commit failed is never used again. Transactions that are found are checkpointed into the
+  /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
+  /// others are not committed, and their clients get the failure.
   private func settle(_ batch: [WriteRequest], _ doubt: Doubt) throws -> [WriteResult] {
     isInDoubt = true
     isLockLost = isLockLost || (doubt.cause as? StoreFailure)?.code == .lockLost

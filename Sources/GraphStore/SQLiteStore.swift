@@ -41,8 +41,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var writer: StoreWriter?
   /// Whether a commit failed and the store has not been reopened yet; guarded like `writer`.
   var isInDoubt = false
-  /// Whether this process may have lost a lock, so that reopening must close all connections first; guarded like
-  /// `writer`.
+  /// Whether this process may have lost a lock; guarded like `writer`. Reopening then closes all connections first.
   var isLockLost = false
   /// The known free space of the disk; guarded like `writer`.
   var room: DiskRoom

@@ -69,7 +69,7 @@ enum StoreFiles {
     return troubleOfRoom(in: folder)
   }
 
-  /// Tests the free space by writing some pages to a temporary, unlinked file, because no number reports a quota.
+  /// Tests the free space by writing to a temporary, unlinked file, because no number reports a quota.
   private static func troubleOfRoom(in folder: String) -> Int32 {
     let path = folder + "/room-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -123,7 +123,7 @@ enum StoreFiles {
     defer { close(descriptor) }
     var header = [UInt8](repeating: 0, count: 100)
     let count = read(descriptor, &header, header.count)
-    // A failed read does not tell anything about the content.
+    // A failed read is no evidence about the content.
     guard count >= 0 else { throw failure("\(path) can't be read", errno) }
     guard count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
       throw StoreFailure(

@@ -62,7 +62,7 @@ final class StoreLock: Sendable {
       advice: "Stop that stickiesd first, or give this one another --data.")
   }
 
-  /// Checks that the name still refers to the locked file, before an action that only the directory's holder may do.
+  /// Checks that the name still refers to the locked file, before an action that requires the lock.
   func verify() throws {
     guard FileIdentity(of: path) != identity else { return }
     throw StoreFailure(

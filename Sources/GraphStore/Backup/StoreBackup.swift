@@ -5,7 +5,7 @@ import GraphModel
   import Glibc
 #endif
 
-/// `stickiesd backup`: one file with the complete store at one revision, made with or without a running daemon.
+/// `stickiesd backup`: writes the complete store at one revision into one file, with or without a running daemon.
 ///
 /// The backup reads the store's files itself, like any WAL reader: it needs no daemon, trusts none, and delays none.
 /// The file gets its name only after it has been written, synced and checked; until then its name ends in `.partial`.
@@ -16,8 +16,9 @@ public enum StoreBackup {
     case copying(bytes: Int, of: Int)
     /// The copy pauses to keep its rate.
     case waiting
-    /// The rate limit is off: the store's WAL has grown by this number of bytes while the copy kept it from
-    /// restarting.
+    /// The rate limit is off.
+    ///
+    /// The store's WAL has grown by this number of bytes while the copy kept it from restarting.
     case throttleLifted(logGrowth: Int)
     /// All pages are copied, and the checks of `stickiesd check` run.
     case checking
@@ -27,7 +28,7 @@ public enum StoreBackup {
   public struct Pace: Sendable {
     /// The maximum rate in bytes per second; nil for no limit.
     public var bytesPerSecond: Int?
-    /// The WAL growth, in bytes, past which the rate limit is lifted: the WAL can't restart until the copy is done.
+    /// The WAL growth, in bytes, past which the rate limit is lifted. The WAL can't restart until the copy is done.
     public var maximumLogGrowth = 256 << 20
     /// A monotonic clock, in nanoseconds.
     public var monotonicNanoseconds = SQLiteStore.Options().monotonicNanoseconds
@@ -112,7 +113,7 @@ public enum StoreBackup {
   /// The path of an incomplete backup into `file`.
   public static func draft(of file: String) -> String { StoreFiles.real(file) + ".partial" }
 
-  /// The destination of a backup, with its identity as of the beginning: names may change during the copy.
+  /// The destination of a backup, with its identity as of the beginning. Names may change during the copy.
   private struct Target {
     let file: String
     private let present: FileIdentity?
@@ -211,8 +212,8 @@ public enum StoreBackup {
     try StoreRestore.finish(in: directory)
   }
 
-  /// Checks the WAL for lost commits before SQLite opens it, unless a daemon, which checked it at its start, is
-  /// running.
+  /// Checks the WAL for lost commits before SQLite opens it, unless a daemon is running. A daemon checks it at its
+  /// start.
   private static func refuseLossUnlessServed(_ path: String, directory: String) throws {
     // No daemon serves the store there, and no lock can be taken.
     if ReadOnlyMedium.holds(path) { return try WriteAheadLogFile.refuseLoss(beside: path) }

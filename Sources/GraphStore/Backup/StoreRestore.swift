@@ -10,9 +10,9 @@ import GraphModel
 ///
 /// A store consists of a database and its WAL, and no system call renames two files at once. So the backup is first
 /// copied into the directory and checked. Then one rename decides: it gives the copy a name that marks a restore and
-/// contains its stamp. Whatever opens the directory next and finds that name completes the restore, even after
-/// interruptions: it moves the old WAL and then the old database aside, and the new database takes its place. So one
-/// store's database is never opened with the other's WAL.
+/// contains its stamp. The next program that opens the directory and finds that name completes the restore, even
+/// after interruptions: it moves the old WAL and then the old database aside, and the new database takes its place.
+/// So one store's database is never opened with the other's WAL.
 public enum StoreRestore {
   /// The result of a restore.
   public struct Report: Sendable, Hashable {
@@ -78,7 +78,7 @@ public enum StoreRestore {
     }
   }
 
-  /// Rewords errors about the backup, because the usual advice for an unreadable store would point to the wrong one.
+  /// Rewords errors about the backup. The usual advice for an unreadable store would point to the wrong one.
   private static func ofBackup<Result>(_ file: String, _ body: () throws -> Result) throws -> Result {
     let advice = "Give another backup; the store was not touched."
     do {

@@ -161,7 +161,7 @@ extension BatchWriter {
     if !changes.isEmpty { try slice(total) }
   }
 
-  /// Returns the object with the concrete entities of all its references; nil if some objects do not exist. Skips
+  /// Returns the object with the concrete entities of all its references; nil if some objects are missing. Skips
   /// references to objects whose own rows were refused.
   private func resolved(
     _ number: Int, _ image: ObjectImage, _ entity: Entity, _ numbers: [UniqueID: Int32]
@@ -212,8 +212,10 @@ extension BatchWriter {
 
   // MARK: - Validation
 
-  /// Refuses the import if some rows can't be written, after checking each row by itself, so that one answer reports
-  /// everything. Counts, derived values and keys with references can be checked only when all rows are there.
+  /// Refuses the import if some rows can't be written.
+  ///
+  /// Each row is checked by itself first, so that one answer reports everything. Counts, derived values and keys with
+  /// references can be checked only when all rows are there.
   /// - Parameter references: whether references are not checked yet.
   private func refuseWithTheRest(_ numbers: [UniqueID: Int32], references: Bool) throws {
     guard !violations.isEmpty else { return }

@@ -59,8 +59,8 @@ extension BatchWriter {
 
   /// Writes the calculated attributes of unique keys, which all slices have left null.
   ///
-  /// No object holds its old key any more by now, so the unique indexes can check the new keys. The values are in the
-  /// history parts.
+  /// All objects have released their old keys by now, so the unique indexes can check the new keys. The values are in
+  /// the history parts.
   private func giveKeys(_ keys: Set<PropertyNumber>) throws {
     for number in 1..<(parts.count + 1) {
       for change in try writer.history.part(number, of: revision) where change.kind == .updated {

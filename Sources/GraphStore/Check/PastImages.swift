@@ -2,10 +2,9 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Objects during a walk back through history: each as it was before the oldest commit read so far, nil if it did not
-/// exist.
+/// Objects during a walk back through history, as they were before the oldest commit read so far.
 ///
-/// A limited number is in memory. The others are in a temporary database file, so that memory stays bounded.
+/// An object that did not exist is nil. A limited number is in memory; the others are in a temporary database file.
 struct PastImages {
   /// The connection to the temporary database.
   private let connection: Connection

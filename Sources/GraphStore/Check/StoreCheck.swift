@@ -123,7 +123,7 @@ public enum StoreCheck {
     return try run(file: path, model: model, heldObjects: heldObjects)
   }
 
-  /// Checks a store on a read-only file system, without a lock: none can be taken there, and no daemon can have one.
+  /// Checks a store on a read-only file system, without a lock. None can be taken there, and no daemon can have one.
   private static func run(
     onReadOnlyMedium path: String, _ directory: String, _ model: Model, _ heldObjects: Int
   ) throws -> [Finding] {

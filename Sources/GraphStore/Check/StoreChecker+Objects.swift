@@ -55,7 +55,7 @@ extension StoreChecker {
     }
   }
 
-  /// The property's value; null for a property of another entity of the family, whose slot holds another value here.
+  /// The property's value; null for another entity's property, because the slot holds another value here.
   func value(of property: Property, in image: ObjectImage) -> Value {
     model.entity(image.id.entity)?.property(property.number) == nil ? .null : image[property]
   }
@@ -90,7 +90,7 @@ extension StoreChecker {
     }
   }
 
-  /// Checks values that are read alike from several encodings: they must have the canonical one that the writer uses.
+  /// Checks values that several encodings can represent. They must have the canonical one, which the writer uses.
   private mutating func checkForms(
     _ image: ObjectImage, _ row: Row, _ table: EntityTable, _ place: StoreCheck.Place
   ) {

@@ -5,8 +5,9 @@ import GraphModel
   import Glibc
 #endif
 
-/// The check of the WAL beside a database before SQLite opens it, because SQLite overwrites whatever follows a
-/// damaged frame.
+/// The check of the WAL beside a database before SQLite opens it.
+///
+/// SQLite would overwrite everything behind a damaged frame.
 enum WriteAheadLogFile {
   /// - Parameter path: the path of the database.
   /// - Throws: `StoreFailure(.corrupt)` if commits are missing from the middle of the WAL. No file was changed.

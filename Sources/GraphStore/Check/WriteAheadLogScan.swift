@@ -166,8 +166,9 @@ private struct LogFrame {
     stored = LogSum(first: word(bytes, at: 16), second: word(bytes, at: 20))
   }
 
-  /// Whether `next` continues this frame: from its stored checksum or, in case only that is damaged, from the
-  /// recomputed one.
+  /// Whether `next` continues this frame, from its stored checksum or from the recomputed one.
+  ///
+  /// The latter covers the case that only the stored checksum is damaged.
   func leads(to next: LogFrame, _ bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> Bool {
     if stored.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored { return true }
     return computed.map { $0.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored } ?? false

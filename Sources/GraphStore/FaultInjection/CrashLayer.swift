@@ -43,7 +43,7 @@ enum CrashLayer {
     sqlite3_vfs_register(layer, 1)
   }
 
-  /// Whether a connection from before the crash still has files open; then a file it deletes belongs to the next one.
+  /// Whether a connection from before the crash still has files open. A file that it deletes belongs to the next one.
   private static func isDead(_ path: String) -> Bool {
     guard let folder = CrashableFiles.folder(of: path) else { return false }
     return files.withLock { files in

@@ -74,7 +74,7 @@ public enum CrashableFiles {
     folders.withLock { $0[path]?.generation += 1 }
   }
 
-  /// Simulates a power failure in the middle of an operation: open connections can't write, and no file can be
+  /// Simulates a power failure in the middle of an operation. Open connections can't write, and no file can be
   /// opened.
   public static func cutPower(_ path: String) {
     folders.withLock { $0[path]?.cutPower() }

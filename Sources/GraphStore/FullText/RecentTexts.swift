@@ -1,7 +1,8 @@
 import GraphModel
 
-/// The objects that the full-text indexes lack, as one read transaction sees them: those changed since the watermark.
-/// There are at most a few hundred, so a search examines each.
+/// The objects that the full-text indexes lack, as one read transaction sees them.
+///
+/// These are the objects changed since the watermark. There are at most a few hundred, so a search examines each.
 struct RecentTexts {
   let watermark: Revision
   private var images = [(row: Int64, image: ObjectImage)]()

@@ -49,7 +49,7 @@ struct DifferenceReader {
     }
   }
 
-  /// Removes counts that a migration added, unless the object alone determines them: before it they had no value.
+  /// Removes counts that a migration added, unless the object alone determines them. Before it they had no value.
   private func forgetCounts(of image: inout ObjectImage?) {
     guard let id = image?.id, let entity = model.entity(id.entity) else { return }
     for step in history.objects.layout.mappedSteps where low < step.since {

@@ -1,8 +1,9 @@
 import GraphModel
 
 extension HistoryChange {
-  /// Merges the changes of a commit, oldest first, into one per object: a batch may have changed an object
-  /// repeatedly. Rolled back, the result leads to the object before the commit.
+  /// Merges the changes of a commit, oldest first, into one per object.
+  ///
+  /// A batch may have changed an object repeatedly. Rolled back, the result leads to the object before the commit.
   static func joined(_ changes: [HistoryChange]) -> [HistoryChange] {
     var joined = [HistoryChange]()
     joined.reserveCapacity(changes.count)

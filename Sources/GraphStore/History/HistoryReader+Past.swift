@@ -37,8 +37,9 @@ extension HistoryReader {
         + "later")
   }
 
-  /// Checks that no migration since the revision changed objects without commits: then states before it can be read,
-  /// but not the changes that lead to the present.
+  /// Checks that no migration since the revision changed objects without commits.
+  ///
+  /// States before such a migration can be read, but not the changes that lead from them to the present.
   func checkWay(from revision: Revision) throws {
     guard let mapped = objects.layout.mapped, revision < mapped.since else { return }
     throw Refusal(
@@ -164,8 +165,10 @@ extension HistoryReader {
 
   // MARK: - Times
 
-  /// Returns the newest commit at or before a time; for the last pruned commit, the floor still has the time. Times
-  /// may fall between revisions (`ClockSetbacks`): of several runs that reach back to the time, the newest counts.
+  /// Returns the newest commit at or before a time. For the last pruned commit, the floor still has the time.
+  ///
+  /// Times may fall between revisions (`ClockSetbacks`): of several runs that reach back to the time, the newest
+  /// counts.
   func revision(at time: Timestamp) throws -> (revision: Revision, time: Timestamp, author: String) {
     let (oldest, head) = (try oldest(), try head().revision)
     if let found = try newestCommit(upTo: time, from: oldest + 1, through: head), let commit = try dated(found) {

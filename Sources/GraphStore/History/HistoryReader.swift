@@ -9,8 +9,9 @@ struct HistoryReader {
 
   init(objects: ObjectReader) { self.objects = objects }
 
-  /// A cache of decoded commits for reads of single objects, so that a commit of many objects is decoded once, not
-  /// once for each object.
+  /// A cache of decoded commits for reads of single objects.
+  ///
+  /// A commit of many objects is decoded once, not once for each object.
   private final class RecentCommits {
     struct Entry {
       let author: String

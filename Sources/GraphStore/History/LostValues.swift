@@ -31,8 +31,9 @@ struct LostValues {
     }
   }
 
-  /// Returns the values that lost to the one a commit gave a property, oldest first: those that the commit itself
-  /// overwrote, and those of later commits that lost to it.
+  /// Returns the values that lost to the one a commit gave a property, oldest first.
+  ///
+  /// These are the values that the commit itself overwrote, and those of later commits that lost to it.
   func losers(of property: PropertyNumber, of id: ObjectID, to winner: Revision) throws -> [ValueOrigin.Loser] {
     var losers = [ValueOrigin.Loser]()
     for conflict in try conflicts(of: winner) where conflict.mineWon && conflict.isAbout(property, of: id) {

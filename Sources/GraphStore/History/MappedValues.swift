@@ -1,12 +1,13 @@
 import GraphModel
 
-/// Values that migrations gave to objects without commits, remembered during a walk back through history. The values
-/// that an object has when the walk passes the migration apply to all its earlier states, even across a delete and a
-/// revival.
+/// Values that migrations gave to objects without commits, remembered during a walk back through history.
+///
+/// The values that an object has when the walk passes the migration apply to all its earlier states, even across a
+/// delete and a revival.
 struct MappedValues {
   private let model: Model
   private let steps: [StoreLayout.MappedStep]
-  /// For each step, the objects passed so far, as they were at the migration; nil if an object did not exist then.
+  /// For each step, the objects passed so far, as they were at the migration; nil if an object did not exist.
   private var made: [[ObjectID: ObjectImage?]]
 
   init(_ layout: StoreLayout) {

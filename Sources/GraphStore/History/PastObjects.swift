@@ -46,8 +46,9 @@ final class PastObjects {
   /// The number of objects for which one walk through the commits pays off, and whose changes fit into memory.
   static let preparedAtOnce = 10_000
 
-  /// Reads the changes of these objects down to the given revisions, so that each commit is read once for all objects
-  /// instead of once for each.
+  /// Reads the changes of these objects down to the given revisions.
+  ///
+  /// Each commit is then read once for all objects instead of once for each.
   func prepare(_ revisions: [ObjectID: Revision]) throws {
     if states.count + revisions.count > Self.maximumStates { states.removeAll(keepingCapacity: true) }
     var spans = [ObjectID: HistoryReader.Span]()

@@ -1,7 +1,9 @@
 import GraphModel
 
-/// Finds the origin of a property's value: walks from the object's newest change back to the one that set it. Marks
-/// (`PropertyMarks`) keep the walk short, however often the object's other properties have changed.
+/// Finds the origin of a property's value.
+///
+/// It walks from the object's newest change back to the one that set the value. Marks (`PropertyMarks`) keep the walk
+/// short, however often the object's other properties have changed.
 struct ValueOrigins {
   let history: HistoryReader
 

@@ -1,12 +1,12 @@
 import GraphModel
 
-/// Selects the updates that hold the complete object (keyframes), so that the walk along an object's past stays
-/// short.
+/// Selects the updates that hold the complete object (keyframes).
 ///
-/// A pseudo-random choice depends only on the id and the revision, so it needs neither a counter nor the object's
-/// earlier changes. On average one in `interval` updates is selected, and fewer for large objects, so that a change
-/// costs about sixteen bytes on average. The values are in the commit, covered by its fingerprint; the table `_whole`
-/// only lists them. Changes in the parts of large batches hold none.
+/// Keyframes keep the walk along an object's past short. A pseudo-random choice depends only on the id and the
+/// revision, so it needs neither a counter nor the object's earlier changes. On average one in `interval` updates is
+/// selected, and fewer for large objects, so that a change costs about sixteen bytes on average. The values are in
+/// the commit, covered by its fingerprint; the table `_whole` only lists them. Changes in the parts of large batches
+/// hold none.
 struct WholeImages {
   /// 0 for no keyframes.
   let interval: Int

@@ -68,7 +68,7 @@ extension EntityTable {
     }
   }
 
-  /// The index table of a many-to-many: the owner's row lists the members, this table finds the owners of a member.
+  /// The index table of a many-to-many. The owner's row lists the members, this table finds the owners of a member.
   final class EdgeTable: Sendable {
     let property: Property
     let name: String

@@ -1,11 +1,11 @@
 import GRDB
 import GraphModel
 
-/// The value of `user_version`: the layout of the tables in the lowest byte, and the version of `WordSplitter` that
-/// the full-text indexes use in the next one.
+/// The value of `user_version`: the layout of the tables, and the version of the word splitter.
 ///
-/// Stores from before the splitter had versions have 0 there. A program that does not know the splitter must not
-/// write, because it would remove other words from an index than those in it.
+/// The layout is the lowest byte, and the version of `WordSplitter` that the full-text indexes use is the next one;
+/// it is 0 in stores from before the splitter had versions. A program that does not know the splitter must not write,
+/// because it would remove other words from an index than those in it.
 struct LayoutMark: Equatable {
   var layout: Int32
   var words: Int32 = WordSplitter.version

@@ -17,8 +17,7 @@ struct StoreLayout: Sendable {
   let versions: [StoreVersion]
   /// The steps from each version to the next.
   let steps: [VersionStep]
-  /// Derived attributes that depend only on their own object, with the migration that made them derived; those that
-  /// always were are not included.
+  /// Attributes that a migration made derived and that depend only on their own object, with its revision.
   private let expressions: [(property: Property, since: Revision)]
   /// The migrations that changed objects without commits.
   private(set) var mappedSteps = [MappedStep]()
@@ -55,8 +54,9 @@ struct StoreLayout: Sendable {
     mappedSteps = findMappedSteps()
   }
 
-  /// The attributes that a migration after a revision made derived and that depend only on their own object. In
-  /// states before the migration they are computed, not read.
+  /// The attributes that a migration after a revision made derived and that depend only on their own object.
+  ///
+  /// In states before the migration they are computed, not read.
   func computed(behind revision: Revision) -> [Property] {
     guard revision < since, !expressions.isEmpty else { return [] }
     return expressions.filter { $0.since > revision }.map(\.property)

@@ -21,8 +21,9 @@ final class StoreVersion: Sendable {
 
   // MARK: - The numbers as text
 
-  /// The numbers as text: a line for each entity, `Person 3`, and for each stored property, `Person.name 7`. Any
-  /// `sqlite3` can show it.
+  /// The numbers as text, which any `sqlite3` can show.
+  ///
+  /// It has a line for each entity, `Person 3`, and for each stored property, `Person.name 7`.
   static func text(_ model: Model, _ numbers: StoredNumbers) -> String {
     var lines = [String]()
     for entity in model.entities.sorted(by: { $0.number < $1.number }) {

@@ -1,20 +1,21 @@
 import GraphModel
 
-/// One past migration of a store, as seen by reads of history from before it: it converts values of earlier commits
-/// to the later version. Its plan is inferred again from the two versions that the store keeps.
+/// One past migration of a store, which converts values of earlier commits to the later version.
 ///
-/// Properties that were added, removed, renamed, widened, converted or filled can be read in any earlier state,
-/// because each value converts by itself; an expression over the object is computed for each of its states. The
-/// values of a mapping came from properties that may be removed, and an order came from nothing: in earlier states
-/// such a property has the value that the migration gave it, as an added one has its default. An earlier count is
-/// derived from its value at the migration (`PastCounts`).
+/// Its plan is inferred again from the two versions that the store keeps. Properties that were added, removed,
+/// renamed, widened, converted or filled can be read in any earlier state, because each value converts by itself; an
+/// expression over the object is computed for each of its states. The values of a mapping came from properties that
+/// may be removed, and an order came from nothing: in earlier states such a property has the value that the migration
+/// gave it, as an added one has its default. An earlier count is derived from its value at the migration
+/// (`PastCounts`).
 final class VersionStep: Sendable {
   /// The revision of the migration.
   let since: Revision
   /// The reason why earlier states can't be read in the later version's terms; nil if they can.
   let obstacle: String?
-  /// A description of the values that it changed without commits, as the rest of a sentence; nil if there are none.
-  /// Readers that follow commits from before it would miss these changes.
+  /// A description of the values that it changed without commits; nil if there are none.
+  ///
+  /// It is the rest of a sentence. Readers that follow commits from before the migration would miss these changes.
   let mapped: String?
   /// The properties that it changed without commits, by the later version's numbers.
   let mappedProperties: [PropertyNumber]
@@ -84,8 +85,9 @@ final class VersionStep: Sendable {
       (plan?.fills ?? []).map { ($0.property.number, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The name of an existing relationship that the migration ordered by a property; nil for a new relationship, which
-  /// had nothing to order.
+  /// The name of an existing relationship that the migration ordered by a property.
+  ///
+  /// Nil for a new relationship, which had nothing to order.
   private static func kept(placedBy property: Property, _ plan: MigrationPlan) -> String? {
     let reference = plan.new.entity(property.owner)?.relationships.first {
       $0.relationship?.position == property.number
@@ -142,8 +144,9 @@ struct PropertyHeir {
 }
 
 extension StoreLayout {
-  /// The first revision whose state can be read in the present model's terms, and the obstacle for earlier ones; nil
-  /// if all can be read.
+  /// The first revision that can be read in the present model's terms, and the obstacle for earlier ones.
+  ///
+  /// Nil if all revisions can be read.
   var untold: (before: Revision, obstacle: String)? {
     for step in steps.reversed() {
       if let obstacle = step.obstacle { return (step.since, obstacle) }
@@ -151,8 +154,9 @@ extension StoreLayout {
     return nil
   }
 
-  /// The newest migration that changed objects without commits, and a description, as the rest of a sentence; nil for
-  /// none.
+  /// The newest migration that changed objects without commits, with a description; nil for none.
+  ///
+  /// The description is the rest of a sentence.
   var mapped: (since: Revision, what: String)? {
     for step in steps.reversed() {
       if let mapped = step.mapped { return (step.since, mapped) }
@@ -169,7 +173,7 @@ extension StoreLayout {
     let counts: [(attribute: Property, end: Property)]
   }
 
-  /// Whether a migration after a revision added counts, which a single object can't determine for earlier states.
+  /// Whether a migration after a revision added counts. A single object does not determine them for earlier states.
   func countsAnew(behind revision: Revision) -> Bool {
     mappedSteps.contains { revision < $0.since && !$0.counts.isEmpty }
   }
@@ -206,7 +210,7 @@ extension StoreLayout {
     return model.property(property.number).map { PropertyHeir(property: $0, path: path) }
   }
 
-  /// Converts the values of a complete object of an older version to the present slots; empty if its entity was
+  /// Converts the values of a complete object of an older version to the present slots. Empty if its entity was
   /// removed.
   /// - Parameter id: the stored id; ids among the values are in stored form too, before and after the conversion.
   func values(_ values: [Value], of id: ObjectID, from version: StoreVersion) -> [Value] {
@@ -234,8 +238,9 @@ extension StoreLayout {
 }
 
 extension VersionStep {
-  /// Returns the derived attributes that depend only on their own object and that a migration added, each with its
-  /// revision.
+  /// Returns the attributes that a migration made derived, each with its revision.
+  ///
+  /// Only attributes that depend on their own object alone are included.
   static func expressions(
     of model: Model, _ versions: [StoreVersion], _ steps: [VersionStep]
   ) -> [(property: Property, since: Revision)] {

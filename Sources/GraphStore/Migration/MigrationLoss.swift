@@ -26,8 +26,9 @@ public struct MigrationLoss: Sendable, Equatable {
   public static let maximumObjects = 3
 }
 
-/// Finds losses while both versions can be read: removals before anything is changed, replacements when the new
-/// values are stored beside the old ones.
+/// Finds losses while both versions can be read.
+///
+/// Removals are found before anything is changed, replacements when the new values are stored beside the old ones.
 struct LossFinder {
   let connection: Connection
   let layout: StoreLayout

@@ -79,9 +79,8 @@ extension MigrationWriter {
     return !before.uniquenessConstraints.contains(earlier)
   }
 
-  /// Checks the new version's rules for the entities that it restricts further, and finds references to removed
-  /// objects.
-  /// - Throws: a refusal with all violations, including shared keys.
+  /// Checks the new version's rules for the entities that it restricts further, and all references.
+  /// - Throws: a refusal with all violations, including shared keys and references to removed objects.
   mutating func verify() throws {
     guard problems.isEmpty else {
       throw MigrationRefusal(from: plan.old.version, to: plan.new.version, problems: problems)

@@ -90,7 +90,7 @@ extension MigrationWriter {
 
   // MARK: - Properties with a kept number and new values
 
-  /// Clears references of removed relationships; otherwise the objects that they refer to could never be deleted.
+  /// Clears references of removed relationships. Otherwise the objects that they refer to could never be deleted.
   mutating func endReferences() throws {
     for table in new.orderedTables {
       guard let before = before(table) else { continue }

@@ -146,8 +146,10 @@ public struct StoreMigration: Sendable {
     return plans
   }
 
-  /// The plans for objects that may violate the store's own version: the store may have been served with another text
-  /// of the same hash, which restricts less. So the first step checks all rules of its version.
+  /// The plans for objects that may violate the store's own version.
+  ///
+  /// The store may have been served with another text of the same hash, which restricts less. So the first step
+  /// checks all rules of its version.
   private func judged(_ plans: [MigrationPlan]) -> [MigrationPlan] {
     plans.prefix(1).map { $0.judgingEverything() } + plans.dropFirst()
   }
@@ -283,8 +285,10 @@ public struct StoreMigration: Sendable {
       revision: row[0], fingerprint: UInt64(bitPattern: row[1]), time: row[2], counters: Array(row[3] as Data))
   }
 
-  /// Writes the migration's commit, an ordinary one without changes, so that tokens and fingerprints continue. Its
-  /// undo name describes the migration; its undo scope is separate and has nothing to undo.
+  /// Writes the migration's commit.
+  ///
+  /// It is an ordinary one without changes, so that tokens and fingerprints continue. Its undo name describes the
+  /// migration; its undo scope is separate and has nothing to undo.
   private func commit(_ connection: Connection, _ head: Head, number: Int64, name: String) throws {
     let database = connection.database
     let id = TransactionID(replica: UniqueID(high: options.random(), low: options.random()), sequence: 1)

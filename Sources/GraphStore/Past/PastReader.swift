@@ -70,7 +70,7 @@ final class PastReader: @unchecked Sendable {
   }
 
   private func show(_ revision: Revision, _ connection: Connection) throws -> PastScope {
-    // The views are created later, so this reads the rows of the present.
+    // Rows are read only while the views are hidden, so they are those of the present.
     let objects = ObjectReader(connection, layout: layout, damage: damage)
     let history = HistoryReader(objects: objects)
     let head = try history.head()

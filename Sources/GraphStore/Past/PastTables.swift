@@ -1,6 +1,6 @@
 import GraphModel
 
-/// The tables of a past graph, on a read-only connection: in SQLite's TEMP schema, so that the file stays untouched.
+/// The tables of a past graph, on a read-only connection, in SQLite's TEMP schema. The file stays untouched.
 ///
 /// For each entity table with changes since the revision
 /// - `_gone.Note` has the rows of the present to hide: those of objects changed or inserted since;
@@ -12,7 +12,6 @@ import GraphModel
 ///
 /// Tables of many-to-manys are treated alike; their rows belong to the owner. A table without changes needs no view
 /// and costs nothing.
-/// view, and costs nothing.
 struct PastTables {
   let connection: Connection
   let layout: StoreLayout
@@ -88,8 +87,9 @@ struct PastTables {
     (["_row", "_id", "_entity", "_revision"] + table.columns.map(\.name)).map(quoted).joined(separator: ", ")
   }
 
-  /// Creates the tables on first use and empties them later: recreating them would invalidate all prepared statements
-  /// of the connection.
+  /// Creates the tables on first use, and empties them later.
+  ///
+  /// Recreating them would invalidate all prepared statements of the connection.
   private func prepare(_ table: EntityTable) throws {
     let name = table.name
     try connection.run("CREATE TABLE IF NOT EXISTS \(Self.gone(table)) (_row INTEGER PRIMARY KEY)")

@@ -142,10 +142,11 @@ extension HistoryReader {
     return pruning
   }
 
-  /// The newest revision older than all commits within the retention time; the oldest revision in history if there is
-  /// none. Times may fall between revisions: a commit dated in the future by a wrong clock does not indicate its age,
-  /// so it is removed with its neighbors and does not keep later commits. Only the oldest commits are examined: those
-  /// that may be removed, and one more.
+  /// The newest revision older than all commits within the retention time.
+  ///
+  /// If there is none, it is the oldest revision in history. Times may fall between revisions: a commit dated in the
+  /// future by a wrong clock does not indicate its age, so it is removed with its neighbors and does not keep later
+  /// commits. Only the oldest commits are examined: those that may be removed, and one more.
   private func last(before time: Timestamp, now: Timestamp) throws -> Revision {
     let young = try connection.statement(
       "SELECT revision FROM _commit WHERE time >= ? AND time <= ? ORDER BY revision LIMIT 1")

@@ -11,8 +11,9 @@ public enum StoreCompaction {
     public var before: Int
     /// The size after; for a rehearsal, the size before.
     public var after: Int
-    /// The time in microseconds by which the clock is ahead of the newest commit, if so far that ages were counted
-    /// from that commit; otherwise nil.
+    /// The time in microseconds by which the clock is ahead of the newest commit; nil if it is not far ahead.
+    ///
+    /// If it is not nil, ages were counted from that commit.
     public var clockLead: Timestamp?
 
     /// Creates a report.

@@ -174,8 +174,9 @@ extension GraphExpression {
     }
   }
 
-  /// The number of row values in the call for these operands, and the operands that become nested calls, each with
-  /// one value: the largest ones, as many as necessary.
+  /// The number of row values in the call for these operands, and the operands that become nested calls.
+  ///
+  /// Each nested call is a single value. The largest operands are nested, as many as necessary.
   fileprivate static func reads(of parts: [GraphExpression]) -> (count: Int, apart: Set<Int>) {
     var counts = parts.map(\.reads)
     var sum = counts.reduce(0, +)

@@ -1,10 +1,11 @@
 import GraphModel
 
-/// Advice about attributes that need an index, from the condition and the order alone, and only if it holds for any
-/// data. An AND can use an index if one of its parts can, an OR only if each of its parts can.
+/// Advice about attributes that need an index, derived from the condition and the order alone.
+///
+/// It is given only if it holds for any data. An AND can use an index if one of its parts can, an OR only if each of
+/// its parts can.
 enum IndexAdvice {
-  /// The attributes without an index, as `Entity.attribute` of the declaring entity, in the order of their
-  /// appearance.
+  /// The attributes without an index, as `Entity.attribute` of the declaring entity, in order of appearance.
   static func attributes(for request: FetchRequest, in model: Model) -> [String] {
     (lead(request.predicate, model)?.candidates ?? order(request, model)).filter { !$0.isIndexed }.map(\.name)
   }
@@ -38,7 +39,7 @@ enum IndexAdvice {
   private struct Lead {
     /// Empty for ids and references, which always have an index.
     var candidates = [Candidate]()
-    /// The bounds of ranges of the objects' own attributes.
+    /// The bounds of ranges of the objects' own attributes: true for a lower bound, false for an upper one.
     var sides = [PropertyNumber: Set<Bool>]()
     var hasOthers = false
 

@@ -126,8 +126,9 @@ final class ObjectReader: ImageSource {
     return image
   }
 
-  /// Records the rows read from now on for `nextRow`, until `endTrail`: a plan reads the objects in the order in
-  /// which they are written.
+  /// Records the rows read from now on for `nextRow`, until `endTrail`.
+  ///
+  /// A plan reads the objects in the order in which they are written.
   func beginTrail() { trail = RowTrail() }
 
   func endTrail() { trail = nil }

@@ -1,15 +1,17 @@
 import GraphModel
 
-/// Rows that were not rewritten since an older model version: they have that version's checksum, over that version's
-/// values. Values of removed properties are in columns of their own. The migrations' results are recomputed for
-/// comparison.
+/// Rows that were not rewritten since an older model version.
+///
+/// They have that version's checksum, over that version's values. Values of removed properties are in columns of
+/// their own. The migrations' results are recomputed for comparison.
 struct OlderRows {
   /// The layout of the present version.
   let layout: StoreLayout
   /// Readers of the present tables with each older version's model, newest first.
   let readers: [ObjectReader]
-  /// The plans from each version to the next, oldest first; nil if none can be inferred from the two versions as they
-  /// are read now.
+  /// The plans from each version to the next, oldest first.
+  ///
+  /// Nil if no plan can be inferred from the two versions as they are read now.
   let plans: [MigrationPlan?]
 
   init(_ connection: Connection, layout: StoreLayout) {

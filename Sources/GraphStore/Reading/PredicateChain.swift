@@ -1,10 +1,10 @@
 import GraphModel
 
-/// Shortens long chains of OR and AND: `a == 1 OR a == 2 OR …` becomes `a IN {1, 2, …}`, and `a != 1 AND a != 2 AND
-/// …` becomes `NOT a IN {…}`.
+/// Shortens long chains of OR and AND to lists.
 ///
-/// SQLite looks the values of a list up in a tree and can use an index for them, while a chain takes time that grows
-/// with the square of its length.
+/// `a == 1 OR a == 2 OR …` becomes `a IN {1, 2, …}`, and `a != 1 AND a != 2 AND …` becomes `NOT a IN {…}`. SQLite
+/// looks the values of a list up in a tree and can use an index for them, while a chain takes time that grows with
+/// the square of its length.
 enum PredicateChain {
   /// Shorter chains are kept.
   static let minimumLength = 16

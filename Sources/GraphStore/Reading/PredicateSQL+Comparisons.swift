@@ -125,8 +125,10 @@ extension PredicateSQL {
     return compare(left, comparison)
   }
 
-  /// Adds the condition of a unique key's partial index to a condition that no row without a key satisfies. SQLite
-  /// uses a partial index only if the statement implies its condition.
+  /// Adds the condition of a unique key's partial index.
+  ///
+  /// The given condition holds for no row without a key. SQLite uses a partial index only if the statement implies
+  /// the index's condition.
   private func withKey(
     _ sql: String, _ comparison: GraphPredicate.Comparison, _ scope: Scope, _ column: EntityTable.Column
   ) -> String {
@@ -150,7 +152,7 @@ extension PredicateSQL {
       "substr(\(expression), 9) BETWEEN \(argument(half(range.lowerBound))) AND \(argument(half(range.upperBound)))"
   }
 
-  /// Compares a foreign key with the row of a constant object, so that only the constant's id is looked up.
+  /// Compares a foreign key with the row of a constant object. Only the constant's id must be looked up.
   private mutating func reference(
     _ comparison: GraphPredicate.Comparison, _ expression: String, _ column: EntityTable.Column
   ) -> String? {
@@ -266,8 +268,9 @@ extension PredicateSQL {
     }
   }
 
-  /// SQLite's instr takes time proportional to the product of both lengths, and can't be interrupted; for a short
-  /// text it is the fastest.
+  /// Whether a text is so short that SQLite's instr is fastest.
+  ///
+  /// Its time is proportional to the product of both lengths, and it can't be interrupted.
   private static func isShort(_ expression: GraphExpression) -> Bool {
     if case .value(.string(let text)) = expression { text.utf8.count <= 16 } else { false }
   }
@@ -279,7 +282,7 @@ extension PredicateSQL {
       + "substr(CAST(\(text) AS BLOB), \(start), length(CAST(\(other) AS BLOB))) = CAST(\(other) AS BLOB))"
   }
 
-  /// Nothing but equality holds for null.
+  /// A comparison with null, for which only equality and inequality can hold.
   private func withNull(_ left: String, _ comparator: GraphPredicate.Comparator) -> String {
     switch comparator {
     case .equal: "\(left) IS NULL"
@@ -288,21 +291,21 @@ extension PredicateSQL {
     }
   }
 
-  /// Forms that an index helps with; nil for the others.
+  /// The forms that can use an index; nil for the others.
   private mutating func withText(
     _ left: String, _ comparator: GraphPredicate.Comparator, _ text: String
   ) -> String? {
     guard [.beginsWith, .endsWith, .contains].contains(comparator) else { return nil }
     if text.isEmpty { return "\(left) IS NOT NULL" }
     guard comparator == .beginsWith else { return nil }
-    // What begins with a text sorts from it on, and before the text with its last character one further.
+    // The texts with this prefix sort from it up to the prefix with its last character incremented.
     let low = "\(left) >= \(argument(.string(text)))"
     return text.successor.map { "(\(low) AND \(left) < \(argument(.string($0))))" } ?? low
   }
 }
 
 extension String {
-  /// The first string, by bytes, that does not begin with this one and comes after all that do; nil when there is none.
+  /// The first string, in byte order, after all strings with this prefix; nil if there is none.
   fileprivate var successor: String? {
     var scalars = Array(unicodeScalars)
     while let last = scalars.popLast() {
