@@ -8,19 +8,19 @@ import Synchronization
   import Glibc
 #endif
 
-/// What a name leads to: a device and a number on it. The number of a file that is open is not given to another one.
+/// The identity of a file: its device and inode. An open file's inode number is never reused.
 struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let number: UInt64
 
-  /// Of the file that a name leads to, through links; nil when it leads to none.
+  /// The identity of the file that a path refers to, through links; nil if there is none.
   init?(of path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// Of an open file.
+  /// The identity of an open file.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
@@ -33,13 +33,14 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The files that a store has open, compared with what their names lead to now.
+/// The identities of a store's open files, compared with the files that their names refer to now.
 ///
-/// SQLite opens files by name and never asks again whether the name still means them. A store whose directory was
-/// removed, moved or replaced would go on to take commits into files that no later start finds. So the identities are
-/// kept as of opening: `seal` fills them, and `verify` compares them after each COMMIT and before its answer, around
-/// each opening of another connection, and once a second while nothing is committed. A comparison takes a `stat` for
-/// each name, about 1.7 µs each; descriptors of our own would not do, since closing one drops SQLite's locks.
+/// SQLite opens files by name and never checks again whether the names still refer to them. A store whose directory
+/// was removed, moved or replaced would continue to commit into files that the next start does not find. So the
+/// identities are recorded at opening (`seal` completes them), and `verify` compares them after each COMMIT and
+/// before its answer, around each opening of another connection, and once a second while there are no commits. A
+/// comparison takes one `stat` per name, about 1.7 µs each. The store can't keep its own descriptors instead, because
+/// closing one drops SQLite's locks.
 final class OpenedFiles: Sendable {
   private enum Role { case database, log, index, lock }
 
@@ -51,7 +52,7 @@ final class OpenedFiles: Sendable {
 
   private struct State {
     var entries: [Entry]
-    /// On the monotonic clock; 0 when the last comparison failed.
+    /// The time on the monotonic clock; 0 if the last comparison failed.
     var lastSuccess: Int64 = 0
   }
 
@@ -59,14 +60,14 @@ final class OpenedFiles: Sendable {
   private let directoryIdentity: FileIdentity
   private let path: String
   private let clock: @Sendable () -> Int64
-  /// Guarded by its mutex: the log and its index are added once SQLite has made them.
+  /// Guarded by its mutex: the WAL and its index are added after SQLite has created them.
   private let state: Mutex<State>
 
-  /// A commit looks before it writes when the last look was longer ago. The look after it is never left out.
+  /// The age from which a comparison is repeated before a commit writes. The one after COMMIT is never skipped.
   private static let freshNanoseconds: Int64 = 100_000_000
 
-  /// Before SQLite opens the database.
-  /// - Parameter lock: the directory's, held by this process.
+  /// Records the identities before SQLite opens the database.
+  /// - Parameter lock: the lock of the directory, held by this process.
   init(directory: String, path: String, lock: StoreLock, clock: @escaping @Sendable () -> Int64) throws {
     (self.directory, self.path, self.clock) = (directory, path, clock)
     guard let folder = FileIdentity(of: directory), let database = FileIdentity(of: path) else {
@@ -81,7 +82,7 @@ final class OpenedFiles: Sendable {
     try verify()
   }
 
-  /// After SQLite has opened the log: from now on it is compared as well.
+  /// Adds the WAL and its index after SQLite has opened them.
   func seal() throws {
     try verify()
     for (suffix, role) in [("-wal", Role.log), ("-shm", .index)] {
@@ -95,13 +96,14 @@ final class OpenedFiles: Sendable {
     }
   }
 
-  /// After the last connection has closed, which removes the log and its index: the next `seal` finds new ones.
+  /// Removes the WAL and its index, after the last connection has closed and deleted them. The next `seal` adds new
+  /// ones.
   func forgetLog() {
     state.withLock { $0.entries.removeAll { $0.role == .log || $0.role == .index } }
   }
 
-  /// Compares every name with what was opened under it.
-  /// - Throws: `StoreFailure(.moved)` for the first that leads elsewhere.
+  /// Compares the file of every name with the one that was opened.
+  /// - Throws: `StoreFailure(.moved)` for the first name that refers to another file.
   func verify() throws {
     let entries = state.withLock { $0.entries }
     for entry in entries {
@@ -116,16 +118,16 @@ final class OpenedFiles: Sendable {
     state.withLock { $0.lastSuccess = now }
   }
 
-  /// As `verify`, unless that was just done: what comes meanwhile is found by the comparison after COMMIT.
+  /// Like `verify`, unless the last comparison is recent. The one after COMMIT detects changes since then.
   func verifyIfDue() throws {
     let last = state.withLock { $0.lastSuccess }
     if last == 0 || clock() - last > Self.freshNanoseconds { try verify() }
   }
 
-  /// Before a connection is used that was opened by name: it has the store's own files, and no name changed on the way.
+  /// Checks a new connection: it must have the store's own files, and no name may have changed meanwhile.
   func verify(_ database: Database) throws {
     if database.configuration.readonly {
-      // The log is opened by the first read; it has to be open when the names are compared.
+      // The first read opens the WAL, which must be open when the names are compared.
       _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
     }
     var hasMoved: Int32 = 0
@@ -134,7 +136,7 @@ final class OpenedFiles: Sendable {
     guard hasMoved == 0 else { throw Self.failure(.database, path, isThere: true) }
   }
 
-  /// Whether a file lies under the log's name that is not the store's log, though the database is still the store's.
+  /// Whether the WAL's name refers to a foreign file, although the database is still the store's.
   var hasForeignLog: Bool {
     let entries = state.withLock { $0.entries }
     guard entries.first(where: { $0.role == .database })?.identity == FileIdentity(of: path),

@@ -6,21 +6,23 @@ import GraphModel
   import Glibc
 #endif
 
-/// A store on a file system that is mounted for reading only: a snapshot, a disc, a backup's mount. SQLite makes a log
-/// and its index before it reads a store, which it can't do there; and a lock can't be taken there. Neither is needed: no
-/// program of this machine writes such a file, and SQLite reads it as it is when it is said to be immutable.
+/// Access to a store on a read-only file system: a snapshot, a disc, or a backup's mount.
+///
+/// SQLite creates a WAL and its index before it reads a store, and it takes locks. Neither works there, and neither
+/// is needed: no program of this machine writes such a file, and SQLite reads it without both if it is opened as
+/// immutable.
 enum ReadOnlyMedium {
-  /// ST_RDONLY, a case of an enumeration of C's.
+  /// ST_RDONLY, which is a C enumeration case.
   private static let readOnlyFlag: UInt = 1
 
-  /// Whether a file lies on one.
+  /// Whether a file lies on a read-only file system.
   static func holds(_ path: String) -> Bool {
     var status = statvfs()
     return statvfs(StoreFiles.folder(of: path), &status) == 0 && UInt(status.f_flag) & readOnlyFlag != 0
   }
 
-  /// The name under which SQLite opens a database for reading, wherever it lies.
-  /// - Throws: `StoreFailure(.readOnly)` when commits are in the log alone: SQLite would leave them out.
+  /// The name under which SQLite opens a database for reading, on any file system.
+  /// - Throws: `StoreFailure(.readOnly)` if the WAL has commits that are not checkpointed, which SQLite would ignore.
   static func name(forReading path: String) throws -> String {
     guard holds(path) else { return path }
     guard !StoreFiles.hasContent(path + "-wal") else {

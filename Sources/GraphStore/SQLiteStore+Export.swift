@@ -1,9 +1,10 @@
 import GRDBSQLite
 import GraphModel
 
-/// The whole graph, in an order that depends on nothing but the graph.
+/// The export of the complete graph, in an order that depends only on the graph.
 extension SQLiteStore {
-  /// Hands out all objects by entity number and id, inside one read transaction: memory for one of them.
+  /// Passes all objects to `body` by entity number and id, in one read transaction. Holds one object in memory at a
+  /// time.
   public func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token {
     try read { objects, _, head in
       let entities = model.entities.filter { !$0.isAbstract }.sorted { $0.number < $1.number }
@@ -20,7 +21,7 @@ extension SQLiteStore {
         guard let table = layout.table(of: entity.number) else { continue }
         let rows = try objects.connection.statement(
           table.selectWithSum + " WHERE t._entity = \(layout.numbers.stored(entity: entity.number)) ORDER BY t._id")
-        // A read that is given up leaves its statement in the middle.
+        // If `body` throws, the statement is still in progress.
         defer { sqlite3_reset(rows.statement) }
         while try objects.connection.step(rows) { try body(objects.verifiedImage(rows, in: table)) }
       }

@@ -3,29 +3,32 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// What SQLite's codes mean for the person who runs the store.
+/// The translation of SQLite's result codes into failures with advice.
 extension SQLiteStore {
-  /// Unique and foreign-key constraints are a backstop behind the rules.
+  /// A violated unique or foreign-key constraint of SQL, which is a backstop behind the rules.
   struct BackstopFailure: Error { let message: String }
 
-  /// SQLITE_IOERR with its details, which are macros that Swift can't import: unlocking, reading, checking and taking
-  /// a lock, and locks of the log's index.
+  /// SQLITE_IOERR codes for unlocking, reading, checking and taking a lock, and for the locks of the WAL index.
+  ///
+  /// These are macros that Swift can't import.
   private static let lockCodes = Set([8, 9, 14, 15, 20].map { SQLITE_IOERR | $0 << 8 })
-  /// SQLITE_IOERR_SHMSIZE: there is no room for the log's index.
+  /// SQLITE_IOERR_SHMSIZE: no space for the WAL index.
   private static let sharedMemorySize = SQLITE_IOERR | 19 << 8
 
-  /// SQLITE_IOERR with the details of what takes room or opens a file: writing, synchronizing a file and a folder,
-  /// truncating, mapping and opening the log's index. Their cause is in the system's error, and only of them: after a read
-  /// that found too few bytes, that error is an old one.
+  /// SQLITE_IOERR codes for operations that take space or open a file.
+  ///
+  /// These are writing, synchronizing a file and a folder, truncating, mapping and opening the WAL index. Only for
+  /// these is the system's error the cause: after a short read it is the error of an earlier call.
   private static let writeCodes = Set([3, 4, 5, 6, 18, 19, 21, 24].map { SQLITE_IOERR | $0 << 8 })
 
-  /// A failure of a call that went through the library.
+  /// The failure for an error that GRDB threw.
   static func failure(_ error: DatabaseError, path: String) -> any Error {
     failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
   }
 
-  /// - Parameter systemError: `sqlite3_system_errno` of the connection; 0 when it is not known. Then, of a file whose path is
-  ///   known, the system is asked.
+  /// The failure for a result code of SQLite.
+  /// - Parameter systemError: `sqlite3_system_errno` of the connection; 0 if unknown. Then the system is queried, if
+  ///   the path is known.
   static func failure(code: Int32, message: String, path: String = "", systemError: Int32 = 0) -> any Error {
     let subject = path.isEmpty ? "the store" : "the store \(path)"
     if code & 0xFF == SQLITE_CANTOPEN || writeCodes.contains(code) {
@@ -37,9 +40,9 @@ extension SQLiteStore {
       }
     }
     if SQLLimit.isReached(code: code, message: message) { return SQLLimit.refusal }
-    // What happened before may have left its word behind.
+    // SQLite sets this text when the connection has no error.
     let message = message == "not an error" ? "" : message
-    // What the primary codes put among the other troubles of a disk.
+    // Some extended codes belong to another group than their primary code.
     var primary = code & 0xFF
     if lockCodes.contains(code) { primary = SQLITE_BUSY }
     if code == sharedMemorySize { primary = SQLITE_FULL }
@@ -68,7 +71,7 @@ extension SQLiteStore {
         .cannotLock, "\(subject) can't be locked", cause: message,
         advice: "Close other programs that have the file open, and keep it on a local file system.")
     default:
-      // One word stands for thirty troubles; the code says which.
+      // SQLITE_IOERR covers about thirty different errors, so include the code.
       return StoreFailure(
         .inputOutput, "\(subject) can't be read or written",
         cause: [message, "SQLite's code \(code)"].filter { !$0.isEmpty }.joined(separator: ", "),

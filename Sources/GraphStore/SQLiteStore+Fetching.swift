@@ -3,9 +3,9 @@ import GraphModel
 
 import struct GraphModel.FetchRequest
 
-/// Fetches, and what can be told of how they were answered.
+/// Fetches and their explanations.
 extension SQLiteStore {
-  /// Reads inside one read transaction and hands out part by part; what `body` throws ends it.
+  /// Performs a fetch in one read transaction and passes the result to `body` in parts; an error of `body` ends it.
   public func answer(
     _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
   ) throws -> FetchEnd {
@@ -16,7 +16,7 @@ extension SQLiteStore {
       let start = options.monotonicNanoseconds()
       try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
       let duration = options.monotonicNanoseconds() - start
-      // Told or not, the answer has been given.
+      // The fetch is complete, so a scan is reported even if the explanation fails.
       scans.report(.fetch, request, steps: run.scannedSteps, plans: run.plans)
       guard request.explains else { return FetchEnd(at: head, count: run.count, next: try run.next()) }
       return FetchEnd(at: head, count: 0, explanation: try run.explanation(nanoseconds: duration))
@@ -29,7 +29,7 @@ extension FetchRun {
     try ran.flatMap(\.statements).map { try QueryPlan($0, objects.connection) }
   }
 
-  /// Parts of an explanation that can be as long as a predicate are cut.
+  /// Limits for parts of an explanation that can be as long as a predicate.
   private static let maximumTexts = 1_000
   private static let maximumText = 64 << 10
 
@@ -50,7 +50,7 @@ extension FetchRun {
 }
 
 extension Value {
-  /// For an explanation, which tells no contents.
+  /// The name of the value's type, for an explanation, which contains no values.
   fileprivate var typeName: String {
     switch self {
     case .null: "null"

@@ -6,18 +6,19 @@ import Logging
   import Glibc
 #endif
 
-/// What the store says of its own files while it is open, and how it leaves names that no longer mean them.
+/// Checks of the store's own files while it is open, and the handling of names that refer to other files.
 extension SQLiteStore {
-  /// Connections that the store may have open at once, the writer's included.
+  /// The maximum number of connections that the store opens, including the writer's.
   public var maximumConnections: Int { 1 + options.maximumReaders + options.maximumPastReaders }
 
-  /// What a call of the system failed with, and what a person can do about it.
+  /// The failure for an error of a system call, with advice.
   public static func systemFailure(_ sentence: String, _ code: Int32) -> StoreFailure {
     StoreFiles.failure(sentence, code)
   }
 
-  /// Compares the names of the store's files with the files that it has open, as each commit does. From any thread.
-  /// - Returns: why commits are refused; nil when all names lead to the open files.
+  /// Checks that the names of the store's files still refer to the open files, as each commit does. May be called
+  /// from any thread.
+  /// - Returns: the reason why commits are refused; nil if all names refer to the open files.
   public func fileFailure() -> StoreFailure? {
     do {
       try files.verify()
@@ -27,8 +28,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Before the last connection closes, which deletes the log by its name. Beside the database, the next start would read
-  /// that file as the store's own log.
+  /// Renames a foreign file under the WAL's name, before the last connection closes and deletes it by name.
+  ///
+  /// Otherwise the next start would read that file as the store's own WAL.
   func putForeignLogAside() {
     guard files.hasForeignLog else { return }
     let log = path + "-wal"

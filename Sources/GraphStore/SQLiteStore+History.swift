@@ -1,24 +1,24 @@
 import GRDB
 import GraphModel
 
-/// Questions to history, each answered in a read transaction of its own.
+/// Reads of history, each in its own read transaction.
 extension SQLiteStore {
-  /// So many commits are followed at a time where the reader does not say, and at most; about so many changes and bytes.
+  /// The number of commits in a followed part: the default, and the maximum. Then the limits of changes and bytes.
   static let followedCommits = (usual: 256, most: 1_000)
   static let followedChanges = 2_000
   static let followedBytes = 4 << 20
-  /// Commits that are looked at for one part, whether they fit or not.
+  /// The maximum number of commits examined for one part, whether they match or not.
   static let followedRows = 20_000
-  /// Commits that are gathered before they are told.
+  /// The number of commits that are collected before their entries are built.
   private static let gatheredCommits = 256
 
-  /// Hands out the commits that a log asks for.
+  /// Passes the commits that a log requests to `body`.
   public func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
   ) throws -> Token {
     try request.filter.check(in: model)
     return try read { objects, history, head in
-      // Who names no revision gets what there is.
+      // Only an explicit revision can be refused as pruned; otherwise the log covers the commits that exist.
       if request.after > 0, request.after < .max { try history.refusePrunedCommit(request.after + 1) }
       try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
@@ -27,7 +27,7 @@ extension SQLiteStore {
         changes: request.changes.map { Int(clamping: $0) } ?? .max, history: history)
       try objects.connection.run(while: isWanted) {
         let limit = request.limit == 0 ? Int.max : Int(clamping: request.limit)
-        // Said before anything is read that takes long.
+        // Refuses before the expensive part of the read begins.
         guard try fitting.count(limit, newestFirst: !request.oldestFirst, upTo: maximumChanges) <= maximumChanges else {
           throw Refusal(
             .limit,
@@ -64,14 +64,14 @@ extension SQLiteStore {
     try turn()
   }
 
-  /// - Parameter commits: oldest first, as the records are.
+  /// - Parameter commits: oldest first, like the returned records.
   private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
     var records = [CommitRecord]()
     try CommitTeller(history).tell(commits.reversed()) { records.append($0) }
     return records.reversed()
   }
 
-  /// The next commits behind a token.
+  /// Returns the next commits after a token.
   public func follow(_ request: FollowRequest) throws -> FollowedPart {
     try request.filter.check(in: model)
     var filter = request.filter
@@ -79,7 +79,7 @@ extension SQLiteStore {
     return try read { _, history, head in
       try check(request.since, head, history)
       let since = request.since.revision
-      // What is looked at in one go has a bound, however little of it fits.
+      // Bounds the examined commits, even if few of them match.
       let through = min(head.revision, since + Revision(Self.followedRows))
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
       var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
@@ -132,7 +132,7 @@ extension SQLiteStore {
     try history.checkWay(from: token.revision)
   }
 
-  /// Hands out what two states differ in.
+  /// Passes the differences between two states to `body`.
   public func differences(
     _ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void
   ) throws -> Token {
@@ -143,7 +143,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Where the value of a property comes from.
+  /// Returns the origin of a property's value.
   public func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
     try read { _, history, _ in try ValueOrigins(history: history).origin(of: property, of: id) }
   }

@@ -3,10 +3,10 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// A store's file made, its connections opened durably, and its model and layout compared with what is to be served.
+/// Creating the store's file, opening its connections durably, and checking its model and layout.
 extension SQLiteStore {
-  /// Everything of a new store is made in a file beside its place and renamed when it is whole and on disk: there is no
-  /// half-made store, and the header can be trusted from the first start on.
+  /// Creates a new store in a draft file, which is renamed when it is complete and on disk. So a partial store never
+  /// exists, and the header can be trusted from the first start on.
   static func create(_ path: String, directory: String, layout: StoreLayout, options: Options) throws {
     let draft = path + ".new"
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
@@ -36,7 +36,7 @@ extension SQLiteStore {
       for suffix in ["", "-journal"] { unlink(draft + suffix) }
       throw error
     }
-    // A log without its database is of another one; SQLite would take it for this one's.
+    // A WAL without its database belongs to another one; SQLite would apply it to the new one.
     for suffix in ["-wal", "-shm"] {
       if access(path + suffix, F_OK) == 0 { rename(path + suffix, path + suffix + ".orphan") }
     }
@@ -44,7 +44,7 @@ extension SQLiteStore {
     try StoreFiles.synchronize(directory: directory)
   }
 
-  /// What every connection has.
+  /// Sets up any connection.
   private static func prepare(_ database: Database, _ options: Options) throws {
     try database.execute(sql: "PRAGMA cache_size = -8192")
     try database.execute(sql: "PRAGMA temp_store = MEMORY")
@@ -55,7 +55,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Of a connection that shows the past: it writes into its TEMP tables only, which a read-only one may.
+  /// The configuration of a connection that reads the past. It is read-only, which still allows writes to TEMP
+  /// tables.
   static func pastConfiguration(_ options: Options, _ files: OpenedFiles) -> Configuration {
     var configuration = Configuration()
     configuration.readonly = true
@@ -67,8 +68,8 @@ extension SQLiteStore {
     return configuration
   }
 
-  /// - Parameter files: what the names must lead to; they are compared for every connection that is opened, the readers'
-  ///   included, which are opened when they are first needed.
+  /// - Parameter files: the files that the names must refer to. They are checked for every new connection; readers'
+  ///   connections open when they are first needed.
   static func open(
     _ path: String, options: Options, _ fetches: FetchStatements.Table, _ files: OpenedFiles
   ) throws -> DatabasePool {
@@ -86,7 +87,8 @@ extension SQLiteStore {
     }
     let hadLog = StoreFiles.hasContent(path + "-wal")
     let pool = try DatabasePool(path: path, configuration: configuration)
-    // After `prepareDatabase` the pool has set NORMAL: set and read back what durability hangs on here.
+    // The pool sets NORMAL after `prepareDatabase`. Durability depends on these values, so set them and read them
+    // back.
     try pool.writeWithoutTransaction { database in
       let level = options.plantedBug == .notSynchronous ? "OFF" : "FULL"
       try database.execute(sql: "PRAGMA synchronous = \(level)")
@@ -99,12 +101,12 @@ extension SQLiteStore {
           cause: "journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1)",
           advice: "Use a data directory on a local file system that SQLite's WAL works on.")
       }
-      // Nobody observes transactions through the library, and its hooks must not outlive it: SQLite calls them when a
-      // connection is closed in the middle of a transaction.
+      // GRDB's transaction observers are unused, and its hooks must not outlive it: SQLite calls them when a
+      // connection closes in the middle of a transaction.
       sqlite3_commit_hook(database.sqliteConnection, nil, nil)
       sqlite3_rollback_hook(database.sqliteConnection, nil, nil)
-      // Where there was no log, the pool has begun one with a commit of its own, not synchronized. Synchronized now, or
-      // a power cut within our first commit could leave a hole before that one's last frame.
+      // If there was no WAL, the pool has started one with an unsynced commit of its own. Sync it now; otherwise a
+      // power failure during our first commit could leave a hole before that commit's last frame.
       if !hadLog { _ = try database.checkpoint(.passive) }
     }
     try files.seal()
@@ -136,7 +138,7 @@ extension SQLiteStore {
       advice: "Start stickiesd with the model that the store was made with (--schema).")
   }
 
-  /// Gives a store of an older layout what it lacks, and one whose texts an older program has split other indexes.
+  /// Adds the tables that an older layout lacks, and rebuilds outdated full-text indexes.
   func upgrade() throws {
     try pool.writeWithoutTransaction { database in
       let mark = try LayoutMark.read(database)
@@ -154,15 +156,17 @@ extension SQLiteStore {
         try database.execute(sql: LayoutMark(layout: max(mark.layout, StoreLayout.version)).statement)
         return .commit
       }
-      // An older program looks for the version in the file itself, not in the log.
+      // An older program reads the version from the database file, not from the WAL.
       _ = try? database.checkpoint(.full)
       log.info(
         "the store's layout was brought up to date", metadata: ["from": "\(mark.layout)", "words": "\(mark.words)"])
     }
   }
 
-  /// Makes the writer of a store that was opened. The full-text indexes lack the newest commits; if one of these is damaged, the
-  /// indexes are made again from the objects, so that damage in history does not stop the start.
+  /// Creates the writer of an opened store.
+  ///
+  /// The full-text indexes lack the newest commits. If one of these is damaged, the indexes are rebuilt from the
+  /// objects, so that damage in history does not prevent the start.
   func openWriter(_ database: Database) throws -> StoreWriter {
     do {
       return try makeWriter(database)

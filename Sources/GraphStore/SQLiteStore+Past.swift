@@ -3,10 +3,11 @@ import GraphModel
 
 import struct GraphModel.FetchRequest
 
-/// Reads of the graph as it was.
+/// Reads of past states.
 extension SQLiteStore {
-  /// A fetch at a revision. Objects asked for by their ids are walked back each by itself, however much has happened since
-  /// to others; anything else is answered over the present with what was touched since rolled back.
+  /// Performs a fetch at a revision. A fetch of a few objects by id rolls back each object alone, independent of how
+  /// many others have changed since; any other fetch reads the present with the objects touched since rolled back
+  /// over it.
   func answer(
     _ request: FetchRequest, at revision: Revision, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
   ) throws -> FetchEnd {
@@ -52,7 +53,7 @@ extension SQLiteStore {
   }
 
   private func token(of revision: Revision, _ history: HistoryReader) throws -> Token {
-    // The state before the oldest commit that is kept has no fingerprint any more.
+    // The state before the oldest commit in history has no fingerprint.
     Token(store: storeID, revision: revision, fingerprint: try history.fingerprint(of: revision) ?? 0)
   }
 
@@ -66,10 +67,10 @@ extension SQLiteStore {
 }
 
 extension FetchRequest {
-  /// More are quicker answered all at once.
+  /// For more objects than this, one read of the whole past state is faster.
   private static let few = 16
 
-  /// The ids, ascending, when nothing else is asked than the objects of a few.
+  /// The requested ids in ascending order, if the request is a plain fetch of a few objects by id; otherwise nil.
   fileprivate var fewIDs: [ObjectID]? {
     guard sort.isEmpty, offset == 0, limit == nil, after == nil, !explains else { return nil }
     if case .rows = result { return nil }

@@ -3,9 +3,9 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Reads, each in a transaction of its own on one of the pool's connections: no writer waits for them, nor they for it.
+/// Reads, each in its own transaction on one of the pool's connections. Reads and the writer never block each other.
 extension SQLiteStore {
-  /// Runs `body` in a read transaction, with the state that it sees.
+  /// Runs `body` in a read transaction, with the state that the transaction sees.
   func read<Result>(_ body: (ObjectReader, HistoryReader, Token) throws -> Result) throws -> Result {
     do {
       return try pool.read { database in
@@ -34,7 +34,7 @@ extension SQLiteStore {
     }
   }
 
-  /// What undo and redo would take now.
+  /// The steps that undo and redo would apply to now.
   public func undoState(of author: String, scope: UniqueID?) throws -> UndoState {
     try read { _, history, _ in
       let stacks = UndoStacks(history: history)
@@ -51,12 +51,12 @@ extension SQLiteStore {
 
   /// Whether history has the token's revision with the token's fingerprint.
   public func recognizes(_ token: Token) throws -> Bool {
-    // Under another model the client held other objects than these.
+    // Before a migration, the client held objects of another model.
     try token.store == storeID && token.revision >= layout.since
       && read { _, history, _ in try history.fingerprint(of: token.revision) == token.fingerprint }
   }
 
-  /// Where the store is, how large, and what it will number next.
+  /// The location, the size and the next sequence numbers of the store.
   public func statistics() throws -> StoreStatistics {
     let counters = try pool.read { database in
       try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")

@@ -8,46 +8,47 @@ import Synchronization
   import Glibc
 #endif
 
-/// What the store does on a disk with little room.
+/// The state and the rules for a disk with little free space.
 ///
-/// The log is copied into the database when it has `checkpointPages`, which may be more than a small disk holds; then the
-/// log would take all of the disk, and the copy, which lets the log begin again, would find none. So below `lowBytes` of
-/// free room two things change. The log is copied when it has a quarter of what it and the free room are together. And
-/// before each COMMIT the database file is extended to the size that the copy will need, so the room of the copy is taken
-/// before that of the log: a commit for which both do not fit is refused, and a full disk always leaves a log that can
-/// be copied.
+/// The WAL is checkpointed when it has `checkpointPages`, which may be more than a small disk holds. The WAL would
+/// then fill the disk, and the checkpoint, after which the WAL can restart, would have no space. So two things change
+/// while the free space is below `lowBytes`. The WAL is checkpointed when its size reaches a quarter of its size plus
+/// the free space. And before each COMMIT the database file is extended to the size that the checkpoint will need, so
+/// the space of the checkpoint is taken before that of the WAL. A commit for which both do not fit is refused, and a
+/// full disk always leaves a WAL that can be checkpointed.
 struct DiskRoom {
-  /// Less than this is little.
+  /// Free space below this is low.
   static let lowBytes = 64 << 20
-  /// The log is copied at no fewer pages: a copy waits for the disk twice.
+  /// The minimum WAL size for a checkpoint, because a checkpoint waits for two syncs.
   static let minimumPages = 32
-  /// With more room than twice `lowBytes` it is asked for no more often.
+  /// The minimum interval between two queries while the free space is above twice `lowBytes`.
   private static let askedNanoseconds: Int64 = 100_000_000
 
   private var free = 0
   private var asked: Int64?
-  /// Pages of the log at which it is copied now.
+  /// The WAL size, in pages, at which it is checkpointed now.
   private(set) var checkpointPages: Int
 
   init(checkpointPages: Int) { self.checkpointPages = checkpointPages }
 
   var isLow: Bool { free < Self.lowBytes }
 
+  /// Updates the free space.
   /// - Parameters:
-  ///   - now: on the monotonic clock.
-  ///   - free: asks the disk.
+  ///   - now: the time on the monotonic clock.
+  ///   - free: queries the disk.
   mutating func ask(now: Int64, _ free: () -> Int?) {
     if let asked, self.free > 2 * Self.lowBytes, now - asked < Self.askedNanoseconds { return }
-    // A disk that does not say is none with little room.
+    // A disk that does not report its free space counts as one with enough.
     self.free = free() ?? .max
     asked = now
   }
 
-  /// - Returns: the pages at which the log is to be copied from now on; nil to leave it as it is.
+  /// - Returns: the new WAL size, in pages, for a checkpoint; nil to keep the current one.
   mutating func newLimit(log: Int, pageSize: Int, usual: Int) -> Int? {
     let quarter = (free < Int.max - log ? (free + log) / 4 : Int.max) / pageSize
     let limit = isLow ? max(min(Self.minimumPages, usual), min(usual, quarter)) : usual
-    // Not with each commit for a page more or less.
+    // Ignores small differences, which would change the limit with each commit.
     guard abs(limit - checkpointPages) > checkpointPages / 8 || (limit == usual && limit != checkpointPages) else {
       return nil
     }
@@ -55,7 +56,7 @@ struct DiskRoom {
     return limit
   }
 
-  /// Bytes that this user may still write on the disk of a folder; nil when it does not say.
+  /// The bytes that this user may still write on the disk of a folder; nil if the system does not report them.
   static func freeBytes(of directory: String) -> Int? {
     var status = statvfs()
     guard statvfs(directory, &status) == 0 else { return nil }
@@ -65,11 +66,11 @@ struct DiskRoom {
 
 extension SQLiteStore {
   private static let pageCount = SQL("PRAGMA page_count")
-  /// The database is extended in such steps.
+  /// The step, in bytes, by which the database file is extended.
   private static let reserveStep: Int32 = 64 << 10
 
-  /// Before COMMIT: takes the room that copying the log will need.
-  /// - Throws: `StoreFailure(.full)`; then the transaction is rolled back.
+  /// Reserves, before COMMIT, the space that the checkpoint will need.
+  /// - Throws: `StoreFailure(.full)`; then the caller rolls the transaction back.
   func reserveRoom(_ connection: Connection) throws {
     room.ask(now: options.monotonicNanoseconds()) { options.freeBytes(directory) }
     guard room.isLow else { return }
@@ -78,7 +79,7 @@ extension SQLiteStore {
     sqlite3_reset(row.statement)
     var size = pages * Int64(pageSize)
     let database = connection.database.sqliteConnection
-    // SQLite allocates what a hint asks for only of a file that grows in steps, and a step of 0 ends that.
+    // SQLite allocates the hinted size only for a file that grows in chunks; a chunk size of 0 turns that off again.
     var (step, none) = (Self.reserveStep, Int32(0))
     sqlite3_file_control(database, "main", SQLITE_FCNTL_CHUNK_SIZE, &step)
     let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_SIZE_HINT, &size)
@@ -90,19 +91,19 @@ extension SQLiteStore {
     }
   }
 
-  /// After COMMIT: how large the log may become from now on.
+  /// Sets, after COMMIT, the WAL size for the next checkpoint.
   func limitLog(_ database: Database) {
     guard room.isLow || room.checkpointPages != options.checkpointPages else { return }
     let log = StoreFiles.size(ofFile: path + "-wal")
     guard let limit = room.newLimit(log: log, pageSize: pageSize, usual: options.checkpointPages) else { return }
     sqlite3_wal_autocheckpoint(database.sqliteConnection, Int32(limit))
-    // What one large commit made of the log is given back when the log begins again.
+    // Shrinks the WAL to the limit when it restarts, if one large commit has made it longer.
     let bytes = limit == options.checkpointPages ? -1 : limit * pageSize
     _ = try? Int.fetchOne(database, sql: "PRAGMA journal_size_limit = \(bytes)")
   }
 
-  /// After a commit found no room: the log begins again once it is copied, in the room that was reserved for that.
-  /// - Returns: whether there was something to copy and all of it was.
+  /// Checkpoints the WAL into the reserved space, so that it restarts; called after a commit found no space.
+  /// - Returns: whether the WAL had frames and all of them were checkpointed.
   func copyLog() -> Bool {
     pool.writeWithoutTransaction { database in
       guard let result = try? database.checkpoint(.passive) else { return false }

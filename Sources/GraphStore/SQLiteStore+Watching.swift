@@ -1,22 +1,23 @@
 import GraphModel
 
-/// Live queries that follow paths: whoever follows names them on any thread, the writer takes them on its own.
+/// Live queries with key paths. The hub registers them from any thread; the writer applies the changes on its own.
 extension SQLiteStore {
-  /// From now on the writer says of its commits what they do to this query. `number` is the hub's name for it.
+  /// Includes effects on this query in commit records from the next batch on. `number` is the hub's number for the
+  /// query.
   public func watch(_ query: LiveQuery, number: UInt64) {
     watches.withLock { $0.append(.insert(query, number)) }
   }
 
-  /// From now on it says nothing of that query any more.
+  /// Stops including effects on the query.
   public func unwatch(_ number: UInt64) {
     watches.withLock { pending in
-      // Nobody has taken it yet: nobody has to.
+      // An insertion that the writer has not applied yet is simply withdrawn.
       let inserted = pending.lastIndex { if case .insert(_, number) = $0 { true } else { false } }
       if let inserted { pending.remove(at: inserted) } else { pending.append(.remove(number)) }
     }
   }
 
-  /// The queries as they are now; on the writer's thread.
+  /// Applies the pending changes of the watched queries; called on the writer's thread.
   func takeWatches() {
     let pending = watches.withLock { pending in
       defer { pending = [] }

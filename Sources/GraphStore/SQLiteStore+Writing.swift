@@ -2,14 +2,15 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Commits: whatever waits becomes one SQLite transaction, with a savepoint for each request and one wait for the disk.
+/// Commits: all waiting requests become one SQLite transaction, with a savepoint for each and a single sync.
 extension SQLiteStore {
-  /// Called by one caller at a time.
+  /// Commits a batch; only one caller at a time may call it.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
     do {
       return try commitOnce(batch, now: now)
     } catch let failure as StoreFailure where failure.code == .full {
-      // Once more in the room that the log gives back; a batch of many objects has told its client that it failed.
+      // Retries once in the space that a checkpoint frees. A large batch has already reported its failure to its
+      // client.
       guard !batch.contains(where: \.isBatch), copyLog() else { throw failure }
       return try commitOnce(batch, now: now)
     }
@@ -17,8 +18,8 @@ extension SQLiteStore {
 
   private func commitOnce(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
     if batch.count > 1, let place = batch.firstIndex(where: \.isBatch) {
-      // A batch has a transaction of its own. When one of the three fails, nobody is told that the others stand: whoever
-      // sends them again under their ids is.
+      // A large batch has its own transaction. If one of the three commits throws, the results of those before it are
+      // lost; when a client sends its request again under the same id, it gets the outcome.
       let before = place == 0 ? [] : try commit(Array(batch[..<place]), now: now)
       let itself = try commit([batch[place]], now: now)
       let rest = Array(batch[(place + 1)...])
@@ -52,10 +53,10 @@ extension SQLiteStore {
     }
   }
 
-  /// A commit, its beginning, or the disk under it failed: this connection can't tell what is on disk.
+  /// The failure of BEGIN, of COMMIT or of the disk. The connection can no longer determine the state on disk.
   private struct Doubt: Error {
     let cause: any Error
-    /// Where the store stood before.
+    /// The store's revision before the batch.
     let head: Revision
   }
 
@@ -75,7 +76,7 @@ extension SQLiteStore {
     do {
       try connection.run(Self.begin)
     } catch {
-      // A lock that an earlier unlock left behind, or a file that can't be read: on this connection it would stay so.
+      // An unlock that failed earlier, or an unreadable file: on this connection the error would persist.
       self.writer = nil
       throw Doubt(cause: error, head: head)
     }
@@ -84,7 +85,7 @@ extension SQLiteStore {
       var results = [WriteResult]()
       results.reserveCapacity(batch.count)
       for request in batch {
-        // A savepoint gives a request's half-done writes back; a lone one has the transaction itself for that.
+        // The savepoint rolls back a request's partial writes; a single request uses the transaction itself.
         if batch.count > 1 { try connection.run(Self.save) }
         results.append(
           try writer.perform(
@@ -92,7 +93,7 @@ extension SQLiteStore {
         if batch.count > 1 { try connection.run(Self.release) }
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {
-        // Some slices may have been written before another was refused.
+        // Earlier slices may have been written before a later one was refused.
         try connection.run(Self.rollback)
         try writer.reload()
         return results
@@ -101,12 +102,12 @@ extension SQLiteStore {
       try reserveRoom(connection)
       isCommitting = true
       if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
-      // A commit in files that no start finds is none: it is not answered as one.
+      // A commit in files that the next start does not find is lost, so it must not be acknowledged.
       try files.verify()
       limitLog(connection.database)
       return results
     } catch {
-      // What reads as damaged may lie in this connection's memory only.
+      // An apparent corruption may exist only in this connection's memory.
       let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
       let isOfTheDisk = (error as? StoreFailure).map { codes.contains($0.code) } ?? false
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
@@ -124,12 +125,13 @@ extension SQLiteStore {
     }
   }
 
-  /// A request of a batch that a constraint of SQL refused: the rules let something through that they should not have.
-  /// Each has its own answer: those before a failure are on disk.
+  /// Performs one request of a batch that fired a constraint of SQL, which the rules should have prevented.
+  ///
+  /// Each request gets its own result: the commits before a failure are on disk.
   private func performAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
     let refusal: Refusal
     do {
-      // After a doubt there is no writer any more: nothing else is tried on this connection.
+      // After an unknown outcome there is no writer; nothing else is tried on this connection.
       guard self.writer != nil else { throw Refusal(.unavailable, "the store failed") }
       return try perform([request], now: now, writer)[0]
     } catch let failure as BackstopFailure {
@@ -148,9 +150,11 @@ extension SQLiteStore {
 
   // MARK: - After a failure
 
-  /// Nothing is tried again on a connection whose commit failed: the store is opened anew and asked for the transactions.
-  /// Those that are there are committed, and count as such once they are in the database file itself: of the log it is not
-  /// known what the disk took. The others are not, and their clients hear the failure.
+  /// Reopens the store and looks up the batch's transactions.
+  ///
+  /// A connection whose commit failed is never used again. Transactions that are found are checkpointed into the
+  /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
+  /// others are not committed, and their clients get the failure.
   private func settle(_ batch: [WriteRequest], _ doubt: Doubt) throws -> [WriteResult] {
     isInDoubt = true
     isLockLost = isLockLost || (doubt.cause as? StoreFailure)?.code == .lockLost
@@ -187,17 +191,17 @@ extension SQLiteStore {
     fetches.removeAll()
     if isLockLost { try closeConnections() } else { giveBackLocks() }
     let fresh = try Self.open(path, options: options, fetches, files)
-    // Reads under way end on the connections that they have.
+    // Reads in progress finish on their old connections.
     connections.withLock { $0 = fresh }
     pastReaders.forget()
     try fresh.writeWithoutTransaction { writer = try openWriter($0) }
     (isInDoubt, isLockLost) = (false, false)
   }
 
-  /// A lock on a reader's mark that was not given back stays with the process until it has no connection left, and every
-  /// commit fails meanwhile. Reads under way fail with it; they are asked again.
+  /// Closes all connections of the process. A lock on a read mark that was not released stays with the process until
+  /// its last connection closes, and every commit fails until then. Reads in progress fail too; they are run again.
   private func closeConnections() throws {
-    // The last connection removes the log by its name.
+    // The last connection to close removes the WAL by name.
     try files.verify()
     pastReaders.forget()
     pool.interrupt()
@@ -205,9 +209,10 @@ extension SQLiteStore {
     files.forgetLog()
   }
 
-  /// SQLite ignores the failure of an unlock in the log's index: the connection keeps the lock, does not know it, and
-  /// refuses it to every other connection of this process, later ones included. Only this process's single writer takes
-  /// the locks for writing and for checkpoints, and it is idle here, so unlocking them again takes them from no other.
+  /// Releases locks whose unlock failed earlier. SQLite ignores a failed unlock in the WAL index: the connection
+  /// keeps the lock without knowing it, and every other connection of this process, including later ones, is refused.
+  /// Only this process's single writer takes the locks for writing and for checkpoints, and it is idle here, so
+  /// unlocking them again affects no other holder.
   private func giveBackLocks() {
     pool.writeWithoutTransaction { database in
       let connection = database.sqliteConnection
@@ -222,7 +227,7 @@ extension SQLiteStore {
     }
   }
 
-  /// WAL_WRITE_LOCK and WAL_CKPT_LOCK, which the format of the log's index fixes.
+  /// WAL_WRITE_LOCK and WAL_CKPT_LOCK, fixed by the format of the WAL index.
   private static let writeLock: Int32 = 0
   private static let checkpointLock: Int32 = 1
 }

@@ -4,51 +4,52 @@ import GraphModel
 import Logging
 import Synchronization
 
-/// A store in one SQLite file: the one place that knows SQL.
+/// A store in one SQLite file. Only this target knows SQL.
 ///
-/// One writer and several readers, as WAL allows: readers never block the writer. Nothing here owns a thread or waits
-/// for a client; every call runs on the caller's thread and returns when it is done.
+/// One writer and several readers use the file concurrently, as WAL allows: readers never block the writer. The store
+/// owns no thread and never waits for a client; every call runs on the caller's thread and returns when it is done.
 ///
-/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves; `writer` and what is guarded as it is are
-/// read and written by the one caller of `commit` at a time, inside the pool's writer queue, and by `init` and `close`.
+/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves. `writer` and the properties guarded
+/// like it are accessed only by the one caller of `commit` at a time, inside the pool's writer queue, and by `init`
+/// and `close`.
 public final class SQLiteStore: GraphStoring, @unchecked Sendable {
-  /// The model that the store was made with, or one of equal hash.
+  /// The model that the store was created with, or one of equal hash.
   public let model: Model
-  /// The data directory, as it was given.
+  /// The data directory, as passed to `init`.
   public let directory: String
-  /// Random, made with the store: tokens name it.
+  /// The random id that the store got at its creation. Tokens contain it.
   public let storeID: UniqueID
 
   let path: String
   let fetches = FetchStatements.Table()
-  /// Replaced after a failure that leaves in doubt what is on disk.
+  /// Replaced after a failure that leaves the state on disk unknown.
   let connections: Mutex<DatabasePool>
   private let lock: StoreLock
-  /// What the names of the store's files led to when they were opened.
+  /// The identities of the store's files as of opening.
   let files: OpenedFiles
-  /// The data directory without links, as of opening.
+  /// The data directory as of opening, with links resolved.
   let location: String
   let layout: StoreLayout
   let log: Logger
   let options: Options
   let scans: ScanReporter
-  /// Failures of commits that follow each other.
+  /// Limits the log lines of consecutive commit failures.
   let lines: RepeatedLines
   let damage: DamageReporter
-  /// Connections that show the graph as it was.
+  /// The connections that read past states.
   let pastReaders: PastReaders
   var writer: StoreWriter?
-  /// A commit failed and the store could not be opened anew yet; guarded as `writer` is.
+  /// Whether a commit failed and the store has not been reopened yet; guarded like `writer`.
   var isInDoubt = false
-  /// A lock of this process was not given back: the store is opened anew without any connection left; guarded as `writer` is.
+  /// Whether this process may have lost a lock; guarded like `writer`. Reopening then closes all connections first.
   var isLockLost = false
-  /// What is known of the disk's room; guarded as `writer` is.
+  /// The known free space of the disk; guarded like `writer`.
   var room: DiskRoom
-  /// Of the database, in bytes.
+  /// The page size of the database, in bytes.
   let pageSize: Int
-  /// The live queries that follow paths; guarded as `writer` is.
+  /// The live queries with key paths; guarded like `writer`.
   var related: RelatedQueries
-  /// What is to become of them with the next batch.
+  /// The changes to `related` that the next batch applies.
   let watches = Mutex<[WatchChange]>([])
 
   enum WatchChange {
@@ -57,79 +58,79 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   }
   private let isClosed = Mutex(false)
 
-  /// What to vary when opening.
+  /// The settings of a store, fixed at opening.
   public struct Options: Sendable {
-    /// The random half of new ids.
+    /// Returns the random half of a new id.
     public var random: @Sendable () -> UInt64
-    /// Written when the store is made.
+    /// The creation time, written when the store is created.
     public var created: Timestamp = 0
-    /// The WAL is copied into the database when it has this many pages of 4 KiB: a smaller number makes one commit in
-    /// that many slow, a larger one makes every commit of a lone client slower.
+    /// The WAL size, in pages of 4 KiB, at which it is checkpointed. A smaller number makes one commit in that many
+    /// slow, a larger one makes every commit of a single client slower.
     public var checkpointPages = 4_000
-    /// Connections that may read at once; one more waits.
+    /// The maximum number of concurrent reads; further reads wait.
     public var maximumReaders = 5
-    /// So long a commit waits for another program's lock on the database.
+    /// The time, in seconds, that a commit waits for another program's lock on the database.
     public var lockSeconds = 5.0
-    /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
-    /// into each of them, some microseconds a piece.
+    /// The number of changes that may wait for the full-text indexes. A larger number makes commits cheaper and
+    /// searches more expensive: a search examines each of these changes, which takes some microseconds per change.
     public var wordLimit = 512
-    /// About every so many changes of an object one holds it whole, of a large object rarer; 0 for none.
+    /// The average number of an object's changes per keyframe; large objects have fewer keyframes. 0 for none.
     public var wholeInterval = 64
-    /// Objects that may have changed since a revision for the whole graph to be read as of it: they are held in memory.
+    /// The maximum number of objects, changed since a revision, for a read at that revision. They are held in memory.
     public var maximumPastObjects = 100_000
-    /// About so many bytes may these objects have, as they were: each of the connections below may hold as much.
+    /// The approximate maximum size of these objects, in bytes, for each connection that reads the past.
     public var maximumPastBytes = 256 << 20
-    /// Connections that read the past, each of one revision.
+    /// The maximum number of connections that read the past, each at one revision.
     public var maximumPastReaders = 2
-    /// A batch of many objects is written so many at a time; one of no more is an ordinary commit.
+    /// The number of objects in a slice of a large batch. A batch of at most this size is an ordinary commit.
     public var sliceObjects = Batch.sliceObjects
-    /// Commits that one turn of the writer prunes.
+    /// The number of commits that the writer prunes in one turn.
     public var prunedCommits = 256
-    /// What the undo of one step may take.
+    /// The limits for the undo of one step.
     public var undoLimits = UndoLimits()
-    /// A fetch or a batch that steps through more rows than this without an index to lead it is worth a line in the log.
+    /// The number of rows, stepped through without an index, from which a fetch or a batch is logged.
     public var longScan = 10_000
-    /// A clock that only goes forward, for what a fetch that explains itself took.
+    /// A monotonic clock, which measures the time of an explained fetch.
     public var monotonicNanoseconds: @Sendable () -> Int64 = {
       var time = timespec()
       clock_gettime(CLOCK_MONOTONIC, &time)
       return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
-    /// Bytes that may still be written on the disk of a folder; nil when it does not say.
+    /// Returns the bytes that may still be written on the disk of a folder; nil if the system does not report them.
     public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskRoom.freeBytes(of: $0) }
-    /// Test only: called as each statement begins to run, with whether it runs on a reader's connection.
+    /// Test only: called when a statement begins to run, with whether it runs on a reader's connection.
     public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
-    /// A bug to plant; the simulation must catch each.
+    /// A bug to inject; the simulation must detect each.
     public var plantedBug: PlantedBug?
 
-    /// What the daemon runs with; ids from the system's random numbers.
+    /// Creates the daemon's options; ids come from the system's random numbers.
     public init() {
       let source = RandomSource()
       random = { source.next() }
     }
   }
 
-  /// Test only: what would go wrong if the store were written otherwise.
+  /// Test only: bugs that the simulation injects.
   public enum PlantedBug: String, Sendable, CaseIterable {
     /// The writer is opened with synchronous=OFF.
     case notSynchronous
-    /// Results are handed out before COMMIT.
+    /// Results are returned before COMMIT.
     case replyBeforeCommit
     /// A transaction's id is not looked up.
     case forgottenTransactionID
-    /// Members of an ordered relationship that make room for others stay where they are.
+    /// Members of an ordered relationship are not moved to make space for others.
     case unspreadPlaces
-    /// An object in which nothing but a count changes is not written.
+    /// An object in which only a count changes is not written.
     case lostCounts
-    /// A transaction that was pruned is taken for a new one.
+    /// A pruned transaction is taken for a new one.
     case forgottenPrunedID
-    /// What was pruned of an object's past is taken for nothing.
+    /// The pruned part of an object's past is ignored.
     case forgottenFloor
   }
 
   // MARK: - Opening
 
-  /// Opens the store in `directory`, or makes one.
+  /// Opens the store in `directory`, or creates one.
   /// - Throws: `StoreFailure`; then no file was changed.
   public init(directory: String, model: Model, options: Options = Options(), log: Logger? = nil) throws {
     self.model = model
@@ -151,7 +152,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         try Self.create(path, directory: directory, layout: StoreLayout(model: model), options: options)
       }
       try WriteAheadLogFile.refuseLoss(beside: path)
-      // Before SQLite opens the file: closing a descriptor of it would drop SQLite's locks.
+      // Before SQLite opens the file: closing a descriptor of it later would drop SQLite's locks.
       pageSize = StoreFiles.pageSize(of: path)
       let files = try OpenedFiles(
         directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)
@@ -180,7 +181,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
   }
 
-  /// A store that is left without being closed: its connections close with their last statements.
+  /// Without `close`, the connections close when their last statements are finalized.
   deinit { fetches.removeAll() }
 
   var pool: DatabasePool { connections.withLock { $0 } }
@@ -192,7 +193,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       damage: damage, random: options.random)
   }
 
-  /// Copies the log into the database and closes the file. Call when nothing is being read or written; once is enough.
+  /// Checkpoints the WAL and closes the file. Call it when no read or write is running; further calls do nothing.
   public func close() throws {
     let wasClosed = isClosed.withLock { isClosed in
       defer { isClosed = true }
@@ -202,7 +203,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     pastReaders.forget()
     pool.writeWithoutTransaction { database in
       writer = nil
-      // What is not copied now is copied at the next start.
+      // If the checkpoint fails, the next start repeats it.
       _ = try? database.checkpoint(.truncate)
     }
     fetches.removeAll()

@@ -6,7 +6,7 @@ import GraphModel
   import Glibc
 #endif
 
-/// The files of a store, looked at before SQLite is let near them.
+/// Checks of a store's files before SQLite opens them.
 enum StoreFiles {
   static let name = "graph.sqlite"
 
@@ -16,8 +16,9 @@ enum StoreFiles {
         .inputOutput, sentence, cause: String(cString: strerror(code)), advice: "Look at the disk and the path.")
   }
 
-  /// - Parameter subject: what lies on the disk; then a full one is the sentence itself.
-  /// - Returns: nil for errors that say no more than that the disk fails.
+  /// The failure for an error whose cause and remedy are known.
+  /// - Parameter subject: what is stored on the disk; if not nil, a full disk becomes the sentence.
+  /// - Returns: nil for errors that only say that the disk failed.
   static func knownFailure(_ sentence: String, _ code: Int32, on subject: String?) -> StoreFailure? {
     let cause = String(cString: strerror(code))
     switch code {
@@ -49,10 +50,10 @@ enum StoreFiles {
     }
   }
 
-  /// What the system has against writing a database, 0 if nothing is found. The database itself is not opened for that:
-  /// closing a descriptor of it would drop the locks that SQLite has on it.
+  /// The system error that prevents writing a database, or 0 if none is found. The database itself is not opened for
+  /// this, because closing a descriptor of it would drop SQLite's locks.
   static func trouble(at path: String) -> Int32 {
-    // As many as SQLite takes at once: the database, its log, the log's index, and the folder.
+    // As many descriptors as SQLite opens at once: the database, its WAL, the WAL index, and the folder.
     var probes = [Int32]()
     defer { for probe in probes { close(probe) } }
     for _ in 0..<4 {
@@ -68,7 +69,7 @@ enum StoreFiles {
     return troubleOfRoom(in: folder)
   }
 
-  /// A quota shows in no number: some pages are written to a file that goes at once.
+  /// Tests the free space by writing to a temporary, unlinked file, because no number reports a quota.
   private static func troubleOfRoom(in folder: String) -> Int32 {
     let path = folder + "/room-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -80,7 +81,7 @@ enum StoreFiles {
     return 0
   }
 
-  /// Makes the directory when it is not there.
+  /// Creates the directory if it does not exist.
   static func prepare(directory: String) throws {
     var status = stat()
     if stat(directory, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
@@ -104,16 +105,16 @@ enum StoreFiles {
     return stat(path, &status) == 0 && status.st_size > 0
   }
 
-  /// What the first hundred bytes say.
+  /// The kind of a file, according to its first hundred bytes.
   enum Kind: Equatable {
     case absent
     case store(layout: Int32)
   }
 
-  /// Reads the header without opening the file as a database: one that is not ours stays untouched, no log beside it.
-  /// - Parameter isOnlyRead: nobody is going to write it.
+  /// Reads the header without opening the file as a database, so a foreign file stays untouched and gets no WAL.
+  /// - Parameter isOnlyRead: whether the store is only going to be read.
   static func kind(of path: String, isOnlyRead: Bool = false) throws -> Kind {
-    // A pipe that nobody writes is not waited for.
+    // O_NONBLOCK: opening a pipe without a writer must not block.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return .absent }
@@ -122,7 +123,7 @@ enum StoreFiles {
     defer { close(descriptor) }
     var header = [UInt8](repeating: 0, count: 100)
     let count = read(descriptor, &header, header.count)
-    // One read that failed says nothing of what is in the file.
+    // A failed read is no evidence about the content.
     guard count >= 0 else { throw failure("\(path) can't be read", errno) }
     guard count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
       throw StoreFailure(
@@ -159,12 +160,12 @@ enum StoreFiles {
     return .store(layout: mark.layout)
   }
 
-  /// The fields that SQLite itself would stumble over, or take for something else without a word.
+  /// Whether the header fields are valid for which SQLite would fail or silently misread the file.
   private static func isSound(_ header: [UInt8]) -> Bool {
     let pageSize = pageSize(header)
     return pageSize >= 512 && pageSize & (pageSize - 1) == 0  // A power of two.
-      && (1...2).contains(header[18]) && (1...2).contains(header[19])  // A rollback journal, or a log.
-      && header[20] == 0  // No bytes are kept free at the end of a page.
+      && (1...2).contains(header[18]) && (1...2).contains(header[19])  // A rollback journal or a WAL.
+      && header[20] == 0  // No reserved bytes at the end of a page.
       && header[21...23].elementsEqual([64, 32, 32])  // Fractions that the format fixes.
       && header[44...47].elementsEqual([0, 0, 0, 4])  // The schema's format.
       && header[56...59].elementsEqual([0, 0, 0, 1])  // Texts are UTF-8.
@@ -175,7 +176,7 @@ enum StoreFiles {
     return size == 1 ? 65_536 : size
   }
 
-  /// The size of the database's pages; that of every store that was made here if the file can't be read.
+  /// The page size of the database; the default of all stores created here if the file can't be read.
   static func pageSize(of path: String) -> Int {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return 4_096 }
@@ -190,14 +191,14 @@ enum StoreFiles {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// The file that a name means: of a link what it leads to.
+  /// The path with all links resolved.
   static func real(_ path: String) -> String {
     guard let real = realpath(path, nil) else { return path }
     defer { free(real) }
     return String(cString: real)
   }
 
-  /// The folder that a file's name stands in.
+  /// The path of the folder that contains a file.
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -207,7 +208,7 @@ enum StoreFiles {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 
-  /// The bytes of the database and its log.
+  /// The size of the database and its WAL, in bytes.
   static func size(of path: String) -> Int {
     ["", "-wal"].reduce(0) { sum, suffix in
       var status = stat()
@@ -215,7 +216,7 @@ enum StoreFiles {
     }
   }
 
-  /// Makes names that were just created or renamed survive a power cut.
+  /// Syncs the directory, so that names just created or renamed survive a power failure.
   static func synchronize(directory: String) throws {
     let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("\(directory) can't be opened", errno) }

@@ -5,15 +5,17 @@ import GraphModel
   import Glibc
 #endif
 
-/// One daemon for each data directory: a lock on a file of its own, which the kernel gives back however its holder
-/// ends. The holder's process number stands in the file for the message.
+/// The exclusive lock on a data directory, held by one daemon at a time.
+///
+/// It is a lock on a separate file, which the kernel releases however the holder ends. The file contains the holder's
+/// process ID for the error message.
 final class StoreLock: Sendable {
   let path: String
-  /// Of the file that is locked, whatever its name leads to later.
+  /// The identity of the locked file, regardless of what its name refers to later.
   let identity: FileIdentity
   private let descriptor: Int32
 
-  /// Names that are replaced between opening and locking are opened again so often.
+  /// The maximum number of attempts if the file is replaced between opening and locking.
   private static let attempts = 100
 
   init(directory: String) throws {
@@ -28,7 +30,7 @@ final class StoreLock: Sendable {
         close(descriptor)
         throw error
       }
-      // A file that lost its name meanwhile locks nothing: the next process would make another one.
+      // A file that lost its name in the meantime locks nothing: the next process would create another one.
       guard let identity = FileIdentity(descriptor: descriptor), identity == FileIdentity(of: path) else {
         close(descriptor)
         continue
@@ -60,7 +62,7 @@ final class StoreLock: Sendable {
       advice: "Stop that stickiesd first, or give this one another --data.")
   }
 
-  /// Before something is done that only the directory's holder may do: the name still leads to the locked file.
+  /// Checks that the name still refers to the locked file, before an action that requires the lock.
   func verify() throws {
     guard FileIdentity(of: path) != identity else { return }
     throw StoreFailure(
@@ -68,10 +70,10 @@ final class StoreLock: Sendable {
       advice: "Another program may use the directory now: stop both, put the directory back, and run this again.")
   }
 
-  /// Gives the directory back before the object goes.
+  /// Releases the directory before the object is destroyed.
   func release() { flock(descriptor, LOCK_UN) }
 
-  /// Unlocked in words: a child of this process that has not reached its exec yet holds the descriptor, too.
+  /// Unlocks explicitly, because a child process that has not reached its exec yet also holds the descriptor.
   deinit {
     flock(descriptor, LOCK_UN)
     close(descriptor)

@@ -5,32 +5,32 @@ import GraphModel
   import Glibc
 #endif
 
-/// `stickiesd backup`: one file that holds the whole store as of one revision, made while a daemon serves it or while none
-/// does.
+/// `stickiesd backup`: writes the complete store at one revision into one file, with or without a running daemon.
 ///
-/// It reads the store's files by itself, as any reader that WAL allows: no daemon has to be asked, none has to be trusted,
-/// and none is held up. A file carries its name only after it has been written, synchronized and proven sound; until then
-/// it is called like it with `.partial` behind.
+/// The backup reads the store's files itself, like any WAL reader: it needs no daemon, trusts none, and delays none.
+/// The file gets its name only after it has been written, synced and checked; until then its name ends in `.partial`.
 public enum StoreBackup {
-  /// How far it is.
+  /// The progress of a backup.
   public enum Progress: Sendable, Equatable {
     /// Pages are being copied.
     case copying(bytes: Int, of: Int)
-    /// It waits, to keep its rate.
+    /// The copy pauses to keep its rate.
     case waiting
-    /// The rate is given up: the store's log has grown by so many bytes while the copy held it.
+    /// The rate limit is off.
+    ///
+    /// The store's WAL has grown by this number of bytes while the copy kept it from restarting.
     case throttleLifted(logGrowth: Int)
-    /// All pages are copied, and what `stickiesd check` looks at is looked at.
+    /// All pages are copied, and the checks of `stickiesd check` run.
     case checking
   }
 
-  /// How fast it may go.
+  /// The speed of a backup.
   public struct Pace: Sendable {
-    /// At most so many bytes a second; nil for as fast as the disk is.
+    /// The maximum rate in bytes per second; nil for no limit.
     public var bytesPerSecond: Int?
-    /// Past it, the copy is finished as fast as the disk is: as long as it lasts the log can't be begun anew.
+    /// The WAL growth, in bytes, past which the rate limit is lifted. The WAL can't restart until the copy is done.
     public var maximumLogGrowth = 256 << 20
-    /// A clock that only goes forward.
+    /// A monotonic clock, in nanoseconds.
     public var monotonicNanoseconds = SQLiteStore.Options().monotonicNanoseconds
     /// Waits on the caller's thread.
     public var sleepNanoseconds: @Sendable (Int64) -> Void = { nanoseconds in
@@ -38,27 +38,27 @@ public enum StoreBackup {
       nanosleep(&time, nil)
     }
 
-    /// As fast as the disk is.
+    /// Creates a pace without a rate limit.
     public init() {}
   }
 
-  /// What was written.
+  /// The result of a backup.
   public struct Report: Sendable, Hashable {
-    /// The state that it holds.
+    /// The state in the backup.
     public var head: Token
-    /// How many objects.
+    /// The number of objects.
     public var objects: Int
-    /// The file's size.
+    /// The file's size in bytes.
     public var bytes: Int
   }
 
-  /// A copy that is not sound, and therefore is not there.
+  /// The error for a copy that failed its check and was therefore deleted.
   public struct Unsound: Error, CustomStringConvertible {
-    /// What was copied.
+    /// The path of the copied store.
     public let source: String
-    /// What is wrong with it, as `stickiesd check` says it.
+    /// The findings, as in `stickiesd check`.
     public let findings: [StoreCheck.Finding]
-    /// What a person can do about it, in whole sentences.
+    /// The advice for a person, in complete sentences.
     public internal(set) var advice = "Keep a copy of all files, and restore an older backup."
 
     init(source: String, findings: [StoreCheck.Finding]) {
@@ -72,11 +72,11 @@ public enum StoreBackup {
     }
   }
 
-  /// Writes the store in `directory` into `file`.
+  /// Writes a backup of the store in `directory` into `file`.
   /// - Parameters:
-  ///   - model: the store's.
-  ///   - replaces: a file of that name may be replaced, once the new one is sound.
-  ///   - progress: called often; what it throws ends the backup, and nothing is left behind.
+  ///   - model: the store's model.
+  ///   - replaces: whether an existing file of that name may be replaced, once the new one has passed its check.
+  ///   - progress: called often; if it throws, the backup ends and leaves nothing behind.
   /// - Throws: `StoreFailure`, or `Unsound`.
   public static func run(
     directory: String, model: Model, file: String, replaces: Bool = false, pace: Pace = Pace(),
@@ -88,11 +88,11 @@ public enum StoreBackup {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     try refuse(file, directory: directory, replaces: replaces)
-    // Through a link it is the file behind it.
+    // For a link, the backup replaces the file that it leads to.
     let file = StoreFiles.real(file)
     try refuseLog(beside: file)
     let target = Target(file)
-    // Nobody begins to serve what is replaced.
+    // Prevents a daemon from starting to serve the store that is replaced.
     let lock = try lock(storeAt: file)
     defer { withExtendedLifetime(lock) {} }
     try refuseLossUnlessServed(path, directory: directory)
@@ -110,10 +110,10 @@ public enum StoreBackup {
     }
   }
 
-  /// Where a backup into `file` lies until it is whole.
+  /// The path of an incomplete backup into `file`.
   public static func draft(of file: String) -> String { StoreFiles.real(file) + ".partial" }
 
-  /// Where a backup goes, as it was when the backup began: the copy takes long enough for names to change.
+  /// The destination of a backup, with its identity as of the beginning. Names may change during the copy.
   private struct Target {
     let file: String
     private let present: FileIdentity?
@@ -125,7 +125,7 @@ public enum StoreBackup {
       (present, folderIdentity) = (FileIdentity(of: file), FileIdentity(of: folder))
     }
 
-    /// What is replaced is the file that was looked at, in the folder that was looked at.
+    /// Checks that the file and the folder are those that were checked at the beginning.
     func verify() throws {
       try StoreCopy.refuseMoved(folder, folderIdentity)
       try StoreCopy.refuseMoved(file, present)
@@ -134,7 +134,7 @@ public enum StoreBackup {
 
   private static func publish(_ draft: String, _ copy: FileIdentity, as target: Target, replaces: Bool) throws {
     let file = target.file
-    // Another program may have made one meanwhile.
+    // Another program may have created the file during the copy.
     try refuseExisting(file, replaces: replaces)
     try refuseLog(beside: file)
     try target.verify()
@@ -174,7 +174,7 @@ public enum StoreBackup {
     try refuseLog(beside: file)
   }
 
-  /// A log that lies beside the name would be read with the backup: SQLite takes both for one store.
+  /// Refuses a WAL or journal beside the backup's name, because SQLite would apply it to the backup.
   private static func refuseLog(beside file: String) throws {
     for suffix in ["-wal", "-journal"] where StoreFiles.hasContent(file + suffix) {
       throw StoreFailure(
@@ -184,7 +184,7 @@ public enum StoreBackup {
     }
   }
 
-  /// The lock of a store that is to be replaced; nil where no store of a daemon lies.
+  /// Locks the store that will be replaced; nil if the file is not a daemon's store.
   private static func lock(storeAt file: String) throws -> StoreLock? {
     let folder = StoreFiles.folder(of: file)
     guard StoreFiles.lastName(of: file) == StoreFiles.name, access(folder + "/lock", F_OK) == 0 else { return nil }
@@ -199,8 +199,8 @@ public enum StoreBackup {
     }
   }
 
-  /// A backup is one of the store that a restore was decided for. A daemon has finished it when it started; without one,
-  /// this is who does.
+  /// Finishes a restore that was decided, so that the backup contains the restored store. Without a running daemon,
+  /// which does this at its start, the backup has to do it.
   private static func finishRestore(in directory: String) throws {
     guard StoreRestore.isUnfinished(in: directory) else { return }
     let path = directory + "/" + StoreFiles.name
@@ -212,17 +212,18 @@ public enum StoreBackup {
     try StoreRestore.finish(in: directory)
   }
 
-  /// A daemon has looked at its log when it started, and is writing it now. Without one, this is who looks before SQLite.
+  /// Checks the WAL for lost commits before SQLite opens it, unless a daemon is running. A daemon checks it at its
+  /// start.
   private static func refuseLossUnlessServed(_ path: String, directory: String) throws {
-    // No daemon serves it there, and no lock can be taken.
+    // No daemon serves the store there, and no lock can be taken.
     if ReadOnlyMedium.holds(path) { return try WriteAheadLogFile.refuseLoss(beside: path) }
     do {
       let lock = try StoreLock(directory: directory)
       defer { withExtendedLifetime(lock) {} }
       try WriteAheadLogFile.refuseLoss(beside: path)
     } catch let failure as StoreFailure where failure.code == .inUse {
-      // SQLite makes the log before its index and removes the index first. A served store with an index alone has lost
-      // its log: the daemon still writes into it, and nothing that opens the store by name can read it.
+      // SQLite creates the WAL before its index and removes the index first. So a served store with only an index has
+      // lost its WAL: the daemon still writes to it, and no program that opens the store by name can read it.
       guard access(path + "-shm", F_OK) == 0, access(path + "-wal", F_OK) != 0 else { return }
       throw StoreFailure(
         .moved, "\(path)-wal was moved away or removed while a daemon serves the store",

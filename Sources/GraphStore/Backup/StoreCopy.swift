@@ -7,42 +7,41 @@ import GraphModel
   import Glibc
 #endif
 
-/// Copies a store page by page into a draft, proves the draft, and only then lets it have its name.
+/// Copies a store page by page into a draft and checks the draft before it gets its final name.
 ///
-/// The pages are those of one read transaction, held open for all of the copy: whoever commits meanwhile goes on, and
-/// SQLite does not begin the copy again. What it costs is the log: frames newer than the transaction stay in it until the
-/// copy is done.
+/// The pages are those of one read transaction, which stays open during the copy. So commits continue, and SQLite
+/// does not restart the copy. The cost is WAL space: newer frames stay in the WAL until the copy is done.
 struct StoreCopy {
-  /// The database to copy, with whatever lies in its log.
+  /// The path of the database to copy, including its WAL.
   let source: String
-  /// Where the copy is made: never a name that anybody takes for a whole one.
+  /// The path of the copy in progress: never a name that could be taken for a complete store.
   let draft: String
   let model: Model
   let pace: StoreBackup.Pace
   let tell: (StoreBackup.Progress) throws -> Void
 
-  /// What the copy holds.
+  /// The contents of a copy.
   struct Contents {
     var head: Token
     var objects = 0
-    /// The draft that was proven.
+    /// The identity of the checked draft.
     let file: FileIdentity
   }
 
-  /// Pages are copied so many at a time: a mebibyte, or less where that is much at the rate that is to be kept.
+  /// The number of pages per step: 1 MiB, or a tenth of a second's pages at a lower rate limit.
   private func pagesPerStep(_ pageSize: Int) -> CInt {
     guard let rate = pace.bytesPerSecond else { return 256 }
     return CInt(max(1, min(256, rate / 10 / pageSize)))
   }
 
-  /// Makes the draft, on disk and proven.
-  /// - Throws: whatever went wrong; the draft is gone then.
+  /// Writes the draft to disk and checks it.
+  /// - Throws: any error; then the draft has been deleted.
   func make() throws -> Contents {
     let descriptor = open(draft, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 || errno == ELOOP else { throw StoreFiles.failure("\(draft) can't be written", errno) }
-    // Behind SQLite, which loses its own locks with any descriptor of the file.
+    // Closed after SQLite, which loses its locks when any descriptor of the file is closed.
     defer { if descriptor >= 0 { close(descriptor) } }
-    // What has a second name may be somebody's store, and it is emptied now.
+    // A file with a second link may be another program's store, and the next step empties it.
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1
     else {
@@ -63,7 +62,7 @@ struct StoreCopy {
       throw StoreFiles.failure("\(draft) can't be read", errno)
     }
     do {
-      // What a killed run left is not continued.
+      // The draft of an interrupted run is not continued.
       discardLogs()
       guard ftruncate(descriptor, 0) == 0 else { throw StoreFiles.failure("\(draft) can't be written", errno) }
       let head = try copyPages()
@@ -75,7 +74,7 @@ struct StoreCopy {
       guard damage.isEmpty else { throw StoreBackup.Unsound(source: source, findings: damage) }
       discardLogs()
       let contents = Contents(head: head, objects: try count(), file: file)
-      // SQLite and the proof have opened it by its name.
+      // SQLite and the check have opened the draft by its name.
       try Self.refuseMoved(draft, file)
       return contents
     } catch {
@@ -84,20 +83,20 @@ struct StoreCopy {
     }
   }
 
-  /// Whether a file is empty, or begins as a copy does that was cut off.
+  /// Whether a file is empty or begins like an interrupted copy.
   private static func isDraft(_ descriptor: Int32) -> Bool {
     var header = [UInt8](repeating: 0, count: 16)
     let count = pread(descriptor, &header, header.count, 0)
     return count == 0 || count == 16 && (header.starts(with: "SQLite format 3\0".utf8) || header.allSatisfy { $0 == 0 })
   }
 
-  /// Removes the draft, unless another file has its name now.
+  /// Removes the draft, unless its name refers to another file now.
   static func discard(_ draft: String, _ file: FileIdentity) {
     guard FileIdentity(of: draft) == file else { return }
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
   }
 
-  /// - Throws: `StoreFailure(.moved)` when a name does not lead to the file that was worked on under it.
+  /// - Throws: `StoreFailure(.moved)` if the name refers to another file than the expected one.
   static func refuseMoved(_ path: String, _ file: FileIdentity?) throws {
     guard FileIdentity(of: path) != file else { return }
     throw StoreFailure(
@@ -119,7 +118,7 @@ struct StoreCopy {
         path: ReadOnlyMedium.name(forReading: source), configuration: configuration)
       head = try queue.read { database in
         let head = try readHead(database)
-        // Opened by the first look; it stays as long as this connection reads.
+        // The first read has opened the WAL, which stays open as long as this connection reads.
         let log = FileIdentity(of: source + "-wal")
         try writeDraft(database)
         try Self.refuseMoved(source, file)
@@ -127,7 +126,7 @@ struct StoreCopy {
         return head
       }
       try queue.close()
-      // One file, which can be read wherever it lies: a log beside it would have to be made first.
+      // Without a WAL, the copy is a single file that can also be read on a read-only file system.
       let draft = try DatabaseQueue(path: draft)
       try draft.inDatabase { database in
         let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
@@ -144,7 +143,7 @@ struct StoreCopy {
     return head
   }
 
-  /// The first look, which begins the read transaction: everything copied is as of this state.
+  /// Begins the read transaction with its first read: everything copied is from this state.
   private func readHead(_ database: Database) throws -> Token {
     let hash = try Data.fetchOne(database, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1") ?? Data()
     guard Array(hash) == model.hash.bytes else {
@@ -164,7 +163,7 @@ struct StoreCopy {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { database in
-      // Nobody reads the draft before it has been synchronized as a whole.
+      // The draft is not read before it has been synced completely.
       try database.execute(sql: "PRAGMA journal_mode = OFF")
       try database.execute(sql: "PRAGMA synchronous = OFF")
     }
@@ -192,7 +191,7 @@ struct StoreCopy {
     }
   }
 
-  /// Room is lacking where the draft is; damage is where it was copied from.
+  /// Out-of-space concerns the draft, corruption the source.
   private func failure(_ error: DatabaseError) -> any Error {
     let code = error.resultCode.rawValue
     let isOfTheSource = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_BUSY
@@ -207,7 +206,7 @@ struct StoreCopy {
   }
 }
 
-/// Holds a copy to its rate, unless the log grows too long for it.
+/// Keeps a copy to its rate, until the WAL has grown too long.
 private struct Pacing {
   private let pace: StoreBackup.Pace
   private let log: String
@@ -231,7 +230,7 @@ private struct Pacing {
         isLifted = true
         return try tell(.throttleLifted(logGrowth: growth))
       }
-      // In small pieces: the log is looked at, and whoever gives up is heard.
+      // Short pauses, so that the WAL's size is checked and a cancellation takes effect.
       pace.sleepNanoseconds(min(rest, 200_000_000))
       try tell(.waiting)
     }

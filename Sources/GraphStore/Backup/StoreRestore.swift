@@ -6,32 +6,33 @@ import GraphModel
   import Glibc
 #endif
 
-/// `stickiesd restore`: a backup becomes the store, and the store that was there is kept beside it.
+/// `stickiesd restore`: a backup becomes the store, and the previous store is kept beside it.
 ///
-/// A store is a database and its log, and no system call renames two files at once. So the backup is copied in and proven
-/// first; then one rename, to a name that says what is meant and when, decides. Whoever opens the directory next and finds
-/// that name does the rest, however often it is interrupted: the old log and the old database go aside, in this order, and
-/// the new database takes its place. Nobody ever opens one store's database beside the other's log.
+/// A store consists of a database and its WAL, and no system call renames two files at once. So the backup is first
+/// copied into the directory and checked. Then one rename decides: it gives the copy a name that marks a restore and
+/// contains its stamp. The next program that opens the directory and finds that name completes the restore, even
+/// after interruptions: it moves the old WAL and then the old database aside, and the new database takes its place.
+/// So one store's database is never opened with the other's WAL.
 public enum StoreRestore {
-  /// What was restored.
+  /// The result of a restore.
   public struct Report: Sendable, Hashable {
-    /// The state that the store is in now.
+    /// The restored state.
     public var head: Token
-    /// How many objects it has.
+    /// The number of objects.
     public var objects: Int
-    /// The file's size.
+    /// The file's size in bytes.
     public var bytes: Int
-    /// Where the store is that was there before; nil when there was none.
+    /// The path of the previous store; nil if there was none.
     public var previous: String?
   }
 
   /// Makes `file` the store in `directory`, which no daemon may be using.
   /// - Parameters:
-  ///   - model: the backup's.
-  ///   - stamp: stands in the name of the store that was there: letters and digits, such as `20261121T205432Z`.
-  ///   - replacesOther: the store that is there may be another one than that of which `file` is a backup.
-  ///   - progress: called often; what it throws ends the restore before anything has changed.
-  /// - Throws: `StoreFailure`, or `StoreBackup.Unsound`; then the store is as it was.
+  ///   - model: the backup's model.
+  ///   - stamp: part of the previous store's new name: letters and digits, such as `20261121T205432Z`.
+  ///   - replacesOther: whether the present store may be another one than the backup's.
+  ///   - progress: called often; if it throws, the restore ends before anything has changed.
+  /// - Throws: `StoreFailure`, or `StoreBackup.Unsound`; then the store is unchanged.
   public static func run(
     file: String, directory: String, model: Model, stamp: String, replacesOther: Bool = false,
     progress: (StoreBackup.Progress) throws -> Void = { _ in }
@@ -77,8 +78,7 @@ public enum StoreRestore {
     }
   }
 
-  /// A file that is no good backup is nothing that the store has: what is said elsewhere of a store that can't be read would
-  /// send people to the wrong one.
+  /// Rewords errors about the backup. The usual advice for an unreadable store would point to the wrong one.
   private static func ofBackup<Result>(_ file: String, _ body: () throws -> Result) throws -> Result {
     let advice = "Give another backup; the store was not touched."
     do {
@@ -89,7 +89,7 @@ public enum StoreRestore {
     } catch var failure as StoreFailure {
       switch failure.code {
       case .corrupt, .notAStore:
-        // SQLite's failures are told of "the store" at a path.
+        // SQLite's failures say "the store" for any path.
         failure.sentence = failure.sentence.replacing("the store \(file)", with: "the backup \(file)")
         failure.sentence = failure.sentence.replacing("\(file) is no store", with: "\(file) is no backup of a store")
         failure.advice = advice
@@ -106,7 +106,7 @@ public enum StoreRestore {
 
   private static func previous(_ path: String, _ stamp: String) -> String { path + ".before-" + stamp }
 
-  /// The stamp of a restore that was decided and not finished.
+  /// The stamp of a restore that was decided but not completed.
   private static func unfinished(in directory: String) -> String? {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     let prefix = StoreFiles.name + mark
@@ -115,14 +115,14 @@ public enum StoreRestore {
 
   static func isUnfinished(in directory: String) -> Bool { unfinished(in: directory) != nil }
 
-  /// Does what is left of a restore that was decided. Whoever calls holds the directory's lock.
+  /// Completes a restore that was decided. The caller holds the directory's lock.
   /// - Returns: whether there was one.
   @discardableResult
   static func finish(in directory: String) throws -> Bool {
     guard let stamp = unfinished(in: directory) else { return false }
     let path = directory + "/" + StoreFiles.name
     let old = previous(path, stamp)
-    // The index of the log is made anew from the log; a log without a byte is what a look left.
+    // SQLite recreates the index from the WAL. A reader leaves an empty WAL behind.
     unlink(path + "-shm")
     if access(path + "-wal", F_OK) == 0, !StoreFiles.hasContent(path + "-wal") { unlink(path + "-wal") }
     for suffix in ["-wal", "-journal", ""] where access(path + suffix, F_OK) == 0 {
@@ -130,14 +130,15 @@ public enum StoreRestore {
         throw StoreFiles.failure("\(path + suffix) can't be put aside", errno)
       }
     }
-    // On disk before the new one: of two renames a power cut may keep the second alone.
+    // Synced before the second rename, because a power failure might preserve only that one.
     try StoreFiles.synchronize(directory: directory)
     guard rename(intent(path, stamp), path) == 0 else { throw StoreFiles.failure("\(path) can't be made", errno) }
     try StoreFiles.synchronize(directory: directory)
     return true
   }
 
-  /// A backup of another store is somebody's mistake more often than their wish. A store that can't be read says nothing.
+  /// Refuses a backup of another store, which is usually a mistake. A present store that can't be read is not
+  /// compared.
   private static func refuseOther(_ store: UniqueID, beside path: String, file: String) throws {
     guard access(path, F_OK) == 0, (try? StoreFiles.kind(of: path, isOnlyRead: true)) != nil else { return }
     var configuration = Configuration()

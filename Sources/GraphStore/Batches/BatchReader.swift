@@ -1,7 +1,7 @@
 import GraphModel
 
-/// The present graph as a slice's rules see it: what the slice has read already is not read again, and objects that the
-/// batch is about to delete are gone.
+/// The present graph for the rules of one slice. Objects that the slice has already read come from memory, and
+/// objects that the batch deletes are hidden.
 struct BatchReader: GraphReader {
   private let base: PlanReader
   private let known: [ObjectID: ObjectImage]

@@ -1,10 +1,13 @@
 import GRDBSQLite
 import GraphModel
 
-/// A delete of all that match, in this order: the final set; `deny` and `noAction` on it; those who stay let go of those
-/// who leave; the history of all who leave, while every reference still leads to its object; then their rows.
+/// Deletes all matching objects.
+///
+/// The steps are: find the final set of deletes; check `deny` and `noAction` on it; remove the references of the
+/// surviving objects; write the history of the deleted objects, while every reference still leads to its object;
+/// delete their rows.
 extension BatchWriter {
-  /// - Returns: the whole batch as a transaction when it is small; nil when it has been written in slices.
+  /// - Returns: the complete batch as a transaction if it is small; nil if it has been written in slices.
   func delete(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> Transaction? {
     let matched = try select(predicate, entity, table)
     let leaving = LeavingObjects(connection, layout: writer.layout)
@@ -16,13 +19,13 @@ extension BatchWriter {
       return transaction(try matched.compactMap { try leaving.id($0, table) }.map { Change(.delete, $0) })
     }
     try report(done: 0, of: total)
-    // Objects that go may refer to each other in a circle, and to some of an earlier slice.
-    // Not a prepared statement: this takes effect when it is prepared, and until the transaction ends.
+    // Deleted objects may refer to each other in a cycle, and to objects of an earlier slice. Not a prepared
+    // statement: the pragma takes effect when it is prepared, and until the transaction ends.
     try connection.database.execute(sql: "PRAGMA defer_foreign_keys = ON")
     try letGo(consequences, leaving, of: total)
     try judgeCounts(consequences, leaving)
     try refuseIfViolated()
-    // A reference can be told by the id only as long as the row that it names is there.
+    // A reference is a row number; its id can be read only while the row exists.
     var steps = 2 * consequences.survivorCount
     for (table, rows) in leaving.tables {
       try forEachSlice(of: rows, in: table) { images in
@@ -49,7 +52,7 @@ extension BatchWriter {
     return nil
   }
 
-  // MARK: - Those who stay
+  // MARK: - Surviving objects
 
   private func letGo(_ consequences: LeavingObjects.Consequences, _ leaving: LeavingObjects, of total: Int) throws {
     var done = 0
@@ -89,7 +92,7 @@ extension BatchWriter {
     }
   }
 
-  // MARK: - Those who leave
+  // MARK: - Deleted objects
 
   private func writeHistory(ofDeleted images: [ObjectImage], _ table: EntityTable) throws {
     var size = 0
@@ -123,7 +126,7 @@ extension BatchWriter {
     try connection.run(object)
   }
 
-  /// A backstop, as SQL's constraints are: the check of foreign keys was put off.
+  /// Refuses dangling references: a backstop, because the foreign-key checks are deferred.
   private func refuseDangling() throws {
     var (present, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection.database.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &present, &highest, 0)

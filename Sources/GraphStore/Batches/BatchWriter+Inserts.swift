@@ -1,8 +1,8 @@
 import GraphModel
 
-/// Rows become objects, in their order.
+/// Inserts the rows as objects, in their order.
 extension BatchWriter {
-  /// - Returns: the whole batch as a transaction when it is small; nil when it has been written in slices.
+  /// - Returns: the complete batch as a transaction if it is small; nil if it has been written in slices.
   func insert(_ properties: [PropertyNumber], _ total: Int, _ entity: Entity) throws -> Transaction? {
     guard total <= Batch.maximumObjects else { throw Self.tooMany }
     let isWhole = total <= writer.sliceObjects
@@ -21,7 +21,7 @@ extension BatchWriter {
         guard row.count == properties.count else {
           throw Refusal(.malformed, "row \(number) has \(row.count) values for \(properties.count) properties")
         }
-        // A row's number is its temporary id: whoever is told of a mistake finds the row by it.
+        // The row number is the temporary id, so that an error message leads to the row.
         let id = ObjectID.temporary(UInt64(number), entity: entity.number)
         let change = Change(.insert, id, edits: zip(properties, row).map { Edit($0, .set($1)) })
         changes.append(change)

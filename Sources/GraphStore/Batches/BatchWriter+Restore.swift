@@ -1,11 +1,11 @@
 import GraphModel
 
-/// A whole graph comes back: every object under its own id, with all of its values, in a store without a commit.
+/// Imports a complete graph: every object with its own id and all its values, into a store without commits.
 ///
-/// Objects name others that come later, and each other in circles, so the rows are read twice: first each object is
-/// written without its references, then each gets them. Rules that speak of several objects can only be judged when all of
-/// them are there; who judges is `StoreChecker`, which proves of every store what the rules keep true. Its findings are
-/// told by the number of the row.
+/// Objects refer to later objects, and to each other in cycles. So the rows are read twice: first each object is
+/// written without its references, then the references are added. Rules over several objects can be checked only when
+/// all objects are there; `StoreChecker` does this, because it checks in every store what the rules guarantee. Its
+/// findings are reported by row number.
 extension BatchWriter {
   func restore(_ total: Int) throws {
     guard revision == 1 else {
@@ -44,10 +44,10 @@ extension BatchWriter {
 
   // MARK: - Objects
 
-  /// - Returns: the row of each key.
+  /// - Returns: the row number of each key.
   private func writeObjects(_ total: Int) throws -> [UniqueID: Int32] {
     var (done, changes, size) = (0, 0, 0)
-    // An id is one object's, whatever tables the entities have. Some thirty bytes for each of at most a million.
+    // An id is unique across all tables. About 30 bytes for each of at most a million objects.
     var numbers = [UniqueID: Int32]()
     var sequences = [PropertyNumber: Set<Int64>]()
     try forEachImage { number, image, entity in
@@ -78,7 +78,7 @@ extension BatchWriter {
     return numbers
   }
 
-  /// What a value must be to have a place in its column; what it may say is judged at the end.
+  /// Whether each value has its column's type; validation follows at the end.
   private func isWellFormed(_ number: Int, _ image: ObjectImage, _ entity: Entity) throws -> Bool {
     if entity.isAbstract {
       try violate(number, image, rule: "type", "\(entity.name) is abstract: only its subentities have objects")
@@ -111,7 +111,7 @@ extension BatchWriter {
       guard case .integer(let given) = image[property] else { continue }
       guard given < .max else { return try refuse(property, "leaves no next one") }
       guard given > 0 else { return try refuse(property, "is \(given), and a sequence begins with 1") }
-      // A key of its own is judged where keys are.
+      // Single-attribute unique keys are checked with the other keys.
       if !entity.uniquenessConstraints.contains([property.number]),
         !taken[property.number, default: []].insert(given).inserted
       {
@@ -161,8 +161,8 @@ extension BatchWriter {
     if !changes.isEmpty { try slice(total) }
   }
 
-  /// The object with the concrete entities of all that it names; nil when some of them are not there. Those whose own rows
-  /// are refused are passed over.
+  /// Returns the object with the concrete entities of all its references; nil if some objects are missing. Skips
+  /// references to objects whose own rows were refused.
   private func resolved(
     _ number: Int, _ image: ObjectImage, _ entity: Entity, _ numbers: [UniqueID: Int32]
   ) throws -> ObjectImage? {
@@ -210,11 +210,13 @@ extension BatchWriter {
     ).write()
   }
 
-  // MARK: - Judgement
+  // MARK: - Validation
 
-  /// Some rows can't be written: what can be said of each row by itself is said in the same answer. Counts, what is derived, and
-  /// keys by references can only be judged when all of them are there.
-  /// - Parameter references: whether they are still to be looked at.
+  /// Refuses the import if some rows can't be written.
+  ///
+  /// Each row is checked by itself first, so that one answer reports everything. Counts, derived values and keys with
+  /// references can be checked only when all rows are there.
+  /// - Parameter references: whether references are not checked yet.
   private func refuseWithTheRest(_ numbers: [UniqueID: Int32], references: Bool) throws {
     guard !violations.isEmpty else { return }
     let unreadable = Set(violations.lazy.filter { $0.rule == "type" }.map(\.id))
@@ -248,7 +250,7 @@ extension BatchWriter {
     }
   }
 
-  /// In the words in which an insert is refused, where it would be.
+  /// Reports findings in the words that refuse an ordinary insert, where such a refusal exists.
   private func tell(_ findings: [StoreCheck.Finding], _ number: Int, _ image: ObjectImage, _ entity: Entity) throws {
     let kinds = Set(findings.map(\.kind))
     let values = kinds.contains(.rule) ? TransactionPlanner.violations(of: image, in: model) : []
@@ -272,8 +274,10 @@ extension BatchWriter {
     return found
   }
 
-  /// - Parameter image: as it was to be written: who has its key stands there already.
-  /// - Parameter numbers: the row of each key. The other's is told as what the key conflicts with.
+  /// Reports the object that already has the key of `image`.
+  /// - Parameters:
+  ///   - image: the object as it should have been written.
+  ///   - numbers: the row number of each key, with which the other object is reported.
   private func violateUnique(_ number: Int, _ image: ObjectImage, _ numbers: [UniqueID: Int32]) throws {
     guard var (violation, other) = try clash(of: image, inBatch: .new) else {
       return try violate(number, image, rule: "unique", "another object of this graph has the same key")
@@ -288,7 +292,7 @@ extension BatchWriter {
       ])
   }
 
-  /// - Parameter number: of the row: whoever is told of a mistake finds the row by it.
+  /// - Parameter number: the row's number, by which the message identifies the object.
   private func violate(
     _ number: Int, _ image: ObjectImage, _ property: Property? = nil, rule: String, _ message: String
   ) throws {

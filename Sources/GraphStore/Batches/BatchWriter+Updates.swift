@@ -1,9 +1,9 @@
 import GRDBSQLite
 import GraphModel
 
-/// An update of all that match. What matches is settled before the first object changes.
+/// Updates all matching objects. The set of matching objects is fixed before the first object changes.
 extension BatchWriter {
-  /// - Returns: the whole batch as a transaction when it is small; nil when it has been written in slices.
+  /// - Returns: the complete batch as a transaction if it is small; nil if it has been written in slices.
   func update(
     _ predicate: GraphPredicate, _ assignments: [Batch.Assignment], _ entity: Entity, _ table: EntityTable
   ) throws -> Transaction? {
@@ -31,7 +31,7 @@ extension BatchWriter {
     return nil
   }
 
-  /// One assignment, ready for many objects.
+  /// One assignment, prepared for many objects.
   private struct Wish {
     let property: Property
     private let constant: Value?
@@ -51,14 +51,16 @@ extension BatchWriter {
   }
 
   private static func change(of image: ObjectImage, _ wishes: [Wish]) -> Change {
-    // Made on no state that a client has seen: there is nothing to conflict with.
+    // Based on no state that a client has read, so nothing can conflict.
     Change(.update, image.id, base: .max, edits: wishes.map { Edit($0.property.number, .set($0.value(for: image))) })
   }
 
   // MARK: - Unique keys
 
-  /// The calculated parts of unique keys, which all slices have left null: now that nobody holds a key that he is about
-  /// to give up, the unique indexes judge. What the values are stands in the parts.
+  /// Writes the calculated attributes of unique keys, which all slices have left null.
+  ///
+  /// All objects have released their old keys by now, so the unique indexes can check the new keys. The values are in
+  /// the history parts.
   private func giveKeys(_ keys: Set<PropertyNumber>) throws {
     for number in 1..<(parts.count + 1) {
       for change in try writer.history.part(number, of: revision) where change.kind == .updated {
@@ -88,7 +90,7 @@ extension BatchWriter {
     }
   }
 
-  /// Who has the key already.
+  /// The violation and the object that already has the key.
   private func clash(
     of id: ObjectID, _ values: [(property: Property, value: Value)]
   ) throws -> (Violation, other: ObjectID)? {
@@ -98,8 +100,8 @@ extension BatchWriter {
   }
 
   /// - Parameters:
-  ///   - image: as the object was to be.
-  ///   - holder: what an object is that has the key from this batch.
+  ///   - image: the object as it should have been written.
+  ///   - holder: the description of a conflicting object that this batch wrote.
   func clash(of image: ObjectImage, inBatch holder: Violation.Holder) throws -> (Violation, other: ObjectID)? {
     guard let entity = model.entity(image.id.entity) else { return nil }
     let reader = PlanReader(writer: writer)

@@ -4,20 +4,21 @@ import GraphModel
 
 import struct GraphModel.FetchRequest
 
-/// One batch, inside the transaction that is open: planned and written in slices by the same engine of rules as every
-/// transaction, each slice's history a row of `_part`. What is held beside a slice is a bit for each object.
+/// Writes one batch inside the open transaction.
 ///
-/// It is refused after some slices may have been written: the caller rolls back.
+/// The batch is planned and written in slices by the rules engine of ordinary transactions; each slice's history is a
+/// row of `_part`. Besides one slice, memory holds one bit per object. A batch may be refused after some slices have
+/// been written; then the caller rolls back.
 final class BatchWriter {
   let writer: StoreWriter
   let run: BatchRun
   let time: Timestamp
-  /// The revision that the commit will have.
+  /// The revision of the commit.
   let revision: Revision
   var ids: StoreWriter.NewIDs
   private(set) var parts = HistoryParts()
   private var entities = Set<EntityNumber>()
-  /// Of slices that were refused: planning goes on to find more, writing does not.
+  /// The violations of refused slices: planning continues to find more, writing stops.
   private(set) var violations = [Violation]()
   private var conflicts = [Conflict]()
 
@@ -70,14 +71,14 @@ final class BatchWriter {
 
   // MARK: - Slices
 
-  /// So small a batch is an ordinary transaction.
+  /// Returns a small batch as an ordinary transaction.
   func transaction(_ changes: [Change]) -> Transaction {
-    // What is refused by default is a row that meets a unique key; a batch was not made on any state that it could
-    // conflict with.
+    // By default, a row that meets an existing unique key is refused. No other conflict is possible, because a batch
+    // is based on no state.
     Transaction(id: batch.id, policy: batch.policy, changes: changes)
   }
 
-  /// Reads the objects in these rows, a slice at a time.
+  /// Reads the objects in the given rows, one slice at a time.
   func forEachSlice(of rows: RowSet, in table: EntityTable, _ body: ([ObjectImage]) throws -> Void) throws {
     let select = table.selectWithSum + " WHERE t._row = ?"
     var images = [ObjectImage]()
@@ -99,8 +100,8 @@ final class BatchWriter {
     if !images.isEmpty { try body(images) }
   }
 
-  /// Plans a slice and writes it, unless one before it was refused.
-  /// - Parameter recounts: derived counts are counted anew, without the objects that are leaving.
+  /// Plans a slice, and writes it unless an earlier slice was refused.
+  /// - Parameter recounts: whether derived counts are recomputed without the objects that the batch deletes.
   func write(
     slice changes: [Change], reader: any GraphReader, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false
   ) throws {
@@ -131,7 +132,7 @@ final class BatchWriter {
   private static let insertPart = SQL(
     "INSERT INTO _part (revision, number, low, high, changes) VALUES (?, ?, ?, ?, ?)")
 
-  /// The history of a slice whose rows are written.
+  /// Writes the history of a slice whose rows are written.
   func writePart(_ changes: [ObjectChange], sums: [UInt64], size: Int) throws {
     guard let bounds = HistoryParts.bounds(changes.lazy.map(\.id)) else { return }
     parts.changes += changes.count
@@ -174,7 +175,7 @@ final class BatchWriter {
 
   // MARK: - Selection
 
-  /// The statement for the objects that match, in the first form that SQLite can hold.
+  /// The statement that selects the matching objects, in the first form within SQLite's limits.
   private func selection(
     of predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable, _ texts: RecentTexts?
   ) throws -> (builder: PredicateSQL, text: String, query: Statement) {
@@ -194,9 +195,9 @@ final class BatchWriter {
     throw SQLLimit.refusal
   }
 
-  /// The rows of all objects that match, as they are before the batch.
+  /// Returns the rows of all objects that match before the batch.
   func select(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> RowSet {
-    // Of its own: what a predicate meets on its way is noted in the reader.
+    // A separate reader, because it keeps the failures of the predicate's evaluation.
     let objects = ObjectReader(connection, layout: writer.layout)
     let texts = predicate.searchesText ? try RecentTexts(HistoryReader(objects: objects)) : nil
     let (builder, text, query) = try selection(of: predicate, entity, table, texts)

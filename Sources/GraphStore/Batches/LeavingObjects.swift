@@ -1,19 +1,20 @@
 import GRDBSQLite
 import GraphModel
 
-/// The final set of a delete: what matches, and all that the rules take along, cycles included. Rows only: no object is
-/// read whole before it is known that all of them may go.
+/// The final set of a delete: the matching objects and those that cascade, cycles included.
+///
+/// Only rows are held: no complete object is read before the delete rules allow all deletes.
 final class LeavingObjects {
-  /// How the objects at the other end of a relationship are found.
+  /// A relationship with the statement that finds the objects at its other end.
   private struct Link {
     let property: Property
     let relationship: Relationship
     let inverse: Property
-    /// Objects at the other end keep a derived count of their side.
+    /// Whether objects at the other end have a derived count of this side.
     let isCounted: Bool
-    /// The other end's table, by its root.
+    /// The root entity of the other end's table.
     let root: EntityNumber
-    /// The other end's rows, for a row.
+    /// The statement that selects the other end's rows for a row.
     let sql: String
   }
 
@@ -30,14 +31,14 @@ final class LeavingObjects {
 
   func contains(_ row: Int64, of root: EntityNumber) -> Bool { rows[root]?.contains(row) ?? false }
 
-  /// By table, in the order of their numbers.
+  /// The rows by table, in the order of the entity numbers.
   var tables: [(table: EntityTable, rows: RowSet)] {
     layout.orderedTables.compactMap { table in rows[table.root.number].map { (table, $0) } }
   }
 
-  // MARK: - The set
+  // MARK: - Final set
 
-  /// Adds rows with all that goes with them.
+  /// Adds rows and all rows that cascade from them.
   func add(_ matched: RowSet, of table: EntityTable) throws {
     var pending = [(table: EntityTable, row: Int64)]()
     func take(_ row: Int64, _ table: EntityTable) throws {
@@ -57,13 +58,13 @@ final class LeavingObjects {
     }
   }
 
-  // MARK: - What stays
+  // MARK: - Surviving objects
 
-  /// What a delete means for those who stay.
+  /// The effects of a delete on surviving objects.
   struct Consequences {
-    /// Objects that refer to some that leave or count them, by root.
+    /// Objects that refer to deleted objects or count them, by root entity.
     var survivors = [EntityNumber: RowSet]()
-    /// Objects whose to-many loses members without their being touched, by property.
+    /// Objects whose to-many loses members although they are not updated, by property.
     var counts = [PropertyNumber: RowSet]()
     var survivorCount: Int { survivors.values.reduce(0) { $0 + $1.count } }
 
@@ -73,8 +74,8 @@ final class LeavingObjects {
     }
   }
 
-  /// Judges `deny` and `noAction` on the final set, and finds whom else it concerns.
-  /// - Parameter violate: told of each broken rule.
+  /// Checks `deny` and `noAction` on the final set and collects the affected surviving objects.
+  /// - Parameter violate: called with each violation.
   func consequences(_ violate: (Violation) throws -> Void) throws -> Consequences {
     var found = Consequences()
     for (table, rows) in tables {
@@ -106,7 +107,7 @@ final class LeavingObjects {
     return switch link.relationship.deleteRule {
     case .cascade: false
     case .deny: true
-    // Where the other end has nothing stored, the reference goes with the object.
+    // If the other end stores nothing, the reference disappears with the deleted object.
     case .noAction: link.inverse.slot != nil || link.inverse.relationship?.minimumCount != nil
     case .nullify:
       link.inverse.relationship?.storage != .inverse || link.inverse.relationship?.minimumCount != nil

@@ -2,24 +2,24 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Objects on the way back through history: each as it was before the oldest commit that was seen, nil where it was not
-/// there. So many are held; the others lie in a database of their own, a temporary file, so that no image of the past stays
-/// in memory for long.
+/// Objects during a walk back through history, as they were before the oldest commit read so far.
+///
+/// An object that did not exist is nil. A limited number is in memory; the others are in a temporary database file.
 struct PastImages {
-  /// Of the temporary database.
+  /// The connection to the temporary database.
   private let connection: Connection
-  /// How many are held before they are put away.
+  /// The maximum number in memory before they are moved to the file.
   private let limit: Int
   private var held = [ObjectID: ObjectImage?]()
   private var isPutAway = false
 
-  /// - Parameter database: an empty one that nobody else uses.
+  /// - Parameter database: an empty database for exclusive use.
   init(_ database: Database, limit: Int) {
     connection = Connection(database)
     self.limit = max(1, limit)
   }
 
-  /// Lets `body` go over objects of which these are all that it touches.
+  /// Calls `body` with the images of the given objects, the only ones that it may access.
   mutating func with<Result>(
     _ ids: some Sequence<ObjectID>, _ body: (inout [ObjectID: ObjectImage?]) throws -> Result
   ) throws -> Result {
@@ -33,13 +33,13 @@ struct PastImages {
     return result
   }
 
-  /// Whether a commit has touched it.
+  /// Whether a commit has touched the object.
   func contains(_ id: ObjectID) throws -> Bool {
     if held[id] != nil { return true }
     return isPutAway ? try find(id) != nil : false
   }
 
-  /// Those that were there before the oldest commit, in the order of their ids.
+  /// Calls `body` for the objects that existed before the oldest commit, in the order of their ids.
   mutating func forEachThere(_ body: (ObjectImage) -> Void) throws {
     if isPutAway { try putAway() }
     for image in held.values.compactMap({ $0 }).sorted(by: { $0.id < $1.id }) { body(image) }
@@ -67,7 +67,7 @@ struct PastImages {
       }
       try connection.database.inTransaction {
         let row = try connection.statement("INSERT OR REPLACE INTO past (id, image) VALUES (?, ?)")
-        // In the order of the table.
+        // In the order of the table's key.
         for (id, image) in held.sorted(by: { $0.key < $1.key }) {
           row.bind(1, id.key)
           if let image { row.bind(2, image.binary) } else { row.bindNull(2) }
@@ -80,7 +80,7 @@ struct PastImages {
     held.removeAll(keepingCapacity: true)
   }
 
-  /// What goes wrong there says nothing of the store that is checked.
+  /// Wraps errors of the temporary file, because they do not concern the store that is checked.
   private func inTemporaryFile<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -92,12 +92,12 @@ struct PastImages {
   }
 }
 
-/// The temporary file of a check can't be written or read.
+/// The error of a check whose temporary file can't be written or read.
 struct TemporaryFileFailure: Error {
   let isFull: Bool
   let cause: String
 
-  /// For whoever looks after the machine.
+  /// The failure for the operator of the machine.
   var failure: StoreFailure {
     StoreFailure(
       isFull ? .full : .inputOutput,

@@ -1,28 +1,28 @@
 import GRDB
 import GraphModel
 
-/// `stickiesd check`: everything that a store can prove of itself.
+/// `stickiesd check`: verifies everything that a store's data can prove about itself.
 ///
-/// The steps don't wait for each other: each reports what it finds and what it can't read, and the next one goes on
-/// with what can be read. The file is opened for reading only, so whatever is found stays as it was found.
+/// The steps are independent: each reports its findings and what it can't read, and the next one continues with the
+/// rest. The file is opened read-only, so damage stays as it was found.
 public enum StoreCheck {
-  /// What is not as it must be. The names are for scripts: they stay.
+  /// The kind of a finding. Scripts use the names, so they must not change.
   public enum Kind: String, Sendable, CaseIterable {
     /// The write-ahead log has lost commits from its middle.
     case log
     /// SQLite's own check failed, or something can't be read or decoded.
     case integrity
-    /// The tables and indexes are not those that the model makes.
+    /// The tables and indexes differ from those that the model creates.
     case schema
-    /// A row refers to a row that is not there.
+    /// A row refers to a row that does not exist.
     case foreignKey = "foreign key"
     /// The store's own id, or a model that it keeps, has changed.
     case store
     /// The store was made with another model than the one given.
     case model
-    /// A value is stored in another form than its property's.
+    /// A value is stored in another form than its property's stored form.
     case form
-    /// An object is not as its last commit left it.
+    /// An object differs from the one that its last commit wrote.
     case checksum
     /// A value is missing or breaks a rule of the model.
     case rule
@@ -30,34 +30,34 @@ public enum StoreCheck {
     case unique
     /// A relationship has too many objects, or too few.
     case count
-    /// A derived attribute is not what its object and its relationships come to.
+    /// A derived attribute differs from its recomputed value.
     case derived
-    /// A to-many names an object that is not there.
+    /// A to-many refers to an object that does not exist.
     case dangling
     /// A to-many and its index differ.
     case edges
     /// The full-text index and the texts differ.
     case words
-    /// The commits do not lead to the present.
+    /// The commits do not lead to the present graph.
     case history
-    /// A commit is not as it was committed.
+    /// A commit has changed since it was committed.
     case fingerprint
-    /// A deleted object is not remembered as it was deleted.
+    /// A tombstone is missing, or differs from the delete.
     case tombstone
-    /// A sequence would give a number twice, or has left some out.
+    /// A sequence would repeat a number, or has skipped some.
     case sequence
   }
 
-  /// Where something was found. Nothing is set for what concerns the whole store.
+  /// The location of a finding. All fields are nil for a finding about the whole store.
   public struct Place: Hashable, Sendable, CustomStringConvertible {
-    /// The table, by its name in the file.
+    /// The table's name in the file.
     public var table: String?
-    /// SQLite's number of the row in it.
+    /// The rowid in the table.
     public var row: Int64?
-    /// The object that the row is or was.
+    /// The object that the row contains or contained.
     public var object: ObjectID?
 
-    /// A place in the file.
+    /// Creates a place.
     public init(table: String? = nil, row: Int64? = nil, object: ObjectID? = nil) {
       self.table = table
       self.row = row
@@ -70,24 +70,24 @@ public enum StoreCheck {
     }
   }
 
-  /// One thing that is not as it must be.
+  /// One deviation from a sound store.
   public struct Finding: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with it.
+    /// The kind of the deviation.
     public let kind: Kind
-    /// Where it was found.
+    /// The location of the deviation.
     public let place: Place
-    /// A sentence that begins behind the place.
+    /// The rest of a sentence that begins with the place.
     public let text: String
 
-    /// One thing that was found.
+    /// Creates a finding.
     public init(kind: Kind, place: Place = Place(), text: String) {
       self.kind = kind
       self.place = place
       self.text = text
     }
 
-    /// Whether the store is not what commits made of it. An object that breaks a rule is as its commit left it: a version
-    /// of the model may ask more of objects than was asked when they were stored.
+    /// Whether the store differs from what the commits wrote. An object that breaks a rule is not damaged: a newer
+    /// model version may be stricter than the one it was stored under.
     public var isDamage: Bool { kind != .rule && kind != .count }
 
     public var description: String {
@@ -96,18 +96,18 @@ public enum StoreCheck {
     }
   }
 
-  /// No more than this many are listed for one kind; the rest is counted.
+  /// The maximum number of findings listed for each kind; the others are counted.
   public static let maximumFindings = 100
 
-  /// Objects of the past that are held in memory while history is gone through; the others lie in a temporary file.
+  /// The number of past objects in memory while history is read; the others are in a temporary file.
   public static let heldObjects = 50_000
 
-  /// Verifies the store in `directory`, which no daemon may be using. No object, no commit and no log is changed.
-  /// - Parameter heldObjects: objects of the past that are held in memory, from 1.
-  /// - Returns: what was found, the kinds in the order of `Kind`; at most `maximumFindings` of each and a last one that
-  ///   counts the others. Empty for a sound store.
-  /// - Throws: `StoreFailure` when there is no store, or none that this program may open; `full` or `inputOutput` when the
-  ///   temporary file can't be written that holds what memory does not, which says nothing of the store.
+  /// Verifies the store in `directory`, which no daemon may be using. Changes no object, commit or log.
+  /// - Parameter heldObjects: the number of past objects held in memory, at least 1.
+  /// - Returns: the findings, with the kinds in the order of `Kind`: at most `maximumFindings` of each, and a last
+  ///   one that counts the others. Empty for a sound store.
+  /// - Throws: `StoreFailure` if there is no store, or none that this program may open; `full` or `inputOutput` if
+  ///   the temporary file can't be written, which is no finding about the store.
   public static func run(
     directory: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
   ) throws -> [Finding] {
@@ -123,7 +123,7 @@ public enum StoreCheck {
     return try run(file: path, model: model, heldObjects: heldObjects)
   }
 
-  /// Without a lock, which can't be taken there and which no daemon can have.
+  /// Checks a store on a read-only file system, without a lock. None can be taken there, and no daemon can have one.
   private static func run(
     onReadOnlyMedium path: String, _ directory: String, _ model: Model, _ heldObjects: Int
   ) throws -> [Finding] {
@@ -136,7 +136,7 @@ public enum StoreCheck {
     return try run(file: path, model: model, heldObjects: heldObjects)
   }
 
-  /// Verifies a store wherever its file lies, while nobody writes it.
+  /// Verifies a store at any path; no program may be writing it.
   static func run(
     file path: String, model: Model, heldObjects: Int = StoreCheck.heldObjects, temporaryPages: Int? = nil
   ) throws -> [Finding] {
@@ -161,7 +161,7 @@ public enum StoreCheck {
         findings.add(try checkWordTables(path, model: model))
       }
     } catch let error as DatabaseError {
-      // A log that finds no room for its index is not damaged.
+      // A WAL without space for its index is not damaged.
       let failure = SQLiteStore.failure(
         code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
       if let failure = failure as? StoreFailure, failure.code == .full { throw failure }
@@ -170,8 +170,8 @@ public enum StoreCheck {
     return findings.all
   }
 
-  /// The full-text indexes' own check, which SQLite gives only to those who may write. It writes nothing; when the
-  /// file is closed the log, sound as all the rest, is copied into the database.
+  /// Runs the full-text indexes' own check, for which SQLite requires a writable connection. It writes nothing; but
+  /// closing the file checkpoints the WAL, which is as sound as the rest.
   private static func checkWordTables(_ path: String, model: Model) throws -> FindingList {
     var findings = FindingList()
     try DatabaseQueue(path: path).inDatabase { database in
@@ -188,7 +188,7 @@ public enum StoreCheck {
   }
 }
 
-/// Findings, bounded for each kind.
+/// Findings, limited for each kind.
 struct FindingList {
   private var listed = [StoreCheck.Kind: [StoreCheck.Finding]]()
   private var counts = [StoreCheck.Kind: Int]()

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Derived attributes, computed again: counts from the relationships as they are, expressions from the object.
+/// Recomputation of derived attributes: counts from the stored relationships, expressions from the object.
 extension StoreChecker {
   mutating func checkDerived(_ image: ObjectImage, _ place: StoreCheck.Place) throws {
     for property in model.entity(image.id.entity)?.attributes ?? [] where property.attribute?.isDerived == true {

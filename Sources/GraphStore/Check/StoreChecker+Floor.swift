@@ -1,7 +1,7 @@
 import GRDBSQLite
 import GraphModel
 
-/// Where history was cut: the chain proves the fingerprint, a checksum the rest.
+/// The check of a pruned history's floor: the chain proves the fingerprint, a checksum the rest.
 extension StoreChecker {
   mutating func checkFloor() throws {
     guard try HistoryFloor.isThere(connection) else { return }
@@ -9,14 +9,14 @@ extension StoreChecker {
     let rows = try connection.statement("SELECT count(*), max(sum) FROM _floor")
     let (count, sum) = try connection.step(rows) ? (rows.integer(0), rows.integer(1)) : (0, 0)
     sqlite3_reset(rows.statement)
-    // None where the first pruning had only just begun.
+    // The table is empty if the first pruning was interrupted at its start.
     if count > 1 { report(.history, place, "has \(count) rows instead of one") }
     guard let floor = try HistoryFloor.read(connection) else { return }
     if floor.sum != sum { report(.history, place, "has changed") }
     if try layoutVersion() < HistoryFloor.layout {
       report(.store, place, "is there, and the file says that older programs may write it")
     }
-    // Whoever a pruned commit was made by must not come back as somebody new.
+    // The replica of a pruned commit must not be taken for a new one.
     let strays = try connection.statement(
       "SELECT replica FROM _pruned WHERE replica NOT IN (SELECT number FROM _replica)")
     while try connection.step(strays) {

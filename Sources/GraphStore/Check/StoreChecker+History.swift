@@ -2,9 +2,9 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// The past: the commits against their fingerprints, and the way back from the present to nothing.
+/// The check of history: the commits' fingerprints, and the walk from the present back to the empty graph.
 extension StoreChecker {
-  /// Every commit's fingerprint, from the one before it.
+  /// Recomputes every commit's fingerprint from the preceding one.
   mutating func checkChain() throws {
     let row = try connection.statement(
       """
@@ -12,7 +12,7 @@ extension StoreChecker {
         EXISTS (SELECT 1 FROM _model AS m WHERE m.number = model), outcome, counters, model FROM _commit
       LEFT JOIN _author AS a ON a.number = author LEFT JOIN _replica AS r ON r.number = replica ORDER BY revision
       """)
-    // Of a pruned store the chain begins where it was cut.
+    // In a pruned store the chain begins at the floor.
     let floor = try HistoryFloor.read(connection)
     var previous = floor?.fingerprint ?? 0
     var revision = floor?.revision ?? 0
@@ -35,7 +35,7 @@ extension StoreChecker {
       time = row.integer(1)
       previous = UInt64(bitPattern: row.integer(5))
       if previous != seal.fingerprint { report(.fingerprint, place, "is not as it was committed") }
-      // The fingerprint takes none for revision 0.
+      // The fingerprint can't represent 0 or less.
       if let undoes, undoes < 1 || undoes >= revision { report(.fingerprint, place, "undoes revision \(undoes)") }
       if row.integer(9) == 0 { report(.history, place, "was made under a model that the store does not keep") }
       if !row.isNull(10), findings.count(of: .model) == 0 { checkAnswer(row.blob(10), place) }
@@ -61,7 +61,7 @@ extension StoreChecker {
     return setbacks
   }
 
-  /// What a client is told that sends the transaction again.
+  /// Checks the answer to a client that sends the transaction again.
   private mutating func checkAnswer(_ bytes: [UInt8], _ place: StoreCheck.Place) {
     let kept = try? Committed(binary: bytes)
     let answer = kept.map { layout.numbers.present($0) }
@@ -70,8 +70,8 @@ extension StoreChecker {
     else { return report(.history, place, "keeps an answer that is not its own") }
   }
 
-  /// Takes the present back commit by commit: every image on the way must have the checksum that its commit recorded,
-  /// and the first commit must leave nothing.
+  /// Rolls the present back commit by commit. Every image on the way must have the checksum that its commit recorded,
+  /// and the first commit must leave an empty graph.
   mutating func checkHistory() throws {
     // SQLite keeps a database without a name in a temporary file.
     let queue = try DatabaseQueue(path: "", configuration: temporary)
@@ -79,7 +79,7 @@ extension StoreChecker {
     try queue.close()
   }
 
-  /// Nothing of it has to outlive the run.
+  /// The configuration of the temporary database, which needs no durability.
   private var temporary: Configuration {
     var configuration = Configuration()
     configuration.prepareDatabase { [temporaryPages] database in
@@ -98,7 +98,7 @@ extension StoreChecker {
     try history.forEachCommitNewestFirst(after: 0) { commit in
       let place = StoreCheck.Place(table: "_commit", row: commit.revision)
       let (gone, changes) = try past.present.with(commit.changes.map(\.id)) { present in
-        // An object that is met for the first time is met in its newest change.
+        // The walk meets each object first in its newest change.
         let gone = commit.changes.filter { $0.kind == .deleted && present[$0.id] == nil }
         return (gone.map(\.id), try history.takeBack(commit, in: &present))
       }
@@ -106,7 +106,7 @@ extension StoreChecker {
       for (recorded, change) in zip(commit.changes, changes) {
         let image = change.after ?? change.before
         if let image { past.countSequences(of: image, model) }
-        // Under an older version an object had other values: those commits have their fingerprints.
+        // Older model versions wrote other values; only the fingerprints protect those commits.
         guard commit.revision >= layout.since else { continue }
         if image.map({ Checksum.of(layout.numbers.stored($0).binary) }) != recorded.sum {
           problems.append((place, "does not lead to \(change.id) as it is"))
@@ -118,7 +118,7 @@ extension StoreChecker {
     }
     for (place, text) in problems { report(.history, place, text) }
     try past.present.forEachThere { image in
-      // What a pruned commit made is there at the floor, as that commit left it.
+      // An object from a pruned commit exists at the floor, as that commit left it.
       guard !(1...max(1, floor)).contains(image.revision) || floor == 0 else { return }
       report(.history, .init(object: image.id), "was there before its first commit")
     }
@@ -127,7 +127,7 @@ extension StoreChecker {
     attempt("the sequences") { try $0.checkSequences(past) }
   }
 
-  /// Every object that is there must have been made by some commit, be it one that was pruned.
+  /// Checks that a commit, possibly a pruned one, has inserted every present object.
   private mutating func checkPresent(against past: inout Past) throws {
     for table in layout.orderedTables {
       let row = try connection.statement(
@@ -136,7 +136,7 @@ extension StoreChecker {
         let id = ObjectID(key: row.id(0), entity: layout.numbers.entity(row, 1))
         guard try !past.present.contains(id) else { continue }
         if past.floor > 0, (1...past.floor).contains(row.integer(3)) {
-          // No commit that is kept shows the numbers that it was given.
+          // No kept commit contains the sequence numbers that the object was given.
           if let image = try objects.readImage(of: id) { past.countSequences(of: image, model) }
         } else {
           report(.history, .init(table: table.name, row: row.integer(2), object: id), "was made by no commit")
@@ -152,7 +152,7 @@ extension StoreChecker {
       let id = ObjectID(key: row.id(0), entity: layout.numbers.entity(row, 1))
       let place = StoreCheck.Place(table: "_tombstone", object: id)
       guard let (known, revision) = missing.first(id) else {
-        // Tombstones outlive the commits that they are of, until the object comes back.
+        // Tombstones outlive the pruned commits of their deletes, until the object is revived.
         let isOlder = past.floor > 0 && (1...past.floor).contains(row.integer(2))
         if isOlder, try !past.present.contains(id), try objects.find(id) == nil, isKnown(id.entity) { continue }
         report(.tombstone, place, "was deleted by no commit")
@@ -168,7 +168,7 @@ extension StoreChecker {
     }
   }
 
-  /// The number that a sequence gives next is one more than the highest that any object ever had.
+  /// Checks that the next number of each sequence is one more than the highest that any object ever had.
   private mutating func checkSequences(_ past: Past) throws {
     let row = try connection.statement("SELECT revision, counters FROM _commit ORDER BY revision DESC LIMIT 1")
     guard try connection.step(row) else { return }
@@ -179,29 +179,29 @@ extension StoreChecker {
       let (next, highest) = (counters[property.number] ?? 1, past.highest[property.number] ?? 0)
       if next <= highest {
         report(.sequence, place, "gives \(next) as the next \(property.name), and \(highest) has been given")
-        // Objects of an entity that is gone by now, or commits that are, may have had the numbers between.
+        // Pruned commits or objects of removed entities may have had the numbers between.
       } else if next > highest + 1, past.floor == 0, older.isEmpty {
         report(.sequence, place, "gives \(next) as the next \(property.name), and \(highest) was the last")
       }
     }
-    // What was a sequence in an older version is still counted, and nobody asks.
+    // A sequence of an older version is still counted, without effect.
     for number in counters.keys.sorted() where older.isEmpty && !sequences.contains(where: { $0.number == number }) {
       report(.sequence, place, "counts property \(number), which is no sequence")
     }
   }
 }
 
-/// What the way back has shown.
+/// The results of the walk back through history.
 private struct Past {
-  /// Commits up to it were pruned; 0 for none.
+  /// The revision of the last pruned commit; 0 for none.
   let floor: Revision
   var present: PastImages
-  /// Those that no later commit brought back.
+  /// Deleted objects that no later commit revived.
   var deleted = [ObjectID: Revision]()
-  /// The highest number that a sequence has given.
+  /// The highest number that each sequence has given.
   var highest = [PropertyNumber: Int64]()
 
-  /// Each once, by number.
+  /// The sequence attributes, each once, by number.
   static func sequences(of entities: [Entity]) -> [Property] {
     let all = entities.flatMap(\.attributes).filter { $0.attribute?.assignment == .sequence }
     return Dictionary(all.map { ($0.number, $0) }, uniquingKeysWith: { $1 }).values.sorted { $0.number < $1.number }
@@ -216,6 +216,6 @@ private struct Past {
 }
 
 extension [ObjectID: Revision] {
-  /// The key as it was put in: equality of ids leaves the entity out.
+  /// Returns the key as it was inserted: the equality of ids ignores the entity.
   fileprivate func first(_ id: ObjectID) -> (ObjectID, Revision)? { index(forKey: id).map { self[$0] } }
 }

@@ -1,7 +1,7 @@
 import GRDBSQLite
 import GraphModel
 
-/// What `_lost` says against the outcomes of commits, which are sealed: it only leads to them.
+/// The check of `_lost` against the outcomes of commits, to which its rows only point. The outcomes are sealed.
 extension StoreChecker {
   mutating func checkLosses() throws {
     let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")

@@ -1,20 +1,20 @@
 import GRDBSQLite
 import GraphModel
 
-/// The present: every object against its checksum, its model, and the indexes that stand for it.
+/// The check of the present: every object against its checksum, its model, and its index rows.
 extension StoreChecker {
-  /// - Parameter withWords: with what the full-text indexes know.
+  /// - Parameter withWords: whether the full-text indexes are checked too.
   mutating func checkObjects(of table: EntityTable, withWords: Bool = true) throws {
     let sums = try connection.statement("SELECT _sum FROM \(quoted(table.name)) WHERE _row = ?")
     let rows = try connection.statement(table.select + " ORDER BY t._row")
     var members = [String: Int]()
     var words = WordSums()
-    // The next start makes an index of other words again.
+    // The next start rebuilds an index from another version of the word splitter.
     let withWords = try withWords && !FullTextRebuild.isDue(database)
     while try connection.step(rows) {
       let number = rows.integer(0)
       var place = StoreCheck.Place(table: table.name, row: number)
-      // Before anything is read: reading a column may change what SQLite says of its form.
+      // First of all, because reading a column may convert its value and change its reported type.
       let forms = wrongForms(rows, table)
       let image: ObjectImage
       do {
@@ -55,15 +55,15 @@ extension StoreChecker {
     }
   }
 
-  /// Null for a property of another branch of the family, whose place holds something else here.
+  /// The property's value; null for another entity's property, because the slot holds another value here.
   func value(of property: Property, in image: ObjectImage) -> Value {
     model.entity(image.id.entity)?.property(property.number) == nil ? .null : image[property]
   }
 
   // MARK: - Forms
 
-  /// The columns that don't hold what their property is stored as. A reader would take most of them all the same, a
-  /// predicate in SQL would not.
+  /// The names of columns whose storage class differs from the property's. A reader would convert most of them, an
+  /// SQL predicate would not.
   private func wrongForms(_ row: Row, _ table: EntityTable) -> [String] {
     let entity = layout.numbers.entity(row, 2)
     let own = Set(table.shape(of: entity)?.columns.map(\.index) ?? [])
@@ -90,7 +90,7 @@ extension StoreChecker {
     }
   }
 
-  /// Values that are read alike whatever their bytes are: these must have the one form that the writer gives them.
+  /// Checks values that several encodings can represent. They must have the canonical one, which the writer uses.
   private mutating func checkForms(
     _ image: ObjectImage, _ row: Row, _ table: EntityTable, _ place: StoreCheck.Place
   ) {
@@ -111,7 +111,7 @@ extension StoreChecker {
     }
   }
 
-  /// No member twice, and in ascending order what has no order of its own.
+  /// Whether the list has no duplicates and, unless it is ordered, ascending ids.
   private static func isList(_ ids: [ObjectID], of property: Property) -> Bool {
     if property.relationship?.isOrdered == true { return Set(ids).count == ids.count }
     return zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
@@ -150,7 +150,7 @@ extension StoreChecker {
     for property in entity.relationships {
       guard let relationship = property.relationship else { continue }
       let isFoundByInverse = relationship.storage == .inverse
-      // A to-one whose other side keeps the reference is kept single by nothing but the rules.
+      // For a to-one stored only at its inverse, the rules alone guarantee a single object.
       let maximum = relationship.maximumCount ?? (isFoundByInverse && !relationship.isToMany ? 1 : nil)
       guard relationship.minimumCount != nil || maximum != nil else { continue }
       var count = image[property].objectIDs.count
@@ -167,7 +167,7 @@ extension StoreChecker {
     }
   }
 
-  /// Keys that two objects share, without asking the indexes that should have prevented it.
+  /// Finds keys that several objects share, without the unique indexes, which should have prevented it.
   mutating func checkKeys(of table: EntityTable) throws {
     for (owner, constraint) in EntityTable.constraints(of: table.root, model) {
       let columns = constraint.compactMap { table.column(of: $0) }
@@ -189,7 +189,7 @@ extension StoreChecker {
     }
   }
 
-  /// One-to-ones that are stored at both ends, of which one end says something else.
+  /// Finds one-to-ones that are stored at both ends and do not match.
   mutating func checkPairs(of table: EntityTable) throws {
     for column in table.columns {
       guard let name = column.references, let relationship = column.property.relationship,
@@ -210,7 +210,7 @@ extension StoreChecker {
     }
   }
 
-  // MARK: - The index of a to-many
+  // MARK: - To-many index
 
   private mutating func checkEdges(
     _ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ place: StoreCheck.Place, _ counts: inout [String: Int]

@@ -2,10 +2,10 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// The parts of batches' histories against what their commits say of them. That the changes in them lead back to the past
-/// is found with the rest of history.
+/// The check of batch history parts against the summaries in their commits. `checkHistory` checks the changes in
+/// them.
 extension StoreChecker {
-  /// A store that no program of the present layout has opened has no place for parts.
+  /// Whether the store has a `_part` table, which older layouts lack.
   func hasPlaceForParts() throws -> Bool { try layoutVersion() >= 2 }
 
   func layoutVersion() throws -> Int32 { try LayoutMark.read(database).layout }
@@ -28,7 +28,7 @@ extension StoreChecker {
       if found != parts { report(.history, place, "is in \(parts.count) parts, which are not as they were committed") }
     }
     let orphans = try connection.statement(
-      // Those of commits that were pruned go last, and mean nothing.
+      // An interrupted pruning may leave parts at or below the floor, which have no meaning.
       """
       SELECT DISTINCT revision FROM _part WHERE revision NOT IN (SELECT revision FROM _commit) AND revision > ?
       """)
@@ -38,7 +38,7 @@ extension StoreChecker {
     }
   }
 
-  /// What a commit would have to say of the parts that are there.
+  /// Returns the summary that a commit with the stored parts should have.
   private mutating func readParts(of revision: Revision, _ history: HistoryReader) throws -> HistoryParts {
     var found = HistoryParts()
     var entities = Set<EntityNumber>()

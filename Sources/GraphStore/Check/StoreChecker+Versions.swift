@@ -1,11 +1,11 @@
 import GraphModel
 
-/// What was written before a migration, in the form of the version that wrote it.
+/// Data written before a migration, in the form of the model version that wrote it.
 extension StoreChecker {
-  /// Whether the object's row is as an older version left it, and the migrations since.
+  /// Whether the row is as an older version and the migrations since have left it.
   func isOlder(_ image: ObjectImage, sum: UInt64?) throws -> Bool { try olderRows.contain(image, sum: sum) }
 
-  /// An entity that the model has, or had.
+  /// Whether the model has this entity, or had it in an older version.
   func isKnown(_ entity: EntityNumber) -> Bool {
     if model.entity(entity) != nil { return true }
     return layout.versions.contains {

@@ -1,15 +1,16 @@
 import GRDBSQLite
 import GraphModel
 
-/// The changes that hold a whole object: what they hold must be the object, and `_whole` must say where they are.
+/// The check of keyframes: each must equal its object, and `_whole` must list it.
 extension StoreChecker {
-  /// A store that no program of the present layout has opened has none.
+  /// Checks the keyframes; a store of an older layout has none.
   mutating func checkWholes() throws {
     guard try layoutVersion() >= 3 else { return }
     let history = HistoryReader(objects: objects)
     var held = Set<Place>()
     var problems = [(StoreCheck.Place, String)]()
-    // What an older version of the model wrote is told in the present one's terms, and never walked over.
+    // Commits of an older model version are read in the present version's terms, and reads of the past ignore their
+    // keyframes.
     let since = layout.since
     try history.forEachCommitNewestFirst(after: max(0, since - 1)) { commit in
       for change in commit.changes where change.kind == .updated && !change.values.isEmpty {

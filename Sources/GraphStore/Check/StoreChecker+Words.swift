@@ -2,8 +2,9 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// What the full-text indexes should hold, as one number for each: the sum of a hash of every pair of word and row.
-/// Two sets of pairs are compared without either being held in memory.
+/// A checksum of the expected content of each full-text index: the sum of a hash of every pair of term and row.
+///
+/// Two sets of pairs can thus be compared without holding either in memory.
 struct WordSums {
   private var sums = [String: UInt64]()
 
@@ -24,7 +25,7 @@ struct WordSums {
 }
 
 extension StoreChecker {
-  /// Every pair of word and row in the index, then every word looked up by itself: the way that a search goes.
+  /// Checks every pair of term and row in the index, then searches for every term, as a query does.
   mutating func checkWords(of index: EntityTable.WordTable, in table: EntityTable, _ expected: WordSums) throws {
     let (pairs, terms) = ("temp.\(quoted("\(index.name).pairs"))", "temp.\(quoted("\(index.name).terms"))")
     let name = "main, \(quoted(index.name))"
@@ -47,7 +48,7 @@ extension StoreChecker {
     }
   }
 
-  /// As bytes: a word that was cut may end within a character.
+  /// The query as bytes, because a truncated term may end within a character.
   private static func query(for word: [UInt8]) -> [UInt8] { [0x22] + word + [0x22] }
 
   private mutating func findMissingWords(of index: EntityTable.WordTable, in table: EntityTable) throws {
@@ -71,7 +72,7 @@ extension StoreChecker {
           .words, .init(table: table.name, row: row, object: image.id),
           "is not found by all words of \(index.property.name)")
       }
-      // Enough to be listed: the rest of a broken index is not worth hours.
+      // Stops at the limit for listed findings, because the rest of a broken index could take hours.
       if findings.count(of: .words) - before > StoreCheck.maximumFindings { return }
     }
     if findings.count(of: .words) == before {

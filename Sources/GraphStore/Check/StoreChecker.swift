@@ -3,23 +3,23 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// One run of the check over one connection: the steps in order, and what they share.
+/// One check of a store over one connection: the steps in order, and their shared state.
 struct StoreChecker {
   let database: Database
   let model: Model
   let layout: StoreLayout
   let objects: ObjectReader
-  /// The versions before the present one.
+  /// The rows of the model versions before the present one.
   let olderRows: OlderRows
   var older: [ObjectReader] { olderRows.readers }
   var findings: FindingList
-  /// Of the past, in memory at a time.
+  /// The number of past objects in memory.
   let heldObjects: Int
-  /// Pages that its temporary file may have; nil for as many as there is room for.
+  /// The page limit of the temporary file; nil for none.
   let temporaryPages: Int?
-  /// Why the check came to no result; nil when it did.
+  /// The failure because of which the check has no result; nil if it has one.
   private(set) var failure: StoreFailure?
-  /// What the full-text indexes should hold of the newest objects.
+  /// The newest objects' texts as the full-text indexes should have them.
   private(set) var indexed = IndexedTexts()
 
   init(
@@ -30,7 +30,7 @@ struct StoreChecker {
     self.database = database
     self.model = model
     self.findings = findings
-    // What can't be read is told by the steps.
+    // If the layout can't be read, the steps report it.
     layout = (try? StoreVersions.layout(database, model: model)) ?? StoreLayout(model: model)
     objects = ObjectReader(Connection(database), layout: layout)
     olderRows = OlderRows(objects.connection, layout: layout)
@@ -42,7 +42,7 @@ struct StoreChecker {
     findings.add(kind, place, text: text)
   }
 
-  /// A step that can't go on says so; the next one is tried all the same.
+  /// Runs a step; a step that fails reports why, and the next one runs anyway.
   mutating func attempt(_ what: String, _ step: (inout StoreChecker) throws -> Void) {
     do {
       try step(&self)
@@ -69,7 +69,7 @@ struct StoreChecker {
     attempt("the parts of commits") { try $0.checkParts() }
     attempt("the whole objects of history") { try $0.checkWholes() }
     attempt("what was lost in conflicts") { try $0.checkLosses() }
-    // What is stored means nothing under another model.
+    // Under another model the stored data can't be interpreted.
     guard findings.count(of: .model) == 0 else { return }
     attempt("the newest commits") { try $0.checkWatermark() }
     for table in layout.orderedTables {
@@ -80,9 +80,9 @@ struct StoreChecker {
     attempt("the history") { try $0.checkHistory() }
   }
 
-  // MARK: - What SQLite proves
+  // MARK: - SQLite's own checks
 
-  /// A torn file has more to say than anybody reads.
+  /// A severely damaged file would have more lines than are useful.
   private static let maximumIntegrityLines = 1_000
 
   private mutating func checkDatabase() throws {
@@ -98,9 +98,9 @@ struct StoreChecker {
     }
   }
 
-  /// The statements that made the tables, compared with those that the stored model gives.
+  /// Compares the statements that created the tables with those that the stored models produce.
   private mutating func checkSchema() throws {
-    // Usually one, and the very text of the model given.
+    // Usually there is one model, with exactly the source of the given one.
     let models = try String.fetchAll(database, sql: "SELECT source FROM _model ORDER BY number").compactMap { source in
       source == model.source ? model : try? Model(parsing: source.utf8)
     }
@@ -110,7 +110,7 @@ struct StoreChecker {
     }
     let isPruned = try HistoryFloor.isThere(connection)
     let hasSetbacks = try ClockSetbacks.areKept(connection)
-    // Migrated once more, without an object: the statements are the same.
+    // Repeats the migrations without objects, which produces the same statements.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
       try database.execute(
@@ -126,7 +126,7 @@ struct StoreChecker {
     let present = try Self.schema(of: database)
     if try !hasPlaceForParts() { expected = expected.filter { $0.value[1] != "_part" } }
     if try layoutVersion() < 3 { expected = expected.filter { $0.value[1] != "_whole" } }
-    // Of an older store, until there is something to write into it.
+    // An older store gets this table with its first lost value.
     if present["_lost"] == nil { expected = expected.filter { $0.value[1] != "_lost" } }
     for (name, sql) in expected.sorted(by: { $0.key < $1.key }) where present[name] != sql {
       report(.schema, .init(table: name), present[name] == nil ? "is not there" : "is not as it was made")
@@ -138,7 +138,7 @@ struct StoreChecker {
 
   private static func schema(of database: Database) throws -> [String: [String?]] {
     var schema = [String: [String?]]()
-    // Statistics may be gathered by anybody.
+    // Any program may have run ANALYZE.
     let sql = "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat*'"
     for row in try GRDB.Row.fetchAll(database, sql: sql) {
       schema[row[0] as String? ?? ""] = [row[1], row[2], row[3]]
@@ -152,7 +152,7 @@ struct StoreChecker {
     guard 0...head ~= watermark else {
       return report(.words, .init(table: "_words"), "says \(watermark), the newest commit is \(head)")
     }
-    // Without an index nothing moves the watermark, and all of history would lie behind it.
+    // Without an index the watermark never moves, and the texts of all history would be read.
     guard layout.orderedTables.contains(where: { !$0.wordTables.isEmpty }) else { return }
     if let floor = try HistoryFloor.read(connection), watermark < floor.revision {
       report(.words, .init(table: "_words"), "says \(watermark), and history goes back to \(floor.revision) only")
@@ -162,7 +162,7 @@ struct StoreChecker {
 
   // MARK: - The store's own rows
 
-  /// Of the model of the same name in another version.
+  /// The part of the message about another version of the same model.
   private func versions(_ source: String) -> String {
     guard let json = try? JSON(parsing: source), json["name"]?.stringValue == model.name,
       let version = json["version"]?.integerValue, version != Int64(model.version)
@@ -192,7 +192,7 @@ struct StoreChecker {
         report(.store, .init(table: "_model", row: models.integer(0)), "has changed")
       }
     }
-    // With another model than the store's nothing is known of its versions: that is said below.
+    // Under another model the versions are unknown, which is reported below.
     for version in layout.versions where newest == model.hash.bytes {
       let known = try Int64.fetchOne(
         database, sql: "SELECT sum FROM _version WHERE model = ?", arguments: [version.number])

@@ -5,11 +5,12 @@ import GraphModel
   import Glibc
 #endif
 
-/// The log beside a database, looked at before SQLite takes it up: once it has, what follows a damaged frame is
-/// overwritten.
+/// The check of the WAL beside a database before SQLite opens it.
+///
+/// SQLite would overwrite everything behind a damaged frame.
 enum WriteAheadLogFile {
-  /// - Parameter path: of the database.
-  /// - Throws: `StoreFailure(.corrupt)` when commits are missing from the log's middle. Nothing was touched.
+  /// - Parameter path: the path of the database.
+  /// - Throws: `StoreFailure(.corrupt)` if commits are missing from the middle of the WAL. No file was changed.
   static func refuseLoss(beside path: String) throws {
     guard let loss = try loss(beside: path) else { return }
     throw StoreFailure(
@@ -30,7 +31,7 @@ enum WriteAheadLogFile {
       throw StoreFiles.failure("\(log) can't be read", errno)
     }
     defer { close(descriptor) }
-    // A program that does not know our lock may be writing: a log that was begun anew meanwhile is looked at again.
+    // A program that ignores our lock may be writing. If the WAL restarts during the scan, the scan is repeated.
     for _ in 0..<3 {
       let header = try bytes(of: descriptor, 0..<WriteAheadLogScan.headerSize, log)
       var status = stat()

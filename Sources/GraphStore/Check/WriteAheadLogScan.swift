@@ -1,50 +1,52 @@
-/// Looks for commits that a write-ahead log has lost from its middle.
+/// Finds commits that a write-ahead log has lost from its middle.
 ///
-/// SQLite takes a log up to the first frame whose checksum is wrong and drops what follows without a word. That is
-/// right for the tail that a power cut tore, and wrong for a flipped byte before commits that were acknowledged. The
-/// checksum of a frame covers that of the frame before it, so a frame behind a damaged one can still be verified: from
-/// the checksum that its predecessor *says* it has.
+/// SQLite reads a WAL up to the first frame whose checksum is wrong and silently drops the rest. That is right for a
+/// tail torn by a power failure, and wrong for a flipped byte before acknowledged commits. A frame's checksum covers
+/// that of the preceding frame, so a frame behind a damaged one can still be verified: from the checksum *stored* in
+/// its predecessor.
 ///
-/// The rule: something is lost when, at or behind the first bad frame, a frame that ends a commit is followed by a
-/// frame with the log's own salts that verifies from it.
+/// The rule: commits are lost if, at or behind the first bad frame, a frame that ends a commit is followed by a frame
+/// with the WAL's current salts that verifies from it.
 ///
-/// Why that never refuses a torn tail: the follower's checksum continues the one of the frame before it, so it was
-/// written when that frame stood there and SQLite took it for committed. With synchronous=FULL it does so only after a
-/// sync of everything up to it, and under the same salts never writes there again. So whatever is bad up to that frame
-/// was good on the disk once. What a power cut leaves is different: old salts (a log that was begun anew), frames of a
-/// transaction that was given back or whose sync failed (a commit frame perhaps, but nothing that continues it), or
-/// pieces of the one transaction that was being written (which has one commit frame, its last).
+/// This rule never refuses a torn tail. The follower's checksum continues that of the frame before it, so it was
+/// written when that frame was in place and SQLite considered it committed. With synchronous=FULL, SQLite does so
+/// only after a sync of everything up to that frame, and under the same salts it never writes there again. So
+/// everything bad up to that frame was once good on disk. A power failure leaves something different: old salts (a
+/// restarted WAL), frames of a transaction that was rolled back or whose sync failed (possibly with a commit frame,
+/// but with no frame that continues it), or parts of the one transaction being written (whose only commit frame is
+/// its last).
 ///
-/// A frame that verifies alone is no proof: the disk may have kept a later page of that last transaction and lost an
-/// earlier one. Hence damage within the newest commit can't be told from a torn tail: no file alone can show it.
+/// A frame that merely verifies is no proof: the disk may have kept a later page of that last transaction and lost an
+/// earlier one. Hence damage within the newest commit can't be distinguished from a torn tail; the file alone never
+/// contains that information.
 struct WriteAheadLogScan {
-  /// A hole: what was behind it is still there.
+  /// A gap in the WAL, with sound frames behind it.
   struct Loss: Hashable {
-    /// The first frame that SQLite does not take, from 1; 0 is the log's header.
+    /// The first frame that SQLite rejects, counted from 1; 0 is the WAL's header.
     let frame: Int
-    /// Where it begins in the file.
+    /// The frame's offset in the file.
     let offset: Int
-    /// A sound frame of a later commit.
+    /// The number of a sound frame of a later commit.
     let survivor: Int
   }
 
   static let headerSize = 32
   static let frameHeaderSize = 24
-  /// So many bytes are read at once, or one frame.
+  /// The maximum number of bytes per read, unless a frame is larger.
   static let pieceSize = 256 << 10
 
   private let size: Int
   private let read: (Range<Int>) throws -> [UInt8]
 
   /// - Parameters:
-  ///   - size: of the log, in bytes.
-  ///   - read: gives the bytes of a range, or fewer at the end.
+  ///   - size: the WAL's size in bytes.
+  ///   - read: returns the bytes of a range, fewer at the end of the file.
   init(size: Int, read: @escaping (Range<Int>) throws -> [UInt8]) {
     self.size = size
     self.read = read
   }
 
-  /// - Parameter pageSize: the database's, for a log whose own header is damaged.
+  /// - Parameter pageSize: the database's page size, for a WAL whose header is damaged.
   func loss(pageSize: Int) throws -> Loss? {
     guard size >= Self.headerSize else { return nil }
     let header = try read(0..<Self.headerSize)
@@ -52,14 +54,14 @@ struct WriteAheadLogScan {
     if let log = LogHeader(header) {
       return try loss(pageSize: log.pageSize, salts: log.salts, from: log.sum, isBigEndian: log.isBigEndian)
     }
-    // Which order the sums were made in stands in the header, too.
+    // The damaged header would have contained the byte order of the checksums too.
     return try loss(pageSize: pageSize, salts: nil, from: nil, isBigEndian: false)
       ?? loss(pageSize: pageSize, salts: nil, from: nil, isBigEndian: true)
   }
 
   /// - Parameters:
-  ///   - salts: nil for those of the first frame.
-  ///   - start: the header's sum; nil when the header is damaged, and with it the first frame's beginning.
+  ///   - salts: the WAL's salts; nil for those of the first frame.
+  ///   - start: the header's checksum; nil if the header is damaged, so that the first frame can't be verified.
   private func loss(pageSize: Int, salts: UInt64?, from start: LogSum?, isBigEndian: Bool) throws -> Loss? {
     let frameSize = Self.frameHeaderSize + pageSize
     let count = (size - Self.headerSize) / frameSize
@@ -98,12 +100,12 @@ struct WriteAheadLogScan {
   }
 }
 
-/// SQLite's running sum over a log: two words that take in eight bytes a step.
+/// SQLite's running checksum over a WAL: two words, updated by eight bytes at a time.
 struct LogSum: Hashable {
   var first: UInt32
   var second: UInt32
 
-  /// - Parameter bytes: a multiple of eight.
+  /// - Parameter bytes: its length is a multiple of eight.
   mutating func add(_ bytes: ArraySlice<UInt8>, isBigEndian: Bool) {
     var (a, b) = (first, second)
     bytes.withUnsafeBytes { bytes in
@@ -117,7 +119,7 @@ struct LogSum: Hashable {
     (first, second) = (a, b)
   }
 
-  /// The sum after a frame: the first eight bytes of its header, and the page.
+  /// The checksum after a frame, which covers the first eight bytes of the frame's header, and the page.
   func adding(frame bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> LogSum {
     var sum = self
     sum.add(bytes.prefix(8), isBigEndian: isBigEndian)
@@ -126,7 +128,7 @@ struct LogSum: Hashable {
   }
 }
 
-/// The log's first 32 bytes; nil when SQLite would not take them.
+/// The WAL's first 32 bytes; nil if SQLite would reject them.
 private struct LogHeader {
   let pageSize: Int
   let salts: UInt64
@@ -147,14 +149,14 @@ private struct LogHeader {
   }
 }
 
-/// A frame's header, and what its sum ought to be.
+/// A frame's header, and its recomputed checksum.
 private struct LogFrame {
   let page: UInt32
-  /// It carries the size of the database after the commit.
+  /// Whether the header contains the database's size after a commit.
   let endsCommit: Bool
   let salts: UInt64
   let stored: LogSum
-  /// From its contents and its predecessor's stored sum; nil where nobody asked.
+  /// Recomputed from the content and the predecessor's stored checksum; nil if that was not necessary.
   var computed: LogSum?
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -164,8 +166,9 @@ private struct LogFrame {
     stored = LogSum(first: word(bytes, at: 16), second: word(bytes, at: 20))
   }
 
-  /// Whether `next` continues this frame: from its sum as it is written, or, should just that be damaged, from the sum
-  /// that its contents give.
+  /// Whether `next` continues this frame, from its stored checksum or from the recomputed one.
+  ///
+  /// The latter covers the case that only the stored checksum is damaged.
   func leads(to next: LogFrame, _ bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> Bool {
     if stored.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored { return true }
     return computed.map { $0.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored } ?? false

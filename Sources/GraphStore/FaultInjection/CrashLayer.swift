@@ -2,10 +2,11 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// The layer itself: an `sqlite3_vfs` that forwards to the default one. Each open file has a number of ours behind
-/// SQLite's own structure; what is known of it stands in a table.
+/// An `sqlite3_vfs` that forwards to the default one and injects faults.
+///
+/// A number stored before the wrapped file identifies each open file; a table holds its other data.
 enum CrashLayer {
-  /// What lies before the wrapped file in the memory that SQLite gives.
+  /// The data before the wrapped file in the memory that SQLite allocates.
   private struct Header {
     var base: sqlite3_file
     var number: Int64
@@ -42,7 +43,7 @@ enum CrashLayer {
     sqlite3_vfs_register(layer, 1)
   }
 
-  /// A connection of before the crash closes: what it would tidy away belongs to the next one.
+  /// Whether a connection from before the crash still has files open. A file that it deletes belongs to the next one.
   private static func isDead(_ path: String) -> Bool {
     guard let folder = CrashableFiles.folder(of: path) else { return false }
     return files.withLock { files in
@@ -94,7 +95,7 @@ enum CrashLayer {
   private static let syncFailed = SQLITE_IOERR | 4 << 8
   private static let lockFailed = SQLITE_IOERR | 15 << 8
 
-  /// What happens to an operation: forwarded, failed, or dropped because the machine is off.
+  /// Returns the open file and the result code of an operation; SQLITE_OK forwards the operation.
   private static func verdict(
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ operation: Operation
   ) -> (file: OpenFile?, code: Int32) {
@@ -102,7 +103,7 @@ enum CrashLayer {
     guard let open = files.withLock({ $0.open[number] }) else { return (nil, SQLITE_OK) }
     let code = CrashableFiles.folders.withLock { folders -> Int32 in
       guard let folder = folders[open.folder] else { return SQLITE_OK }
-      // The dead may still give back what they hold.
+      // Connections from before the crash may still release their locks.
       if folder.generation != open.generation { return operation == .lock ? SQLITE_OK : SQLITE_IOERR }
       switch (folder.fault, operation) {
       case (.cannotLock, .lock): return lockFailed
@@ -127,7 +128,7 @@ enum CrashLayer {
       case (.system(let error, let atSyncOnly), .write):
         if atSyncOnly { return SQLITE_OK }
         errno = error
-        // As SQLite's own layer does.
+        // As in SQLite's own VFS.
         return error == ENOSPC ? SQLITE_FULL : writeFailed
       case (.system(let error, _), .sync):
         errno = error
@@ -137,7 +138,7 @@ enum CrashLayer {
     return (open, code)
   }
 
-  /// As when the system refuses it: the layer below still has the lock.
+  /// Whether an unlock must fail as if the system refused it; the default VFS keeps the lock.
   private static func unlockFails(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
     let number = number(file)
     guard let open = files.withLock({ $0.open[number] }) else { return false }
@@ -197,7 +198,7 @@ enum CrashLayer {
     let (open, code) = verdict(file, .sync)
     guard code == SQLITE_OK else { return code }
     guard let open else { return wrapped.pointee.pMethods.pointee.xSync(wrapped, flags) }
-    // What is watched need not reach the real disk: the layer is the disk.
+    // Watched files need no real sync, because this layer simulates the disk.
     CrashableFiles.folders.withLock {
       $0[open.folder]?.unsynced[open.path] = nil
       $0[open.folder]?.syncs += 1
@@ -261,7 +262,7 @@ enum CrashLayer {
     io.xShmUnmap = { file, delete in
       CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xShmUnmap($0, delete) } ?? SQLITE_ERROR
     }
-    // No memory mapping: every read and write comes through here.
+    // Disables memory mapping, so that every read and write passes through this layer.
     io.xFetch = { _, _, _, address in
       address?.pointee = nil
       return SQLITE_OK

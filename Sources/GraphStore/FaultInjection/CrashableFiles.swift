@@ -2,39 +2,39 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// Files that can lose what was not synchronized: a layer over SQLite's own file system, for tests and simulations.
+/// Files that can lose unsynced writes: a VFS over SQLite's default one, for tests and simulations.
 ///
-/// It sees every write, truncation and sync that SQLite makes below the watched folders, and remembers what each write
-/// replaced until the file is synchronized. `crash` turns the files back to what was durable, as a power cut would.
-/// Nothing outside the watched folders is looked at, and no product installs it.
+/// It intercepts every write, truncation and sync of SQLite below the watched folders, and records the bytes that
+/// each write replaced until the file is synced. `recover` restores the durable state, as after a power failure.
+/// Files outside the watched folders are not affected, and no product installs it.
 public enum CrashableFiles {
-  /// What can be made to fail below a watched folder.
+  /// A fault to inject below a watched folder.
   public enum Fault: Sendable {
-    /// Writes and syncs fail: the disk has no room.
+    /// Writes and syncs fail: the disk has no space.
     case full
-    /// So many more writes and syncs succeed.
+    /// The given number of writes and syncs succeed, then the disk is full.
     case fullAfter(operations: Int)
     /// Writes and syncs fail: the disk is broken.
     case inputOutput
-    /// Writes and syncs fail: nobody may write there.
+    /// Writes and syncs fail: the user has no permission to write.
     case readOnly
-    /// So many more writes and syncs succeed; the next one meets a machine without power.
+    /// The given number of writes and syncs succeed; at the next one the power fails.
     case powerCutAfter(operations: Int)
     /// Writes succeed and syncs don't.
     case notSynchronized
-    /// Writes and syncs, or syncs alone, fail with an error of the system.
+    /// Writes and syncs, or syncs alone, fail with a system error.
     case system(error: Int32, atSyncOnly: Bool)
-    /// The file system knows no locks.
+    /// The file system supports no locks.
     case cannotLock
-    /// The next unlock of a reader's mark that was locked to be moved fails; those behind it succeed.
+    /// The next unlock of a read mark that was locked exclusively fails; later unlocks succeed.
     case cannotUnlockOnce
   }
 
   struct Folder {
     var unsynced = [String: [UndoEntry]]()
-    /// Connections of before the crash can write nothing any more.
+    /// Connections of an earlier generation can't write.
     var generation = 0
-    /// The power is gone, and nothing is opened before `recover`.
+    /// Whether the power is off; then no file can be opened before `recover`.
     var isOff = false
     var fault: Fault?
     var syncs = 0
@@ -45,19 +45,19 @@ public enum CrashableFiles {
     }
   }
 
-  /// What a write or a truncation replaced.
+  /// The bytes that a write or a truncation replaced.
   struct UndoEntry {
     let offset: Int64
-    /// Shorter than the write where the file ended.
+    /// Shorter than the write at the end of the file.
     let old: [UInt8]
-    /// The file's size before.
+    /// The file's size before the write.
     let size: Int64
   }
 
   static let folders = Mutex<[String: Folder]>([:])
   private static let installed = Mutex(false)
 
-  /// Watches everything below `path`; the layer becomes SQLite's default with the first call.
+  /// Watches all files below `path`. The first call makes the layer SQLite's default VFS.
   public static func watch(_ path: String) {
     installed.withLock { isInstalled in
       if !isInstalled { CrashLayer.install() }
@@ -66,23 +66,24 @@ public enum CrashableFiles {
     folders.withLock { $0[path] = $0[path] ?? Folder() }
   }
 
-  /// Looks at the folder no more; its files stay as they are.
+  /// Stops watching the folder; its files stay as they are.
   public static func unwatch(_ path: String) { folders.withLock { $0[path] = nil } }
 
-  /// The power goes: connections that are open can write no more. Close them, then call `recover`.
+  /// Simulates a power failure: open connections can no longer write. Close them, then call `recover`.
   public static func crash(_ path: String) {
     folders.withLock { $0[path]?.generation += 1 }
   }
 
-  /// The power goes in the middle of whatever runs: it can write no more, and open nothing either.
+  /// Simulates a power failure in the middle of an operation. Open connections can't write, and no file can be
+  /// opened.
   public static func cutPower(_ path: String) {
     folders.withLock { $0[path]?.cutPower() }
   }
 
-  /// Whether the power was cut, and `recover` has not been called since.
+  /// Whether the power was cut and `recover` has not been called since.
   public static func isOff(_ path: String) -> Bool { folders.withLock { $0[path]?.isOff ?? false } }
 
-  /// After the dead connections are closed: the files as the disk has them.
+  /// Restores the durable state of the files; call it after the old connections are closed.
   public static func recover(_ path: String) {
     let lost = folders.withLock { folders in
       defer {
@@ -100,19 +101,19 @@ public enum CrashableFiles {
       }
       close(descriptor)
     }
-    // The log's index is memory: it goes with the machine.
+    // The WAL index is shared memory, which does not survive.
     for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] where name.hasSuffix("-shm") {
       unlink(path + "/" + name)
     }
   }
 
-  /// Makes writes below the folder fail; nil mends it.
+  /// Makes writes below the folder fail; nil ends the fault.
   public static func fail(_ path: String, with fault: Fault?) { folders.withLock { $0[path]?.fault = fault } }
 
-  /// How often SQLite has synchronized a file below the folder.
+  /// The number of syncs below the folder.
   public static func syncs(_ path: String) -> Int { folders.withLock { $0[path]?.syncs ?? 0 } }
 
-  /// The watched folder that holds the file, and its generation.
+  /// The watched folder that contains the file, and its generation.
   static func folder(of file: String) -> (path: String, generation: Int)? {
     folders.withLock { folders in
       for (path, folder) in folders where file.hasPrefix(path + "/") { return (path, folder.generation) }

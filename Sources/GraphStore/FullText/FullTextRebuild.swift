@@ -1,15 +1,16 @@
 import GRDB
 import GraphModel
 
-/// Makes the full-text indexes of a store again whose words another version of `WordSplitter` has split. A program that
-/// opens or migrates the store does it in one transaction with the new mark in `user_version`: after a crash the indexes
-/// are as they were, and so is the mark.
+/// Rebuilds a store's full-text indexes if another version of `WordSplitter` has split their words.
+///
+/// The program that opens or migrates the store does this in one transaction with the new mark in `user_version`. So
+/// after a crash both the indexes and the mark are unchanged.
 enum FullTextRebuild {
   static func isDue(_ database: Database) throws -> Bool {
     try LayoutMark.read(database).words != WordSplitter.version
   }
 
-  /// Call within a transaction.
+  /// Rebuilds all indexes; call it within a transaction.
   static func perform(_ connection: Connection, layout: StoreLayout, head: Revision) throws {
     for table in layout.orderedTables {
       for words in table.wordTables {
@@ -22,7 +23,7 @@ enum FullTextRebuild {
     try connection.run(mark)
   }
 
-  /// Feeds an empty index with all texts that are there.
+  /// Fills an empty index with all existing texts.
   static func fill(_ words: EntityTable.WordTable, of table: EntityTable, _ connection: Connection) throws {
     guard let column = table.column(of: words.property.number) else { return }
     let name = quoted(column.name)

@@ -1,11 +1,11 @@
 import GraphModel
 
-/// What the full-text indexes know of the objects that have changed since the watermark, told by history.
+/// The objects changed since the watermark, as the full-text indexes have them. Computed from history.
 struct IndexedTexts {
-  /// By object: its image at the watermark; nil when the indexes know none, because it was inserted since, or deleted,
-  /// which takes its words out at once.
+  /// The image of each object at the watermark. Nil if the indexes do not contain it: it was inserted since, or
+  /// deleted, which removes its words at once.
   private(set) var images = [ObjectID: ObjectImage?]()
-  /// How much has happened since, as the feed counts it.
+  /// The amount of changes since the watermark, counted as the feed does.
   private(set) var changes = 0
   private(set) var bytes = 0
 
@@ -24,6 +24,6 @@ struct IndexedTexts {
     for (id, image) in present { images[id] = .some(deleted.contains(id) ? nil : image) }
   }
 
-  /// The image that the indexes know of an object that is there.
+  /// The image of an existing object as the indexes have it.
   func known(_ image: ObjectImage) -> ObjectImage? { images[image.id] ?? image }
 }

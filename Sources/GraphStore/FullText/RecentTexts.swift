@@ -1,12 +1,13 @@
 import GraphModel
 
-/// The objects that the full-text indexes do not know yet, as one read transaction sees them: those that have changed
-/// since the watermark. A few hundred at most, so a search looks into each.
+/// The objects that the full-text indexes lack, as one read transaction sees them.
+///
+/// These are the objects changed since the watermark. There are at most a few hundred, so a search examines each.
 struct RecentTexts {
   let watermark: Revision
   private var images = [(row: Int64, image: ObjectImage)]()
 
-  /// - Parameter past: set where names mean the graph as it was: what was touched since then the indexes know otherwise.
+  /// - Parameter past: set if table names resolve to a past state; its objects are not as the indexes have them.
   init(_ history: HistoryReader, past: PastScope? = nil) throws {
     watermark = try WordFeed.watermark(history.objects.connection)
     var seen = Set<ObjectID>()
@@ -23,7 +24,7 @@ struct RecentTexts {
     }
   }
 
-  /// The rows whose property has words that begin with these.
+  /// The rows whose property contains words that begin with the given ones.
   func rows(of property: Property, model: Model, words: [String]) -> [Int64] {
     let search = SearchWords(words)
     return images.compactMap { row, image in

@@ -1,13 +1,14 @@
 import GRDBSQLite
 import GraphModel
 
-/// Feeds the full-text indexes behind the commits: an index that is written with every commit costs a small one more
-/// than everything else in it, and several hundred texts at once cost little more than one.
+/// Updates the full-text indexes behind the commits.
 ///
-/// `_words` tells the revision up to which the indexes are right, the *watermark*. A search asks them about rows that
-/// are no newer and looks into the newer ones itself (`RecentTexts`), so its answer is exact. What is newer has a
-/// bound: the feed runs inside the transaction that reaches it. A delete takes its words out at once, so that nothing
-/// stands in an index for a row that is gone. After a crash what waits is found again in history.
+/// Updating an index with every commit would more than double the cost of a small one, while several hundred texts at
+/// once cost little more than one. `_words` contains the revision up to which the indexes are complete, the
+/// *watermark*. A search uses the indexes for rows that are not newer, and examines the newer ones itself
+/// (`RecentTexts`), so its answer is exact. The number of newer ones is bounded: the transaction that reaches the
+/// bound updates the indexes. A delete removes its words at once, so no index contains a deleted row. After a crash,
+/// the pending updates are recomputed from history.
 final class WordFeed {
   private struct Place: Hashable {
     let property: PropertyNumber
@@ -16,23 +17,23 @@ final class WordFeed {
 
   private struct Waiting {
     let table: EntityTable.WordTable
-    /// The text that the index knows; nil when it knows none for this row.
+    /// The text in the index; nil if the index has none for this row.
     let indexed: String?
     var present: String?
   }
 
   private let connection: Connection
-  /// Changes that may wait.
+  /// The number of changes that may be pending.
   private let limit: Int
   private let isNeeded: Bool
   private(set) var watermark: Revision = 0
   private var waiting = [Place: Waiting]()
   private var changes = 0
   private var bytes = 0
-  /// Something was fed that the watermark does not cover yet.
+  /// Whether updates were written that the watermark does not cover yet.
   private var isInBatch = false
 
-  /// Objects that changed, texts or not, have at most this many bytes: a search reads them all.
+  /// The maximum size of the pending objects, with or without texts, because a search reads them all.
   private static let maximumBytes = 4 << 20
 
   init(_ connection: Connection, layout: StoreLayout, limit: Int) {
@@ -41,7 +42,7 @@ final class WordFeed {
     isNeeded = layout.orderedTables.contains { !$0.wordTables.isEmpty }
   }
 
-  // MARK: - What happens to texts
+  // MARK: - Changes of texts
 
   func inserted(_ text: String?, row: Int64, _ table: EntityTable.WordTable) {
     guard let text, !text.isEmpty else { return }
@@ -53,16 +54,17 @@ final class WordFeed {
     put(waiting[place].map { $0.indexed } ?? old, new, place, table)
   }
 
-  /// A text whose object is deleted.
+  /// The text of a deleted object.
   struct Leaving {
     let text: String?
     let row: Int64
     let table: EntityTable.WordTable
   }
 
-  /// Takes the words out of the indexes at once. In the order of the rows: SQLite's index writes out what it has
-  /// gathered whenever a row comes before the last one, which for 10,000 texts costs more than all the rest of the
-  /// delete.
+  /// Removes the words of deleted objects from the indexes at once.
+  ///
+  /// In row order: FTS5 flushes its buffer whenever a rowid is lower than the preceding one, which for 10,000 texts
+  /// costs more than the rest of the delete.
   func deleted(_ texts: [Leaving]) throws {
     let inOrder = texts.sorted { ($0.table.property.number, $0.row) < ($1.table.property.number, $1.row) }
     for leaving in inOrder {
@@ -75,17 +77,17 @@ final class WordFeed {
     waiting[place] = Waiting(table: table, indexed: indexed, present: present)
   }
 
-  // MARK: - Feeding
+  // MARK: - Updating the indexes
 
-  /// Call for each commit, once its rows are written.
-  /// - Parameter size: the bytes of all images that it changed.
+  /// Counts a commit; call it for each commit after its rows are written.
+  /// - Parameter size: the size in bytes of all changed images.
   func committed(changes count: Int, size: Int) {
     changes += max(1, count)
     bytes += size
   }
 
-  /// Call before COMMIT: feeds when enough waits.
-  /// - Parameter head: the revision that the transaction leads to.
+  /// Updates the indexes if enough is pending; call it before COMMIT.
+  /// - Parameter head: the revision of the transaction.
   func feedIfDue(head: Revision) throws {
     guard isNeeded, isDue else { return }
     try feed()
@@ -95,7 +97,7 @@ final class WordFeed {
     reset(to: head)
   }
 
-  /// Before history loses what it had up to a revision: the indexes must know all of it.
+  /// Updates the indexes up to a revision before history up to it is pruned.
   func feedAll(upTo floor: Revision, head: Revision) throws {
     guard isNeeded, watermark < floor else { return }
     changes = max(changes, limit, 1)
@@ -104,8 +106,8 @@ final class WordFeed {
 
   private var isDue: Bool { changes >= limit || bytes >= Self.maximumBytes }
 
-  /// In the middle of a batch: feeds when enough waits. The watermark stays until the batch's end, which must feed what
-  /// is left: `feedIfDue` would leave it.
+  /// Updates the indexes in the middle of a batch if enough is pending. The watermark stays until `endBatch`, which
+  /// must be called then: `feedIfDue` alone would leave the rest pending.
   func feedInBatch() throws {
     guard isNeeded, isDue else { return }
     try feed()
@@ -114,7 +116,7 @@ final class WordFeed {
     isInBatch = true
   }
 
-  /// At the end of a batch: the indexes are right up to it.
+  /// Completes the indexes at the end of a batch.
   func endBatch(head: Revision) throws {
     guard isNeeded, isInBatch else { return }
     changes = max(changes, limit)
@@ -140,7 +142,7 @@ final class WordFeed {
 
   private func reset(to revision: Revision) {
     watermark = revision
-    // One huge commit does not leave its memory behind.
+    // Releases the memory that one huge commit needed.
     waiting.removeAll(keepingCapacity: waiting.capacity <= 8 * limit)
     (changes, bytes) = (0, 0)
     isInBatch = false
@@ -154,7 +156,7 @@ final class WordFeed {
     return try connection.step(row) ? row.integer(0) : 0
   }
 
-  /// What waits according to the store: the commits since the watermark, played again.
+  /// Recomputes the pending updates from the commits since the watermark.
   func reload(_ history: HistoryReader) throws {
     reset(to: try Self.watermark(connection))
     guard isNeeded else { return }

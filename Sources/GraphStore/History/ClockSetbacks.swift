@@ -1,16 +1,18 @@
 import GRDBSQLite
 import GraphModel
 
-/// The commits at which the clock had gone back: their times lie below those of the commits before them. Between two of
-/// them times rise with revisions, so a time is searched for by halves in one such run. `_setback` has a row for each,
-/// with its time and the one before; it is made with the first of them, and a store whose clock never went back has none.
+/// The commits at which the clock had gone back, so that their times are below those of earlier commits.
+///
+/// Between two of them times rise with revisions, so a binary search for a time works within such a run. `_setback`
+/// has a row for each, with its time and the preceding one. The table is created with the first row, so a store whose
+/// clock never went back has none.
 enum ClockSetbacks {
   static let creation = """
     CREATE TABLE IF NOT EXISTS _setback (revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, \
     previous INTEGER NOT NULL)
     """
 
-  /// Whether there has been one.
+  /// Whether the table exists.
   static func areKept(_ connection: Connection) throws -> Bool {
     let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_setback'")
     defer { sqlite3_reset(table.statement) }
@@ -26,7 +28,7 @@ enum ClockSetbacks {
     try connection.run(row)
   }
 
-  /// Commits up to a revision were pruned. Called inside their transaction.
+  /// Removes the rows of pruned commits; called within the pruning transaction.
   static func prune(through floor: Revision, _ connection: Connection) throws {
     guard try areKept(connection) else { return }
     let delete = try connection.statement("DELETE FROM _setback WHERE revision <= ?")
@@ -34,7 +36,7 @@ enum ClockSetbacks {
     try connection.run(delete)
   }
 
-  /// The latest time from before the clock went back; nil where it never did.
+  /// The latest time from before a setback; nil if there was none.
   static func latest(_ connection: Connection) throws -> Timestamp? {
     guard try areKept(connection) else { return nil }
     let row = try connection.statement("SELECT max(previous) FROM _setback")
@@ -43,12 +45,12 @@ enum ClockSetbacks {
   }
 }
 
-/// Searches for times, among the commits from `first` to `last`, which must all be there.
+/// Searches for times among the commits from `first` to `last`, all of which must exist.
 extension HistoryReader {
-  /// The newest commit with this time or an earlier one; nil for none.
+  /// The newest commit at or before a time; nil for none.
   func newestCommit(upTo time: Timestamp, from first: Revision, through last: Revision) throws -> Revision? {
     guard first <= last else { return nil }
-    // The newest run that begins early enough: later ones lie behind that time as a whole.
+    // The newest run that begins early enough; later runs are completely after the time.
     let begin = try setback("time <= ?3 ORDER BY revision DESC", time, from: first, through: last) ?? first
     guard try self.time(of: begin) <= time else { return nil }
     var (low, high) = (
@@ -61,7 +63,7 @@ extension HistoryReader {
     return low
   }
 
-  /// The oldest commit with this time or a later one; nil for none.
+  /// The oldest commit at or after a time; nil for none.
   func oldestCommit(from time: Timestamp, from first: Revision, through last: Revision) throws -> Revision? {
     guard first <= last else { return nil }
     // The oldest run that ends late enough: it ends before a commit whose predecessor is late enough.
@@ -75,7 +77,7 @@ extension HistoryReader {
     return low
   }
 
-  /// A setback behind `first` that a condition on `?3` fits.
+  /// A setback after `first` that matches a condition on `?3`.
   private func setback(
     _ condition: String, _ value: Int64, from first: Revision, through last: Revision
   ) throws -> Revision? {

@@ -1,14 +1,16 @@
 import GraphModel
 
-/// Everything that a commit's row says, for its fingerprint. Each covers the one before it, so equal fingerprints mean
-/// equal pasts; and nothing in a row can change without its fingerprint showing it.
+/// The complete content of a commit's row, for its fingerprint.
+///
+/// Each fingerprint covers the preceding one. So equal fingerprints mean equal histories, and any change in a row
+/// invalidates its fingerprint.
 struct CommitSeal {
   var previous: UInt64
   var revision: Revision
   var time: Timestamp
   var author: String
   var transaction: TransactionID
-  /// The number of the model that it was made under.
+  /// The number of the model version at the commit.
   var model: Int64
   var undoes: Revision?
   var undo: [UInt8]

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Tells commits that history was searched for, with the objects that they changed as these were.
+/// Builds the entries of a log: commits found in history, with complete images of the changed objects.
 struct CommitTeller {
   private let history: HistoryReader
   private let past: PastObjects
@@ -10,10 +10,10 @@ struct CommitTeller {
     past = PastObjects(history: history)
   }
 
-  /// So many changes of commits are gathered before they are told: their objects are taken back together.
+  /// The number of changes per run of commits. The objects of a run are rolled back together.
   static let gatheredChanges = PastObjects.preparedAtOnce
 
-  /// - Parameter commits: newest first, and older than those that were told before.
+  /// - Parameter commits: newest first, and older than those of earlier calls.
   func tell(_ commits: [HistoryReader.Commit], _ body: (CommitRecord) throws -> Void) throws {
     var rest = commits[...]
     while let first = rest.first {
@@ -25,7 +25,7 @@ struct CommitTeller {
         count += next.changes.count
         rest.removeFirst()
       }
-      // A larger one is prepared in slices.
+      // A single larger commit is prepared in slices.
       if count <= Self.gatheredChanges {
         for commit in run { for change in commit.changes { revisions[change.id] = commit.revision } }
         try past.prepare(revisions)

@@ -1,10 +1,10 @@
 import GRDBSQLite
 import GraphModel
 
-/// What two states differ in: the objects that were touched between them, each as it was in the one and in the other. What
-/// changed and changed back is no difference.
+/// The difference between two states: the objects touched between them, each as it was in both. Changes that were
+/// reverted are no difference.
 struct DifferenceReader {
-  /// So many changes may lie between two states of a graph.
+  /// The maximum number of changes between the two states.
   static let maximumChanges = 1_000_000
 
   let history: HistoryReader
@@ -26,7 +26,7 @@ struct DifferenceReader {
     (earlier, later) = (PastObjects(history: history), PastObjects(history: history))
   }
 
-  /// Entity by entity, and by id.
+  /// Calls `body` with the differences by entity, then by id.
   func forEach(_ body: (ObjectDifference) throws -> Void) throws {
     let root = try request.object.map { try history.located($0).id }
     let family = HistoryFilter(entities: request.entities).family(in: model)
@@ -49,7 +49,7 @@ struct DifferenceReader {
     }
   }
 
-  /// A count that a migration began is no difference to a state before it, where one object alone does not tell it.
+  /// Removes counts that a migration added, unless the object alone determines them. Before it they had no value.
   private func forgetCounts(of image: inout ObjectImage?) {
     guard let id = image?.id, let entity = model.entity(id.entity) else { return }
     for step in history.objects.layout.mappedSteps where low < step.since {
@@ -88,7 +88,7 @@ struct DifferenceReader {
     return ids.sorted { ($0.entity, $0) < ($1.entity, $1) }
   }
 
-  /// Whether an object's delete would follow from another one's: upwards, over what it refers to.
+  /// Whether the delete of `root` would cascade to the object; walks up along its references.
   private func isInside(_ image: ObjectImage?, _ root: ObjectID, _ past: PastObjects, _ revision: Revision) throws
     -> Bool
   {

@@ -1,26 +1,28 @@
 import GRDBSQLite
 import GraphModel
 
-/// Walks history for the commits that fit a filter. Authors and times are asked of the rows' first columns; of an object
-/// only its own past is read; for entities a commit's ids are looked at, and of its changes only those that fit.
+/// Finds the commits in history that match a filter.
+///
+/// Authors and times are read from the rows' first columns. For a single object, only the object's own past is read.
+/// For entities, a commit's ids are read, and only matching changes are decoded.
 struct FittingCommits {
   let history: HistoryReader
-  /// Numbers of the authors; nil for anybody.
+  /// The numbers of the authors; nil for all authors.
   private let authors: [Int64]?
   private let family: Set<EntityNumber>?
   private let object: ObjectID?
   private var changes: Int
-  /// Times of the commits that fit: among those of the range below the clock may have gone back.
+  /// The time range; the clock may have gone back between revisions of the range below.
   private let since: Timestamp
   private let until: Timestamp?
-  /// Behind the first, up to the second.
+  /// The revision range, without the first and including the last.
   private let after: Revision
   private let through: Revision
 
-  /// So many commits are looked at for one answer at most.
+  /// The maximum number of commits examined for one answer.
   static let maximumCommits = 5_000_000
 
-  /// - Parameter changes: so many of each commit are decoded at most, the others counted.
+  /// - Parameter changes: the maximum number of decoded changes per commit; the others are only counted.
   init(
     _ filter: HistoryFilter, after: Revision, through: Revision, changes: Int = .max, history: HistoryReader
   ) throws {
@@ -42,9 +44,9 @@ struct FittingCommits {
     (self.after, self.through) = (low, high)
   }
 
-  /// Hands out commits with the changes that fit, of those in parts only what is said of one object, until `body` returns
-  /// false.
-  /// - Returns: the last revision that was looked at; nil when there was none.
+  /// Calls `body` with each matching commit and its matching changes until it returns false. A commit in parts has no
+  /// changes, except for a filter by object.
+  /// - Returns: the last revision examined; nil if there was none.
   @discardableResult
   func forEach(newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool) throws -> Revision? {
     guard after < through, authors?.isEmpty != true else { return nil }
@@ -68,9 +70,9 @@ struct FittingCommits {
     return last
   }
 
-  /// How many changes the first commits have, of each no more than are decoded; counted as far as `most` and a little over.
+  /// The number of changes of the first commits, as far as they are decoded. Counting stops soon after `most`.
   func count(_ limit: Int, newestFirst: Bool, upTo most: Int) throws -> Int {
-    // One of each commit.
+    // Each commit has one change of the object.
     if object != nil { return 0 }
     var counting = self
     counting.changes = 0
@@ -101,7 +103,7 @@ struct FittingCommits {
     return commit.changes.isEmpty && commit.more == 0 ? nil : commit
   }
 
-  /// Along the object's own past.
+  /// Walks along the object's own past.
   private func forEach(
     of object: ObjectID, newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Revision? {
@@ -128,7 +130,7 @@ struct FittingCommits {
     return last
   }
 
-  /// - Returns: false when no more is wanted.
+  /// - Returns: whether `body` wants more commits.
   private func hand(
     _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Bool {

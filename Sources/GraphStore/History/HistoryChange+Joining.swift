@@ -1,8 +1,9 @@
 import GraphModel
 
 extension HistoryChange {
-  /// The changes of a commit, oldest first, each object once: a batch may have come back to one. Taken back, they lead to
-  /// the object as it was before the commit.
+  /// Merges the changes of a commit, oldest first, into one per object.
+  ///
+  /// A batch may have changed an object repeatedly. Rolled back, the result leads to the object before the commit.
   static func joined(_ changes: [HistoryChange]) -> [HistoryChange] {
     var joined = [HistoryChange]()
     joined.reserveCapacity(changes.count)
@@ -18,12 +19,12 @@ extension HistoryChange {
     return joined
   }
 
-  /// - Parameter later: an update: nothing is deleted or made twice in one commit.
+  /// - Parameter later: an update: a commit neither deletes nor inserts an object twice.
   private mutating func join(_ later: HistoryChange) {
     sum = later.sum
-    // What was made in this commit goes as a whole.
+    // An object inserted by this commit disappears completely when the commit is rolled back.
     guard kind == .updated else { return }
-    // Making room is nobody's edit, as long as all of it was that.
+    // A position change counts as spacing only if all of its changes are spacing.
     let meant = Set(edits.map(\.property)).subtracting(spacing).union(
       Set(later.edits.map(\.property)).subtracting(later.spacing))
     spacing = Set(spacing + later.spacing).subtracting(meant).sorted()
@@ -38,7 +39,7 @@ extension HistoryChange {
         edits[place].action = .members(
           added: Set(added).subtracting(moreRemoved).union(Set(moreAdded).subtracting(removed)).sorted(),
           removed: Set(removed).subtracting(moreAdded).union(Set(moreRemoved).subtracting(added)).sorted())
-      // Two edits of one property, in their order: the later one's places are in the text that the earlier one left.
+      // Two edits of one property stay in order: the later one's offsets refer to the text after the earlier one.
       default: edits.append(edit)
       }
     }

@@ -1,10 +1,11 @@
 import GraphModel
 
-/// History speaks in the store's numbers, memory in the present model's. What an older version of the model wrote is read
-/// into the form of the present one: a property that was renamed has its new name, a value that was converted its new form,
-/// one that was added since has its default, and what is gone is left out (`VersionStep`).
+/// Conversion between the store's numbers, used in history, and the present model's, used in memory.
+///
+/// Changes of an older model version are converted to the present one (`VersionStep`): renamed properties get their
+/// new names, converted values their new form, added properties their defaults, and removed ones are left out.
 extension HistoryChange {
-  /// As it is written.
+  /// The change in its stored form.
   func stored(_ numbers: StoredNumbers) -> HistoryChange {
     if numbers.isPlain { return self }
     var change = self
@@ -20,8 +21,8 @@ extension HistoryChange {
     return change
   }
 
-  /// As the present model has it.
-  /// - Parameter version: the one that it was written under; nil for the present one.
+  /// The change in the form of the present model.
+  /// - Parameter version: the version that it was written under; nil for the present one.
   func present(_ layout: StoreLayout, version: StoreVersion?) -> HistoryChange {
     if let version { return translated(layout, from: version) }
     let numbers = layout.numbers
@@ -61,7 +62,7 @@ extension HistoryChange {
 }
 
 extension StoreLayout {
-  /// Nil for an object whose entity is gone: nothing refers to it any more, nor did it ever, as far as can be told.
+  /// Nil for an object whose entity was removed; then no present property can refer to it.
   fileprivate func told(_ id: ObjectID) -> ObjectID? {
     let id = numbers.present(id)
     return model.entity(id.entity) == nil ? nil : id

@@ -1,30 +1,31 @@
 import GraphModel
 
-/// What a commit's row remembers of one object: enough to turn the object as it was after the commit into the object
-/// as it was before, and to say what happened. The present and these, newest first, are the whole past; an insert
-/// therefore keeps no values, and a delete keeps them all.
+/// The record of one object's change in a commit's row.
+///
+/// It suffices to turn the object after the commit into the object before it, and to describe the change. The present
+/// and these records, newest first, are the complete past; so an insert keeps no values, and a delete keeps them all.
 struct HistoryChange {
   var kind: ObjectChange.Kind
   var id: ObjectID
-  /// The revision of the object's change before this one: 0 for an insert, of a revival that of the delete, so that an
-  /// object's past goes on behind it. (Stores have revivals that were made before they did so, and have 0.)
+  /// The revision of the object's preceding change: 0 for an insert. For a revival it is that of the delete, so that
+  /// the object's past continues behind it. (Revivals in old stores have 0.)
   var previous: Revision
-  /// Of the image after the commit (before it, for a delete), so that a replayed past can be verified.
+  /// The checksum of the image after the commit (before it, for a delete), which verifies a replayed past.
   var sum: UInt64
-  /// The whole object: for a delete as it was before, and of an update now and then as it was after (`WholeImages`).
+  /// The complete object: for a delete as it was before, and in some updates as it was after (`WholeImages`).
   var values = [Value]()
   var edits = [HistoryEdit]()
-  /// Of these, places that changed only to make room for others: an undo leaves them alone.
+  /// The properties among these whose position changed only to make space for others. An undo ignores them.
   var spacing = [PropertyNumber]()
-  /// Now and then: where the object's properties changed last.
+  /// In some changes: the last changes of the object's properties.
   var marks: PropertyMarks?
 }
 
-/// An edit that can be taken back.
+/// An edit that can be reversed.
 struct HistoryEdit {
   enum Action {
     case set(old: Value, new: Value)
-    /// The splices, and for each the text that gave way.
+    /// The splices, and for each the text that it removed.
     case splice([TextSplice], removed: [String])
     case members(added: [ObjectID], removed: [ObjectID])
   }
@@ -32,7 +33,7 @@ struct HistoryEdit {
   var property: PropertyNumber
   var action: Action
 
-  /// The edit as it was made.
+  /// The original edit.
   var edit: Edit {
     switch action {
     case .set(_, let new): Edit(property, .set(new))
@@ -41,7 +42,7 @@ struct HistoryEdit {
     }
   }
 
-  /// The edit that takes this one back from a text, set or value as this one left it.
+  /// The edit that reverses this one, applied to the property's value after it.
   var reversed: Edit {
     switch action {
     case .set(let old, _): return Edit(property, .set(old))
@@ -61,10 +62,10 @@ struct HistoryEdit {
 
 extension HistoryChange {
   /// - Parameters:
-  ///   - place: where the change lies; a copy of it would cost as much as its binary form.
+  ///   - place: a pointer to the change, because a copy would cost as much as its binary form.
   ///   - sum: the checksum of the image after the commit, or before it for a delete.
-  ///   - deletion: for a revival, when the object was deleted.
-  ///   - isWhole: whether an update is to hold the whole object.
+  ///   - deletion: for a revival, the revision of the delete.
+  ///   - isWhole: whether an update holds the complete object.
   init(
     _ place: UnsafePointer<ObjectChange>, sum: UInt64, model: Model, deletion: Revision? = nil, isWhole: Bool = false
   ) {
@@ -83,7 +84,7 @@ extension HistoryChange {
         switch edit.action {
         case .set(let new): .set(old: old, new: new)
         case .members(let added, let removed): .members(added: added, removed: removed)
-        // Plans tell an ordered to-many as the whole list: what an undo needs is the difference between two of them.
+        // Plans contain an ordered to-many as a complete list; an undo needs the difference of two lists.
         case .place: .set(old: old, new: place.pointee.after?[property] ?? old)
         case .splice(let splices): .splice(splices, removed: Self.removed(splices, from: old.stringValue ?? ""))
         }
@@ -98,7 +99,7 @@ extension HistoryChange {
     }
   }
 
-  /// The object before this change, from the object after it.
+  /// Returns the object before this change, given the object after it.
   func before(_ after: ObjectImage?, model: Model) -> ObjectImage? {
     switch kind {
     case .inserted: return nil
@@ -171,7 +172,7 @@ extension HistoryChange: BinaryForm {
     return writer.bytes
   }
 
-  /// In the store's numbers, and the slots of the version that wrote it.
+  /// Decodes the changes, in the store's numbers and the slots of the version that wrote them.
   static func decode(_ bytes: [UInt8]) throws(MalformedMessage) -> [HistoryChange] {
     var changes = [HistoryChange]()
     var reader = BinaryReader(bytes)
@@ -181,7 +182,7 @@ extension HistoryChange: BinaryForm {
     return changes
   }
 
-  /// The first of the changes of certain objects, and how many of them there are; of all others only the ids are decoded.
+  /// Decodes the first matching changes and counts all of them; of the others, only the ids are decoded.
   static func decode(
     _ bytes: [UInt8], first most: Int = .max, where isWanted: (ObjectID) -> Bool
   ) throws(MalformedMessage) -> (changes: [HistoryChange], count: Int) {
@@ -195,7 +196,7 @@ extension HistoryChange: BinaryForm {
     return (changes, count)
   }
 
-  /// The ids of a commit's changes.
+  /// Decodes only the ids of a commit's changes.
   static func ids(in bytes: [UInt8]) throws(MalformedMessage) -> [ObjectID] {
     var ids = [ObjectID]()
     var reader = BinaryReader(bytes)

@@ -1,35 +1,34 @@
 import GRDBSQLite
 import GraphModel
 
-/// What stands in a commit's row in place of its changes when a batch made it: the changes themselves lie in `_part`, a
-/// slice in each row, so that neither their writer nor their readers hold all of them. The row's fingerprint covers
-/// this, and this covers the parts.
+/// The content of a batch commit's `changes` column: a summary of its parts.
 ///
-/// An object may stand in several parts, as the batch came back to it: the past is walked from the last part to the
-/// first.
+/// The changes themselves are in `_part`, one slice per row, so that neither writer nor readers hold all of them. The
+/// row's fingerprint covers this summary, and the summary covers the parts. A batch may change an object in several
+/// parts; so the past is read from the last part to the first.
 struct HistoryParts: Equatable {
-  /// How many parts there are, numbered from 1.
+  /// The number of parts; they are numbered from 1.
   var count = 0
-  /// Changes in all of them.
+  /// The number of changes in all parts.
   var changes = 0
-  /// The parts' bytes, one chained to the other.
+  /// The chained checksum of the parts' bytes.
   var sum = Checksum.seed
-  /// The concrete entities of what changed, ascending, in the store's numbers.
+  /// The concrete entities of the changed objects, ascending, in the store's numbers.
   var entities = [EntityNumber]()
 
   func summary(_ numbers: StoredNumbers) -> ChangeSummary {
     ChangeSummary(count: changes, entities: entities.map { numbers.present(entity: $0) })
   }
 
-  /// One row of `_part`.
+  /// The number and the id range of one row of `_part`.
   struct Place {
     var number: Int
-    /// The lowest and the highest id in it.
+    /// The lowest id in the part; `high` is the highest.
     var low: UniqueID
     var high: UniqueID
   }
 
-  /// The lowest and the highest id of some changes; nil when there is none.
+  /// The lowest and the highest id; nil for no ids.
   static func bounds(_ ids: some Sequence<ObjectID>) -> (low: UniqueID, high: UniqueID)? {
     var bounds: (low: UniqueID, high: UniqueID)?
     for id in ids {
@@ -38,7 +37,7 @@ struct HistoryParts: Equatable {
     return bounds
   }
 
-  /// Nil for the changes of an ordinary commit: their first byte is another field's.
+  /// Decodes the summary; nil for the changes of an ordinary commit, whose first byte belongs to another field.
   init?(_ bytes: [UInt8]) throws(MalformedMessage) {
     guard bytes.first == Self.firstByte else { return nil }
     var reader = BinaryReader(bytes)
@@ -55,7 +54,7 @@ struct HistoryParts: Equatable {
 
   init() {}
 
-  /// Of field 2, a number. `HistoryChange.encode` writes field 1 only, messages.
+  /// The first byte of field 2, a number. `HistoryChange.encode` writes only messages, in field 1.
   private static let firstByte: UInt8 = 2 << 3
 
   var bytes: [UInt8] {
@@ -68,9 +67,9 @@ struct HistoryParts: Equatable {
   }
 }
 
-/// The parts of commits, on one connection and inside one transaction.
+/// Reads of commits' parts, on one connection and inside one transaction.
 extension HistoryReader {
-  /// Where the parts of a commit are, ascending.
+  /// The parts of a commit with their id ranges, ascending.
   func places(of revision: Revision) throws -> [HistoryParts.Place] {
     let row = try connection.statement("SELECT number, low, high FROM _part WHERE revision = ? ORDER BY number")
     row.bind(1, revision)
@@ -82,7 +81,7 @@ extension HistoryReader {
     return places
   }
 
-  /// The changes of one part.
+  /// Decodes the changes of one part.
   func part(_ number: Int, of revision: Revision) throws -> [HistoryChange] {
     let version = objects.layout.version(of: revision)
     return try HistoryChange.decode(try partBytes(number, of: revision))
@@ -97,7 +96,7 @@ extension HistoryReader {
     return try connection.step(row) ? row.blob(0) : []
   }
 
-  /// The parts of a commit in which an object may stand, ascending.
+  /// The parts of a commit whose id range includes an object, ascending.
   func parts(of revision: Revision, holding id: ObjectID) throws -> [Int] {
     let row = try connection.statement(
       "SELECT number FROM _part WHERE revision = ? AND low <= ? AND high >= ? ORDER BY number")

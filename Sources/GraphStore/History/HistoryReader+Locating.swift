@@ -1,11 +1,11 @@
 import GRDBSQLite
 import GraphModel
 
-/// Objects that are there and objects that were, by their ids.
+/// Lookup of present and deleted objects by their ids.
 extension HistoryReader {
-  /// An object's id with its concrete entity, and when it was deleted; nil for one that is there.
-  /// - Parameter id: its entity may be none, where the asker does not know it.
-  /// - Throws: `Refusal(.notFound)` for one that never was.
+  /// Returns an object's id with its concrete entity, and the revision of its delete; nil for a present object.
+  /// - Parameter id: the id; its entity may be 0 if it is unknown.
+  /// - Throws: `Refusal(.notFound)` if there never was such an object.
   func located(_ id: ObjectID) throws -> (id: ObjectID, deletion: Revision?) {
     if let found = try objects.find(id) { return (found.id, nil) }
     let row = try objects.connection.statement("SELECT entity, revision FROM _tombstone WHERE id = ?")
@@ -21,7 +21,7 @@ extension HistoryReader {
     throw Refusal(.notFound, "there is no object with the id \(id), and there was none")
   }
 
-  /// The one object whose id begins so, be it there or deleted.
+  /// Returns the one object, present or deleted, whose id begins with the prefix.
   func located(prefix: String) throws -> ObjectID {
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
       throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id")

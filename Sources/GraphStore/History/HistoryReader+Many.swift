@@ -2,17 +2,17 @@ import GRDBSQLite
 import GraphModel
 import HeapModule
 
-/// What happened to many objects. Along the past of one after the other, a commit of a hundred thousand would be decoded
-/// a hundred thousand times.
+/// The changes of many objects. Walking each object's past separately would decode a commit of 100,000 objects
+/// 100,000 times.
 extension HistoryReader {
-  /// Of an object's changes those up to `newest`, its last one, and behind `base`.
+  /// The changes of an object after `base`, up to `newest`, its last change.
   struct Span {
     var newest: Revision
     var base: Revision
   }
 
-  /// What happened to each object, oldest first, as far as it is kept. Every commit is read once, from the newest back, and
-  /// no more of it is decoded than these objects.
+  /// Returns the changes of each object, oldest first, as far as history has them. Each commit is read once, newest
+  /// first, and only the changes of these objects are decoded.
   func events(of spans: [ObjectID: Span]) throws -> [ObjectID: [Event]] {
     var events = [ObjectID: [Event]]()
     var waiting = [Revision: [ObjectID]]()
@@ -32,7 +32,7 @@ extension HistoryReader {
     return events.mapValues { $0.reversed() }
   }
 
-  /// What a commit did to some objects; of a batch that came back to one all of that as one change.
+  /// Returns the changes of some objects in a commit; repeated changes in a batch are merged into one.
   private func events(of ids: [ObjectID], in revision: Revision) throws -> [Event] {
     let row = try connection.statement(Self.columns + " WHERE revision = ?")
     row.bind(1, revision)

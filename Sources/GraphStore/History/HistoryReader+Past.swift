@@ -1,18 +1,18 @@
 import GRDBSQLite
 import GraphModel
 
-/// Objects as they were, told by history: all that have been touched since a revision, or one.
+/// Past states of objects, from history: of all objects touched since a revision, or of one.
 extension HistoryReader {
-  // MARK: - How far back
+  // MARK: - Available revisions
 
-  /// The oldest revision that can be told: the graph before the first commit that is kept.
+  /// The oldest readable revision: the graph before the oldest commit in history.
   func oldest() throws -> Revision {
     let row = try connection.statement("SELECT min(revision) FROM _commit")
     defer { sqlite3_reset(row.statement) }
     return try connection.step(row) && !row.isNull(0) ? row.integer(0) - 1 : 0
   }
 
-  /// - Throws: `Refusal` with words for a revision that never was, is not there yet, or is no longer kept.
+  /// - Throws: `Refusal` for a revision that never existed, does not exist yet, or was pruned.
   func check(_ revision: Revision, head: Revision) throws {
     guard revision >= 0 else {
       throw Refusal(.malformed, "there is no revision \(revision): they count from 0, the empty graph")
@@ -24,10 +24,10 @@ extension HistoryReader {
     try checkModel(at: revision)
   }
 
-  /// The same, of a head that is not known yet.
+  /// Like `check(_:head:)`, with the present head.
   func check(_ revision: Revision) throws { try check(revision, head: head().revision) }
 
-  /// States are told in the present model's terms, as far as each migration since has a way there for every value.
+  /// Checks that every migration since the revision can convert all values to the present model.
   private func checkModel(at revision: Revision) throws {
     guard let untold = objects.layout.untold, revision < untold.before else { return }
     throw Refusal(
@@ -37,7 +37,9 @@ extension HistoryReader {
         + "later")
   }
 
-  /// States can be told from before a mapping, the way to it can't: no commit tells what it made of each object.
+  /// Checks that no migration since the revision changed objects without commits.
+  ///
+  /// States before such a migration can be read, but not the changes that lead from them to the present.
   func checkWay(from revision: Revision) throws {
     guard let mapped = objects.layout.mapped, revision < mapped.since else { return }
     throw Refusal(
@@ -46,7 +48,7 @@ extension HistoryReader {
         + "not by commits: begin anew with what there is now")
   }
 
-  /// An object as it was, with what the rules were to say of it then, as far as it tells that alone.
+  /// Returns a past object with its derived attributes computed, as far as the object alone determines them.
   func computed(_ image: ObjectImage?, at revision: Revision) -> ObjectImage? {
     let properties = objects.layout.computed(behind: revision)
     guard !properties.isEmpty, var image else { return image }
@@ -58,21 +60,21 @@ extension HistoryReader {
   }
 
   /// - Parameters:
-  ///   - excess: what is too much, as a sentence begins.
-  ///   - readable: the oldest revision whose state can be read; nil where that is not known.
+  ///   - excess: the exceeded limit, as the beginning of a sentence.
+  ///   - readable: the oldest revision whose state can be read; nil if unknown.
   static func tooMuchSince(_ revision: Revision, _ excess: String, readable: Revision? = nil) -> Refusal {
     let later = readable.map { "revision \($0) or a later one" } ?? "a later revision"
-    // What to do comes first: a terminal may have room for no more.
+    // The advice comes first, because a terminal may truncate the rest.
     return Refusal(
       .limit,
       "ask for \(later): \(excess) since revision \(revision); single objects can be read as of any revision by their "
         + "ids, and all of it is in a backup from then")
   }
 
-  // MARK: - All that was touched
+  // MARK: - All touched objects
 
-  /// Every object that was touched after a revision, as it was then; nil where it was not there. Names must mean the
-  /// present on this connection.
+  /// Returns every object touched after a revision, as it was then; nil if it did not exist. Table names must resolve
+  /// to the present on this connection.
   func images(at revision: Revision, limits: PastLimits) throws -> [ObjectID: ObjectImage?] {
     var images = [ObjectID: ObjectImage?]()
     var (count, bytes) = (0, 0)
@@ -94,7 +96,7 @@ extension HistoryReader {
         counts.pass(before, after, at: commit.revision)
         images[change.id] = .some(before)
         bytes += before?.approximateSize ?? 0
-        // Up to here, newest first, it was not too much. One commit may touch a million objects.
+        // The limits held for all newer commits. A single commit may touch a million objects.
         if let excess = limits.excess(objects: images.count, bytes: bytes) {
           throw Self.tooMuchSince(revision, excess, readable: commit.revision)
         }
@@ -104,7 +106,7 @@ extension HistoryReader {
         throw Self.tooMuchSince(revision, excess, readable: commit.revision)
       }
     }
-    // Whose count was another one was perhaps not touched.
+    // An object whose count was different may not have been touched itself.
     for id in counts.owners where images.index(forKey: id) == nil {
       let image = try objects.readImage(of: id)
       images[id] = image.map { .some($0) }
@@ -119,10 +121,10 @@ extension HistoryReader {
 
   // MARK: - One object
 
-  /// An object as it was at a revision, nil where it was not there. Its past is walked back from the present or from the
-  /// nearest change that holds it whole, whichever is nearer.
+  /// Returns an object as it was at a revision; nil if it did not exist. The walk begins at the present or at the
+  /// nearest keyframe, whichever is closer.
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
-    // An object that stands whole in a commit before a mapping was not made by it.
+    // A keyframe from before a migration without commits lacks the values that the migration added.
     let first = max(revision, objects.layout.mapped?.since ?? 0)
     guard var (image, made) = try nearest(id, from: first) else { return nil }
     var mapped = MappedValues(objects.layout)
@@ -137,7 +139,7 @@ extension HistoryReader {
     return computed(mapped.told(image, at: revision), at: revision)
   }
 
-  /// Where the walk begins: an image, and the revision whose change left it so.
+  /// The start of the walk: an image, and the revision that produced it.
   private func nearest(_ id: ObjectID, from revision: Revision) throws -> (image: ObjectImage?, made: Revision)? {
     if let whole = try wholeRevision(of: id, from: revision), let event = try event(of: id, in: whole),
       !event.change.values.isEmpty
@@ -151,7 +153,7 @@ extension HistoryReader {
     return try connection.step(row) ? (nil, row.integer(0)) : nil
   }
 
-  /// The first of the object's changes at or after a revision that holds it whole.
+  /// The object's first keyframe at or after a revision.
   private func wholeRevision(of id: ObjectID, from revision: Revision) throws -> Revision? {
     let row = try connection.statement(
       "SELECT revision FROM _whole WHERE id = ? AND revision >= ? ORDER BY revision LIMIT 1")
@@ -163,8 +165,10 @@ extension HistoryReader {
 
   // MARK: - Times
 
-  /// The newest commit whose time is this or an earlier one; the last that was pruned is still known by its time. Times
-  /// need not rise with revisions (`ClockSetbacks`): of several runs of commits that reach up to a time the newest counts.
+  /// Returns the newest commit at or before a time. For the last pruned commit, the floor still has the time.
+  ///
+  /// Times may fall between revisions (`ClockSetbacks`): of several runs that reach back to the time, the newest
+  /// counts.
   func revision(at time: Timestamp) throws -> (revision: Revision, time: Timestamp, author: String) {
     let (oldest, head) = (try oldest(), try head().revision)
     if let found = try newestCommit(upTo: time, from: oldest + 1, through: head), let commit = try dated(found) {

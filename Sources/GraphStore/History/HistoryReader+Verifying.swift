@@ -1,13 +1,13 @@
 import GRDBSQLite
 import GraphModel
 
-/// Commits against their fingerprints: each covers all that the row says, and the fingerprint of the commit before it.
-/// The parts of a large batch are covered all together; `check` reads them, and single ones are read unverified.
+/// Verification of commits against their fingerprints. Each covers the complete row and the preceding fingerprint. It
+/// covers the parts of a large batch only together; `check` verifies them, and reads of single parts do not.
 extension HistoryReader {
   /// - Parameters:
-  ///   - row: of `columns`.
-  ///   - changes: its changes, as they lie there.
-  /// - Throws: `Refusal(.unavailable)` for a commit that is not as it was written, if damage is looked for.
+  ///   - row: a row of `columns`.
+  ///   - changes: the changes in their stored form.
+  /// - Throws: `Refusal(.unavailable)` if the commit has changed, if this reader looks for damage.
   func verify(_ row: Row, changes: [UInt8]) throws {
     guard let damage = objects.damage else { return }
     let revision = row.integer(0)
@@ -20,7 +20,7 @@ extension HistoryReader {
     throw damage.refusal(commit: revision)
   }
 
-  /// The fingerprint before a commit's; of the oldest one that is kept it is known by the floor.
+  /// The fingerprint of the preceding commit; for the oldest commit in history, from the floor.
   private func previous(_ row: Row) throws -> UInt64 {
     if !row.isNull(13) { return UInt64(bitPattern: row.integer(13)) }
     return try fingerprint(of: row.integer(0) - 1) ?? 0

@@ -1,16 +1,17 @@
 import GRDBSQLite
 import GraphModel
 
-/// Reads commits back, on one connection and inside one transaction. A large batch's commit comes in parts
-/// (`HistoryParts`), and is never held whole but by its undo.
+/// Reads commits, on one connection and inside one transaction. A large batch's commit is read in parts
+/// (`HistoryParts`); only its undo holds it completely.
 struct HistoryReader {
   let objects: ObjectReader
   private let recent = RecentCommits()
 
   init(objects: ObjectReader) { self.objects = objects }
 
-  /// The last commits that were looked into for single objects: a commit of many objects is decoded once, not once for
-  /// each of them.
+  /// A cache of decoded commits for reads of single objects.
+  ///
+  /// A commit of many objects is decoded once, not once for each object.
   private final class RecentCommits {
     struct Entry {
       let author: String
@@ -19,7 +20,7 @@ struct HistoryReader {
       let changes: [ObjectID: HistoryChange]
     }
 
-    /// 0 for a commit's row itself.
+    /// The key of an entry; part 0 is the commit's row itself.
     struct Key: Hashable {
       let revision: Revision
       let part: Int
@@ -31,7 +32,8 @@ struct HistoryReader {
     subscript(revision: Revision, part: Int) -> Entry? { entries[Key(revision: revision, part: part)] }
 
     func keep(_ commit: Commit) -> Entry {
-      // By revision for ever: commits don't change. Some tens of thousands of changes at most.
+      // Entries never become invalid, because commits don't change. The cache holds some tens of thousands of
+      // changes.
       if size > 50_000 { (entries, size) = ([:], 0) }
       let entry = Entry(
         author: commit.author, replica: commit.transaction.replica, isInParts: commit.parts != nil,
@@ -44,13 +46,13 @@ struct HistoryReader {
     func forget() { (entries, size) = ([:], 0) }
   }
 
-  /// After a rollback revisions are given anew.
+  /// Clears the cache after a rollback, because revisions are reused then.
   func forgetRecent() { recent.forget() }
 
   var connection: Connection { objects.connection }
   private var model: Model { objects.model }
 
-  /// One row of `_commit`, its changes decoded.
+  /// One row of `_commit` with decoded changes.
   struct Commit {
     var revision: Revision
     var time: Timestamp
@@ -58,19 +60,19 @@ struct HistoryReader {
     var transaction: TransactionID
     var fingerprint: UInt64
     var undoes: Revision?
-    /// What the commit that this one undoes had undone: then this one is a redo.
+    /// If this commit is a redo: the revision that the commit it undoes had undone.
     var redoes: Revision?
     var undo: UndoGroup?
     var changes: [HistoryChange]
-    /// So many changes besides these were not decoded.
+    /// The number of further changes, which were not decoded.
     var more = 0
-    /// Set where the changes lie in parts: then `changes` is empty, or one of them.
+    /// Set if the changes are in parts; then `changes` is empty or contains one part.
     var parts: HistoryParts?
-    /// The number of the part that `changes` is.
+    /// The number of the part in `changes`.
     var part = 0
   }
 
-  /// What a commit's row is read from.
+  /// The statement for a commit's row.
   static let columns = """
     SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
     (SELECT u.undoes FROM _commit AS u WHERE u.revision = c.undoes), model, outcome, counters,
@@ -95,7 +97,7 @@ struct HistoryReader {
     return try HistoryFloor.read(connection).flatMap { $0.revision == revision ? $0.fingerprint : nil }
   }
 
-  /// A commit with all its changes, those of parts included; each object once.
+  /// Reads a commit with all its changes, including those in parts, merged to one per object.
   func commit(_ revision: Revision) throws -> Commit? {
     guard var commit = try row(of: revision) else { return nil }
     guard commit.parts != nil else { return commit }
@@ -104,9 +106,9 @@ struct HistoryReader {
     return commit
   }
 
-  /// How large a commit's history is, without a look into its changes.
+  /// The size of a commit's history, determined without decoding its changes.
   struct Extent {
-    /// Known of a commit in parts only.
+    /// The number of changes, known only for a commit in parts.
     var changes = 0
     var bytes = 0
   }
@@ -124,7 +126,7 @@ struct HistoryReader {
     return Extent(changes: parts?.changes ?? 0, bytes: Int(row.integer(0)) + (row.isNull(2) ? 0 : Int(row.integer(2))))
   }
 
-  /// A commit; of one in parts without its changes.
+  /// Reads a commit, without changes if they are in parts.
   func row(of revision: Revision) throws -> Commit? {
     let row = try connection.statement(Self.columns + " WHERE revision = ?")
     row.bind(1, revision)
@@ -136,7 +138,7 @@ struct HistoryReader {
     try commit(row) { try (HistoryChange.decode($0), 0) }
   }
 
-  /// A commit with the first of its changes of certain objects, whose ids are in the store's numbers.
+  /// Reads a commit with the first matching changes; the ids are in the store's numbers.
   func commit(_ row: Row, first most: Int, where isWanted: (ObjectID) -> Bool) throws -> Commit {
     try commit(row) { bytes in
       let (changes, count) = try HistoryChange.decode(bytes, first: most, where: isWanted)
@@ -160,12 +162,14 @@ struct HistoryReader {
       changes: changes.map { $0.present(objects.layout, version: version) }, more: more, parts: parts)
   }
 
-  /// So many changes newer than the wanted commits are taken back at most.
+  /// The maximum number of changes, newer than the requested commits, that are rolled back.
   static let maximumSkippedChanges = 5_000_000
 
-  /// The commits after `after` up to `through`, with whole images: the present of every object that they and later
-  /// commits touched, taken back commit by commit. A commit in parts comes as its summary; it is taken back as far as
-  /// the other commits' objects go.
+  /// Returns the commits after `after` up to `through`, with complete images.
+  ///
+  /// Starts from the present of every object that these and later commits touched, and rolls it back commit by
+  /// commit. A commit in parts is returned as its summary; only the changes of the other commits' objects are rolled
+  /// back.
   func records(
     after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int = .max
   ) throws -> [CommitRecord] {
@@ -175,7 +179,7 @@ struct HistoryReader {
     try refusePruned(after)
     let wantedIDs = try hasParts(after: after) ? ids(after: after, through: through, maximum: maximumChanges) : []
     try forEachRowNewestFirst(after: after) { commit in
-      // What is newer than asked for must be taken back all the same; it counts against a wider bound.
+      // Commits newer than requested must be rolled back too; a higher limit applies to them.
       let isWanted = through.map { commit.revision <= $0 } ?? true
       if isWanted { count += commit.changes.count + 1 } else { skipped += commit.changes.count + 1 }
       guard count <= maximumChanges, skipped <= Self.maximumSkippedChanges else {
@@ -207,7 +211,7 @@ struct HistoryReader {
     return records.reversed()
   }
 
-  /// The objects of the ordinary commits among these, ascending.
+  /// The objects of the ordinary commits in this range, ascending.
   private func ids(after: Revision, through: Revision?, maximum: Int) throws -> [ObjectID] {
     var ids = Set<ObjectID>()
     var count = 0
@@ -215,7 +219,7 @@ struct HistoryReader {
     row.bind(1, after)
     row.bind(2, through ?? .max)
     defer { sqlite3_reset(row.statement) }
-    // Where there are more than wanted, the walk says so.
+    // If there are too many, the walk reports it.
     while count <= maximum, try connection.step(row) {
       let commit = try commit(row)
       count += commit.changes.count + 1
@@ -235,7 +239,7 @@ struct HistoryReader {
     }
   }
 
-  /// - Parameter ids: ascending.
+  /// - Parameter ids: in ascending order.
   static func isAny(of ids: [ObjectID], in place: HistoryParts.Place) -> Bool {
     var (low, high) = (0, ids.count)
     while low < high {
@@ -245,7 +249,7 @@ struct HistoryReader {
     return low < ids.count && ids[low].key <= place.high
   }
 
-  /// Walks the commits after `after`, newest first. One in parts comes once for each of them, the last part first.
+  /// Walks the commits after `after`, newest first. A commit in parts is passed once per part, the last part first.
   func forEachCommitNewestFirst(after: Revision, _ body: (Commit) throws -> Void) throws {
     try forEachRowNewestFirst(after: after) { commit in
       guard commit.parts != nil else { return try body(commit) }
@@ -265,7 +269,7 @@ struct HistoryReader {
     while try connection.step(row) { try body(commit(row)) }
   }
 
-  /// Turns `present` from the state after a commit into the state before it.
+  /// Rolls `present` back from the state after a commit to the state before it.
   func takeBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
     var changes = [ObjectChange]()
     changes.reserveCapacity(commit.changes.count)
@@ -287,14 +291,14 @@ struct HistoryReader {
     return changes
   }
 
-  /// One change of one object, with what undoing it takes.
+  /// One change of one object, with the data to undo it.
   struct Event {
     var revision: Revision
     var author: String
     var replica: UniqueID
     var change: HistoryChange
 
-    /// As the rules read it.
+    /// The change in the form that the rules read.
     var past: PastChange {
       PastChange(
         revision: revision, author: author, replica: replica, kind: change.kind,
@@ -303,13 +307,13 @@ struct HistoryReader {
     }
   }
 
-  /// What happened to one object after `base`, oldest first: the chain from its newest change backwards, as far as it is
-  /// kept.
+  /// Returns the changes of one object after `base`, oldest first. Follows the chain from its newest change
+  /// backwards, as far as history has it.
   func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [Event] {
     try chain(of: id, newest: newest, after: base).events
   }
 
-  /// - Returns: with the events the change at which the chain ended: at or below `base`, unless more is not kept.
+  /// - Returns: the events, and the change at which the chain ended: at or below `base`, unless the rest was pruned.
   private func chain(
     of id: ObjectID, newest: Revision, after base: Revision
   ) throws -> (events: [Event], end: Revision) {
@@ -325,20 +329,20 @@ struct HistoryReader {
     return (events.reversed(), revision)
   }
 
-  /// The same, as the rules read it: what was pruned of it stands first, as one change.
+  /// Like `events`, in the form that the rules read; a pruned part comes first, as one change.
   func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
     let (events, end) = try chain(of: id, newest: newest, after: base)
     let past = events.map(\.past)
     return try end > base && end <= oldest() ? [.pruned(upTo: end)] + past : past
   }
 
-  /// What a commit did to one object.
+  /// Returns the change of one object in a commit.
   func event(of id: ObjectID, in revision: Revision) throws -> Event? {
     guard let entry = try entry(revision), let change = try change(of: id, in: revision, entry) else { return nil }
     return Event(revision: revision, author: entry.author, replica: entry.replica, change: change)
   }
 
-  /// What a commit did to one object; nil when history does not hold it.
+  /// Returns the change of one object in a commit; nil if history does not have it.
   func change(of id: ObjectID, at revision: Revision) throws -> HistoryChange? {
     try entry(revision).flatMap { try change(of: id, in: revision, $0) }
   }
@@ -348,7 +352,7 @@ struct HistoryReader {
     return try row(of: revision).map { recent.keep($0) }
   }
 
-  /// What a commit did to one object: of a batch that came back to it all of that as one change.
+  /// Returns the change of one object in a commit; repeated changes in a batch are merged into one.
   private func change(
     of id: ObjectID, in revision: Revision, _ entry: RecentCommits.Entry
   ) throws -> HistoryChange? {
@@ -363,19 +367,19 @@ struct HistoryReader {
     return HistoryChange.joined(changes).first
   }
 
-  /// When an object was deleted and who did it; nil for one that is there.
+  /// The revision and the author of an object's delete; nil for a present object.
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
     let row = try connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
     row.bind(1, id.key)
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return nil }
     let revision = row.integer(0)
-    // Tombstones outlive their commits.
+    // Tombstones outlive their pruned commits.
     if let author = try author(of: revision) { return (revision, author) }
     return try revision <= oldest() ? (revision, "") : nil
   }
 
-  /// Who made a commit.
+  /// The author of a commit.
   func author(of revision: Revision) throws -> String? {
     let row = try connection.statement(
       "SELECT a.name FROM _commit JOIN _author AS a ON a.number = author WHERE revision = ?")

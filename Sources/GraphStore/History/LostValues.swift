@@ -1,8 +1,8 @@
 import GRDBSQLite
 import GraphModel
 
-/// Finds the commits that wanted a property otherwise and lost. What they wanted is in their outcomes; `_lost` only says
-/// which commits these are, for they may have changed nothing of the object.
+/// The commits that lost a conflict over a property. The lost values are in the commits' outcomes. `_lost` only
+/// points to these commits, because they may not have changed the object at all.
 struct LostValues {
   let connection: Connection
   let numbers: StoredNumbers
@@ -10,14 +10,14 @@ struct LostValues {
   private static let insert = SQL("INSERT OR IGNORE INTO _lost (id, property, revision) VALUES (?, ?, ?)")
   private static let creation = SQL(StoreLayout.losses)
 
-  /// Whether the store has had any.
+  /// Whether the table exists.
   static func areKept(_ connection: Connection) throws -> Bool {
     let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
     defer { sqlite3_reset(table.statement) }
     return try connection.step(table)
   }
 
-  /// Writes down which conflicts of a commit it lost.
+  /// Records the conflicts that a commit lost.
   func record(_ conflicts: [Conflict], of revision: Revision) throws {
     let lost = conflicts.filter { $0.isLoss }
     guard !lost.isEmpty else { return }
@@ -31,8 +31,9 @@ struct LostValues {
     }
   }
 
-  /// What lost to the value that a commit gave a property, the oldest first: what it pushed out itself, and what has
-  /// wanted to be there since.
+  /// Returns the values that lost to the one a commit gave a property, oldest first.
+  ///
+  /// These are the values that the commit itself overwrote, and those of later commits that lost to it.
   func losers(of property: PropertyNumber, of id: ObjectID, to winner: Revision) throws -> [ValueOrigin.Loser] {
     var losers = [ValueOrigin.Loser]()
     for conflict in try conflicts(of: winner) where conflict.mineWon && conflict.isAbout(property, of: id) {
@@ -49,7 +50,7 @@ struct LostValues {
     return losers.suffix(ValueOrigin.maximumLosers)
   }
 
-  /// Ascending; the newest of them where there are many.
+  /// In ascending order; if there are too many, the newest ones.
   private func revisions(of property: PropertyNumber, of id: ObjectID, after winner: Revision) throws -> [Revision] {
     guard try Self.areKept(connection) else { return [] }
     let row = try connection.statement(
@@ -82,7 +83,7 @@ struct LostValues {
 }
 
 extension Conflict {
-  /// Whether it is about a value that is not stored because of it.
+  /// Whether the conflict prevented a value from being stored.
   var isLoss: Bool { !mineWon && property != 0 && kind != .deleted }
 
   fileprivate func isAbout(_ property: PropertyNumber, of id: ObjectID) -> Bool {

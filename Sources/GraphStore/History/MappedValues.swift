@@ -1,11 +1,13 @@
 import GraphModel
 
-/// What migrations made of objects and no commit tells of, remembered on the way back through history: what an object had
-/// where the walk passes the migration, it has in every state before, though it was deleted and came back in between.
+/// Values that migrations gave to objects without commits, remembered during a walk back through history.
+///
+/// The values that an object has when the walk passes the migration apply to all its earlier states, even across a
+/// delete and a revival.
 struct MappedValues {
   private let model: Model
   private let steps: [StoreLayout.MappedStep]
-  /// For each step the objects that have been passed, as they were with the migration; nil where one was not there.
+  /// For each step, the objects passed so far, as they were at the migration; nil if an object did not exist.
   private var made: [[ObjectID: ObjectImage?]]
 
   init(_ layout: StoreLayout) {
@@ -14,23 +16,24 @@ struct MappedValues {
     made = Array(repeating: [:], count: layout.mappedSteps.count)
   }
 
-  /// Whether there is nothing of the kind.
+  /// Whether there were no such migrations.
   var isEmpty: Bool { steps.isEmpty }
 
-  /// The walk is about to go back over a change of a revision, which left the object as `after`.
+  /// Called before the walk rolls back a change of a revision, which left the object as `after`.
   mutating func pass(_ id: ObjectID, _ after: ObjectImage?, at revision: Revision) {
     for (place, step) in steps.enumerated() where revision <= step.since && made[place].index(forKey: id) == nil {
       made[place][id] = .some(after)
     }
   }
 
-  /// An object as it was at a revision, with what the migrations behind that gave it.
-  /// - Parameter counts: by how much others changed its counts since; nil where that is not known, and what was counted
-  ///   later than that is null.
+  /// Returns an object at a revision, with the values that later migrations gave it.
+  /// - Parameter counts: the changes of its counts since; nil if unknown, and then counts that a later migration
+  ///   added are null.
   func told(_ image: ObjectImage?, at revision: Revision, _ counts: PastCounts? = nil) -> ObjectImage? {
     guard !steps.isEmpty, var image else { return image }
     for (place, step) in steps.enumerated() where revision < step.since {
-      // None where it was not there with the migration; not passed at all, it is as it was then.
+      // The entry is nil if the object did not exist at the migration. An object not passed yet is unchanged since
+      // then.
       let known = made[place].index(forKey: image.id).map { made[place][$0].value } ?? image
       guard let entity = model.entity(image.id.entity) else { continue }
       if let known, known.id.entity == image.id.entity {

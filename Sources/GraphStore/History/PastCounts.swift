@@ -1,24 +1,23 @@
 import GraphModel
 
-/// Counts before the migrations that began them. No commit of that time speaks of them; but each tells who began or ceased
-/// to refer to whom, so that on the way back through history a count goes from what it was at the migration to what it
-/// would have been.
+/// Counts before the migrations that added them. No commit of that time contains them, but each contains the added
+/// and removed references. So, during the walk back, a count is derived from its value at the migration.
 struct PastCounts {
   private let model: Model
   private let steps: [StoreLayout.MappedStep]
-  /// For each object what its counts had more then than at their migrations.
+  /// For each object, the difference of its counts from those at the migration.
   private var differences = [ObjectID: [PropertyNumber: Int64]]()
 
-  /// Counts of the graph at a revision, to which the walk goes.
+  /// - Parameter revision: the revision to which the walk goes.
   init(_ layout: StoreLayout, at revision: Revision) {
     model = layout.model
     steps = layout.mappedSteps.filter { revision < $0.since && !$0.counts.isEmpty }
   }
 
-  /// The objects some count of which was another one.
+  /// The objects with a different count.
   var owners: [ObjectID] { differences.filter { $0.value.values.contains { $0 != 0 } }.keys.sorted() }
 
-  /// The walk goes back over a change of a revision, which made an object what it was `after`.
+  /// Called when the walk rolls back a change of a revision, which left the object as `after`.
   mutating func pass(_ before: ObjectImage?, _ after: ObjectImage?, at revision: Revision) {
     guard !steps.isEmpty, let entity = (before ?? after).flatMap({ model.entity($0.id.entity) }) else { return }
     for step in steps where revision <= step.since {
@@ -31,8 +30,8 @@ struct PastCounts {
     }
   }
 
-  /// What a count was.
-  /// - Parameter later: the object as it was at the migration; nil where it was not there, and nobody referred to it.
+  /// Returns the past count.
+  /// - Parameter later: the object at the migration; nil if it did not exist, and so had no references.
   func count(_ attribute: Property, of id: ObjectID, later: ObjectImage?) -> Value {
     var count: Int64 = 0
     if case .integer(let number)? = later?[attribute] { count = number }

@@ -1,20 +1,20 @@
 import GraphModel
 
-/// Objects as they were, each found along its own past: what else was committed since is not read. One can only go back:
-/// the revisions that are asked of an object must not rise.
+/// Past states of objects, each found along its own past without reading unrelated commits. The walk only goes back:
+/// the revisions requested for one object must not rise.
 final class PastObjects {
   private struct State {
     var image: ObjectImage?
-    /// The change that led to it.
+    /// The revision of the change that produced the image.
     var newest: Revision
     var mapped: MappedValues
-    /// What was read of the changes up to it, oldest first.
+    /// The changes up to it that were already read, oldest first.
     var ahead = [HistoryReader.Event]()
   }
 
-  /// So many changes of objects are taken back for one answer at most.
+  /// The maximum number of changes rolled back for one answer.
   static let maximumSteps = 5_000_000
-  /// Objects whose place in the past is remembered.
+  /// The maximum number of objects with a remembered state.
   private static let maximumStates = 50_000
 
   let history: HistoryReader
@@ -23,7 +23,7 @@ final class PastObjects {
 
   init(history: HistoryReader) { self.history = history }
 
-  /// The object after the commit of a revision; nil when it was not there.
+  /// The object after the commit of a revision; nil if it did not exist.
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
     var state = try states[id] ?? present(id)
     if state.newest > revision {
@@ -37,17 +37,18 @@ final class PastObjects {
         throw Refusal.pruned(revision, oldest: try history.oldest())
       }
     }
-    // All may be forgotten: an object then starts from the present again.
+    // States may be dropped: their objects then start from the present again.
     if states[id] == nil, states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
     states[id] = state
     return history.computed(state.mapped.told(state.image, at: revision), at: revision)
   }
 
-  /// So many objects are worth a walk through the commits since, and their changes on it fit into memory.
+  /// The number of objects for which one walk through the commits pays off, and whose changes fit into memory.
   static let preparedAtOnce = 10_000
 
-  /// Reads what of history these objects will be taken back by, each down to its revision: then the commits are read
-  /// once for all of them, instead of once for each.
+  /// Reads the changes of these objects down to the given revisions.
+  ///
+  /// Each commit is then read once for all objects instead of once for each.
   func prepare(_ revisions: [ObjectID: Revision]) throws {
     if states.count + revisions.count > Self.maximumStates { states.removeAll(keepingCapacity: true) }
     var spans = [ObjectID: HistoryReader.Span]()

@@ -1,28 +1,27 @@
 import GraphModel
 
-/// A short cut through an object's past: where each of its properties changed last, of those that did in the changes that
-/// this speaks of. Whoever asks for one property goes on at its mark, or behind all of them, and not through the changes
-/// of all others.
+/// A shortcut through an object's past: the last change of each property, within a range of the object's changes.
 ///
-/// Every sixty-fourth change of an object carries one, as far as the writer has seen them (`PropertyMarker`). History is
-/// whole without them: they are only faster.
+/// A search for the origin of one property continues at its mark, or before the range, instead of walking through the
+/// changes of all other properties. Every 64th change of an object has marks, as far as the writer has seen the
+/// changes (`PropertyMarker`). Marks are an optimization only; history is complete without them.
 struct PropertyMarks: Equatable {
   struct Mark: Equatable {
     var property: PropertyNumber
     var revision: Revision
   }
 
-  /// The object's change before the first that this speaks of.
+  /// The object's last change before the range.
   var behind: Revision
-  /// By property.
+  /// The marks, sorted by property.
   var last = [Mark]()
 
-  /// The change to go on at from here, for a property that this change does not touch.
+  /// The change at which a search continues, for a property that this change does not touch.
   func next(for property: PropertyNumber) -> Revision {
     last.first { $0.property == property }?.revision ?? behind
   }
 
-  /// Notes that a change touched these properties.
+  /// Records that a change touched these properties.
   mutating func note(_ edits: [Edit], _ spacing: [PropertyNumber], at revision: Revision) {
     for edit in edits where !spacing.contains(edit.property) {
       if let place = last.firstIndex(where: { $0.property == edit.property }) {
@@ -35,7 +34,7 @@ struct PropertyMarks: Equatable {
   }
 }
 
-/// A field of a change in history; a program that does not know it skips it.
+/// A field of a change in history; programs that do not know it skip it.
 extension PropertyMarks: BinaryForm {
   func encode(to writer: inout BinaryWriter) {
     writer.field(1, behind)
@@ -65,28 +64,28 @@ extension PropertyMarks: BinaryForm {
   }
 }
 
-/// What the writer remembers of objects that change again and again, so that a mark costs it no look into history. It may
-/// forget any of them at any time: the next marks of that object then begin anew, and say behind what.
+/// The writer's memory of frequently changed objects, so that marks require no reads of history. It may forget any
+/// object at any time; the object's next marks then cover a shorter range.
 final class PropertyMarker {
   private struct Entry {
-    /// The object's last change that was seen.
+    /// The last change of the object that was seen.
     var newest: Revision
-    /// Changes since the last that carries marks.
+    /// The number of changes since the last one with marks.
     var count = 0
     var marks: PropertyMarks
   }
 
-  /// Changes of an object from one that carries marks to the next.
+  /// The number of an object's changes from one with marks to the next.
   static let interval = 64
-  /// Objects that are remembered: some megabytes.
+  /// The maximum number of remembered objects, which take some megabytes.
   static let maximumObjects = 8_192
-  /// A commit of more changes than this is no typing and no dragging: it is noted for those that are remembered already.
+  /// A larger commit is not typing or dragging, so it adds no new objects.
   static let maximumNewcomers = 256
 
   private var entries = [ObjectID: Entry]()
   private var pending = [(id: ObjectID, entry: Entry?)]()
 
-  /// The marks that changes of a commit are to carry; nothing is remembered of it before `settle`.
+  /// Returns the marks for the changes of a commit; nothing is remembered before `settle`.
   func marks(_ changes: [ObjectChange], at revision: Revision) -> [ObjectID: PropertyMarks] {
     pending.removeAll(keepingCapacity: true)
     var due = [ObjectID: PropertyMarks]()
@@ -100,7 +99,7 @@ final class PropertyMarker {
         continue
       }
       let known = entries[change.id]
-      // Whatever was not seen here, a batch for one, lies behind.
+      // Changes that were not seen here, such as a batch's, are before the range.
       let begins = known?.newest != before.revision
       var entry = begins ? nil : known
       var marks = entry?.marks ?? PropertyMarks(behind: before.revision)
@@ -115,7 +114,7 @@ final class PropertyMarker {
     return due
   }
 
-  /// The commit is written.
+  /// Remembers the changes of the last `marks` call, after their commit is written.
   func settle() {
     for (id, entry) in pending {
       if entry != nil, entries.count >= Self.maximumObjects, entries[id] == nil { entries.removeAll() }
@@ -124,7 +123,7 @@ final class PropertyMarker {
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// What was noted may not have been committed.
+  /// Forgets everything, because the last changes may not have been committed.
   func forgetAll() {
     entries.removeAll()
     pending.removeAll()

@@ -1,23 +1,25 @@
 import GraphModel
 
-/// Walks an object's past for one property, from its newest change back to the one that gave the property its value. Marks
-/// (`PropertyMarks`) keep the walk short, however often the object's other properties have changed.
+/// Finds the origin of a property's value.
+///
+/// It walks from the object's newest change back to the one that set the value. Marks (`PropertyMarks`) keep the walk
+/// short, however often the object's other properties have changed.
 struct ValueOrigins {
   let history: HistoryReader
 
   private var model: Model { history.objects.model }
 
-  /// - Parameter id: of an object that is there, or was.
+  /// - Parameter id: the id of a present or deleted object.
   func origin(of number: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
     let (id, deletion) = try history.located(id)
     let property = try stored(number, of: id)
     let image = try history.objects.readImage(of: id)
     var (value, revision) = (image?[property] ?? .null, deletion ?? image?.revision ?? 0)
-    // What was before the property was made says nothing of its values.
+    // Changes before the property was added do not concern its values.
     var beginning = history.objects.layout.beginning(of: number)
     while revision > 0 {
       guard let change = try history.change(of: id, at: revision), change.previous < revision else {
-        // Whoever touched the object before the migration is forgotten; the migration that gave it the value is not.
+        // The object's earlier changes were pruned, but the migration that gave it the value was not.
         if revision < beginning, try history.row(of: beginning) != nil {
           return try told(.updated, value, replaced: nil, number, id, at: beginning, deletion)
         }
@@ -27,7 +29,7 @@ struct ValueOrigins {
         guard change.kind == .deleted else {
           return try told(.updated, value, replaced: nil, number, id, at: beginning, deletion)
         }
-        // The migration did not meet the object.
+        // The object did not exist at the migration.
         beginning = 0
       }
       switch change.kind {
@@ -38,7 +40,7 @@ struct ValueOrigins {
         guard change.previous > 0 else {
           return try told(.inserted, value, replaced: .null, number, id, at: revision, deletion)
         }
-        // It came back: mostly as it had gone.
+        // A revival mostly restores the value from before the delete.
         let before = try history.change(of: id, at: change.previous)
         if before == nil { try history.refusePrunedCommit(change.previous) }
         let kept = before?.kept(property) ?? .null
@@ -74,7 +76,7 @@ struct ValueOrigins {
       "\(entity.name).\(property.name) is kept at its other end: ask for \(other.name).\(inverse.name) of one of them")
   }
 
-  /// - Parameter replaced: nil for what nobody knows.
+  /// - Parameter replaced: nil if unknown.
   private func told(
     _ kind: ValueOrigin.Kind, _ value: Value, replaced: Value?, _ property: PropertyNumber, _ id: ObjectID,
     at revision: Revision, _ deletion: Revision?

@@ -1,22 +1,23 @@
 import GraphModel
 
-/// Which updates hold the whole object, so that an object's past is never walked far: a lot is drawn from its id and the
-/// revision, which needs neither a count nor a look at the object's earlier changes. One in `interval` wins; of an object
-/// that is large beside it so much fewer that on average a change pays some sixteen bytes for it.
+/// Selects the updates that hold the complete object (keyframes).
 ///
-/// The values stand in the commit, under its fingerprint; the table `_whole` only says where they are. Changes in the
-/// parts of large batches hold none.
+/// Keyframes keep the walk along an object's past short. A pseudo-random choice depends only on the id and the
+/// revision, so it needs neither a counter nor the object's earlier changes. On average one in `interval` updates is
+/// selected, and fewer for large objects, so that a change costs about sixteen bytes on average. The values are in
+/// the commit, covered by its fingerprint; the table `_whole` only lists them. Changes in the parts of large batches
+/// hold none.
 struct WholeImages {
-  /// 0 for none.
+  /// 0 for no keyframes.
   let interval: Int
 
-  /// - Parameter bytes: of the object.
+  /// - Parameter bytes: the size of the object.
   func isDue(_ id: ObjectID, in revision: Revision, bytes: Int) -> Bool {
     guard interval > 0 else { return false }
     return Self.lot(id, revision) % UInt64(max(interval, bytes / 16)) == 0
   }
 
-  /// The finalizer of SplitMix64: neighbouring revisions get lots that have nothing to do with each other.
+  /// The finalizer of SplitMix64, so that adjacent revisions give independent results.
   private static func lot(_ id: ObjectID, _ revision: Revision) -> UInt64 {
     var bits = id.key.low ^ (UInt64(bitPattern: revision) &* 0x9E37_79B9_7F4A_7C15)
     bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -1,28 +1,28 @@
 import GraphModel
 
 extension EntityTable {
-  /// One property's column, with the statements that reach its objects through it.
+  /// The column of one property, with the statements that find objects through it.
   final class Column: Sendable {
-    /// How a column keeps what its property holds.
+    /// The stored form of a column's values.
     enum Form: UInt8 {
       case bool, integer, double, date, text, decimal, uuid, data, members, reference
     }
 
     let property: Property
     let name: String
-    /// Its place among the table's columns, from 0.
+    /// The index among the table's property columns, from 0.
     let index: Int
-    /// The root of the entity that a foreign key names, and what its table is called.
+    /// The root of the entity that a foreign key refers to; `references` is the name of its table.
     let destination: Entity?
     let references: String?
     let form: Form
     /// Sets revision, checksum and the column, by id.
     let update: SQL
-    /// The same, by row.
+    /// The same, by rowid.
     let updateByRow: SQL
     /// Sets the column alone, by id.
     let set: SQL
-    /// The objects that refer to a row, ascending; for a to-one only.
+    /// The objects that refer to a row, in ascending order; only for a to-one.
     let referrers: SQL
     let referrerCount: SQL
 
@@ -57,7 +57,7 @@ extension EntityTable {
       }
     }
 
-    /// The type that SQLite is told.
+    /// The type in the column's declaration.
     var type: String {
       switch form {
       case .bool, .integer, .date, .reference: "INTEGER"
@@ -68,19 +68,19 @@ extension EntityTable {
     }
   }
 
-  /// A many-to-many: the owner's row lists the members, this table finds the owners of a member.
+  /// The index table of a many-to-many. The owner's row lists the members, this table finds the owners of a member.
   final class EdgeTable: Sendable {
     let property: Property
     let name: String
     let owners: String
     let members: String
-    /// Member, owner.
+    /// Parameters: member, owner.
     let insert: SQL
-    /// Member, owner.
+    /// Parameters: member, owner.
     let remove: SQL
-    /// All of an owner.
+    /// Removes all rows of an owner.
     let removeAll: SQL
-    /// The owners of a member, ascending.
+    /// The owners of a member, in ascending order.
     let referrers: SQL
     let referrerCount: SQL
 
@@ -99,12 +99,12 @@ extension EntityTable {
     }
   }
 
-  /// The full-text index of one attribute. It stores words only, already split and folded.
+  /// The full-text index of one attribute. It stores only words, already split and folded.
   final class WordTable: Sendable {
     let property: Property
     let name: String
     let insert: SQL
-    /// A table without content is told what to forget: the same words that it was given.
+    /// A contentless FTS5 table needs the indexed words to delete a row.
     let remove: SQL
 
     init(property: Property, name: String) {
@@ -116,27 +116,27 @@ extension EntityTable {
     }
   }
 
-  /// How the objects of one concrete entity lie in their family's table: their own columns, and none of a sibling's.
+  /// The columns of one concrete entity in its family's table, without those of sibling entities.
   final class Shape: Sendable {
-    /// Where a slot's value lies in a row, and how. Nothing in it is counted: whoever goes through the slots of each of
-    /// thousands of objects retains none of their columns.
+    /// The column and the stored form of a slot's value. It contains no references, so that a loop over the slots of
+    /// thousands of objects retains no columns.
     struct Place {
-      /// The column's place among the table's, from 0.
+      /// The index among the table's property columns, from 0.
       let column: Int32
       let form: Column.Form
-      /// The root of the entity that a foreign key names; 0 for any other form.
+      /// The root of the entity that a foreign key refers to; 0 for any other form.
       let destination: EntityNumber
     }
 
-    /// By slot.
+    /// The columns by slot.
     let columns: [Column]
-    /// The same, as far as rows are read and written by it.
+    /// The data of the columns that reading and writing rows needs, by slot.
     let places: [Place]
     let edges: [EdgeTable]
-    /// What each is of.
+    /// The slot and the property of each edge table.
     let edgePlaces: [(slot: Int, property: PropertyNumber)]
     let words: [WordTable]
-    /// The slots that are part of a unique key, ascending by property.
+    /// The slots that are part of a unique key, ordered by property.
     let uniqueSlots: [Int]
     /// The slots of to-ones.
     let referenceSlots: [Int]
@@ -146,7 +146,7 @@ extension EntityTable {
       places = columns.map { column in
         Place(column: Int32(column.index), form: column.form, destination: column.destination?.number ?? 0)
       }
-      // A sibling's property may have the same slot.
+      // Several sibling entities may use the same slot for different properties.
       self.edges = edges.filter { entity.property($0.property.number) != nil }
       edgePlaces = self.edges.compactMap { edge in edge.property.slot.map { ($0, edge.property.number) } }
       self.words = words.filter { entity.property($0.property.number) != nil }

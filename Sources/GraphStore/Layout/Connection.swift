@@ -3,21 +3,23 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// One SQLite connection with its prepared statements, used on one thread at a time. A thin layer over the C functions
-/// for the paths on which each microsecond counts; the connection itself belongs to GRDB.
+/// One SQLite connection with its prepared statements, used by one thread at a time.
+///
+/// A thin layer over the C functions, for the paths on which each microsecond counts; GRDB owns the connection
+/// itself.
 final class Connection {
   let database: Database
   private var statements = [String: Statement]()
   private let fetches: FetchStatements?
-  /// Statements of fetches that were prepared and not run yet, where `fetches` does not keep them.
+  /// Statements of fetches that are prepared but have not run yet, if `fetches` does not keep them.
   private var ready = [String: Statement]()
-  /// The key's object is kept beside its statement: while it lives, no other has its address.
+  /// The statements by their SQL object. The object is kept alive, so that no other object can get its address.
   private var prepared = [ObjectIdentifier: (sql: SQL, statement: Statement, pointer: OpaquePointer)]()
-  /// Those that were asked for lately, each at the place that its SQL's address gives it: mostly one of them is the next as
-  /// well, and nothing is hashed or retained to find it.
+  /// The most recently used statements, each at an index derived from the address of its SQL object. Most lookups
+  /// succeed here, without hashing or retaining anything.
   private var recent = [Recent](repeating: Recent(), count: Connection.recentStatements)
 
-  /// A power of two.
+  /// The size of `recent`, a power of two.
   private static let recentStatements = 32
 
   private struct Recent {
@@ -25,19 +27,19 @@ final class Connection {
     var pointer: OpaquePointer?
   }
 
-  /// What a statement that came to nothing was about, for the message.
+  /// The handle of the connection, for error messages.
   private var pointer: OpaquePointer? { database.sqliteConnection }
 
-  /// - Parameter fetches: what a reader's connection has prepared before.
+  /// - Parameter fetches: the statements of fetches that this reader's connection keeps.
   init(_ database: Database, fetches: FetchStatements? = nil) {
     self.database = database
     self.fetches = fetches
   }
 
-  /// The prepared statement for `sql`, reset. What was bound before still is: bind every parameter.
+  /// Returns the prepared statement for `sql`, reset. Earlier bindings remain, so bind every parameter.
   func statement(_ sql: SQL) throws -> Row {
     let key = ObjectIdentifier(sql)
-    // Objects lie at multiples of sixteen bytes.
+    // Objects are aligned to sixteen bytes.
     let place = (Int(bitPattern: key) >> 4) & (Self.recentStatements - 1)
     if recent[place].sql == key, let pointer = recent[place].pointer {
       sqlite3_reset(pointer)
@@ -53,7 +55,7 @@ final class Connection {
     return Row(statement: statement.sqliteStatement)
   }
 
-  /// The prepared statement for `sql`, reset and with nothing bound.
+  /// Returns the prepared statement for `sql`, reset and without bindings.
   func statement(_ sql: String) throws -> Row {
     if let statement = statements[sql] {
       sqlite3_reset(statement.sqliteStatement)
@@ -65,8 +67,8 @@ final class Connection {
     return Row(statement: statement.sqliteStatement)
   }
 
-  /// GRDB keeps prepared statements longer than this object lives: one may come in the state in which its last user left
-  /// it, and SQLite takes no binding before a reset.
+  /// Prepares a statement. GRDB's cache outlives this object, so a cached statement may be in the state that its last
+  /// user left, and SQLite accepts no binding before a reset.
   private func prepare(_ sql: String) throws -> Statement {
     do {
       let statement = try database.cachedStatement(sql: sql)
@@ -84,7 +86,7 @@ final class Connection {
       systemError: pointer.map { sqlite3_system_errno($0) } ?? 0)
   }
 
-  /// Runs a fetch's statement, row by row until `body` is done; returns how many steps went through whole tables.
+  /// Runs a fetch's statement until `body` returns false. Returns the number of full-scan steps.
   func fetch(_ sql: String, _ arguments: [Value], _ body: (Row) throws -> Bool) throws -> Int {
     let statement = try ready.removeValue(forKey: sql) ?? makeFetch(sql)
     let row = Row(statement: statement.sqliteStatement)
@@ -95,8 +97,8 @@ final class Connection {
     return Int(sqlite3_stmt_status(row.statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1))
   }
 
-  /// Prepares what `fetch` runs next.
-  /// - Throws: `Refusal` with `.limit` when SQLite can't hold it.
+  /// Prepares the statement that the next `fetch` runs.
+  /// - Throws: `Refusal` with `.limit` if the statement exceeds SQLite's limits.
   func prepareFetch(_ sql: String) throws {
     guard ready[sql] == nil else { return }
     let statement = try makeFetch(sql)
@@ -112,8 +114,9 @@ final class Connection {
     }
   }
 
-  /// A statement of its own, for one use.
-  /// - Throws: `Refusal` with `.limit` when SQLite can't hold it; no error has the statement's text.
+  /// Prepares a new statement for a single use.
+  /// - Throws: `Refusal` with `.limit` if the statement exceeds SQLite's limits; no error contains the statement's
+  ///   text.
   func makeStatement(_ sql: String) throws -> Statement {
     do {
       return try database.makeStatement(sql: sql)
@@ -122,13 +125,14 @@ final class Connection {
     }
   }
 
-  /// True when there is a row; false when the statement is done.
+  /// Returns true if there is a row, and false if the statement is done.
   func step(_ row: Row) throws -> Bool {
     switch sqlite3_step(row.statement) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
     case let code:
-      // Read before any other call. SQLite's own copy is missing for a COMMIT, or is that of an earlier failure.
+      // errno must be read before any other call. After a failed COMMIT, SQLite's own copy is missing or is of an
+      // earlier failure.
       let systemError = errno
       let message = pointer.map { String(cString: sqlite3_errmsg($0)) } ?? ""
       sqlite3_reset(row.statement)
@@ -136,7 +140,7 @@ final class Connection {
     }
   }
 
-  /// Steps a statement that returns nothing, and resets it.
+  /// Runs a statement that returns no rows, and resets it.
   func run(_ row: Row) throws {
     _ = try step(row)
     sqlite3_reset(row.statement)
@@ -146,9 +150,9 @@ final class Connection {
 
   func run(_ sql: SQL) throws { try run(statement(sql)) }
 
-  /// The row that the last insert made.
+  /// The rowid of the last insert.
   var lastRow: Int64 { pointer.map { sqlite3_last_insert_rowid($0) } ?? 0 }
 
-  /// How many rows the last statement changed.
+  /// The number of rows that the last statement changed.
   var changes: Int { pointer.map { Int(sqlite3_changes($0)) } ?? 0 }
 }

@@ -1,43 +1,45 @@
 import GraphModel
 
-/// The table of one inheritance root: which column holds which property, and the SQL that every access shares.
+/// The table of one inheritance root: the column of each property, and the SQL that all accesses share.
 ///
-/// `_row` is what foreign keys name, `_id` is the object's identity, `_entity` its concrete entity, `_revision` that
-/// of its last change, `_sum` a checksum of the whole image. Names that begin with an underscore can't be properties.
+/// Foreign keys refer to `_row`. `_id` is the object's identity, `_entity` its concrete entity, `_revision` the
+/// revision of its last change, and `_sum` a checksum of the complete image. Properties can't begin with an
+/// underscore.
 ///
-/// A class, as the parts of a model: it is handed around on every path, and never changes.
+/// A class, like the parts of a model: every path passes it around, and it never changes.
 final class EntityTable: Sendable {
   let root: Entity
   let name: String
-  /// The stored properties of the whole family, each once.
+  /// The stored properties of the complete family, each once.
   let columns: [Column]
   private let shapes: [EntityNumber: Shape]
-  /// Where the column of a property is, by the property's number; -1 for one of another family.
+  /// The column index of each property, by the property's number; -1 for a property of another family.
   private let positions: [Int]
   let edges: [EdgeTable]
-  /// Every column but the checksum, of the rows called `t`; without and with where they come from.
+  /// All columns except the checksum, for rows named `t`. `select` adds the FROM clause.
   let selectList: String
   let select: String
   let selectByID: SQL
-  /// The same with the checksum as the last column, which the views of the past do not have.
+  /// The same with the checksum as the last column; views of the past do not have it.
   let selectWithSum: String
   let selectWithSumByID: SQL
-  /// Where that is.
+  /// The index of the checksum in these statements.
   var sumColumn: Int32 { Int32(Self.fixedColumns + columns.count) }
   let insert: SQL
-  /// An object's row by its id, and its id by its row.
+  /// Finds an object's row by its id; `findID` finds the id by the row.
   let findRow: SQL
   let findID: SQL
-  /// By row, and by id.
+  /// By row; `deleteByID` by id.
   let delete: SQL
   let deleteByID: SQL
   let wordTables: [WordTable]
-  /// The parts of unique keys whose index leaves rows out. With each the index's own words for the entities that alone
-  /// have such a value; empty where it names none, or where an ancestor's objects have it, too.
+  /// The attributes of unique keys whose index is partial. The value is the condition of the index for the entities
+  /// that alone have the attribute; empty if there is no such condition, or if an ancestor's objects have the
+  /// attribute too.
   let partialKeys: [PropertyNumber: String]
   let numbers: StoredNumbers
 
-  /// How many columns come before the properties in `select`.
+  /// The number of columns before the properties in `select`.
   static let fixedColumns = 4
 
   init(root: Entity, model: Model, numbers: StoredNumbers, names: StoredNames? = nil) {
@@ -111,10 +113,10 @@ final class EntityTable: Sendable {
       })
   }
 
-  /// Nil for an entity of another family.
+  /// The layout of an entity's objects; nil for an entity of another family.
   func shape(of entity: EntityNumber) -> Shape? { shapes[entity] }
 
-  /// The statements that find who refers to a row through a stored relationship.
+  /// The statements that find the objects that refer to a row through a stored relationship.
   func referrers(through property: Property) -> (all: SQL, count: SQL)? {
     switch property.relationship?.storage {
     case .reference: column(of: property.number).map { ($0.referrers, $0.referrerCount) }
@@ -136,8 +138,8 @@ final class EntityTable: Sendable {
     return columns[positions[Int(property)]]
   }
 
-  /// The place beside the to-one `project` is the column `project._order`: with a name that a property may have, it could
-  /// be that of a subentity's property.
+  /// The column of a property. The position beside the to-one `project` is `project._order`, because a name without
+  /// the underscore could be that of a subentity's property.
   static func columnName(_ property: Property, root: Entity, _ model: Model) -> String {
     let owner = property.owner == root.number ? "" : (model.entity(property.owner)?.name ?? "") + "."
     return owner + ownName(property)
@@ -150,7 +152,7 @@ final class EntityTable: Sendable {
 
   // MARK: - SQL
 
-  /// Every statement that makes the table, in order.
+  /// The statements that create the table, in order.
   func creation(model: Model) -> [String] {
     var statements = [String]()
     var definitions = [
@@ -183,13 +185,13 @@ final class EntityTable: Sendable {
     return statements
   }
 
-  /// What the index on a column is of: the members of an ordered relationship are found in their order.
+  /// The columns of the index on a column; the index of an ordered relationship includes the position.
   func indexKeys(of column: Column) -> String {
     let position = column.property.relationship?.position.flatMap { self.column(of: $0) }
     return [column, position].compactMap { $0 }.map { quoted($0.name) }.joined(separator: ", ")
   }
 
-  /// The family's constraints, each once, with the entity that declares it.
+  /// The family's uniqueness constraints, each once, with the entity that declares it.
   static func constraints(of root: Entity, _ model: Model) -> [(owner: Entity, constraint: [PropertyNumber])] {
     var found = [(owner: Entity, constraint: [PropertyNumber])]()
     for entity in root.family.compactMap({ model.entity($0) }) {
@@ -201,7 +203,7 @@ final class EntityTable: Sendable {
     return found
   }
 
-  /// Rows with a null in the key have no key: they stay out of the index.
+  /// The unique index of a constraint. Rows with a null in the key are not in the index.
   func uniqueIndex(_ constraint: [PropertyNumber], of owner: Entity) -> String {
     let keys = constraint.compactMap { column(of: $0) }
     let index = quoted("\(owner.name).unique.\(keys.map(\.name).joined(separator: "."))")
@@ -214,7 +216,7 @@ final class EntityTable: Sendable {
   }
 }
 
-/// A name as SQL wants it.
+/// Returns a quoted SQL identifier.
 func quoted(_ name: String) -> String {
   "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
 }

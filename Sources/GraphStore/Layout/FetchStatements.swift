@@ -2,26 +2,28 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// The prepared statements of fetches, kept for the next fetch of the same shape: preparing one takes longer than
-/// finding twenty objects. There is no end to the shapes that predicates have, so each connection keeps the newest few.
+/// The prepared statements of fetches, kept for the next fetch of the same shape.
+///
+/// Preparing one takes longer than finding twenty objects. The number of shapes is unlimited, so each connection
+/// keeps only the newest few.
 ///
 /// `@unchecked Sendable`: a list belongs to one connection, and the pool gives a connection to one reader at a time;
 /// the table of lists is guarded by its mutex.
 final class FetchStatements: @unchecked Sendable {
-  /// Kept by a connection.
+  /// The maximum number of statements per connection.
   static let limit = 32
-  /// A longer text is not kept.
+  /// The maximum size of a kept statement's text, in bytes.
   static let maximumText = 8 << 10
 
   private var kept = [(sql: String, statement: Statement)]()
 
-  /// The statement for `sql`, nothing bound; whoever takes it gives it back when it is done.
+  /// Returns the statement for `sql`, without bindings; the caller gives it back after use.
   func take(_ sql: String, _ database: Database) throws -> Statement {
     if let index = kept.lastIndex(where: { $0.sql == sql }) { return kept.remove(at: index).statement }
     return try database.makeStatement(sql: sql)
   }
 
-  /// Whether a statement of this text is kept when it is given back.
+  /// Whether `giveBack` keeps a statement with this text.
   static func keeps(_ sql: String) -> Bool { sql.utf8.count <= maximumText }
 
   func giveBack(_ statement: Statement, _ sql: String) {
@@ -35,7 +37,7 @@ final class FetchStatements: @unchecked Sendable {
   final class Table: Sendable {
     private let lists = Mutex([UInt: FetchStatements]())
 
-    /// For a connection that was just opened: one before it may have had the same address.
+    /// Registers a new connection, replacing the list of a closed one that had the same address.
     func open(_ database: Database) {
       let address = Self.address(database)
       lists.withLock { $0[address] = FetchStatements() }
@@ -46,7 +48,7 @@ final class FetchStatements: @unchecked Sendable {
       return lists.withLock { $0[address] }
     }
 
-    /// Call before the pool is closed.
+    /// Drops all statements; call it before the pool is closed.
     func removeAll() { lists.withLock { $0.removeAll() } }
 
     private static func address(_ database: Database) -> UInt { UInt(bitPattern: database.sqliteConnection) }

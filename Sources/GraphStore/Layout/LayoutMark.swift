@@ -1,9 +1,11 @@
 import GRDB
 import GraphModel
 
-/// What `user_version` says: the layout of the tables in the lowest byte, and in the next one the version of
-/// `WordSplitter` that the full-text indexes were made by. Stores from before there were versions have 0 there. A program
-/// that does not know a splitter must not write: it would take other words out of an index than are in it.
+/// The value of `user_version`: the layout of the tables, and the version of the word splitter.
+///
+/// The layout is the lowest byte, and the version of `WordSplitter` that the full-text indexes use is the next one;
+/// it is 0 in stores from before the splitter had versions. A program that does not know the splitter must not write,
+/// because it would remove other words from an index than those in it.
 struct LayoutMark: Equatable {
   var layout: Int32
   var words: Int32 = WordSplitter.version
@@ -17,13 +19,13 @@ struct LayoutMark: Equatable {
 
   var rawValue: Int32 { words << 8 | layout }
 
-  /// Whether this program reads such a store.
+  /// Whether this program can read the store.
   var isKnown: Bool { layout <= StoreLayout.newestVersion && words <= WordSplitter.version }
 
   static func read(_ database: Database) throws -> LayoutMark {
     LayoutMark(rawValue: try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
   }
 
-  /// The statement that gives a store the mark.
+  /// The statement that writes the mark.
   var statement: String { "PRAGMA user_version = \(rawValue)" }
 }

@@ -1,12 +1,14 @@
 import GRDBSQLite
 import GraphModel
 
-/// A statement that is being bound or stepped, through the C functions: on these paths a library's conveniences cost
-/// more than SQLite itself. The owner of the pointer keeps the statement alive and on one thread.
+/// A statement that is being bound or stepped, through the C functions.
+///
+/// On these paths a library's conveniences cost more than SQLite itself. The owner of the pointer keeps the statement
+/// alive and on one thread.
 struct Row {
   let statement: OpaquePointer
 
-  // MARK: Binding, from 1
+  // MARK: Binding, indexes from 1
 
   func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(statement, index, value) }
 
@@ -14,12 +16,12 @@ struct Row {
 
   func bind(_ index: Int32, _ value: Double) { sqlite3_bind_double(statement, index, value) }
 
-  /// With its length: a NUL inside is legal.
+  /// Binds the text with its length, because it may contain NUL.
   func bind(_ index: Int32, _ value: String) {
     var value = value
     value.withUTF8 { bytes in
       guard let start = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self) else {
-        // SQLite takes a null pointer for NULL, not for "".
+        // SQLite treats a null pointer as NULL, not as "".
         sqlite3_bind_text(statement, index, "", 0, Self.transient)
         return
       }
@@ -37,14 +39,14 @@ struct Row {
     }
   }
 
-  /// Binds bytes that are not copied, for as long as `body` runs: those of a large commit are millions.
+  /// Binds bytes without copying them, while `body` runs: a large commit has megabytes.
   func bind<Result>(_ index: Int32, inPlace bytes: [UInt8], _ body: () throws -> Result) rethrows -> Result {
     guard !bytes.isEmpty else {
       sqlite3_bind_zeroblob(statement, index, 0)
       return try body()
     }
     return try bytes.withUnsafeBytes { bytes in
-      // A null destructor is SQLITE_STATIC. A statement that is not reset takes no binding, so it is reset here.
+      // A null destructor is SQLITE_STATIC. A statement accepts no binding before a reset, so it is reset here.
       sqlite3_bind_blob(statement, index, bytes.baseAddress, Int32(bytes.count), nil)
       defer {
         sqlite3_reset(statement)
@@ -60,7 +62,7 @@ struct Row {
     }
   }
 
-  /// An attribute's value in its stored form. Relationships are bound by whoever knows the rows.
+  /// Binds an attribute's value in its stored form. References are bound by the caller, as row numbers.
   func bind(_ index: Int32, _ value: Value) {
     switch value {
     case .null: bindNull(index)
@@ -76,7 +78,7 @@ struct Row {
     }
   }
 
-  // MARK: Columns, from 0
+  // MARK: Columns, indexes from 0
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
@@ -102,8 +104,8 @@ struct Row {
     return UniqueID(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
   }
 
-  /// The value of an attribute or of a many-to-many. A column that holds something else than its attribute's form,
-  /// because the file was damaged or edited, reads as null; `check` finds it by its checksum.
+  /// Returns the value of an attribute or of a many-to-many. A malformed value, from damage or an edit of the file,
+  /// reads as null; `check` finds it by the checksum.
   func value(_ column: Int32, _ form: EntityTable.Column.Form) -> Value {
     if isNull(column) { return form == .members ? .objects([]) : .null }
     switch form {
@@ -119,8 +121,8 @@ struct Row {
     }
   }
 
-  /// The value of an expression of a type. A whole number that did not fit into 64 bits is a fraction; an object is its
-  /// id, whose concrete entity the caller knows how to find.
+  /// Returns the value of an expression of the given type. An integer that does not fit into 64 bits is a double. An
+  /// object is returned as its id; the caller finds the concrete entity.
   func value(_ column: Int32, of type: GraphValueType) -> Value {
     if isNull(column) { return .null }
     switch type {
@@ -139,7 +141,7 @@ struct Row {
     }
   }
 
-  // MARK: Lists of ids: sixteen bytes and the entity in four, each
+  // MARK: Lists of ids: 16 bytes and a 4-byte entity each
 
   static func packed(_ ids: [ObjectID]) -> [UInt8] {
     var bytes = [UInt8]()
@@ -162,7 +164,7 @@ struct Row {
     }
   }
 
-  /// SQLITE_TRANSIENT, a cast of -1 in C that Swift can't import: SQLite copies what is bound.
+  /// SQLITE_TRANSIENT, a cast of -1 that Swift can't import: SQLite copies the bound bytes.
   static var transient: sqlite3_destructor_type {
     unsafeBitCast(-1, to: sqlite3_destructor_type.self)  // Never called: SQLite only compares it.
   }

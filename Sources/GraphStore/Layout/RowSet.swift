@@ -1,16 +1,16 @@
-/// Rows of one table, a bit each: rows lie close together, so a million of them fit into some hundred kilobytes. It hands
-/// them out in ascending order.
+/// A set of rowids as a bitmap. Rowids are dense, so a million of them take some hundred kilobytes. Iterates in
+/// ascending order.
 struct RowSet: Sequence {
   private static let bits = 12
   private static let words = 1 << (bits - 6)
 
-  /// By the row's upper bits.
+  /// The bitmaps by the upper bits of the rowid.
   private var pages = [Int64: [UInt64]]()
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
 
-  /// False when it was there.
+  /// Returns false if the set contained the row already.
   @discardableResult
   mutating func insert(_ row: Int64) -> Bool {
     let (page, word, bit) = Self.place(of: row)
@@ -35,7 +35,7 @@ struct RowSet: Sequence {
     private let pages: [(key: Int64, value: [UInt64])]
     private var page = 0
     private var word = 0
-    /// What is left of the word.
+    /// The remaining bits of the word.
     private var rest: UInt64
 
     fileprivate init(_ pages: [(key: Int64, value: [UInt64])]) {

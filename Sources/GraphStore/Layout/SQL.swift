@@ -1,5 +1,5 @@
-/// The text of a statement that is made once and used often: a connection finds what it has prepared by the object, not
-/// by hashing some hundred bytes of text.
+/// The text of a statement that is created once and used often. A connection finds the prepared statement by this
+/// object's identity, without hashing the text.
 final class SQL: Sendable {
   let text: String
 

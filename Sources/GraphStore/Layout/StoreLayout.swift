@@ -1,37 +1,37 @@
 import GraphModel
 
-/// All tables of a store. Entities' tables carry the entities' names; everything else begins with an underscore.
+/// All tables of a store. Entity tables have the entities' names; all other names begin with an underscore.
 struct StoreLayout: Sendable {
-  /// "Stky", big-endian: tells a store from any other SQLite file.
+  /// "Stky", big-endian: distinguishes a store from other SQLite files.
   static let applicationID: Int32 = 0x5374_6B79
-  /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program that
-  /// does not know it would take a batch for a commit without changes. 3 added `_whole`.
+  /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program
+  /// without it would take a batch for a commit without changes. 3 added `_whole`.
   static let version: Int32 = 3
-  /// The highest that this program reads: that of a store whose history was pruned.
+  /// The highest layout that this program reads: that of a store with pruned history.
   static let newestVersion: Int32 = HistoryFloor.layout
 
   let model: Model
-  /// The numbers that rows and history have.
+  /// The numbers in rows and history.
   let numbers: StoredNumbers
-  /// The versions that the model has had in this store, oldest first; empty for a store that was never migrated.
+  /// The store's model versions, oldest first; empty for a store that was never migrated.
   let versions: [StoreVersion]
-  /// From each of them to the next.
+  /// The steps from each version to the next.
   let steps: [VersionStep]
-  /// Derived attributes that their own object tells, and since which migration; those that always were are left out.
+  /// Attributes that a migration made derived and that depend only on their own object, with its revision.
   private let expressions: [(property: Property, since: Revision)]
-  /// The migrations that made something which no commit tells of.
+  /// The migrations that changed objects without commits.
   private(set) var mappedSteps = [MappedStep]()
-  /// One for each inheritance root, in the order of their numbers.
+  /// The tables, one for each inheritance root, in the order of their numbers.
   let orderedTables: [EntityTable]
-  /// The table of each entity, by its number less one.
+  /// The table of each entity, indexed by its number minus one.
   private let tables: [EntityTable?]
   private let shapes: [EntityTable.Shape?]
   /// Whether any entity has a unique key.
   let hasUniqueKeys: Bool
 
   /// - Parameters:
-  ///   - numbers: nil for a store that was made with the model.
-  ///   - names: what tables and columns are called where an older version of the model reads the present tables.
+  ///   - numbers: the stored numbers; nil for a store that was created with the model.
+  ///   - names: the names of tables and columns, if an older model version reads the present tables.
   init(
     model: Model, numbers: StoredNumbers? = nil, versions: [StoreVersion] = [], names: StoredNames? = nil
   ) {
@@ -54,33 +54,34 @@ struct StoreLayout: Sendable {
     mappedSteps = findMappedSteps()
   }
 
-  /// The attributes that their own object tells and that a migration behind a revision has made derived: of states before it they are
-  /// computed, not read.
+  /// The attributes that a migration after a revision made derived and that depend only on their own object.
+  ///
+  /// In states before the migration they are computed, not read.
   func computed(behind revision: Revision) -> [Property] {
     guard revision < since, !expressions.isEmpty else { return [] }
     return expressions.filter { $0.since > revision }.map(\.property)
   }
 
-  /// The first revision of the present version of the model.
+  /// The first revision under the present model version.
   var since: Revision { versions.last?.since ?? 0 }
 
-  /// The version that a commit was made under; nil for the present one.
+  /// The model version of a commit; nil for the present one.
   func version(of revision: Revision) -> StoreVersion? {
     guard revision < since else { return nil }
     return versions.last { $0.since <= revision }
   }
 
-  /// The table that holds an entity's objects.
+  /// The table with an entity's objects.
   func table(of entity: EntityNumber) -> EntityTable? {
     entity >= 1 && entity <= tables.count ? tables[Int(entity) - 1] : nil
   }
 
-  /// How an entity's objects lie in its table.
+  /// The layout of an entity's objects in its table.
   func shape(of entity: EntityNumber) -> EntityTable.Shape? {
     entity >= 1 && entity <= shapes.count ? shapes[Int(entity) - 1] : nil
   }
 
-  /// The parts of batches' histories. Ids are found by the second index, which has them in order and no changes.
+  /// The table of batch history parts. The second index finds ids, in order and without reading changes.
   static let parts = [
     """
     CREATE TABLE IF NOT EXISTS _part (revision INTEGER NOT NULL, number INTEGER NOT NULL, low BLOB NOT NULL, \
@@ -89,7 +90,7 @@ struct StoreLayout: Sendable {
     "CREATE INDEX IF NOT EXISTS _part_ids ON _part (revision, low, high, number)",
   ]
 
-  /// Which changes of an object hold it whole: an object's past is walked from the nearest of them.
+  /// The table of keyframes, from the nearest of which an object's past is read.
   static let wholes = [
     """
     CREATE TABLE IF NOT EXISTS _whole (id BLOB NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (id, revision)) \
@@ -97,8 +98,8 @@ struct StoreLayout: Sendable {
     """
   ]
 
-  /// Commits that wanted a property otherwise and lost. Written where there was a conflict and never else; stores from
-  /// before get the table with their first one, and a program that does not know it has no use for it.
+  /// The table of commits that lost a conflict over a property. It gets rows only from conflicts; older stores get
+  /// the table with their first one, and programs that do not know it do not need it.
   static let losses = """
     CREATE TABLE IF NOT EXISTS _lost (id BLOB NOT NULL, property INTEGER NOT NULL, revision INTEGER NOT NULL, \
     PRIMARY KEY (id, property, revision)) WITHOUT ROWID
@@ -113,7 +114,7 @@ struct StoreLayout: Sendable {
       """,
       "CREATE TABLE _author (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
       "CREATE TABLE _replica (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE)",
-      // One row a commit. `counters` are the sequences' next numbers, so that nothing else is written for them.
+      // One row per commit. `counters` has the sequences' next numbers, so that no other row is written for them.
       """
       CREATE TABLE _commit (revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, author INTEGER NOT NULL, \
       replica INTEGER NOT NULL, sequence INTEGER NOT NULL, model INTEGER NOT NULL, fingerprint INTEGER NOT NULL, \
@@ -121,7 +122,7 @@ struct StoreLayout: Sendable {
       """,
       "CREATE UNIQUE INDEX _commit_transaction ON _commit (replica, sequence)",
       "CREATE INDEX _commit_undoes ON _commit (undoes) WHERE undoes IS NOT NULL",
-      // The revision up to which the full-text indexes are right; one row.
+      // The revision up to which the full-text indexes are complete; one row.
       "CREATE TABLE _words (revision INTEGER NOT NULL)",
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
@@ -129,7 +130,7 @@ struct StoreLayout: Sendable {
     ] + Self.parts + Self.wholes + orderedTables.flatMap { $0.creation(model: model) }
   }
 
-  // MARK: - Checksums of what no commit covers
+  // MARK: - Checksums of rows that no commit covers
 
   static func sum(store id: UniqueID, created: Timestamp) -> Int64 {
     Int64(bitPattern: Checksum.of(id.bytes, seed: Checksum.seed ^ UInt64(bitPattern: created)))

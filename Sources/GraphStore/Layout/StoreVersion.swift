@@ -1,13 +1,13 @@
 import GraphModel
 
-/// One version of the model that a store has had: a row of `_model`, and of `_version` where the store was migrated.
+/// One model version of a store: a row of `_model`, and of `_version` if the store was migrated.
 ///
-/// A row is summed, and a commit is written, in the form of the version that was in force: the slots are that version's, the
-/// numbers are the store's. What was written before a migration therefore stays as it is, byte by byte.
+/// Rows are summed and commits are written in the form of the version in force: with that version's slots and the
+/// store's numbers. So data from before a migration stays unchanged, byte for byte.
 final class StoreVersion: Sendable {
   /// The number of its row in `_model`.
   let number: Int64
-  /// The first revision that was made under it: 0, or that of the migration's commit.
+  /// The first revision under this version: 0, or that of the migration's commit.
   let since: Revision
   let model: Model
   let numbers: StoredNumbers
@@ -21,7 +21,9 @@ final class StoreVersion: Sendable {
 
   // MARK: - The numbers as text
 
-  /// A line for each entity, `Person 3`, and for each stored property, `Person.name 7`; any `sqlite3` can show it.
+  /// The numbers as text, which any `sqlite3` can show.
+  ///
+  /// It has a line for each entity, `Person 3`, and for each stored property, `Person.name 7`.
   static func text(_ model: Model, _ numbers: StoredNumbers) -> String {
     var lines = [String]()
     for entity in model.entities.sorted(by: { $0.number < $1.number }) {
@@ -34,7 +36,7 @@ final class StoreVersion: Sendable {
     return lines.joined(separator: "\n")
   }
 
-  /// The number of each name in such a text.
+  /// Returns the number of each name in such a text.
   static func parse(_ text: String) -> [String: UInt32] {
     var numbers = [String: UInt32]()
     for line in text.split(separator: "\n") {
@@ -44,7 +46,7 @@ final class StoreVersion: Sendable {
     return numbers
   }
 
-  /// Nil when a name of the model has no number.
+  /// Returns the numbers of a model; nil if a name has no number in the text.
   static func numbers(of model: Model, in text: String) -> StoredNumbers? {
     let known = parse(text)
     var entities = [EntityNumber](repeating: 0, count: model.entities.count)

@@ -1,15 +1,15 @@
 import GRDB
 import GraphModel
 
-/// The versions of the model that a migrated store has had, kept in `_version` beside `_model`. A store that was never
-/// migrated has no such table, and the layout that it was made with: older programs open it as before.
+/// The model versions of a migrated store, kept in `_version` beside `_model`. A store that was never migrated has no
+/// such table and keeps its original layout, so that older programs can open it.
 enum StoreVersions {
   static let creation = """
     CREATE TABLE IF NOT EXISTS _version (model INTEGER PRIMARY KEY, revision INTEGER NOT NULL, numbers TEXT NOT NULL, \
     sum INTEGER NOT NULL)
     """
 
-  /// A migrated store's; a program that does not know it would take the numbers of rows for its model's.
+  /// The layout of a migrated store. A program that does not know it would take the numbers in rows for its model's.
   static let layout: Int32 = 4
 
   static func sum(_ version: StoreVersion) -> Int64 {
@@ -21,13 +21,15 @@ enum StoreVersions {
     return Int64(bitPattern: Checksum.of(Array(numbers.utf8), seed: seed))
   }
 
-  /// Oldest first; empty for a store that was never migrated.
+  /// Reads the versions, oldest first; empty for a store that was never migrated.
   ///
-  /// Of the newest, too, the text is read that the migration was carried out with: another text of the same hash may have
-  /// other defaults, and no `renamed` and no mapping any more. What was made of values then is what that text says.
-  /// - Parameter model: the newest, as it was given: transients, documentation and limits may differ from what is kept.
+  /// The newest version, too, is read from the text that the migration used. Another text of the same hash may have
+  /// other defaults, and no `renamed` or mapping; only the text of the migration determines how values were
+  /// converted.
+  /// - Parameter model: the newest model as given, whose transients, documentation and limits may differ from the
+  ///   stored text.
   static func load(_ database: Database, model: Model) throws -> [StoreVersion] {
-    // A store that was pruned has a higher layout, migrated or not.
+    // A pruned store has a higher layout, migrated or not.
     guard try LayoutMark.read(database).layout >= layout,
       try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema WHERE name = '_version'") != nil
     else { return [] }
@@ -41,9 +43,9 @@ enum StoreVersions {
       let source: String = row[3]
       let isNewest = index == rows.count - 1
       var read: Model? = source == model.source ? model : try? Model(parsing: source.utf8)
-      // Whether it is the store's own model is told elsewhere.
+      // The caller checks whether this is the store's own model.
       if isNewest, read?.hash != model.hash { read = model }
-      // Numbers alike, but for transients, which come last: the present ones may be others.
+      // Equal hashes mean equal numbers, except for transient properties, which come last and may differ.
       guard let kept = read, let numbers = StoreVersion.numbers(of: isNewest ? model : kept, in: row[2]) else {
         throw StoreFailure(
           .corrupt, "the store's model number \(row[0] as Int64) can't be read",
@@ -53,14 +55,14 @@ enum StoreVersions {
     }
   }
 
-  /// The layout of a store whose newest model this is.
+  /// The layout of a store whose newest model is the given one.
   static func layout(_ database: Database, model: Model) throws -> StoreLayout {
     let versions = try load(database, model: model)
     return StoreLayout(model: model, numbers: versions.last?.numbers, versions: versions)
   }
 }
 
-/// What the present tables and columns are called, by the store's numbers: an older version of the model reads them so.
+/// The names of the present tables and columns by the store's numbers, with which older model versions read them.
 struct StoredNames: Sendable {
   private var tables = [EntityNumber: String]()
   private var columns = [PropertyNumber: String]()
@@ -76,12 +78,12 @@ struct StoredNames: Sendable {
 
   func column(_ stored: PropertyNumber) -> String { columns[stored] ?? Self.ended(stored) }
 
-  /// The column of a property that the present model does not have. It stays, so that the rows that were written with it
-  /// keep their checksums and need not be rewritten.
+  /// The column of a property that the present model lacks. It is kept, so that rows written with it keep their
+  /// checksums and are not rewritten.
   static func ended(_ stored: PropertyNumber) -> String { "_ended.\(stored)" }
 }
 
 extension SQLiteStore {
-  /// The versions of the model that the store was migrated from, oldest first.
+  /// The models of the store's earlier versions, oldest first.
   public var olderModels: [Model] { layout.versions.dropLast().map(\.model) }
 }

@@ -1,36 +1,36 @@
 import GraphModel
 
-/// The numbers under which a store keeps entities and properties.
+/// The numbers of entities and properties in a store.
 ///
-/// A model numbers its parts in the order of their names, so that equal models number alike everywhere. A store can't
-/// follow that: a property that comes in the middle would renumber the others, and every row, every checksum and all of
-/// history speak in numbers. So what a store has once numbered keeps its number for as long as the store lives; what comes
-/// later gets the next one, and the number of what goes is never given again. In memory everything has the numbers of the
-/// present model; they are exchanged where rows and history are read and written, and nowhere else.
+/// A model numbers its parts in the order of their names, so that equal models have equal numbers everywhere. A store
+/// can't follow that: an added property would renumber others, but every row, every checksum and all history contain
+/// numbers. So a number that a store has assigned stays assigned for the store's lifetime; new parts get the next
+/// numbers, and numbers of removed parts are never reused. In memory everything has the numbers of the present model;
+/// conversion happens only where rows and history are read and written.
 ///
-/// A store that was never migrated keeps the model's own numbers, and nothing is exchanged.
+/// A store that was never migrated has the model's own numbers, without conversion.
 final class StoredNumbers: Sendable {
-  /// Those of a store that was made with the model.
+  /// The numbers of a store that was created with the model.
   static func plain(_ model: Model) -> StoredNumbers {
     StoredNumbers(
       entities: model.entities.map(\.number).sorted(),
       properties: (0..<model.propertyCount).map { PropertyNumber($0 + 1) }, isPlain: true)
   }
 
-  /// What the present model does not know gets a number that no model gives.
+  /// The flag in the number of a part that the present model lacks; no model assigns such numbers.
   static let retired: UInt32 = 1 << 24
 
-  /// By the model's number, less one; 0 for a transient property.
+  /// Indexed by the model's number minus one; 0 for a transient property.
   private let entities: [EntityNumber]
   private let properties: [PropertyNumber]
   private let presentEntities: [EntityNumber: EntityNumber]
   private let presentProperties: [PropertyNumber: PropertyNumber]
-  /// Nothing has to be exchanged in an object's image.
+  /// Whether entity numbers need no conversion, so that images stay as they are.
   let keepsEntities: Bool
-  /// Nothing has to be exchanged at all.
+  /// Whether nothing needs conversion.
   let isPlain: Bool
 
-  /// - Parameter isPlain: the store has had no other model.
+  /// - Parameter isPlain: whether the store has had no other model.
   init(entities: [EntityNumber], properties: [PropertyNumber], isPlain: Bool = false) {
     self.entities = entities
     self.properties = properties
@@ -43,7 +43,7 @@ final class StoredNumbers: Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  // MARK: - One number
+  // MARK: - Single numbers
 
   func stored(entity: EntityNumber) -> EntityNumber {
     if keepsEntities { return entity & ~Self.retired }
@@ -65,17 +65,17 @@ final class StoredNumbers: Sendable {
     return presentProperties[property] ?? Self.retired | property
   }
 
-  /// The entity whose number stands in a row; a tombstone's may be gone.
+  /// The entity of a row; a tombstone's may have been removed.
   func entity(_ row: Row, _ column: Int32) -> EntityNumber {
     present(entity: EntityNumber(truncatingIfNeeded: row.integer(column)))
   }
 
-  /// For `_entity IN (…)`.
+  /// The stored numbers of a family, for `_entity IN (…)`.
   func family(of entity: Entity) -> String {
     entity.family.map { String(stored(entity: $0)) }.joined(separator: ", ")
   }
 
-  // MARK: - Ids, and what has ids in it
+  // MARK: - Ids and values with ids
 
   func stored(_ id: ObjectID) -> ObjectID { ObjectID(key: id.key, entity: stored(entity: id.entity)) }
 
@@ -99,7 +99,7 @@ final class StoredNumbers: Sendable {
     }
   }
 
-  /// The form that checksums cover.
+  /// The image in the form that checksums cover.
   func stored(_ image: ObjectImage) -> ObjectImage {
     if keepsEntities { return image }
     return ObjectImage(id: stored(image.id), revision: image.revision, values: image.values.map { stored($0) })
@@ -126,7 +126,7 @@ final class StoredNumbers: Sendable {
     answer.conflicts = answer.conflicts.map { conflict in
       var conflict = conflict
       conflict.id = id(conflict.id)
-      // 0 is the object as a whole.
+      // 0 means the complete object.
       if conflict.property != 0 { conflict.property = property(conflict.property) }
       (conflict.mine, conflict.theirs) = (value(conflict.mine), value(conflict.theirs))
       return conflict

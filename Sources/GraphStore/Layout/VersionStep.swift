@@ -1,31 +1,33 @@
 import GraphModel
 
-/// One migration that a store has been through, as its history is read across it: what becomes of a value that a commit
-/// before it speaks of. The plan is inferred once more from the two versions that the store keeps.
+/// One past migration of a store, which converts values of earlier commits to the later version.
 ///
-/// What was only added, removed, renamed, widened, converted or filled can be told of any state before, because each value
-/// leads to the next by itself; an expression over the object is computed anew for each of its states. What a mapping made
-/// came from what may be gone, and an order came from nowhere: before it a property has what the migration gave it, as one
-/// that was added has its default. A count is told by the way from what it was at the migration (`PastCounts`).
+/// Its plan is inferred again from the two versions that the store keeps. Properties that were added, removed,
+/// renamed, widened, converted or filled can be read in any earlier state, because each value converts by itself; an
+/// expression over the object is computed for each of its states. The values of a mapping came from properties that
+/// may be removed, and an order came from nothing: in earlier states such a property has the value that the migration
+/// gave it, as an added one has its default. An earlier count is derived from its value at the migration
+/// (`PastCounts`).
 final class VersionStep: Sendable {
   /// The revision of the migration.
   let since: Revision
-  /// Why states before it can't be told in the words behind it; nil when they can.
+  /// The reason why earlier states can't be read in the later version's terms; nil if they can.
   let obstacle: String?
-  /// What it made of values that no commit tells of, as a sentence goes on; nil when it made nothing so. Whoever follows
-  /// commits from before would not hear of it.
+  /// A description of the values that it changed without commits; nil if there are none.
+  ///
+  /// It is the rest of a sentence. Readers that follow commits from before the migration would miss these changes.
   let mapped: String?
-  /// All that it made so, by the later version's numbers.
+  /// The properties that it changed without commits, by the later version's numbers.
   let mappedProperties: [PropertyNumber]
-  /// Counts of objects that refer to their owner, which it began, by the later version's numbers.
+  /// Counts of referring objects that it added, by the later version's numbers.
   let countedProperties: [PropertyNumber]
   private let earlier: StoreVersion
   private let later: StoreVersion
-  /// Nil when the two versions, as they are read now, have none.
+  /// Nil if no plan can be inferred from the two versions as they are read now.
   private let plan: MigrationPlan?
-  /// By the earlier version's numbers.
+  /// The successors, by the earlier version's numbers.
   private let heirs: [PropertyNumber: Heir]
-  /// By the later version's numbers.
+  /// The predecessors, by the later version's numbers.
   private let ancestors: [PropertyNumber: Property]
   private let fills: [PropertyNumber: Value]
 
@@ -47,7 +49,7 @@ final class VersionStep: Sendable {
     for entity in later.model.entities {
       for property in entity.storedProperties where seen.insert(property.number).inserted {
         let stored = later.numbers.stored(property: property.number)
-        // The store's numbers say what went on, whatever the files say by now.
+        // The store's numbers decide which property continues another, even if the model files have changed since.
         if let old = earlier.model.property(earlier.numbers.present(property: stored)) {
           heirs[old.number] = Heir(property: property, isConverted: false)
           ancestors[property.number] = old
@@ -83,8 +85,9 @@ final class VersionStep: Sendable {
       (plan?.fills ?? []).map { ($0.property.number, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The relationship, by name, that was there before and has its order by a property since; nil for one that is new, of
-  /// which there was nothing to put in order.
+  /// The name of an existing relationship that the migration ordered by a property.
+  ///
+  /// Nil for a new relationship, which had nothing to order.
   private static func kept(placedBy property: Property, _ plan: MigrationPlan) -> String? {
     let reference = plan.new.entity(property.owner)?.relationships.first {
       $0.relationship?.position == property.number
@@ -95,23 +98,24 @@ final class VersionStep: Sendable {
     return "\(plan.new.entity(property.owner)?.name ?? "").\(property.name)"
   }
 
-  /// What a property of the earlier version goes on as.
+  /// The later version's property that continues an earlier one.
   func heir(of property: PropertyNumber) -> Property? { heirs[property]?.property }
 
-  /// The property of the earlier version that was converted to one of the later.
+  /// The earlier version's property that was converted to a later one.
   func converted(to property: PropertyNumber) -> Property? {
     guard let old = ancestors[property], heirs[old.number]?.isConverted == true else { return nil }
     return old
   }
 
-  /// A value of the earlier version's property, as one of its heir.
+  /// Converts a value of an earlier property to its successor.
   func value(_ value: Value, of old: Property) -> Value {
     guard let heir = heirs[old.number] else { return .null }
     let next = heir.isConverted ? heir.property.converted(value, of: old) : heir.property.widened(value)
     return next.isNull ? fills[heir.property.number] ?? next : next
   }
 
-  /// A whole object; nil when its entity is gone. What nothing of it leads to has what a new object has.
+  /// Converts a complete object; nil if its entity was removed. Properties without a predecessor get the values of a
+  /// new object.
   func image(_ image: ObjectImage) -> ObjectImage? {
     let stored = earlier.numbers.stored(entity: image.id.entity)
     guard let entity = later.model.entity(later.numbers.present(entity: stored)) else { return nil }
@@ -122,7 +126,7 @@ final class VersionStep: Sendable {
     }
     var next = ObjectImage(
       id: ObjectID(key: image.id.key, entity: entity.number), revision: image.revision, values: values)
-    // What the rules of the later version say of the object: a version behind it may have made a value of that.
+    // Derived values by the rules of the later version, because the next version may convert them.
     for property in entity.storedProperties where property.attribute?.isDerived == true {
       guard later.model.countedEnd(of: property) == nil else { continue }
       next[property] = later.model.derivedValue(of: property, in: next)
@@ -131,7 +135,7 @@ final class VersionStep: Sendable {
   }
 }
 
-/// What a property of an older version is now, and the way of its values there.
+/// The present successor of an older version's property, with the conversion of its values.
 struct PropertyHeir {
   let property: Property
   fileprivate let path: [(step: VersionStep, old: Property)]
@@ -140,8 +144,9 @@ struct PropertyHeir {
 }
 
 extension StoreLayout {
-  /// The first revision whose graph can be told in the present words, and what stands in the way of those before; nil when
-  /// all of them can.
+  /// The first revision that can be read in the present model's terms, and the obstacle for earlier ones.
+  ///
+  /// Nil if all revisions can be read.
   var untold: (before: Revision, obstacle: String)? {
     for step in steps.reversed() {
       if let obstacle = step.obstacle { return (step.since, obstacle) }
@@ -149,7 +154,9 @@ extension StoreLayout {
     return nil
   }
 
-  /// The newest migration that made something which no commit tells of, and what, as a sentence goes on; nil when none did.
+  /// The newest migration that changed objects without commits, with a description; nil for none.
+  ///
+  /// The description is the rest of a sentence.
   var mapped: (since: Revision, what: String)? {
     for step in steps.reversed() {
       if let mapped = step.mapped { return (step.since, mapped) }
@@ -157,21 +164,21 @@ extension StoreLayout {
     return nil
   }
 
-  /// A migration that has made something which no commit tells of, and what of that is there now.
+  /// A migration that changed objects without commits, by properties of the present model.
   struct MappedStep {
     let since: Revision
-    /// What has in every state before what it gave them.
+    /// The properties that earlier states have with the migration's values.
     let properties: [Property]
-    /// What was counted from then on.
+    /// The counts that the migration added.
     let counts: [(attribute: Property, end: Property)]
   }
 
-  /// Whether some count was begun by a migration behind a revision: no object alone tells it of states before.
+  /// Whether a migration after a revision added counts. A single object does not determine them for earlier states.
   func countsAnew(behind revision: Revision) -> Bool {
     mappedSteps.contains { revision < $0.since && !$0.counts.isEmpty }
   }
 
-  /// All of them; none for a store without.
+  /// Returns the migrations that changed objects without commits.
   func findMappedSteps() -> [MappedStep] {
     steps.enumerated().compactMap { index, step in
       guard step.mapped != nil || !step.countedProperties.isEmpty else { return nil }
@@ -187,8 +194,8 @@ extension StoreLayout {
     }
   }
 
-  /// What a property is now; nil for one that is gone.
-  /// - Parameter stored: its number in the store.
+  /// Returns the present successor of a property; nil if it was removed.
+  /// - Parameter stored: the property's number in the store.
   func heir(of stored: PropertyNumber, from version: StoreVersion) -> PropertyHeir? {
     guard let first = versions.firstIndex(where: { $0.number == version.number }),
       var property = version.model.property(version.numbers.present(property: stored))
@@ -199,12 +206,13 @@ extension StoreLayout {
       path.append((step, property))
       property = heir
     }
-    // The newest version's model may be another one of the same hash.
+    // The newest version's model may differ from the present one of the same hash.
     return model.property(property.number).map { PropertyHeir(property: $0, path: path) }
   }
 
-  /// The values of a whole object of an older version in the present slots; none when its entity is gone.
-  /// - Parameter id: as it is stored, and so are ids among the values, before and after.
+  /// Converts the values of a complete object of an older version to the present slots. Empty if its entity was
+  /// removed.
+  /// - Parameter id: the stored id; ids among the values are in stored form too, before and after the conversion.
   func values(_ values: [Value], of id: ObjectID, from version: StoreVersion) -> [Value] {
     guard let first = versions.firstIndex(where: { $0.number == version.number }) else { return [] }
     let entity = version.numbers.present(entity: id.entity)
@@ -215,22 +223,24 @@ extension StoreLayout {
       image = next
     }
     guard let now = model.entity(image.id.entity) else { return [] }
-    // What must have a value by now has its default.
+    // Properties that are required by now get their defaults.
     return zip(now.storedProperties, now.initialValues).enumerated().map { slot, pair in
       let value = slot < image.values.count ? image.values[slot] : pair.1
       return value.isNull && !pair.0.isOptional ? pair.1 : value
     }
   }
 
-  /// The revision of the migration that made a property: added or computed it. One that was converted goes on as what it
-  /// was before. 0 where none did.
+  /// The revision of the migration that added or computed a property; 0 for none. A converted property continues its
+  /// predecessor.
   func beginning(of property: PropertyNumber) -> Revision {
     VersionStep.beginning(of: property, versions, steps)
   }
 }
 
 extension VersionStep {
-  /// The derived attributes that their own object tells and that a migration has made, each with its revision.
+  /// Returns the attributes that a migration made derived, each with its revision.
+  ///
+  /// Only attributes that depend on their own object alone are included.
   static func expressions(
     of model: Model, _ versions: [StoreVersion], _ steps: [VersionStep]
   ) -> [(property: Property, since: Revision)] {

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import GraphModel
 
-/// A copy of a store's file as it is, the log included: pages, not statements.
+/// A copy of a store's file, page by page, including the WAL.
 enum MigrationCopy {
   static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-  /// The copy has its name only when it is whole, on disk and verified.
+  /// Makes the copy, which gets its name only when it is complete, on disk and verified.
   static func make(of path: String, at copy: String, verify: (_ draft: String) throws -> Void = { _ in }) throws {
     let draft = copy + ".new"
     for suffix in suffixes { unlink(draft + suffix) }
@@ -17,7 +17,8 @@ enum MigrationCopy {
       try target.inDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
       try source.backup(to: target)
       try target.close()
-      // One file, which can be read wherever it lies: whoever only looks at one with a log leaves the log's files beside it.
+      // Without a WAL, the copy is a single file that can be read anywhere; a reader of a file in WAL mode would
+      // leave a WAL and its index beside it.
       let whole = try DatabaseQueue(path: draft)
       try whole.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
       try whole.close()

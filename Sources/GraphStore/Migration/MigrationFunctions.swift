@@ -2,8 +2,8 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// What a migration's statements say that SQL has no words for: `graph_convert` and `graph_settle` make a value one of a
-/// property of the new version, `graph_member` a list of one id.
+/// The functions that a migration's statements use. `graph_convert` and `graph_settle` convert a value to a property
+/// of the new version, `graph_member` makes a list of one id.
 enum MigrationFunctions {
   private final class Conversions {
     let plan: MigrationPlan
@@ -18,7 +18,7 @@ enum MigrationFunctions {
       _ name: String, _ count: Int32,
       _ body: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
     ) {
-      // Each has a reference of its own, which SQLite gives back when the function goes.
+      // Each function has a reference of its own, which SQLite releases with the function.
       sqlite3_create_function_v2(
         connection, name, count, flags, Unmanaged.passRetained(Conversions(plan)).toOpaque(), body, nil, nil
       ) { pointer in
@@ -55,7 +55,7 @@ enum MigrationFunctions {
 }
 
 extension GraphValueType {
-  /// What an attribute's values are to SQL.
+  /// The SQL type of an attribute's values.
   init(_ kind: Attribute.Kind) {
     self =
       switch kind {

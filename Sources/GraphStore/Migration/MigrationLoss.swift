@@ -1,39 +1,40 @@
 import GRDB
 import GraphModel
 
-/// Something that the new version has no place for, or another value in its place.
+/// A value or object that the new version lacks, or that it has with another value.
 public struct MigrationLoss: Sendable, Equatable {
-  /// Why values or objects go; the names are for programs.
+  /// The reason for a loss. Programs use the names.
   public enum Kind: String, Sendable, CaseIterable {
     /// The new version does not have the entity or the property.
     case gone
-    /// A mapping, or a derived attribute, gives something else.
+    /// A mapping or a derived attribute gives another value.
     case replaced
-    /// A whole number that no double holds became the nearest that one holds.
+    /// An integer that no double represents was rounded to the nearest double.
     case rounded
   }
 
-  /// `Person`, or `Person.age`, as the old version calls it.
+  /// `Person`, or `Person.age`, by the names of the old version.
   public let path: String
-  /// Why it goes.
+  /// The reason for the loss.
   public let kind: Kind
-  /// Objects, or objects whose value is not what it was.
+  /// The number of lost objects, or of objects with a changed value.
   public let count: Int
-  /// The first of them, in the order in which they were made.
+  /// The first of these objects, in the order of their creation.
   public let first: [ObjectID]
 
-  /// So many objects of each loss are named.
+  /// The maximum number of objects in `first`.
   public static let maximumObjects = 3
 }
 
-/// Losses are found where both can be read: what goes before anything is changed, what is replaced when the new values
-/// stand beside the old ones.
+/// Finds losses while both versions can be read.
+///
+/// Removals are found before anything is changed, replacements when the new values are stored beside the old ones.
 struct LossFinder {
   let connection: Connection
   let layout: StoreLayout
 
-  /// Nil where no row is concerned.
-  /// - Parameter condition: about the table's columns, by the names that they have now.
+  /// Returns a loss; nil if no row matches.
+  /// - Parameter condition: a condition over the table's columns, by their present names.
   func loss(
     _ path: String, _ kind: MigrationLoss.Kind, in table: EntityTable, where condition: String
   ) throws -> MigrationLoss? {
@@ -49,7 +50,7 @@ struct LossFinder {
     return MigrationLoss(path: path, kind: kind, count: count, first: ids)
   }
 
-  /// What the new version does not have, while the store is of the old one.
+  /// Finds everything that the new version lacks; called before the store is changed.
   func gone(_ plan: MigrationPlan) throws -> [MigrationLoss] {
     var losses = [MigrationLoss]()
     for entity in plan.removedEntities {
@@ -71,7 +72,7 @@ struct LossFinder {
 }
 
 extension MigrationWriter {
-  /// What has another value than before, once everything is computed: old values stand in columns that nothing names.
+  /// Finds the changed values after everything is computed; the old values are in unused columns.
   func findReplaced() throws -> [MigrationLoss] {
     let finder = LossFinder(connection: connection, layout: new)
     var losses = [MigrationLoss]()
@@ -91,7 +92,7 @@ extension MigrationWriter {
     return losses
   }
 
-  /// Nil where every value has gone on as it was.
+  /// Nil if every value was kept.
   private func kind(of property: Property, _ earlier: Property) -> MigrationLoss.Kind? {
     guard let attribute = property.attribute, let before = earlier.attribute, !before.isDerived else { return nil }
     switch plan.origins[property.number] {
@@ -101,8 +102,8 @@ extension MigrationWriter {
     }
   }
 
-  /// SQLite compares a whole number with a double exactly. A text beside a number is compared as it would be written: as a
-  /// number, 012 would be 12.
+  /// SQLite compares an integer with a double exactly. A text and a number are compared as texts: as a number, 012
+  /// would equal 12.
   private static func differ(_ was: String, _ earlier: Property, _ now: String, _ property: Property) -> String {
     func isText(_ property: Property) -> Bool { property.attribute.map { GraphValueType($0.kind) } == .string }
     guard isText(earlier) != isText(property) else { return "\(was) IS NOT \(now)" }

@@ -1,53 +1,53 @@
 import GraphModel
 
-/// What a migration did, or would do.
+/// The result of a migration or a rehearsal.
 public struct MigrationReport: Sendable {
-  /// The version that the store had.
+  /// The store's old version.
   public let from: Int
-  /// The version that it has, or would have.
+  /// The store's new version.
   public let to: Int
-  /// What happened, version by version.
+  /// The steps, version by version.
   public internal(set) var steps = [MigrationStep]()
-  /// What is gone from the present; history and the copy still have it.
+  /// The losses of the present state; history and the copy still have the values.
   public internal(set) var lost = [MigrationLoss]()
-  /// Rows that were written again; nothing else of the objects was touched.
+  /// The number of rewritten rows; all other rows are untouched.
   public internal(set) var rewritten = 0
-  /// How long the transaction took, the copy aside.
+  /// The duration of the transaction, without the copy.
   public internal(set) var milliseconds = 0
   /// The path of the copy; nil for a rehearsal.
   public internal(set) var backup: String?
-  /// The commit that stands for the migration; 0 where there was none.
+  /// The revision of the migration's commit; 0 for none.
   public internal(set) var revision: Revision = 0
 
   init(from: Model, to: Model) { (self.from, self.to) = (from.version, to.version) }
 }
 
-/// An object that the new version does not allow.
+/// An object that violates the new version's rules.
 public struct MigrationBreach: Sendable, Equatable, CustomStringConvertible {
-  /// Nil for what concerns no single object.
+  /// Nil if no single object is affected.
   public let object: ObjectID?
-  /// Its entity, by the new version's name.
+  /// The object's entity, by the new version's name.
   public let entity: String
-  /// The end of a sentence about it.
+  /// The rest of a sentence about the object.
   public let text: String
 
   public var description: String { "\(entity) \(object.map(\.description) ?? ""): \(text)" }
 }
 
-/// Why a store stays as it is: what the models leave open, or the objects that break what is new; all of it.
+/// The reason why a store is not migrated: ambiguous models, or all objects that violate new rules.
 public struct MigrationRefusal: Error, Sendable, CustomStringConvertible {
-  /// The version that the store would have to leave.
+  /// The store's version.
   public let from: Int
-  /// The version that it can't reach.
+  /// The version that it can't be migrated to.
   public let to: Int
-  /// What the models leave open, each with its path.
+  /// The problems of the models, each with its path.
   public let problems: [String]
-  /// The objects in the way.
+  /// The violating objects.
   public let breaches: [MigrationBreach]
-  /// Of these, how many are not listed.
+  /// The number of violating objects that are not listed.
   public let more: Int
 
-  /// So many objects are listed.
+  /// The maximum number of objects listed.
   public static let maximumBreaches = 100_000
 
   init(from: Int, to: Int, problems: [String] = [], breaches: [MigrationBreach] = [], more: Int = 0) {

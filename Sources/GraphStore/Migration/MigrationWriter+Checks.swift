@@ -2,9 +2,9 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// What the new version asks of objects that are there: looked at only where it asks more than the old one.
+/// The checks of existing objects against the new version. Only what it requires beyond the old one is checked.
 extension MigrationWriter {
-  /// Required, and nothing to fill it with: no object may be there.
+  /// Refuses new required properties without a value to fill in, if any object exists.
   func refuseUnfilled(_ old: StoreLayout) throws {
     var problems = [String]()
     for property in plan.unfilled {
@@ -25,7 +25,7 @@ extension MigrationWriter {
     }
   }
 
-  /// Unique keys that are new, before their indexes are made: all objects that share one.
+  /// Finds all objects that share a new unique key, before its index is created.
   mutating func findShared() throws {
     let objects = ObjectReader(connection, layout: new)
     for table in new.orderedTables where before(table) != nil {
@@ -51,7 +51,7 @@ extension MigrationWriter {
     }
   }
 
-  /// Roots whose tables are read whole, every object with all that the new version asks of it.
+  /// The roots whose tables are read completely, to check every object against all rules of the new version.
   private var judgedRoots: Set<EntityNumber> { Set(plan.tightened.compactMap { plan.new.entity($0)?.root }) }
 
   private mutating func findMissing() throws {
@@ -79,8 +79,8 @@ extension MigrationWriter {
     return !before.uniquenessConstraints.contains(earlier)
   }
 
-  /// The new version's rules, over the objects of entities of which it asks more; and what refers to what is gone.
-  /// - Throws: all of it, with what shares a new key.
+  /// Checks the new version's rules for the entities that it restricts further, and all references.
+  /// - Throws: a refusal with all violations, including shared keys and references to removed objects.
   mutating func verify() throws {
     guard problems.isEmpty else {
       throw MigrationRefusal(from: plan.old.version, to: plan.new.version, problems: problems)
@@ -109,7 +109,7 @@ extension MigrationWriter {
     try breaches.refuse(plan)
   }
 
-  /// Rules that stay, of objects whose values were filled in, let go or counted anew.
+  /// Checks unchanged rules for objects whose values were filled in, removed or recounted.
   private mutating func findBroken(besides judged: Set<EntityNumber>) throws {
     let objects = ObjectReader(connection, layout: new)
     for (root, rows) in touched.sorted(by: { $0.key < $1.key }) where !judged.contains(root) {
@@ -130,7 +130,7 @@ extension MigrationWriter {
     }
   }
 
-  /// Lists that name objects whose entity is gone, out of a table that stays.
+  /// Finds lists with objects of a removed entity, in a table that is kept.
   private mutating func findBereft() throws {
     let roots = Set(plan.removedEntities.filter { $0.root != $0.number }.map(\.root))
     for table in new.orderedTables where before(table) != nil {
@@ -152,7 +152,7 @@ extension MigrationWriter {
   }
 }
 
-/// Bounded, and the rest counted.
+/// Violations, limited in number; the others are counted.
 struct MigrationBreaches {
   private var listed = [MigrationBreach]()
   private var more = 0
@@ -171,7 +171,7 @@ struct MigrationBreaches {
 }
 
 extension StoreChecker {
-  /// The model's rules that one object breaks, each the end of a sentence about it.
+  /// Returns the model's rules that an object violates, each as the rest of a sentence about it.
   mutating func breaches(of image: ObjectImage) throws -> [String] {
     findings = FindingList()
     checkRules(image, .init())

@@ -1,13 +1,14 @@
 import GRDB
 import GraphModel
 
-/// Tables, columns and names.
+/// The changes of tables, columns and names.
 extension MigrationWriter {
-  // MARK: - Columns that come
+  // MARK: - New columns
 
-  /// Every column that nothing goes on as, under a name of its own. SQLite keeps a constant default beside the table: rows
-  /// that are there have it without being written.
-  /// - Parameter toNewTables: references to tables that are yet to be made come last, when everything has its own name.
+  /// Adds the new columns under temporary names. SQLite stores a constant default with the table, so existing rows
+  /// get it without being written.
+  /// - Parameter toNewTables: whether to add references to new tables; they come last, when every table has its final
+  ///   name.
   func addColumns(toNewTables: Bool) throws {
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
@@ -26,7 +27,7 @@ extension MigrationWriter {
     return column.property.relationship.flatMap { new.table(of: $0.destination) }.map { before($0) == nil } ?? false
   }
 
-  /// By the name that the table has now; renaming it carries on to its references.
+  /// The destination by its present name; SQLite updates references when it renames a table.
   private func destination(of column: EntityTable.Column) -> String? {
     guard column.destination != nil, let destination = column.property.relationship?.destination,
       let table = new.table(of: destination)
@@ -34,7 +35,8 @@ extension MigrationWriter {
     return before(table)?.name ?? table.name
   }
 
-  /// A default for all rows of a table. A subentity's property is null in its relatives' rows, so its own are written.
+  /// The default for all rows of a table. A subentity's property is null in its siblings' rows, so only its own rows
+  /// are written.
   func literal(_ column: EntityTable.Column, _ table: EntityTable) -> String? {
     guard case .constant(let value)? = plan.origins[column.property.number],
       column.property.owner == table.root.number
@@ -42,7 +44,7 @@ extension MigrationWriter {
     return Self.literal(value)
   }
 
-  /// Nil for what SQL's text can't hold.
+  /// Returns an SQL literal; nil for a value that SQL text can't represent.
   static func literal(_ value: Value) -> String? {
     func blob(_ bytes: [UInt8]) -> String {
       "x'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
@@ -66,7 +68,7 @@ extension MigrationWriter {
 
   private struct Renaming { let table, from, to: String }
 
-  /// In two steps, through names that nothing has: two that change places are not in each other's way.
+  /// Renames in two steps, through unused names, so that two names can be swapped.
   func rename() throws {
     var columns = [Renaming]()
     var tables = [(from: String, to: String)]()
@@ -100,7 +102,7 @@ extension MigrationWriter {
     }
   }
 
-  /// Pairs and words that go on, under the names of before and after.
+  /// The index tables and full-text indexes that are kept, with their old and new names.
   private func renamedParts() -> [(from: String, to: String)] {
     var parts = [(from: String, to: String)]()
     for table in new.orderedTables {
@@ -119,9 +121,10 @@ extension MigrationWriter {
     return parts
   }
 
-  // MARK: - Tables that come and go
+  // MARK: - New and removed tables
 
-  /// Pairs and words that nothing goes on as are dropped first: what comes may have their names.
+  /// Creates the new tables. Index tables and full-text indexes that are not kept must be dropped before, because new
+  /// ones may have their names.
   func makeTables() throws {
     let going = Set(renamedParts().map(\.to))
     let statements = new.orderedTables.flatMap { table -> [String] in
@@ -138,7 +141,7 @@ extension MigrationWriter {
     for statement in statements { try run(statement) }
   }
 
-  /// What goes with tables and properties that go.
+  /// Drops the index tables and full-text indexes of removed tables and properties.
   func dropParts() throws {
     let kept = Set(renamedParts().map(\.from))
     for table in old.orderedTables {
@@ -148,7 +151,7 @@ extension MigrationWriter {
     }
   }
 
-  /// The rows of subentities that are gone, in tables that stay.
+  /// Deletes the rows of removed subentities from tables that are kept.
   mutating func removeRows() throws {
     for entity in plan.removedEntities where entity.root != entity.number {
       guard let before = old.table(of: entity.root), let root = root(of: before), let table = new.table(of: root) else {
@@ -169,8 +172,8 @@ extension MigrationWriter {
     plan.entities.first { $0.value == before.root.number }?.key
   }
 
-  /// A root that is gone leaves an empty table: columns that are gone still name it, and SQLite prepares no statement
-  /// over a reference to nothing.
+  /// Empties and renames the tables of removed root entities. An empty table is kept, because ended columns still
+  /// refer to it, and SQLite prepares no statement over a reference to a missing table.
   mutating func endTables() throws {
     for entity in plan.removedEntities where entity.root == entity.number {
       for index in try indexes() where index.text.contains(" ON \(quoted(entity.name)) (") {
@@ -184,14 +187,14 @@ extension MigrationWriter {
 
   // MARK: - Indexes
 
-  /// Indexes are told apart by what they say, not by their names: a renamed one keeps the name that it was made with.
+  /// Indexes are compared by their definition, because a renamed one keeps its original name.
   private func indexes() throws -> [(name: String, text: String)] {
     let rows = try GRDB.Row.fetchAll(
       database, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY rowid")
     return rows.map { ($0[0], Self.essence($0[1])) }
   }
 
-  /// A statement without the index's name.
+  /// An index definition without the index's name.
   private static func essence(_ statement: String) -> String {
     guard let on = statement.range(of: " ON ") else { return statement }
     return (statement.hasPrefix("CREATE UNIQUE") ? "UNIQUE" : "") + statement[on.lowerBound...]
@@ -203,7 +206,8 @@ extension MigrationWriter {
     }
   }
 
-  /// Those that the new version does not have, as soon as columns have their names: tables and indexes share theirs.
+  /// Drops the indexes that the new version lacks. Call it after columns have their final names, because tables and
+  /// indexes share a namespace.
   func dropIndexes() throws {
     let wanted = Set(wantedIndexes.filter { !isKeyOfMovedValues($0) }.map(Self.essence))
     for index in try indexes() where !index.name.hasPrefix("_") && !wanted.contains(index.text) {
@@ -211,7 +215,8 @@ extension MigrationWriter {
     }
   }
 
-  /// A key of values that are filled in or computed: objects may come to share it, which is told of all of them.
+  /// Whether the index is a unique key over filled or computed values. Objects may share such a key now, and all of
+  /// them are reported.
   private func isKeyOfMovedValues(_ statement: String) -> Bool {
     guard statement.hasPrefix("CREATE UNIQUE") else { return false }
     return new.orderedTables.contains { table in
@@ -220,7 +225,7 @@ extension MigrationWriter {
     }
   }
 
-  /// Its values may change in this migration, under the number that they have.
+  /// Whether the migration may change the property's values while it keeps its number.
   func isMoved(_ property: Property) -> Bool {
     property.attribute?.isDerived == true || plan.fills.contains { $0.property.number == property.number }
   }
@@ -234,7 +239,7 @@ extension MigrationWriter {
     }
   }
 
-  /// The statement with a name that is free.
+  /// Returns the statement with an unused index name.
   private func named(_ statement: String, besides taken: [String]) throws -> String {
     guard let on = statement.range(of: " ON "), let start = statement.range(of: "INDEX \"") else { return statement }
     let name = String(statement[start.upperBound..<statement.index(before: on.lowerBound)])

@@ -2,9 +2,9 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Values: one UPDATE for all that changes in the objects of one entity.
+/// The changes of values: one UPDATE for all changes of an entity's objects.
 extension MigrationWriter {
-  /// In the old version's words, so that an expression reads objects as they were; into columns that are new.
+  /// Computes the new columns, with expressions over the old version, which read unchanged objects.
   mutating func computeValues() throws {
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
@@ -24,7 +24,7 @@ extension MigrationWriter {
     }
   }
 
-  /// Nil for a column that stays as it was added.
+  /// Nil for a column that keeps its default.
   private mutating func value(
     of column: EntityTable.Column, _ table: EntityTable, _ before: EntityTable, _ builder: inout PredicateSQL
   ) -> String? {
@@ -42,7 +42,7 @@ extension MigrationWriter {
       let name = "t.\(quoted(from.name))"
       guard property.relationship != nil else {
         let kinds = (plan.old.property(earlier)?.attribute?.kind, property.attribute?.kind)
-        // SQL's own words are an order faster than a function.
+        // An SQL expression is ten times as fast as a function.
         if case (.integer?, .double?) = kinds { return "CAST(\(name) AS REAL)" }
         return "graph_convert(\(property.number), \(name))"
       }
@@ -52,10 +52,10 @@ extension MigrationWriter {
     }
   }
 
-  /// What SQL has computed, in the attribute's form.
+  /// Converts a computed value to the attribute's form.
   private func settled(_ sql: String, _ type: GraphValueType, _ property: Property) -> String {
     guard let attribute = property.attribute, !attribute.takesUnchanged(type) else { return sql }
-    // The same in SQL's own words, which are an order faster than a function.
+    // As an SQL expression, which is ten times as fast as a function.
     if attribute.kind == .integer, type == .integer { return "iif(typeof(\(sql)) = 'integer', \(sql), NULL)" }
     return "graph_settle(\(property.number), '\(type.letter)', \(sql))"
   }
@@ -74,7 +74,7 @@ extension MigrationWriter {
     count(database.changesCount)
   }
 
-  /// The pairs of a to-many that was a to-one.
+  /// Fills the index table of a to-many that was a to-one.
   func pair() throws {
     for table in new.orderedTables {
       guard before(table) != nil else { continue }
@@ -88,9 +88,9 @@ extension MigrationWriter {
     }
   }
 
-  // MARK: - Numbers that stay, with other values
+  // MARK: - Properties with a kept number and new values
 
-  /// References that nothing goes on as let go, or the objects that they lead to could never be deleted.
+  /// Clears references of removed relationships. Otherwise the objects that they refer to could never be deleted.
   mutating func endReferences() throws {
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
@@ -102,7 +102,7 @@ extension MigrationWriter {
     }
   }
 
-  /// Null, where it is no longer allowed and there is a default.
+  /// Replaces null by the default where null is no longer allowed.
   mutating func fill() throws {
     for (property, value) in plan.fills {
       guard let table = new.table(of: property.owner), let column = table.column(of: property.number),
@@ -122,7 +122,7 @@ extension MigrationWriter {
     try update(table, [set], condition: condition, arguments)
   }
 
-  /// The checksums of rows whose old ones no longer hold: in the new version's form.
+  /// Rewrites the checksums of changed rows, in the new version's form.
   mutating func sumAgain() throws {
     let objects = ObjectReader(connection, layout: new)
     for (root, rows) in touched.sorted(by: { $0.key < $1.key }) {
@@ -131,7 +131,7 @@ extension MigrationWriter {
       for row in rows {
         select.bind(1, row)
         guard try connection.step(select) else {
-          // It has gone since; as it stands the statement would take no other row.
+          // The row has been deleted since. Without a reset the statement could not be bound again.
           sqlite3_reset(select.statement)
           continue
         }
@@ -145,9 +145,9 @@ extension MigrationWriter {
     }
   }
 
-  // MARK: - What the rules compute
+  // MARK: - Computed values
 
-  /// The members of a relationship that has become ordered stand in the order of their ids.
+  /// Orders the members of a relationship that has become ordered, by their ids.
   mutating func place() throws {
     for table in new.orderedTables {
       guard before(table) != nil else { continue }
@@ -191,7 +191,7 @@ extension MigrationWriter {
     }
   }
 
-  /// Counts that go on, of relationships that have lost the objects of an entity that is gone.
+  /// Recomputes kept counts of relationships that have lost objects of a removed entity.
   mutating func recount() throws {
     for table in new.orderedTables where before(table) != nil {
       for column in table.columns {
@@ -213,14 +213,14 @@ extension MigrationWriter {
     }
   }
 
-  // MARK: - Words
+  // MARK: - Full-text indexes
 
   private func isFed(_ words: EntityTable.WordTable) -> Bool {
     let earlier = plan.kept(words.property.number).flatMap { plan.old.property($0)?.attribute }
     return earlier?.isFullText == true
   }
 
-  /// Full-text indexes that are new, of texts that are there.
+  /// Fills new full-text indexes with the existing texts.
   func feedWords() throws {
     for table in new.orderedTables {
       guard before(table) != nil else { continue }
@@ -230,7 +230,7 @@ extension MigrationWriter {
     }
   }
 
-  /// The words of rows that go.
+  /// Removes the words of rows before they are deleted.
   func forget(_ condition: String, in table: EntityTable) throws {
     for words in table.wordTables where isFed(words) {
       guard let column = table.column(of: words.property.number) else { continue }

@@ -3,31 +3,33 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Carries a plan out on the tables, inside one transaction that somebody else begins and ends.
+/// Applies a migration plan to the tables, inside the caller's transaction.
 ///
-/// The order: new columns under names of their own; values, in the old version's words, set by set; old names give way to
-/// new ones; what is new is made; references that end are let go; what the rules compute is computed; indexes come last.
-/// What is only added, renamed or removed rewrites no row: a row's checksum goes by the version that it was written under.
+/// The order: add new columns under temporary names; compute their values with the old version's expressions, one
+/// UPDATE per entity; rename old columns and tables; create new ones; clear ended references; compute derived values;
+/// build indexes. Additions, renamings and removals rewrite no row, because a row's checksum is in the form of the
+/// version that wrote it.
 ///
-/// Foreign keys are off, and verified at the end: a table goes without SQLite emptying it row by row.
+/// Foreign keys are off and verified at the end, so that a table can be dropped without SQLite deleting it row by
+/// row.
 struct MigrationWriter {
   let connection: Connection
   let plan: MigrationPlan
   let old: StoreLayout
   let new: StoreLayout
-  /// Rows whose values have changed under numbers that stay: they get a new checksum.
+  /// Rows with changed values under kept numbers; they get a new checksum.
   var touched = [EntityNumber: RowSet]()
-  /// Rows that were rewritten.
+  /// The number of rewritten rows.
   private(set) var rewritten = 0
-  /// What is not in the new version as it was.
+  /// The losses so far.
   private(set) var lost = [MigrationLoss]()
   var problems = [String]()
-  /// What objects have against the new version.
+  /// The objects that violate the new version's rules.
   var breaches = MigrationBreaches()
 
   var database: Database { connection.database }
 
-  /// - Parameter highest: the highest numbers that the store has ever given.
+  /// - Parameter highest: the highest numbers that the store has ever assigned.
   init(
     _ connection: Connection, plan: MigrationPlan, old: StoreLayout, number: Int64, since: Revision,
     highest: (entity: EntityNumber, property: PropertyNumber)
@@ -42,7 +44,7 @@ struct MigrationWriter {
     new = StoreLayout(model: plan.new, numbers: numbers, versions: earlier + [version])
   }
 
-  /// What goes on keeps its number; what is new gets the next ones, in the order of the model's.
+  /// Kept parts keep their numbers; new ones get the next numbers, in the order of the model's.
   private static func numbers(
     _ plan: MigrationPlan, _ old: StoredNumbers, _ highest: (entity: EntityNumber, property: PropertyNumber)
   ) -> StoredNumbers {
@@ -72,7 +74,7 @@ struct MigrationWriter {
     return StoredNumbers(entities: entities, properties: properties)
   }
 
-  /// The highest numbers that versions have given.
+  /// Returns the highest numbers that any version has assigned.
   static func highest(_ layout: StoreLayout) -> (entity: EntityNumber, property: PropertyNumber) {
     var highest: (entity: EntityNumber, property: PropertyNumber) = (0, 0)
     func take(_ model: Model, _ numbers: StoredNumbers) {
@@ -88,7 +90,7 @@ struct MigrationWriter {
     return highest
   }
 
-  /// The same statements on tables without a row: for whoever wants to know what they must come to.
+  /// Runs the same statements on empty tables, to determine the resulting schema.
   static func rehearse(_ database: Database, from old: Model, to new: Model) throws {
     let plan = try MigrationPlan.infer(from: old, to: new)
     SQLFunctions.register(on: database)
@@ -100,9 +102,9 @@ struct MigrationWriter {
     try writer.writeVersion()
   }
 
-  // MARK: - All of it
+  // MARK: - Complete migration
 
-  /// - Parameter progress: told which step of how many begins.
+  /// - Parameter progress: called with the next step and the completed fraction.
   mutating func alter(_ progress: (_ step: String, _ done: Double) throws -> Void) throws {
     MigrationFunctions.register(on: database, plan)
     lost = try LossFinder(connection: connection, layout: old).gone(plan)
@@ -129,7 +131,8 @@ struct MigrationWriter {
     try progress("building indexes", 0.7)
     try feedWords()
     try findShared()
-    // Where objects share a key, its index can't be; the rest is still looked at, so that all of it is told.
+    // Shared keys make a unique index impossible, but the remaining checks still run, so that all problems are
+    // reported.
     try makeIndexes(withKeys: breaches.isEmpty)
     try progress("sealing", 0.9)
     try sumAgain()
@@ -139,22 +142,22 @@ struct MigrationWriter {
 
   mutating func count(_ rows: Int) { rewritten += rows }
 
-  /// The table that stands for a new one's root; nil for a new root.
+  /// The old table of a new one's root; nil for a new root.
   func before(_ table: EntityTable) -> EntityTable? {
     plan.entities[table.root.number].flatMap { old.table(of: $0) }
   }
 
-  /// The column that goes on as this one.
+  /// The old column that this one continues.
   func before(_ column: EntityTable.Column, in table: EntityTable) -> EntityTable.Column? {
     plan.kept(column.property.number).flatMap { table.column(of: $0) }
   }
 
-  /// What a new column is called before it has its name.
+  /// The temporary name of a new column.
   func draft(_ column: EntityTable.Column) -> String {
     "_new.\(new.numbers.stored(property: column.property.number))"
   }
 
-  /// The version's own rows: of the first migration also that of the model before.
+  /// Writes the version's rows; the first migration also writes those of the preceding model.
   func writeVersion() throws {
     for statement in StoreLayout.parts + StoreLayout.wholes + [StoreVersions.creation] { try run(statement) }
     for version in old.versions.isEmpty ? new.versions : new.versions.suffix(1) {
@@ -168,7 +171,7 @@ struct MigrationWriter {
     try database.execute(
       sql: "INSERT OR REPLACE INTO _model (number, hash, source, sum) VALUES (?, ?, ?, ?)",
       arguments: [new.versions.last?.number, Data(hash), source, StoreLayout.sum(model: hash, source: source)])
-    // One that was pruned stays so.
+    // A pruned store keeps its higher layout.
     let isPruned = try HistoryFloor.isThere(connection)
     try run(LayoutMark(layout: isPruned ? HistoryFloor.layout : StoreVersions.layout).statement)
   }

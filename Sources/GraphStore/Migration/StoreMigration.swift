@@ -3,29 +3,30 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// `stickiesd migrate`: makes a store of an older version of its model one of the newest.
+/// `stickiesd migrate`: migrates a store of an older model version to the newest.
 ///
-/// The plan comes from the models alone and may be refused before anything is opened for writing. Then a copy of the store
-/// is made beside it and verified as `check` does it, and everything happens in one transaction of SQLite: whatever ends
-/// the program, the store is of the one version or of the other, and can be migrated again or needs it no more.
+/// The plan depends on the models alone and may be refused before any file is opened for writing. Then a copy of the
+/// store is made beside it and verified like `check` does, and the migration runs in one SQLite transaction. So after
+/// any interruption the store has either the old or the new version, and the migration can be repeated or is
+/// complete.
 public struct StoreMigration: Sendable {
-  /// What to vary.
+  /// The settings of a migration.
   public struct Options: Sendable {
-    /// Rehearse on a copy, which goes again.
+    /// Whether to migrate only a temporary copy.
     public var isRehearsal = false
-    /// False where a copy is kept elsewhere.
+    /// Whether to keep a copy of the old store beside it.
     public var makesBackup = true
-    /// Set where `check` has found nothing in the store just now: without a copy its objects are looked at else, where the
-    /// next version limits them.
+    /// Whether `check` has just found the store sound. Otherwise, without a copy, objects are checked where the next
+    /// version restricts them.
     public var isChecked = false
-    /// In whose name the migration stands in history.
+    /// The author of the migration's commit.
     public var author = "migration"
-    /// Told what is being done, and how much of all is done, from 0 to 1. It may throw, which ends the migration.
+    /// Called with the current step and the completed fraction, from 0 to 1. If it throws, the migration ends.
     public var progress: @Sendable (_ step: String, _ done: Double) throws -> Void = { _, _ in }
-    /// For the ids of the migration's own commit.
+    /// Returns random bits for the ids of the migration's commit.
     public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
 
-    /// A migration that keeps a copy.
+    /// Creates options for a migration that keeps a copy.
     public init() {}
   }
 
@@ -38,7 +39,7 @@ public struct StoreMigration: Sendable {
 
   /// - Parameters:
   ///   - directory: the data directory, which no daemon may be using.
-  ///   - models: the versions of the model that there are; those behind the store's own are gone through one by one.
+  ///   - models: the available versions of the model; those after the store's own are applied one by one.
   ///   - now: the time of the migration, for its commit and the copy's name.
   public init(directory: String, models: [Model], now: Timestamp, options: Options = Options()) {
     self.directory = directory
@@ -47,10 +48,9 @@ public struct StoreMigration: Sendable {
     self.options = options
   }
 
-  /// Migrates the store, or rehearses it.
-  /// - Returns: what happened, or would happen. A store of the newest version is left alone.
-  /// - Throws: `MigrationRefusal` with everything that stands in the way, `StoreFailure` for the disk; then the store is as
-  ///   it was.
+  /// Migrates the store, or rehearses the migration.
+  /// - Returns: the result or, for a rehearsal, the expected one. A store of the newest version stays untouched.
+  /// - Throws: `MigrationRefusal` with all problems, `StoreFailure` for the disk; then the store is unchanged.
   @discardableResult
   public func run() throws -> MigrationReport {
     func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
@@ -60,7 +60,7 @@ public struct StoreMigration: Sendable {
     let lock = try StoreLock(directory: directory)
     defer { lock.release() }
     do {
-      // What is migrated is the backup that was to be the store, not what lies in its place yet.
+      // A pending restore is completed first, so that the restored store is migrated.
       if try StoreRestore.finish(in: directory) { _ = try isThere() }
       try WriteAheadLogFile.refuseLoss(beside: path)
       let kept = try keptModel()
@@ -78,7 +78,7 @@ public struct StoreMigration: Sendable {
         try perform(isKept ? plans : judged(plans), on: copy, &report)
       } else {
         discardDrafts()
-        // Without a look at the objects nothing is known of them.
+        // Unchecked objects may violate the old version's rules.
         var isKept = options.isChecked
         if options.makesBackup {
           let backup = backupPath(kept)
@@ -86,11 +86,12 @@ public struct StoreMigration: Sendable {
           report.backup = backup
         }
         do {
-          // The copy and its proof took their time.
+          // The store may have been replaced during the copy and the check.
           try lock.verify()
           try perform(isKept ? plans : judged(plans), on: path, &report)
         } catch {
-          // The store is as it was. Where the disk is the trouble, a second copy of it may be the better one.
+          // The store is unchanged, so the copy is not needed. But if the disk has failed, the copy may be the better
+          // one.
           let isOfTheDisk = (error as? DatabaseError).map { $0.resultCode != .SQLITE_FULL } ?? false
           if let backup = report.backup, !isOfTheDisk { unlink(backup) }
           throw error
@@ -115,7 +116,7 @@ public struct StoreMigration: Sendable {
     }
   }
 
-  /// One for each version behind the store's; none where the newest is the store's own.
+  /// The plans, one for each version after the store's; empty if the store has the newest one.
   private func plans(from kept: Model) throws -> [MigrationPlan] {
     guard let newest = models.last else { return [] }
     for (earlier, model) in zip([kept] + models, models) where model.version > max(earlier.version, kept.version) {
@@ -145,15 +146,17 @@ public struct StoreMigration: Sendable {
     return plans
   }
 
-  /// The same, for objects of which it is not known that they keep what the store's version asks. The store may have been
-  /// served with another text of the same hash, which asks less: then everything that the next version asks is looked at.
+  /// The plans for objects that may violate the store's own version.
+  ///
+  /// The store may have been served with another text of the same hash, which restricts less. So the first step
+  /// checks all rules of its version.
   private func judged(_ plans: [MigrationPlan]) -> [MigrationPlan] {
     plans.prefix(1).map { $0.judgingEverything() } + plans.dropFirst()
   }
 
   // MARK: - The copy
 
-  /// Copies that a killed run began.
+  /// Removes incomplete copies of interrupted runs.
   private func discardDrafts() {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     where name.hasPrefix(StoreFiles.name + ".version-") && name.contains(".backup.new") {
@@ -161,13 +164,13 @@ public struct StoreMigration: Sendable {
     }
   }
 
-  /// Of the copy beside the store. Whatever makes copies online may take this one's place.
+  /// The path of the copy beside the store.
   private func backupPath(_ kept: Model) -> String {
     let time = Dates.text(now).split(separator: ".")[0].filter { $0.isNumber || $0 == "T" }
     return "\(path).version-\(kept.version).\(time).backup"
   }
 
-  /// - Returns: whether all objects keep what the version asks of them. Those that don't are as their commits left them.
+  /// - Returns: whether all objects satisfy the version's rules. Those that do not are as their commits wrote them.
   private func makeVerifiedCopy(of kept: Model, at copy: String) throws -> Bool {
     var isKept = true
     try options.progress("copying the store", 0)
@@ -221,7 +224,7 @@ public struct StoreMigration: Sendable {
           revision = try Int64.fetchOne(database, sql: "SELECT max(revision) FROM _commit") ?? 0
           return .commit
         }
-        // An older program looks for the layout in the file itself, not in the log.
+        // An older program reads the layout from the database file, not from the WAL.
         _ = try? database.checkpoint(.truncate)
       }
     }
@@ -231,7 +234,7 @@ public struct StoreMigration: Sendable {
     report.milliseconds = Int(duration / .milliseconds(1))
   }
 
-  /// - Returns: the writer, which knows what it has rewritten and what is lost.
+  /// - Returns: the writer, with its counts and losses.
   private func migrate(
     _ database: Database, _ plan: MigrationPlan, _ progress: (String, Double) throws -> Void
   ) throws -> MigrationWriter {
@@ -246,7 +249,7 @@ public struct StoreMigration: Sendable {
     let head = try commitHead(database)
     let number = (try Int64.fetchOne(database, sql: "SELECT max(number) FROM _model") ?? 1) + 1
     let connection = Connection(database)
-    // The full-text indexes are brought up to date in the old words: nobody has to read texts across a migration.
+    // Completes the full-text indexes with the old model, so that no text must be read across a migration.
     if try FullTextRebuild.isDue(database) {
       try FullTextRebuild.perform(connection, layout: old, head: head.revision)
     } else {
@@ -282,8 +285,10 @@ public struct StoreMigration: Sendable {
       revision: row[0], fingerprint: UInt64(bitPattern: row[1]), time: row[2], counters: Array(row[3] as Data))
   }
 
-  /// The migration is a commit like any other, without a change: tokens and fingerprints go on. Its name says what it was;
-  /// the stack is its own, and has nothing to be undone.
+  /// Writes the migration's commit.
+  ///
+  /// It is an ordinary one without changes, so that tokens and fingerprints continue. Its undo name describes the
+  /// migration; its undo scope is separate and has nothing to undo.
   private func commit(_ connection: Connection, _ head: Head, number: Int64, name: String) throws {
     let database = connection.database
     let id = TransactionID(replica: UniqueID(high: options.random(), low: options.random()), sequence: 1)

@@ -2,23 +2,24 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// What may be held in memory of the graph as it was: one image of each object that was touched since.
+/// The memory limits of a past state, which holds one image of each object touched since.
 struct PastLimits: Sendable {
   let objects: Int
   let bytes: Int
 
-  /// What is too much of it, as a sentence begins; nil when nothing is.
+  /// The exceeded limit, as the beginning of a sentence; nil for none.
   func excess(objects: Int, bytes: Int) -> String? {
     if objects > self.objects { return "more than \(self.objects) objects have changed" }
     return bytes > self.bytes ? "objects of more than \(self.bytes) bytes have changed" : nil
   }
 }
 
-/// A connection of its own for reading the graph as it was at a revision. What it has put together for one revision it
-/// keeps, so that the next fetch of that revision costs as much as one of the present; a commit in between adds what it
-/// touched.
+/// A connection for reads of the graph at a past revision.
 ///
-/// `@unchecked Sendable`: `shown` is read and written inside the queue only.
+/// It keeps the tables of one revision, so that the next fetch at that revision costs as much as one of the present;
+/// a commit in between adds the objects that it touched.
+///
+/// `@unchecked Sendable`: `shown` is accessed inside the queue only.
 final class PastReader: @unchecked Sendable {
   private let queue: DatabaseQueue
   private let layout: StoreLayout
@@ -26,13 +27,13 @@ final class PastReader: @unchecked Sendable {
   private let damage: DamageReporter
   private var shown: Shown?
 
-  /// What the TEMP tables hold.
+  /// The state in the TEMP tables.
   private struct Shown {
     let revision: Revision
-    /// The present over which it was made.
+    /// The present revision on which it is based.
     let head: Revision
     let fingerprint: UInt64
-    /// Every object that was touched between the two, as it was at `revision`.
+    /// Every object touched between the two revisions, as it was at `revision`.
     let images: [ObjectID: ObjectImage?]
     let scope: PastScope
   }
@@ -44,7 +45,7 @@ final class PastReader: @unchecked Sendable {
     self.limits = limits
   }
 
-  /// Runs `body` in a read transaction in which names mean the graph at `revision`.
+  /// Runs `body` in a read transaction in which table names resolve to the graph at `revision`.
   func read<Result>(
     at revision: Revision, _ body: (ObjectReader, HistoryReader, PastScope) throws -> Result
   ) throws -> Result {
@@ -56,7 +57,7 @@ final class PastReader: @unchecked Sendable {
           let scope = try show(revision, connection)
           let objects = ObjectReader(connection, layout: layout)
           result = Swift.Result { try body(objects, HistoryReader(objects: objects), scope) }
-          // The TEMP tables stay, whatever became of the read.
+          // The TEMP tables stay valid even if the read failed.
           return .commit
         }
       }
@@ -69,7 +70,7 @@ final class PastReader: @unchecked Sendable {
   }
 
   private func show(_ revision: Revision, _ connection: Connection) throws -> PastScope {
-    // While the views are hidden: what is read here are the rows of the present.
+    // Rows are read only while the views are hidden, so they are those of the present.
     let objects = ObjectReader(connection, layout: layout, damage: damage)
     let history = HistoryReader(objects: objects)
     let head = try history.head()

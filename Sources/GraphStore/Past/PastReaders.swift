@@ -2,15 +2,17 @@ import GRDB
 import GraphModel
 import Synchronization
 
-/// The connections that show the past: few, made when they are first needed. A read goes to the one that shows its
-/// revision already; else to one that has the fewest reads, the longest unused first, where it may wait for its turn.
+/// The connections for reads of past states: a few, created on demand.
+///
+/// A read uses the connection that has its revision already. Otherwise it uses the one with the fewest reads and,
+/// among these, the least recently used one, where it may have to wait.
 final class PastReaders: Sendable {
   private struct Slot {
     let reader: PastReader
     var revision: Revision
-    /// Reads that have it or wait for it.
+    /// The number of reads that use it or wait for it.
     var users = 0
-    /// Rises with each use.
+    /// A counter value that rises with each use.
     var lastUse: UInt64
   }
 
@@ -59,12 +61,12 @@ final class PastReaders: Sendable {
 
   private func giveBack(_ reader: PastReader) {
     state.withLock { state in
-      // Gone when the store has been opened anew in between.
+      // The slot is missing if the store has been reopened since.
       guard let place = state.slots.firstIndex(where: { $0.reader === reader }) else { return }
       state.slots[place].users -= 1
     }
   }
 
-  /// Reads under way end on the connections that they have; the next ones get new ones.
+  /// Drops all connections. Reads in progress finish on theirs; the next reads open new ones.
   func forget() { state.withLock { $0.slots = [] } }
 }

@@ -1,17 +1,17 @@
 import GraphModel
 
-/// The tables of a past graph, on one connection that only reads: in SQLite's TEMP schema, where nothing reaches the file.
+/// The tables of a past graph, on a read-only connection, in SQLite's TEMP schema. The file stays untouched.
 ///
-/// For each table of entities of which something has changed since the revision
-/// - `_gone.Note` has the rows of the present that are not to be seen: of objects that were changed or made since;
-/// - `_past.Note` has the objects that were changed or deleted since, as they were then. What is still there keeps its
-///   row number, so that references of untouched rows lead to it; what was deleted gets a negative one, which no present
+/// For each entity table with changes since the revision
+/// - `_gone.Note` has the rows of the present to hide: those of objects changed or inserted since;
+/// - `_past.Note` has the objects changed or deleted since, as they were then. Existing objects keep their row
+///   numbers, so that references in untouched rows stay valid; deleted ones get negative numbers, which no present
 ///   row has;
-/// - the view `Note` is the present without the gone rows and all of the past ones. It hides the table of that name from
-///   whoever does not say `main`: every statement that reads the present reads the past here, as it stands.
+/// - the view `Note` combines the present without the hidden rows with all past ones. It shadows the table of that
+///   name unless a statement says `main`, so every statement for the present works unchanged on the past.
 ///
-/// Tables of many-to-manys are treated alike; their rows go with their owner. A table of which nothing has changed has no
-/// view, and costs nothing.
+/// Tables of many-to-manys are treated alike; their rows belong to the owner. A table without changes needs no view
+/// and costs nothing.
 struct PastTables {
   let connection: Connection
   let layout: StoreLayout
@@ -19,17 +19,17 @@ struct PastTables {
   static func gone(_ table: EntityTable) -> String { "temp.\(quoted("_gone.\(table.name)"))" }
   private static func past(_ name: String) -> String { "temp.\(quoted("_past.\(name)"))" }
 
-  // MARK: - Showing
+  // MARK: - Views
 
-  /// Takes the views away: from here on names mean the present.
+  /// Drops the views, so that table names resolve to the present.
   func hide() throws {
     for name in layout.orderedTables.flatMap({ [$0.name] + $0.edges.map(\.name) }) {
       try connection.run("DROP VIEW IF EXISTS temp.\(quoted(name))")
     }
   }
 
-  /// Fills the tables and puts the views before the present. Call while they are hidden.
-  /// - Parameter images: every object that was touched since the revision, as it was then; nil where it was not there.
+  /// Fills the tables and creates the views, which must be hidden.
+  /// - Parameter images: every object touched since the revision, as it was then; nil if it did not exist.
   func show(_ images: [ObjectID: ObjectImage?], objects: ObjectReader) throws -> PastScope {
     var touched = [EntityNumber: [ObjectID]]()
     for id in images.keys.sorted() {
@@ -52,7 +52,7 @@ struct PastTables {
         scope.objects.append(image.id)
       }
     }
-    // References name rows, which now all are known.
+    // References need row numbers, all of which are known now.
     for id in scope.objects {
       guard case .some(.some(let image)) = images[id], let row = rows[id], let table = layout.table(of: id.entity)
       else {
@@ -87,7 +87,9 @@ struct PastTables {
     (["_row", "_id", "_entity", "_revision"] + table.columns.map(\.name)).map(quoted).joined(separator: ", ")
   }
 
-  /// Made at the first need, then emptied: making them anew would have every statement of the connection prepared again.
+  /// Creates the tables on first use, and empties them later.
+  ///
+  /// Recreating them would invalidate all prepared statements of the connection.
   private func prepare(_ table: EntityTable) throws {
     let name = table.name
     try connection.run("CREATE TABLE IF NOT EXISTS \(Self.gone(table)) (_row INTEGER PRIMARY KEY)")
@@ -157,10 +159,10 @@ struct PastTables {
   }
 }
 
-/// What a statement over a past graph has to know.
+/// The past tables that a statement must take into account.
 struct PastScope {
-  /// The tables that have a view before them.
+  /// The tables that a view shadows.
   var tables = Set<String>()
-  /// The objects that were there then and have been touched since, ascending within their tables.
+  /// The objects that existed then and have been touched since, in ascending order within their tables.
   var objects = [ObjectID]()
 }

@@ -1,23 +1,24 @@
 import GRDBSQLite
 import GraphModel
 
-/// What is left of the commits that were pruned. All up to one revision, the *floor*, are gone; the state at the floor is
-/// the oldest that can be told.
+/// The record of pruned commits. All commits up to one revision, the *floor*, were removed; the state at the floor is
+/// the oldest readable one.
 ///
-/// - `_floor` has one row: the last pruned commit's revision, fingerprint, time and author. The chain of the commits that
-///   are kept begins with that fingerprint, and a token of that very revision is known by it.
-/// - `_pruned` has, for each replica that pruned commits were made by, the highest sequence number among them: a
-///   transaction at or below it that history does not have is never taken for a new one.
+/// - `_floor` has one row: the last pruned commit's revision, fingerprint, time and author. The chain of the
+///   remaining commits begins with that fingerprint, and a token of that revision is verified with it.
+/// - `_pruned` has, for each replica with pruned commits, the highest sequence number among them: a transaction at or
+///   below it that is not in history is never taken for a new one.
 ///
-/// Both are made by the first pruning and never else: a store that was never pruned keeps its layout.
+/// Only the first pruning creates these tables, so a store that was never pruned keeps its layout.
 struct HistoryFloor: Equatable {
   var revision: Revision
   var fingerprint: UInt64
   var time: Timestamp
-  /// A number in `_author`.
+  /// The author's number in `_author`.
   var author: Int64
 
-  /// A pruned store's; a program that does not know it would commit a transaction twice whose first outcome was pruned.
+  /// The layout of a pruned store. A program that does not know it would commit a transaction again whose outcome was
+  /// pruned.
   static let layout: Int32 = 5
 
   static let creation = [
@@ -28,7 +29,7 @@ struct HistoryFloor: Equatable {
     "CREATE TABLE IF NOT EXISTS _pruned (replica INTEGER PRIMARY KEY, sequence INTEGER NOT NULL)",
   ]
 
-  /// Of the row; the chain covers the fingerprint alone.
+  /// The checksum of the row; the chain covers only the fingerprint.
   var sum: Int64 {
     var writer = BinaryWriter()
     writer.field(1, revision)
@@ -44,7 +45,7 @@ struct HistoryFloor: Equatable {
     return try connection.step(table)
   }
 
-  /// Nil where nothing was pruned.
+  /// Reads the floor; nil if nothing was pruned.
   static func read(_ connection: Connection) throws -> HistoryFloor? {
     guard try isThere(connection) else { return nil }
     let row = try connection.statement("SELECT revision, fingerprint, time, author FROM _floor")
@@ -67,7 +68,7 @@ struct HistoryFloor: Equatable {
     try connection.run(row)
   }
 
-  /// The highest sequence number among the pruned transactions of a replica, as it is stored; nil for none.
+  /// The highest sequence number among a replica's pruned transactions, as stored; nil for none.
   static func highestSequence(of replica: Int64, _ connection: Connection) throws -> Int64? {
     let row = try connection.statement("SELECT sequence FROM _pruned WHERE replica = ?")
     row.bind(1, replica)
@@ -77,16 +78,16 @@ struct HistoryFloor: Equatable {
 }
 
 extension HistoryReader {
-  /// What whoever asks for a commit that was pruned is told.
+  /// The refusal for a pruned commit.
   func prunedCommit(_ revision: Revision) throws -> Refusal { .prunedCommit(revision, oldest: try oldest()) }
 
-  /// - Throws: `Refusal(.pruned)` for a commit that is gone: the state that it led to may still be told.
+  /// - Throws: `Refusal(.pruned)` for a pruned commit; the state after it may still be readable.
   func refusePrunedCommit(_ revision: Revision) throws {
     let oldest = try oldest()
     if revision > 0, revision <= oldest { throw Refusal.prunedCommit(revision, oldest: oldest) }
   }
 
-  /// - Throws: `Refusal(.pruned)` for a revision whose state can't be told any more.
+  /// - Throws: `Refusal(.pruned)` for a revision whose state is no longer readable.
   func refusePruned(_ revision: Revision) throws {
     let oldest = try oldest()
     if revision < oldest { throw Refusal.pruned(revision, oldest: oldest) }

@@ -2,24 +2,25 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Takes old commits out of history, a slice in each transaction of the writer.
+/// Removes old commits from history, one slice per transaction of the writer.
 ///
-/// A slice removes the oldest commits, what points at them (`_whole`, `_lost`), and moves the floor, all in one
-/// transaction: whatever ends the program, the store is as before the slice or as after it. The parts of a batch may be a
-/// million changes: they go behind the floor, some megabytes at a time, and mean nothing to anybody meanwhile.
+/// A slice removes the oldest commits and the rows that refer to them (`_whole`, `_lost`), and moves the floor, all
+/// in one transaction. So after any interruption the store is in the state before or after a slice. The parts of a
+/// batch, with up to a million changes, are removed after their commit, some megabytes at a time; until then they
+/// have no meaning.
 ///
-/// What stays: every object, every tombstone (an update based before a delete still loses), the interned names, and for
-/// each replica the highest sequence number that it had among what went.
+/// Not removed are all objects, all tombstones (an update based before a delete still loses), the interned names, and
+/// for each replica the highest sequence number among its removed commits.
 struct HistoryPruner {
   let connection: Connection
-  /// A slice ends with so many commits, or with the one that reaches `sliceBytes`.
+  /// The maximum number of commits in a slice, which also ends with the commit that reaches `sliceBytes`.
   let sliceCommits: Int
   static let sliceBytes = 4 << 20
 
   // MARK: - Commits
 
-  /// Removes some of the commits up to `target`, which must not be the newest. Call inside a transaction.
-  /// - Returns: the floor; nil where there was nothing to remove.
+  /// Removes some of the commits up to `target`, which must be older than the newest. Call it inside a transaction.
+  /// - Returns: the new floor; nil if there was nothing to remove.
   func removeCommits(through target: Revision) throws -> HistoryFloor? {
     var floor: HistoryFloor?
     var size = 0
@@ -66,7 +67,7 @@ struct HistoryPruner {
     }
     let hasLosses = try !losses.isEmpty && LostValues.areKept(connection)
     for (loss, revision) in zip(losses, losers) where hasLosses {
-      // In the store's numbers, as both are.
+      // Both are in the store's numbers.
       let delete = try connection.statement("DELETE FROM _lost WHERE id = ? AND property = ? AND revision = ?")
       delete.bind(1, loss.id.key)
       delete.bind(2, Int64(loss.property))
@@ -93,7 +94,7 @@ struct HistoryPruner {
 
   // MARK: - Parts
 
-  /// Removes some of the parts whose commits are gone. Call inside a transaction.
+  /// Removes some of the parts whose commits were removed. Call it inside a transaction.
   /// - Returns: whether there may be more.
   func removeParts(through floor: Revision) throws -> Bool {
     var found = [(revision: Revision, number: Int64)]()
@@ -119,10 +120,10 @@ struct HistoryPruner {
 }
 
 extension HistoryReader {
-  /// What a policy takes away now.
+  /// Returns the commits that a policy removes now.
   /// - Parameters:
-  ///   - now: the time that ages are counted from.
-  ///   - ceiling: what came behind it stays, whatever the policy says.
+  ///   - now: the time from which ages are counted.
+  ///   - ceiling: the last revision that may be removed.
   func pruning(_ policy: HistoryPolicy, now: Timestamp, through ceiling: Revision = .max) throws -> HistoryPruning {
     let (head, oldest) = (try head().revision, try oldest())
     let highest = min(policy.highest(head: head), ceiling)
@@ -141,10 +142,11 @@ extension HistoryReader {
     return pruning
   }
 
-  /// The newest revision that lies before all commits of the time that is kept; the oldest that is kept where there is
-  /// none. Times need not rise with revisions: a commit that was made by a clock in the future says nothing of its age
-  /// and goes with its neighbors, so it does not keep what lies behind it. The oldest commits are looked at, as far as
-  /// they may go and one more.
+  /// The newest revision older than all commits within the retention time.
+  ///
+  /// If there is none, it is the oldest revision in history. Times may fall between revisions: a commit dated in the
+  /// future by a wrong clock does not indicate its age, so it is removed with its neighbors and does not keep later
+  /// commits. Only the oldest commits are examined: those that may be removed, and one more.
   private func last(before time: Timestamp, now: Timestamp) throws -> Revision {
     let young = try connection.statement(
       "SELECT revision FROM _commit WHERE time >= ? AND time <= ? ORDER BY revision LIMIT 1")

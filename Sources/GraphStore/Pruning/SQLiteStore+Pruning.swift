@@ -2,24 +2,25 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Pruning while the store is open: the plan is a read, and each slice a short turn of the writer.
+/// Pruning of an open store: planning is a read, and each slice is a short turn of the writer.
 extension SQLiteStore {
-  /// The oldest state that history can tell.
+  /// The oldest readable revision.
   public var oldestRevision: Revision { get throws { try read { _, history, _ in try history.oldest() } } }
 
-  /// What a policy would take away now. Nothing is changed.
+  /// Returns the commits that a policy would remove now, without changing anything.
   /// - Parameters:
-  ///   - now: the time that ages are counted from, microseconds since 1970.
-  ///   - ceiling: what came behind this revision stays, whatever the policy says.
+  ///   - now: the time from which ages are counted, in microseconds since 1970.
+  ///   - ceiling: the last revision that may be removed.
   public func pruning(
     _ policy: HistoryPolicy, now: Timestamp, through ceiling: Revision = .max
   ) throws -> HistoryPruning {
     try read { _, history, _ in try history.pruning(policy, now: now, through: ceiling) }
   }
 
-  /// Takes away a slice of history, on disk when it returns. Called by the caller of `commit`, between two commits.
-  /// - Parameter target: commits up to this revision go; the newest one stays whatever it says.
-  /// - Returns: whether there is more to take away.
+  /// Removes a slice of history; it is on disk when the call returns. Only the caller of `commit` may call it,
+  /// between commits.
+  /// - Parameter target: the last revision to remove; the newest commit is always kept.
+  /// - Returns: whether there is more to remove.
   public func prune(through target: Revision) throws -> Bool {
     guard !isInDoubt else { return false }
     try files.verify()
@@ -39,14 +40,14 @@ extension SQLiteStore {
     }
   }
 
-  /// Before the first slice of all, the store says that it is one that older programs must not open.
+  /// Marks the store, before the first slice ever, as one that older programs must not open.
   private func prepareForPruning(_ database: Database, _ writer: StoreWriter, through target: Revision) throws {
     guard !writer.isPruned, try target > writer.history.oldest() else { return }
     try inTransaction(writer) {
       for statement in HistoryFloor.creation { try writer.connection.run(statement) }
       try writer.connection.run(LayoutMark(layout: HistoryFloor.layout).statement)
     }
-    // An older program looks for the layout in the file itself, not in the log.
+    // An older program reads the layout from the database file, not from the WAL.
     _ = try? database.checkpoint(.full)
     writer.isPruned = true
   }
@@ -59,14 +60,14 @@ extension SQLiteStore {
     try inTransaction(writer) {
       floor = try pruner.removeCommits(through: target)
       if let floor {
-        // The indexes find what they do not know yet in history: they must not look for it below the floor.
+        // The full-text indexes find their missing changes in history, so they must not need commits below the floor.
         try writer.words.feedAll(upTo: floor.revision, head: writer.revision)
         hasMore = true
       } else {
         hasMore = try pruner.removeParts(through: writer.history.oldest())
       }
     }
-    // Of commits that are gone nothing is remembered.
+    // The cache must not return removed commits.
     if floor != nil { writer.history.forgetRecent() }
     return hasMore
   }
@@ -77,7 +78,7 @@ extension SQLiteStore {
       try body()
       try writer.connection.run("COMMIT")
     } catch {
-      // Whatever became of it, the next commit opens the store anew and reads what the file has.
+      // After any error the next commit reopens the store and reads the file's actual state.
       if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
         try? writer.connection.run("ROLLBACK")
       }
@@ -87,13 +88,13 @@ extension SQLiteStore {
     }
   }
 
-  /// Writes the file anew without the room that pruning left. Nothing else may run: it takes as long as a copy, and as
-  /// much room beside the file until it is done.
+  /// Rewrites the file without its free space. No other call may run meanwhile. It takes as long as a copy, and needs
+  /// the same space beside the file until it is done.
   func giveBackSpace() throws {
     try files.verify()
     do {
       try pool.writeWithoutTransaction { database in
-        // The copy on its way is as large as the store: not in memory.
+        // The temporary copy is as large as the store, so it must not be in memory.
         try database.execute(sql: "PRAGMA temp_store = FILE")
         defer { try? database.execute(sql: "PRAGMA temp_store = MEMORY") }
         writer = nil

@@ -1,21 +1,22 @@
 import Foundation
 import GraphModel
 
-/// `stickiesd compact`: prunes a store that nobody serves, and gives the room back.
+/// `stickiesd compact`: prunes a store that no daemon serves, and frees the space.
 public enum StoreCompaction {
-  /// What was done, or would be.
+  /// The result of a compaction or a rehearsal.
   public struct Report: Hashable, Sendable {
-    /// What went of history.
+    /// The removed part of history.
     public var pruning: HistoryPruning
-    /// Bytes of the store's files before.
+    /// The size of the store's files before, in bytes.
     public var before: Int
-    /// The same after; of a rehearsal as before.
+    /// The size after; for a rehearsal, the size before.
     public var after: Int
-    /// So many microseconds the clock was ahead of the newest commit, where that was so much that ages were counted from
-    /// that commit; else nil.
+    /// The time in microseconds by which the clock is ahead of the newest commit; nil if it is not far ahead.
+    ///
+    /// If it is not nil, ages were counted from that commit.
     public var clockLead: Timestamp?
 
-    /// What became of a store.
+    /// Creates a report.
     public init(pruning: HistoryPruning, before: Int, after: Int, clockLead: Timestamp? = nil) {
       self.pruning = pruning
       self.before = before
@@ -24,22 +25,22 @@ public enum StoreCompaction {
     }
   }
 
-  /// What goes on.
+  /// The progress of a compaction.
   public enum Progress: Hashable, Sendable {
-    /// Commits up to a revision are gone, of those that go up to another.
+    /// The revision up to which commits are removed, and the last one to remove.
     case pruning(Revision, of: Revision)
-    /// The file is written anew.
+    /// The file is being rewritten.
     case givingBackSpace
   }
 
-  /// Takes out of history what the policy lets go, then writes the file anew without the room that it had. Each slice of
-  /// history is on disk before the next: a run that is ended has pruned less, and may be started again.
+  /// Removes the commits that the policy does not keep, then rewrites the file without its free space. Each slice of
+  /// history is on disk before the next one: an interrupted run has pruned less, and can be repeated.
   /// - Parameters:
-  ///   - now: the time by the clock. Where it is far ahead of the newest commit, ages are counted from that commit: a
-  ///     wrong clock must not delete history (``PruningClock``).
-  ///   - isRehearsal: only says what would go.
-  ///   - progress: told as it goes; what it throws ends the run.
-  /// - Throws: `StoreFailure`, also when a daemon serves the store, or there is none.
+  ///   - now: the clock's time. If it is far ahead of the newest commit, ages are counted from that commit: a wrong
+  ///     clock must not delete history (``PruningClock``).
+  ///   - isRehearsal: whether to only report what would be removed.
+  ///   - progress: called repeatedly; if it throws, the run ends.
+  /// - Throws: `StoreFailure`, also if a daemon serves the store or there is no store.
   public static func run(
     directory: String, model: Model, policy: HistoryPolicy, now: Timestamp, isRehearsal: Bool = false,
     options: SQLiteStore.Options = SQLiteStore.Options(), progress: (Progress) throws -> Void = { _ in }
@@ -60,7 +61,7 @@ public enum StoreCompaction {
         try store.close()
         return Report(pruning: pruning, before: before, after: before, clockLead: lead)
       }
-      // Parts that an earlier run has left go as well.
+      // This also removes parts that an earlier run has left.
       while try store.prune(through: pruning.floor) {
         try progress(.pruning(try store.oldestRevision, of: pruning.floor))
       }

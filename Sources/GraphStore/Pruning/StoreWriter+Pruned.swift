@@ -2,8 +2,10 @@ import GRDBSQLite
 import GraphModel
 
 extension StoreWriter {
-  /// A transaction that history does not have, of a replica that has gone further: whether it was committed nobody knows
-  /// any more, so it must not be committed again.
+  /// The refusal of a transaction that may have been pruned.
+  ///
+  /// It is not in history, but its replica has pruned transactions with the same or a higher sequence number. So it
+  /// may have been committed, and must not be committed again.
   func prunedOutcome(of id: TransactionID) throws -> Outcome? {
     guard isPruned, plantedBug != .forgottenPrunedID else { return nil }
     let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")

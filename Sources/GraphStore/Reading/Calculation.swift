@@ -1,27 +1,29 @@
 import GraphModel
 
-/// A calculation of many steps as one call of `graph_run`: SQLite's parser holds a hundred things at once, and a call
-/// inside a call takes five of them, so calls that lie in each other end at some fifteen. Here only what the calculation
-/// reads of the row is SQL; the steps are a program in a parameter, operands before their operator, which the function
-/// goes through with a stack. It asks the functions that the evaluator asks, so both have one meaning.
+/// A calculation of many steps as one call of `graph_run`.
+///
+/// The stack of SQLite's parser has a hundred entries, and a nested call takes five of them, so calls can be nested
+/// about fifteen deep. Here only the values read from the row are SQL; the steps are a program in a parameter, in
+/// postfix order, which the function executes with a stack. It calls the functions of the in-memory evaluator, so
+/// both give the same results.
 struct Calculation {
   private enum Step {
-    /// Pushes what the call was given at a place, which is of a type.
+    /// Pushes the argument at an index, as a type.
     case read(Int, GraphValueType)
     case constant(Value)
     case arithmetic(ArithmeticOperator)
-    /// Of so many operands.
+    /// Applies a function to the given number of operands.
     case function(GraphFunction, Int)
   }
 
-  /// A call has at most this many values of the row: SQLite takes 127 arguments. A calculation that reads more is
-  /// several calls in each other.
+  /// The maximum number of row values in a call, because SQLite allows 127 arguments. A calculation with more reads
+  /// becomes several nested calls.
   static let maximumReads = 100
 
   private let steps: [Step]
 
-  /// The calculation's value.
-  /// - Parameter read: the row's value at a place, as this type.
+  /// Executes the program.
+  /// - Parameter read: returns the row's value at an index, as a type.
   func value(_ read: (Int, GraphValueType) -> Value) -> Value {
     var stack = [Value]()
     for step in steps {
@@ -51,7 +53,7 @@ struct Calculation {
     static let function = 5
   }
 
-  /// Reads what a `Program` has written.
+  /// Decodes a program encoded by `Program`.
   init(program: [UInt8]) throws(MalformedMessage) {
     var reader = BinaryReader(program)
     var steps = [Step]()
@@ -78,16 +80,16 @@ struct Calculation {
     self.steps = steps
   }
 
-  /// A program that is being written, with the SQL of what it reads.
+  /// A program under construction, with the SQL of the values that it reads.
   struct Program {
     private var writer = BinaryWriter()
     private(set) var reads = [String]()
 
     var bytes: [UInt8] { writer.bytes }
 
-    /// - Parameter sql: has the value in its stored form; an object is its id.
+    /// - Parameter sql: an expression for the value in its stored form; an object is its id.
     mutating func read(_ sql: String, _ type: GraphValueType) {
-      // Of an object no function asks more than whether it is there: its id is bytes.
+      // Functions only test whether an object exists, so its id is passed as bytes.
       let type = if case .object = type { GraphValueType.data } else { type }
       let letter = type.letter.utf8.first ?? 0
       writer.field(Field.read, UInt64(reads.count) << 8 | UInt64(letter), always: true)
@@ -113,7 +115,7 @@ struct Calculation {
 // MARK: - As SQL
 
 extension PredicateSQL {
-  /// The expression, which is calculated, as one call; nil when SQL can't say what it reads.
+  /// Returns the calculation as one call; nil if a value that it reads can't be expressed in SQL.
   mutating func call(_ expression: GraphExpression) -> String? {
     var program = Calculation.Program()
     return append(expression, to: &program) ? call(program) : nil
@@ -123,15 +125,15 @@ extension PredicateSQL {
     "graph_run(" + ([argument(.data(program.bytes))] + program.reads).joined(separator: ", ") + ")"
   }
 
-  /// Appends what leaves the expression's value on the stack.
-  /// - Returns: false when SQL can't say what it reads, or one function reads more than a call takes.
+  /// Appends the steps that push the expression's value.
+  /// - Returns: false if a value can't be expressed in SQL, or if one function reads more values than a call takes.
   private mutating func append(_ expression: GraphExpression, to program: inout Calculation.Program) -> Bool {
     let parts: [GraphExpression]
     switch expression {
     case .value(let value):
       program.constant(value)
       return true
-    // What was bound is a constant; what was not is null.
+    // A bound `now()` is a constant; an unbound one is null.
     case .function(.now, _):
       program.constant(.null)
       return true
@@ -162,7 +164,7 @@ extension PredicateSQL {
 }
 
 extension GraphExpression {
-  /// How many values of a row the call for it is given.
+  /// The number of row values in the call for the expression.
   private var reads: Int {
     switch self {
     case .value, .function(.now, _): 0
@@ -172,8 +174,9 @@ extension GraphExpression {
     }
   }
 
-  /// How many values of a row the call for these operands is given, and which of them are calls of their own, which give
-  /// it one: as many of the largest as it takes.
+  /// The number of row values in the call for these operands, and the operands that become nested calls.
+  ///
+  /// Each nested call is a single value. The largest operands are nested, as many as necessary.
   fileprivate static func reads(of parts: [GraphExpression]) -> (count: Int, apart: Set<Int>) {
     var counts = parts.map(\.reads)
     var sum = counts.reduce(0, +)

@@ -2,8 +2,8 @@ import GraphModel
 import Logging
 import Synchronization
 
-/// Refuses what does not have the checksum that was written with it, and logs each such object and commit once. Damage
-/// is found where something is read; everything else is served on.
+/// Refuses objects and commits with a wrong checksum, and logs each once. Damage affects only reads of the damaged
+/// data; everything else is still served.
 final class DamageReporter: Sendable {
   private enum Subject: Hashable {
     case object(UniqueID)
@@ -13,7 +13,7 @@ final class DamageReporter: Sendable {
   private let model: Model
   private let log: Logger
   private let reported = Mutex<Set<Subject>>([])
-  /// More are refused without a line in the log: by then a person has been called.
+  /// The maximum number of log lines; further damage is refused without one.
   static let maximumReports = 1_000
 
   init(model: Model, log: Logger) {
@@ -23,7 +23,7 @@ final class DamageReporter: Sendable {
 
   private static let advice = "run stickiesd check, and restore a backup from before"
 
-  /// For an object whose row is not as a commit left it.
+  /// The refusal for an object whose row has changed outside a commit.
   func refusal(object id: ObjectID) -> Refusal {
     let name = "\(model.entity(id.entity)?.name ?? "object") \(id.key)"
     report(.object(id.key), "an object is damaged", "object", name)
@@ -32,7 +32,7 @@ final class DamageReporter: Sendable {
       "\(name) is damaged: its row has changed outside a commit; \(Self.advice). Everything else is served")
   }
 
-  /// For a commit whose row is not as it was written.
+  /// The refusal for a commit whose row has changed.
   func refusal(commit revision: Revision) -> Refusal {
     report(.commit(revision), "a commit of history is damaged", "revision", "\(revision)")
     return Refusal(

@@ -4,26 +4,28 @@ import GraphModel
 
 import struct GraphModel.FetchRequest
 
-/// One answer to a fetch, inside one read transaction. What SQL can't decide of the predicate is decided here: objects and
-/// identifiers are judged as they come; rows are made by a second statement from those that were found to match.
+/// One execution of a fetch, inside one read transaction.
+///
+/// The part of the predicate that SQL can't express is evaluated here: for objects and identifiers row by row; for
+/// row results, a second statement computes the rows from the matching objects.
 final class FetchRun {
   let request: FetchRequest
   let entity: Entity
   let table: EntityTable
   let objects: ObjectReader
   private let recentTexts: RecentTexts?
-  /// Set where names mean the graph as it was.
+  /// Set if table names resolve to a past state.
   private let past: PastScope?
-  /// What was run, for an explanation.
+  /// The executed statements, for an explanation.
   private(set) var ran = [FetchSQL]()
-  /// Steps through whole tables and whole indexes, as SQLite counts them.
+  /// The number of full-scan steps, as counted by SQLite.
   private(set) var scannedSteps = 0
   private(set) var count = 0
-  /// Something comes behind the limit.
+  /// Whether there are further objects after the limit.
   private var hasMore = false
   private var last: ObjectID?
 
-  /// So many objects may be found in memory for rows to be made of: eight bytes each, and as many again in text.
+  /// The maximum number of objects evaluated in memory for row results: eight bytes each, and as many again as text.
   static let maximumJudgedRows = 1_000_000
 
   init(
@@ -57,7 +59,7 @@ final class FetchRun {
     if let failure = objects.failure { throw failure }
   }
 
-  /// Where the next page begins.
+  /// The cursor of the next page.
   func next() throws -> FetchCursor? {
     guard hasMore, let last, let image = try objects.readImage(of: last) else { return nil }
     let cursor = try FetchCursor(
@@ -66,7 +68,7 @@ final class FetchRun {
     return cursor
   }
 
-  /// In the first form that SQLite can hold.
+  /// The statements in the first form within SQLite's limits.
   private func sql(for request: FetchRequest, rows: String? = nil) throws -> FetchSQL {
     var refused: Refusal?
     for form in PredicateSQL.Form.allCases {
@@ -112,7 +114,7 @@ final class FetchRun {
     }
   }
 
-  /// The image in a row that is sent: of the present only if it is as a commit left it.
+  /// The image in a row for the result; one of the present is verified.
   private func served(_ row: Row) throws -> ObjectImage {
     past == nil ? try objects.verifiedImage(row, in: table) : try objects.image(row, in: table)
   }
@@ -148,7 +150,7 @@ final class FetchRun {
       values.reserveCapacity(types.count)
       for (index, type) in types.enumerated() {
         let value = row.value(first + Int32(index), of: type)
-        // A column has the id of an object, and its concrete entity is told with it.
+        // A column has only the id of an object, so its concrete entity is looked up.
         if case .object(let id) = value {
           values.append(.object(try objects.find(id)?.id ?? id))
         } else {
@@ -160,7 +162,7 @@ final class FetchRun {
     }
   }
 
-  /// The statement for rows of the objects that were found to match.
+  /// The statement for row results of the objects that match in memory.
   private func judged() throws -> FetchSQL {
     let sql = try sql(for: FetchRequest(entity: request.entity, predicate: request.predicate))
     let evaluator = evaluator(sql)
@@ -179,13 +181,13 @@ final class FetchRun {
     return try self.sql(for: request, rows: "[" + rows.map(String.init).joined(separator: ",") + "]")
   }
 
-  // MARK: - Steps
+  // MARK: - Execution
 
   private func evaluator(_ sql: FetchSQL) -> PredicateEvaluator? {
     sql.isExact ? nil : PredicateEvaluator(request.predicate, model: objects.model)
   }
 
-  /// Steps of work that an object's judgement counts for, beside those over its long texts.
+  /// The steps that evaluating one object counts as for cancellation checks, besides those for its long texts.
   private static let judgementSteps = 1 << 10
 
   private func matches(_ image: ObjectImage, _ evaluator: PredicateEvaluator) throws -> Bool {
@@ -199,7 +201,7 @@ final class FetchRun {
     ObjectID(key: row.id(1), entity: table.numbers.entity(row, 2))
   }
 
-  /// False when the limit has been reached.
+  /// Counts a row; returns false if the limit was reached before.
   private func takes(_ row: Row) -> Bool {
     if let limit = request.limit, count >= limit {
       hasMore = true
@@ -210,7 +212,7 @@ final class FetchRun {
     return true
   }
 
-  /// Runs the statements one after the other until `body` has enough.
+  /// Runs the statements one after the other until `body` returns false.
   private func each(_ sql: FetchSQL, _ body: (Row) throws -> Bool) throws {
     ran.append(sql)
     var wantsMore = true

@@ -1,16 +1,16 @@
 import GraphModel
 
-/// A fetch request as SQL: one statement, or two that are run one after the other until there is enough.
+/// A fetch request as SQL: one statement, or two that are run one after the other until there are enough rows.
 ///
-/// A page behind a cursor is a condition on the keys of the order, written out key by key, and no OFFSET: what lies before
-/// it is not read where an index has the order. The first key stands alone in the condition, so that its index is used;
-/// what stands behind it is kept from indexes by a unary plus. Null comes first, in a descending order last: behind a
-/// value the nulls of a descending key are a second statement, since an index can't be read for both at once in order.
+/// A page after a cursor is a condition on the sort keys, key by key, instead of an OFFSET, so earlier rows are not
+/// read if an index has the order. The first key is alone in the condition, so that its index is used; a unary plus
+/// keeps the other keys from indexes. Nulls come first, and in a descending order last: after a non-null value, the
+/// nulls of a descending key need a second statement, because one index scan can't read both in order.
 ///
-/// Every statement that reads objects begins with the columns that `EntityTable.select` begins with.
+/// Every statement that reads objects begins with the columns with which `EntityTable.select` begins.
 struct FetchSQL {
   private(set) var statements = [String]()
-  /// False where SQL could not say all of the predicate; then neither limit nor offset are in the statements.
+  /// False if SQL can't express the complete predicate; then the statements have neither limit nor offset.
   let isExact: Bool
   private var builder: PredicateSQL
   private let table: EntityTable
@@ -18,9 +18,9 @@ struct FetchSQL {
   var arguments: [Value] { builder.arguments }
 
   /// - Parameters:
-  ///   - rows: a JSON array of the rows that satisfy the predicate, where that has been found out already.
-  ///   - form: how much becomes SQL's own words.
-  /// - Throws: `Refusal` with `.limit` when SQL can't say in this form what has to be SQL.
+  ///   - rows: a JSON array of the matching rows, if they are known already.
+  ///   - form: how much is expressed in plain SQL.
+  /// - Throws: `Refusal` with `.limit` if a part that must be SQL can't be expressed in this form.
   init(
     _ request: FetchRequest, _ entity: Entity, _ table: EntityTable, layout: StoreLayout, recentTexts: RecentTexts?,
     past: PastScope? = nil, rows: String? = nil, form: PredicateSQL.Form = .plain
@@ -39,7 +39,7 @@ struct FetchSQL {
     }
     isExact = builder.isExact
     switch request.result {
-    // With the checksum, which the views of the past do not have.
+    // Includes the checksum, which views of the past do not have.
     case .objects: try page(request, select: table.selectList + (past == nil ? ", t._sum" : ""), conditions)
     case .identifiers where isExact: try page(request, select: Self.head, conditions)
     case .identifiers: try page(request, select: table.selectList, conditions)
@@ -72,20 +72,20 @@ struct FetchSQL {
     }
     var select = select
     if builder.past != nil {
-      // An order by columns of the result alone lets SQLite merge the halves of a past table, each led by its index.
+      // ORDER BY result columns only lets SQLite merge the halves of a past table, each read by its index.
       for (index, key) in keys.enumerated() { select += ", \(key.sql) AS _k\(index)" }
     }
     let order =
       keys.enumerated().map { index, key in
         (builder.past == nil ? key.sql : "_k\(index)") + (key.key.ascending ? "" : " DESC")
       } + ["t._id"]
-    // Of the past there are two halves, whose order is what they are merged by.
+    // A past table has two halves, whose merge needs an order.
     let isUnordered =
       request.isUnordered && keys.isEmpty && request.limit == nil && request.offset == 0 && request.after == nil
       && builder.past == nil
     var tail = isUnordered ? "" : " ORDER BY " + order.joined(separator: ", ")
     let parts = request.after.map { behind($0, keys) } ?? [[]]
-    // One more than asked for tells whether there is a next page.
+    // One row more than requested shows whether there is a next page.
     if isExact, request.limit != nil || request.offset > 0 { tail += limit(request, ahead: 1) }
     statements = parts.map { select + from + Self.clause(conditions + $0) + tail }
   }
@@ -96,7 +96,7 @@ struct FetchSQL {
     return " LIMIT \(count) OFFSET \(builder.argument(.integer(Int64(request.offset))))"
   }
 
-  /// The conditions on what comes behind a cursor, of each statement.
+  /// The conditions of each statement for the rows after a cursor.
   private mutating func behind(_ cursor: FetchCursor, _ keys: [(sql: String, key: SortKey)]) -> [[String]] {
     let id = builder.argument(.object(cursor.id))
     guard let first = keys.first, let value = cursor.values.first else { return [["t._id > \(id)"]] }
@@ -104,7 +104,7 @@ struct FetchSQL {
     var rest = "+t._id > \(id)"
     for (index, (sql, key)) in keys.enumerated().reversed() {
       let (sql, argument) = ("+\(sql)", arguments[index])
-      // What is nested costs SQLite's parser least at the beginning, but there it is asked of every row.
+      // Nesting at the beginning costs SQLite's parser least, but there it is evaluated for every row.
       if builder.form != .plain {
         rest =
           switch (key.ascending, cursor.values[index].isNull) {
@@ -119,7 +119,7 @@ struct FetchSQL {
         switch (key.ascending, cursor.values[index].isNull) {
         case (true, true): "(\(sql) IS NOT NULL OR \(rest))"
         case (true, false): "(\(sql) > \(argument) OR \(sql) = \(argument) AND \(rest))"
-        // Nothing comes behind null.
+        // No value comes after null.
         case (false, true): "(\(sql) IS NULL AND \(rest))"
         case (false, false): "(\(sql) < \(argument) OR \(sql) IS NULL OR \(sql) = \(argument) AND \(rest))"
         }
@@ -156,7 +156,7 @@ struct FetchSQL {
     for expression in rows.groups { groups.append((expression, try value(expression))) }
     var columns = [String]()
     for (index, column) in rows.columns.enumerated() {
-      // The very text that is grouped by, arguments included, or SQLite takes it for another expression.
+      // Exactly the text in GROUP BY, including arguments; otherwise SQLite takes it for another expression.
       var sql: String?
       if case .expression(let expression) = column.value { sql = groups.first { $0.expression == expression }?.sql }
       if sql == nil { sql = try value(column) }
@@ -186,7 +186,7 @@ struct FetchSQL {
       switch aggregate {
       case .minimum: return "min(\(sql))"
       case .maximum: return "max(\(sql))"
-      // No object at all has no type: what the sum of nothing is has to be said. A sum that is too large is null.
+      // An empty group has no type, so its sum is given explicitly. A sum that overflows is null.
       case .sum:
         let none = builder.argument(aggregate.value(of: [], type: type))
         return "iif(count(\(sql)), graph_sum(\(sql), '\(type.letter)'), \(none))"

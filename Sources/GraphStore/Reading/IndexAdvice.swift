@@ -1,25 +1,27 @@
 import GraphModel
 
-/// Which attributes an index would help, as far as condition and order tell: only those of which it holds whatever the
-/// store has. An AND is led by one of its parts, an OR only where each of its parts is.
+/// Advice about attributes that need an index, derived from the condition and the order alone.
+///
+/// It is given only if it holds for any data. An AND can use an index if one of its parts can, an OR only if each of
+/// its parts can.
 enum IndexAdvice {
-  /// `Entity.attribute` of the entity that declares it, in the order in which they are met.
+  /// The attributes without an index, as `Entity.attribute` of the declaring entity, in order of appearance.
   static func attributes(for request: FetchRequest, in model: Model) -> [String] {
     (lead(request.predicate, model)?.candidates ?? order(request, model)).filter { !$0.isIndexed }.map(\.name)
   }
 
-  /// Those that have an index already. SQLite may think the order of ids the cheaper way.
+  /// The attributes that have an index. SQLite may still consider a scan in id order cheaper.
   static func indexedAttributes(for request: FetchRequest, in model: Model) -> [String] {
     lead(request.predicate, model)?.candidates.filter(\.isIndexed).map(\.name) ?? []
   }
 
-  /// Whether an index would help with the order alone, and the condition is asked of each object that comes in it.
+  /// Whether only the order can use an index, so that the condition is evaluated for each row in that order.
   static func isForOrder(_ request: FetchRequest, in model: Model) -> Bool {
     request.predicate != .always && lead(request.predicate, model) == nil
   }
 
-  /// Whether nothing but a limit on one side, above or below, could use an index. SQLite takes a quarter of all objects to
-  /// lie beyond it, and reads them in the order of ids all the same, unless the fetch is sorted by the attribute.
+  /// Whether only ranges with a single bound could use an index. SQLite estimates that a quarter of all rows match
+  /// such a range, and scans in id order anyway, unless the fetch is sorted by the attribute.
   static func isOneSided(_ request: FetchRequest, in model: Model) -> Bool {
     guard let lead = lead(request.predicate, model), lead.isOneSided else { return false }
     guard let key = request.sort.first, key.isByStoredValue, key.path.hops.isEmpty,
@@ -33,11 +35,11 @@ enum IndexAdvice {
     let isIndexed: Bool
   }
 
-  /// What leads to the objects that satisfy a condition.
+  /// The index accesses that can find the matching objects.
   private struct Lead {
-    /// Nothing is missing where there are none: ids and references have indexes of their own.
+    /// Empty for ids and references, which always have an index.
     var candidates = [Candidate]()
-    /// Which ends ranges of the objects' own attributes have.
+    /// The bounds of ranges of the objects' own attributes: true for a lower bound, false for an upper one.
     var sides = [PropertyNumber: Set<Bool>]()
     var hasOthers = false
 
@@ -50,7 +52,7 @@ enum IndexAdvice {
     }
   }
 
-  /// Nil where no index leads.
+  /// Nil if no index can be used.
   private static func lead(_ predicate: GraphPredicate, _ model: Model) -> Lead? {
     switch predicate {
     case .and(let parts):
@@ -81,7 +83,7 @@ enum IndexAdvice {
     }
   }
 
-  /// An order helps where only its beginning is read.
+  /// The index for an order, which helps only if there is a limit.
   private static func order(_ request: FetchRequest, _ model: Model) -> [Candidate] {
     guard request.limit != nil, let key = request.sort.first, key.isByStoredValue, key.path.hops.isEmpty else {
       return []
@@ -102,7 +104,7 @@ enum IndexAdvice {
     guard comparison.options.isEmpty, comparison.quantifier == .one || comparison.quantifier == .any else {
       return false
     }
-    // Behind a path null is also where the path ends early, and whoever leads nowhere is found without the attribute.
+    // After a path, null also means a path that ends early; such objects are found without the attribute's index.
     if comparison.path?.hops.isEmpty == false, PredicateSQL.holdsForNull(comparison) { return false }
     switch (comparison.comparator, comparison.right) {
     case (.equal, .value), (.less, .value), (.lessOrEqual, .value), (.greater, .value), (.greaterOrEqual, .value),

@@ -1,11 +1,11 @@
 import GRDBSQLite
 import GraphModel
 
-/// Rows against their checksums. The writer verifies every row before it changes it: a new checksum over damaged values
-/// would hide the damage for good.
+/// Verification of rows against their checksums. The writer verifies every row before it changes it, because a new
+/// checksum over damaged values would hide the damage forever.
 extension ObjectReader {
-  /// The image in a row of the table's `selectWithSum`.
-  /// - Throws: `Refusal(.unavailable)` for a row that is not as a commit left it, if damage is looked for.
+  /// Returns the image in a row of the table's `selectWithSum`.
+  /// - Throws: `Refusal(.unavailable)` if the row has changed outside a commit, if this reader looks for damage.
   func verifiedImage(_ row: Row, in table: EntityTable) throws -> ObjectImage {
     let image = try image(row, in: table)
     guard let damage, image.revision != underway else { return image }
@@ -20,8 +20,8 @@ extension ObjectReader {
     defer { if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) } }
     if Checksum.of(scratch.bytes) == sum { return true }
     guard image.revision < layout.since else { return false }
-    // A row from before a migration may have an older version's checksum, which takes long to find out. A reader leaves
-    // it to the writer, and to `check`.
+    // A row from before a migration may have an older version's checksum, which is expensive to verify. Readers leave
+    // it to the writer and to `check`.
     return try older?.contain(image, sum: sum) ?? true
   }
 }

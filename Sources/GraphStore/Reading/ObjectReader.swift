@@ -1,48 +1,49 @@
 import GRDBSQLite
 import GraphModel
 
-/// Reads objects on one connection: turns rows into images and keeps what it learns of rows and ids, since foreign
-/// keys name rows and images name ids. Lives no longer than one transaction of a reader; the writer keeps its own.
+/// Reads objects on one connection.
+///
+/// It converts rows to images and caches the mapping between rows and ids, because foreign keys contain row numbers
+/// and images contain ids. A reader's instance lives no longer than one transaction; the writer keeps its own.
 final class ObjectReader: ImageSource {
   let connection: Connection
   let layout: StoreLayout
   private var ids = [Place: ObjectID]()
   private var rows = [ObjectID: Known]()
-  /// The object whose image was read last: mostly it is the next one to be asked for.
+  /// The object whose image was read last, which is most often the next one requested.
   private var latest: (id: ObjectID, row: Int64)?
 
-  /// Nil where damage is not looked for: by `check`, which tells of it, and where the past hides the present.
+  /// Nil if damage is not looked for: in `check`, which reports it, and where the past hides the present.
   var damage: DamageReporter? { isTrusting ? nil : reporter }
   private let reporter: DamageReporter?
-  /// Set while rows are read that must not refuse a transaction any more.
+  /// Set during reads that must not refuse a transaction.
   var isTrusting = false
-  /// The revision of a batch that is being written: its rows have their checksums before they have their unique keys and
-  /// references.
+  /// The revision of a batch in progress: its rows get their checksums before their unique keys and references.
   var underway: Revision?
-  /// What rows of older versions are known by; the writer's.
+  /// Recognizes rows of older model versions; only the writer has it.
   let older: OlderRows?
-  /// What images are encoded into for their checksums.
+  /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
 
-  /// What the plan of a transaction read, in turn, while it is kept.
+  /// The rows that the plan of a transaction has read, in order, while they are recorded.
   private var trail: RowTrail?
 
-  /// A row of the table of one root.
+  /// A row in the table of a root entity.
   private struct Place: Hashable {
     let root: EntityNumber
     let row: Int64
   }
 
-  /// Where an object is, and its concrete entity. Equality of ids leaves the entity out.
+  /// An object's row and concrete entity; the equality of ids ignores the entity.
   private struct Known {
     let row: Int64
     let entity: EntityNumber
   }
 
-  /// What went wrong where the caller could not be told; checked by whoever evaluates a predicate.
+  /// The first error in a function that can't throw; checked by callers that evaluate predicates.
   private(set) var failure: (any Error)?
 
-  /// Entries kept before the caches are emptied: some megabytes.
+  /// The maximum number of entries before the caches are emptied: some megabytes.
   private static let cacheLimit = 50_000
 
   init(
@@ -63,13 +64,13 @@ final class ObjectReader: ImageSource {
     rows[id] = Known(row: row, entity: id.entity)
   }
 
-  /// Of one that was written just now: the next may refer to it.
+  /// Remembers an object that was just written, because the next one may refer to it.
   func keepLatest(_ id: ObjectID, row: Int64) { latest = (id, row) }
 
   func forget(_ id: ObjectID) {
     guard let table = layout.table(of: id.entity) else { return }
     latest = nil
-    // Whatever is known by its row is known by its id as well.
+    // Every entry by row has an entry by id.
     if let known = rows.removeValue(forKey: id) { ids[Place(root: table.root.number, row: known.row)] = nil }
   }
 
@@ -79,11 +80,11 @@ final class ObjectReader: ImageSource {
     ids.removeAll(keepingCapacity: true)
   }
 
-  /// The row of an object, and its id with its concrete entity; nil when it is not there.
+  /// Returns an object's row, and its id with the concrete entity; nil if it does not exist.
   func find(_ id: ObjectID) throws -> (row: Int64, id: ObjectID)? {
     guard let table = layout.table(of: id.entity) else { return nil }
     if let latest, latest.id == id, layout.table(of: latest.id.entity) === table { return (latest.row, latest.id) }
-    // A row of another table is another object.
+    // The same id in another table would be another object.
     if let known = rows[id], layout.table(of: known.entity) === table {
       return (known.row, ObjectID(key: id.key, entity: known.entity))
     }
@@ -97,7 +98,7 @@ final class ObjectReader: ImageSource {
     return (row, known)
   }
 
-  /// The id of the object in a row; nil when nothing is there, which a sound store never shows.
+  /// Returns the id of the object in a row; nil if the row is missing, which happens only in a damaged store.
   func id(ofRow row: Int64, in table: EntityTable) throws -> ObjectID? {
     let place = Place(root: table.root.number, row: row)
     if let id = ids[place] { return id }
@@ -125,13 +126,14 @@ final class ObjectReader: ImageSource {
     return image
   }
 
-  /// From now on the rows that are read are kept for `nextRow`, until `endTrail`: a plan reads them, and what it comes to
-  /// is written in that order.
+  /// Records the rows read from now on for `nextRow`, until `endTrail`.
+  ///
+  /// A plan reads the objects in the order in which they are written.
   func beginTrail() { trail = RowTrail() }
 
   func endTrail() { trail = nil }
 
-  /// The row of an object, if its image was read next or soon after: without a search.
+  /// The row of an object without a lookup, if its image was among the next ones read.
   func nextRow(of id: ObjectID, in table: EntityTable) -> Int64? { trail?.next(id, in: table) }
 
   /// The image in a row of the table's `select`.
@@ -169,7 +171,7 @@ final class ObjectReader: ImageSource {
     }
   }
 
-  /// The objects whose stored relationship refers to `id`, ascending.
+  /// The objects whose stored relationship refers to `id`, in ascending order.
   func readReferrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     guard let table = layout.table(of: property.owner), let sql = table.referrers(through: property)?.all,
       let target = try find(id)?.row
@@ -184,7 +186,7 @@ final class ObjectReader: ImageSource {
     return found
   }
 
-  /// The members of an ordered relationship from a place on, for the engine of rules.
+  /// The members of an ordered relationship after or before a place, for the rules engine.
   func readMembers(
     of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
   ) throws -> [MemberPlace] {
@@ -235,7 +237,7 @@ final class ObjectReader: ImageSource {
     noting { try countReferrers(to: id, through: property) } ?? 0
   }
 
-  /// What went wrong since the last call.
+  /// Returns and clears the first error since the last call.
   func takeFailure() -> (any Error)? {
     defer { failure = nil }
     return failure

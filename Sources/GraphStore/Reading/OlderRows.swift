@@ -1,15 +1,17 @@
 import GraphModel
 
-/// Rows that no commit and no migration has rewritten since an older version of the model: they have that version's
-/// checksum, over that version's values. Those of properties that are gone lie in columns of their own. What the
-/// migrations made of them is computed once more.
+/// Rows that were not rewritten since an older model version.
+///
+/// They have that version's checksum, over that version's values. Values of removed properties are in columns of
+/// their own. The migrations' results are recomputed for comparison.
 struct OlderRows {
-  /// That of the present version.
+  /// The layout of the present version.
   let layout: StoreLayout
-  /// The present tables as each older version reads them, newest first.
+  /// Readers of the present tables with each older version's model, newest first.
   let readers: [ObjectReader]
-  /// From each version to the next, oldest first; nil where the two, as they are read now, do not lead from one to the
-  /// other.
+  /// The plans from each version to the next, oldest first.
+  ///
+  /// Nil if no plan can be inferred from the two versions as they are read now.
   let plans: [MigrationPlan?]
 
   init(_ connection: Connection, layout: StoreLayout) {
@@ -23,7 +25,7 @@ struct OlderRows {
     }
   }
 
-  /// Whether the object's row is as an older version left it, and the migrations since.
+  /// Whether the row is as an older version and the migrations since have left it.
   func contain(_ image: ObjectImage, sum: UInt64?) throws -> Bool {
     guard image.revision < layout.since, let sum else { return false }
     for (back, reader) in readers.enumerated() {
@@ -36,11 +38,11 @@ struct OlderRows {
     return false
   }
 
-  /// - Parameter back: how many versions lie between.
+  /// - Parameter back: the number of versions in between.
   private func isMigrated(_ then: ObjectImage, to image: ObjectImage, through back: Int) throws -> Bool {
     var last = then
     for step in plans.suffix(back + 1).enumerated() {
-      // The object is as that version left it; what it must have become can't be computed.
+      // The row is as that version wrote it, but the migrated values can't be computed.
       guard let plan = step.element, let expected = plan.values(from: last) else { return true }
       let isPresent = step.offset == back
       let layout = isPresent ? layout : readers[back - 1 - step.offset].layout

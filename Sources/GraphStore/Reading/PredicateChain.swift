@@ -1,10 +1,12 @@
 import GraphModel
 
-/// Long chains of OR and AND, made shorter: `a == 1 OR a == 2 OR …` is one `a IN {1, 2, …}`, and `a != 1 AND a != 2 AND …`
-/// is no `a IN {…}`. SQLite looks a list's values up in a tree, and leads an index by them, where it would take time that
-/// grows with the square of a chain's length.
+/// Shortens long chains of OR and AND to lists.
+///
+/// `a == 1 OR a == 2 OR …` becomes `a IN {1, 2, …}`, and `a != 1 AND a != 2 AND …` becomes `NOT a IN {…}`. SQLite
+/// looks the values of a list up in a tree and can use an index for them, while a chain takes time that grows with
+/// the square of its length.
 enum PredicateChain {
-  /// Shorter ones are left as they are.
+  /// Shorter chains are kept.
   static let minimumLength = 16
 
   static func or(_ parts: [GraphPredicate]) -> [GraphPredicate] {
@@ -26,7 +28,7 @@ enum PredicateChain {
     }
   }
 
-  /// What is compared, and how.
+  /// The left side of a comparison and its kind.
   private struct Subject: Hashable {
     let quantifier: GraphPredicate.Quantifier
     let left: GraphExpression
@@ -34,8 +36,8 @@ enum PredicateChain {
   }
 
   /// - Parameters:
-  ///   - isTaken: whether a comparison becomes a part of a list.
-  ///   - whole: what a list says.
+  ///   - isTaken: whether a comparison becomes part of a list.
+  ///   - whole: returns the predicate for a list.
   private static func gathered(
     _ parts: [GraphPredicate], where isTaken: (GraphPredicate.Comparison) -> Bool,
     whole: (GraphPredicate.Comparison) -> GraphPredicate
@@ -69,7 +71,7 @@ enum PredicateChain {
 }
 
 extension GraphExpression {
-  /// The constants on the right side of an equality or an `IN`; nil where one is calculated.
+  /// The constants on the right side of an equality or an `IN`; nil if one is calculated.
   fileprivate var constants: [Value]? {
     switch self {
     case .value(let value): [value]

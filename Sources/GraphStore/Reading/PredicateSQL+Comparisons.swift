@@ -1,10 +1,11 @@
 import GraphModel
 
-/// One comparison as SQL. What can use an index keeps the column bare on one side.
+/// Comparisons as SQL. Where an index can be used, one side is the bare column.
 extension PredicateSQL {
   mutating func translate(_ comparison: GraphPredicate.Comparison) -> String? {
     if let path = comparison.path, comparison.quantifier != .all, isConstant(comparison.right) {
-      // The other end's index may be the better one: which rows match there, and who leads to them.
+      // An index at the end of the path may be better: find the matching rows there, then the objects that lead to
+      // them.
       if comparison.quantifier == .none {
         guard let any = exactly({ $0.leading(comparison, path, $0.scope(path.level)) }) else {
           return nil
@@ -51,13 +52,14 @@ extension PredicateSQL {
   private mutating func leading(
     _ comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ scope: Scope
   ) -> String? {
-    // A step nests in the step before it, as deep as SQLite's parser goes; those of a longer path stand side by side.
+    // Each step is nested in the preceding one, within SQLite's parser limit; the steps of a longer path become a
+    // WITH clause.
     var tables: [String]? = path.hops.count > Self.maximumDepth / 2 ? [] : nil
     return leading(comparison, path, path.hops[...], scope, &tables)
   }
 
-  /// - Parameter tables: the steps of a path that is too long to nest, from its end on: `name(r) AS (SELECT …)`, each of which
-  ///   reads the one before it.
+  /// - Parameter tables: the steps of a path that is too long to nest, from its end on: `name(r) AS (SELECT …)`, each
+  ///   of which reads the preceding one.
   private mutating func leading(
     _ comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ hops: ArraySlice<PropertyNumber>,
     _ scope: Scope, _ tables: inout [String]?
@@ -74,7 +76,7 @@ extension PredicateSQL {
       return nil
     }
     let isFirst = hops.count == path.hops.count
-    /// A column of the rows that match, for an IN.
+    /// Returns the values of a column of the matching rows, for an IN.
     func matching(_ column: String) -> String {
       let select = "SELECT \(inner.alias).\(column) FROM \(quoted(next.name)) AS \(inner.alias) WHERE \(condition)"
       guard let before = tables else { return "(\(select))" }
@@ -123,8 +125,10 @@ extension PredicateSQL {
     return compare(left, comparison)
   }
 
-  /// A condition that no row without a key satisfies, with the words of the key's index, which leaves those rows out:
-  /// SQLite uses it only where the statement says as much.
+  /// Adds the condition of a unique key's partial index.
+  ///
+  /// The given condition holds for no row without a key. SQLite uses a partial index only if the statement implies
+  /// the index's condition.
   private func withKey(
     _ sql: String, _ comparison: GraphPredicate.Comparison, _ scope: Scope, _ column: EntityTable.Column
   ) -> String {
@@ -148,7 +152,7 @@ extension PredicateSQL {
       "substr(\(expression), 9) BETWEEN \(argument(half(range.lowerBound))) AND \(argument(half(range.upperBound)))"
   }
 
-  /// A foreign key names a row: the constant's row is looked up, not every row's id.
+  /// Compares a foreign key with the row of a constant object. Only the constant's id must be looked up.
   private mutating func reference(
     _ comparison: GraphPredicate.Comparison, _ expression: String, _ column: EntityTable.Column
   ) -> String? {
@@ -157,7 +161,7 @@ extension PredicateSQL {
       value.isNull ? "NULL" : "(SELECT _row FROM \(quoted(destination)) WHERE _id = \(argument(value)))"
     }
     switch (comparison.comparator, comparison.right) {
-    // An object that is not there equals no reference, not even a null one.
+    // A missing object equals no reference, not even null.
     case (.equal, .value(let value)): return value.isNull ? "\(expression) IS NULL" : "\(expression) = \(row(value))"
     case (.notEqual, .value(let value)):
       return value.isNull ? "\(expression) IS NOT NULL" : "NOT coalesce(\(expression) = \(row(value)), 0)"
@@ -170,7 +174,7 @@ extension PredicateSQL {
     }
   }
 
-  /// Terms that one search asks the full-text index for at most; the rest is compared with the texts that it finds.
+  /// The maximum number of terms in a full-text query; the other terms are compared with the texts found.
   private static let maximumSearchTerms = 64
 
   private mutating func search(_ comparison: GraphPredicate.Comparison, _ alias: String, _ property: Property)
@@ -184,7 +188,7 @@ extension PredicateSQL {
       }
     }
     let terms = Set(words.flatMap(\.searchTerms).map(ByteKey.init))
-    // An index that is asked for more finds no fewer texts than need to be compared.
+    // The longest terms find the fewest texts, which are compared with the rest.
     let asked = terms.sorted { ($1.text.utf8.count, $0) < ($0.text.utf8.count, $1) }.prefix(Self.maximumSearchTerms)
     let query = asked.map { "\"\($0.text)\"*" }.sorted().joined(separator: " AND ")
     let table = quoted(EntityTable.wordName(property, model))
@@ -195,14 +199,14 @@ extension PredicateSQL {
       known += " AND graph_search(\(alias).\(quoted(column.name)), \(argument(.string(text))))"
     }
     if let past, let owners = layout.table(of: property.owner), past.tables.contains(owners.name) {
-      // A row keeps its number, and the index has its present words.
+      // The row has the same number now, and the index has its present words.
       known += " AND \(alias)._row NOT IN (SELECT _row FROM \(PastTables.gone(owners)))"
     }
     var recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
-    // Beside an empty list SQLite would read the whole table.
+    // With an empty list, SQLite would scan the whole table.
     if recent.isEmpty { return "(\(known))" }
     if past != nil {
-      // There may be many more than the indexes ever lack of the present.
+      // In the past there may be many more such rows than the indexes ever lack in the present.
       recent = "SELECT value FROM json_each(\(argument(.string("[\(recent)]"))))"
     }
     return "(\(known) OR \(alias)._row IN (\(recent)))"
@@ -210,7 +214,7 @@ extension PredicateSQL {
 
   // MARK: - Two values
 
-  /// - Parameter left: SQL that has the left side's value.
+  /// - Parameter left: the SQL expression of the left side.
   private mutating func compare(_ left: String, _ comparison: GraphPredicate.Comparison) -> String? {
     let options = comparison.options
     let left = options.isEmpty || comparison.comparator == .matches ? left : "graph_fold(\(left), \(options.rawValue))"
@@ -258,25 +262,27 @@ extension PredicateSQL {
     case .contains:
       return Self.isShort(comparison.right) ? "instr(\(left), \(right)) > 0" : "graph_contains(\(left), \(right))"
     case .beginsWith: return part(left, from: "1", right)
-    // A start of -0 would be the beginning.
+    // A start of -0 would be the beginning of the text.
     case .endsWith: return part(left, from: "-length(CAST(\(right) AS BLOB))", right)
     case .in, .search: return nil
     }
   }
 
-  /// SQLite's instr looks for every byte of the one at every byte of the other, and can't be interrupted: for a short text
-  /// it is the quickest.
+  /// Whether a text is so short that SQLite's instr is fastest.
+  ///
+  /// Its time is proportional to the product of both lengths, and it can't be interrupted.
   private static func isShort(_ expression: GraphExpression) -> Bool {
     if case .value(.string(let text)) = expression { text.utf8.count <= 16 } else { false }
   }
 
-  /// Whether a text has another at a place. Nothing is a part of every text, and of an empty one SQLite's substr is null.
+  /// Whether a text has another one at an offset. The empty text is part of every text, but SQLite's substr of an
+  /// empty text is null.
   private func part(_ text: String, from start: String, _ other: String) -> String {
     "(length(CAST(\(other) AS BLOB)) = 0 AND \(text) IS NOT NULL OR "
       + "substr(CAST(\(text) AS BLOB), \(start), length(CAST(\(other) AS BLOB))) = CAST(\(other) AS BLOB))"
   }
 
-  /// Nothing but equality holds for null.
+  /// A comparison with null, for which only equality and inequality can hold.
   private func withNull(_ left: String, _ comparator: GraphPredicate.Comparator) -> String {
     switch comparator {
     case .equal: "\(left) IS NULL"
@@ -285,21 +291,21 @@ extension PredicateSQL {
     }
   }
 
-  /// Forms that an index helps with; nil for the others.
+  /// The forms that can use an index; nil for the others.
   private mutating func withText(
     _ left: String, _ comparator: GraphPredicate.Comparator, _ text: String
   ) -> String? {
     guard [.beginsWith, .endsWith, .contains].contains(comparator) else { return nil }
     if text.isEmpty { return "\(left) IS NOT NULL" }
     guard comparator == .beginsWith else { return nil }
-    // What begins with a text sorts from it on, and before the text with its last character one further.
+    // The texts with this prefix sort from it up to the prefix with its last character incremented.
     let low = "\(left) >= \(argument(.string(text)))"
     return text.successor.map { "(\(low) AND \(left) < \(argument(.string($0))))" } ?? low
   }
 }
 
 extension String {
-  /// The first string, by bytes, that does not begin with this one and comes after all that do; nil when there is none.
+  /// The first string, in byte order, after all strings with this prefix; nil if there is none.
   fileprivate var successor: String? {
     var scalars = Array(unicodeScalars)
     while let last = scalars.popLast() {

@@ -1,11 +1,11 @@
 import GraphModel
 
-/// Expressions and the ways that paths take, as SQL.
+/// Expressions and paths as SQL.
 extension PredicateSQL {
-  /// Calculations lie this deep in each other as SQL's own; deeper ones are calls of one function each.
+  /// The maximum depth of calculations in plain SQL; each deeper one becomes one function call.
   private static let maximumExpressionDepth = 3
 
-  /// SQL with the expression's value in its stored form; an object is its id.
+  /// Returns SQL for the expression's value in its stored form; an object is its id.
   mutating func value(_ expression: GraphExpression, depth: Int = 0) -> String? {
     if expression.isCalculated, form != .plain || depth >= Self.maximumExpressionDepth {
       return attempt { $0.call(expression) }
@@ -26,7 +26,7 @@ extension PredicateSQL {
       case .decimal: return "graph_calculate('\(operation.rawValue)', \(left), \(right))"
       case .date: return "graph_date(\(left) \(operation.rawValue) \(right))"
       case .integer, .duration: return "(\(left) \(operation.rawValue) \(right))"
-      // SQLite goes on with infinities; ours are null. The operands are read once.
+      // SQLite keeps infinities; the evaluator has null instead. `nullif` evaluates the operands once.
       case .double: return "nullif(nullif(\(left) \(operation.rawValue) \(right), 9e999), -9e999)"
       }
     case .function(let function, let arguments):
@@ -35,11 +35,11 @@ extension PredicateSQL {
         guard let text = value(argument, depth: depth + 1) else { return nil }
         texts.append(text)
       }
-      // Null in, null out, as ours.
+      // Null if any operand is null, as in the evaluator.
       if function == .concat, arguments.allSatisfy({ $0.type(in: model) == .string }) {
         return "(\(texts.joined(separator: " || ")))"
       }
-      // What was bound is a constant; what was not is null.
+      // A bound `now()` is a constant; an unbound one is null.
       if function == .now { return "NULL" }
       if function == .ifNull { return "coalesce(\(texts.joined(separator: ", ")))" }
       if function == .given { return "CASE WHEN \(texts[0]) IS NOT NULL THEN \(texts[1]) END" }
@@ -65,27 +65,28 @@ extension PredicateSQL {
     }
   }
 
-  /// A condition on what the links of a chain have found. The unary plus keeps it from indexes: SQLite, which has no
-  /// statistics here, might follow the condition's index anew for each row, and all that it leads to, instead of the
-  /// few links.
+  /// Adds a unary plus to a condition on the rows at the end of a chain, which keeps it from indexes. Without
+  /// statistics SQLite might otherwise scan the condition's index, and everything that it leads to, again for each
+  /// row, instead of reading the few rows of the chain.
   static func judged(_ condition: String) -> String { "+(\(condition))" }
 
-  // MARK: - Ways
+  // MARK: - Paths
 
-  /// Tables that a path leads through, to be joined to the row where it starts.
+  /// The tables of a path, to be joined to the row at its start.
   struct Chain {
     var from: String
     var conditions: [String]
     var end: Scope
-    /// A to-one on the way may have led nowhere: such a row has nulls at the end.
+    /// Whether a to-one on the path may be null; then the row at the end has nulls.
     var isNullable: Bool
-    /// How many of the tables are views of two halves.
+    /// The number of tables that are views of two halves.
     var views = 0
   }
 
-  /// - Parameter isInner: to-ones only, and where one is null there is no row.
+  /// - Parameter isInner: whether the path has only to-ones and produces no row if one is null.
   mutating func chain(_ hops: [PropertyNumber], from scope: Scope, isInner: Bool = false) -> Chain? {
-    // What leads to one value joins one row to the next. Ways to many multiply, and the evaluator goes them as well.
+    // A path to a single value joins one row to the next. To-many paths multiply rows, and the evaluator handles deep
+    // ones.
     guard isInner || hops.count <= Self.maximumDepth else { return nil }
     var chain = Chain(from: "", conditions: [], end: scope, isNullable: false)
     for hop in hops {
@@ -96,13 +97,14 @@ extension PredicateSQL {
       let next = Scope(alias: join.alias, table: table)
       chain.views += join.views
       let isFirst = chain.from.isEmpty
-      // Where nothing can have been null so far, a to-many is an inner join; it matters for a view of two halves, which
-      // SQLite puts together whole before an outer one.
+      // If no earlier object can be null, a to-many is an inner join. This matters for a view of two halves, which
+      // SQLite materializes completely for an outer join.
       if isInner || relationship.isToMany && (isFirst || past != nil && !chain.isNullable) {
         chain.from += (isFirst ? "" : ", ") + join.tables.joined(separator: ", ")
         chain.conditions += join.conditions
       } else {
-        // A null to-one leads to one null, however many relationships follow; a to-many without members to nothing.
+        // A null to-one produces one null, however many relationships follow; a to-many without members produces
+        // nothing.
         if isFirst { chain.from = "(SELECT 1)" }
         for (table, condition) in zip(join.tables, join.conditions) {
           chain.from += " LEFT JOIN \(table) ON \(condition)"
@@ -148,9 +150,9 @@ extension PredicateSQL {
     }
   }
 
-  // MARK: - Ends
+  // MARK: - Path ends
 
-  /// What is read of a row at the end of a path.
+  /// The SQL of the value at the end of a path.
   mutating func end(_ end: GraphPredicate.Path.End, _ scope: Scope, isNullable: Bool) -> String? {
     switch end {
     case .identifier: return "\(scope.alias)._id"
@@ -173,7 +175,7 @@ extension PredicateSQL {
         switch aggregate {
         case .minimum: "min(\(aggregated))"
         case .maximum: "max(\(aggregated))"
-        // No row at all has no type: what the sum of nothing is has to be said. A sum that is too large is null.
+        // An empty group has no type, so its sum is given explicitly. A sum that overflows is null.
         case .sum:
           "iif(count(\(aggregated)), graph_sum(\(aggregated), '\(type.letter)'), \(argument(aggregate.value(of: [], type: type))))"
         case .average: "graph_avg(\(aggregated), '\(type.letter)')"
@@ -210,19 +212,19 @@ extension PredicateSQL {
     "(" + oneValue("count(*)", of: "1", " FROM \(table) WHERE \(condition)") + ")"
   }
 
-  /// One value of many rows. Of the past the rows come from a subquery with a limit that limits nothing: it keeps SQLite
-  /// from joining the subquery to the aggregate, and so lets it read the halves of the tables in there each by its index;
-  /// directly under an aggregate it would first put every table together whole.
+  /// A statement for an aggregate. For a past state the rows come from a subquery with an unlimited LIMIT, which
+  /// keeps SQLite from flattening the subquery. So SQLite can read each half of the tables by its index; directly
+  /// under an aggregate it would first materialize every table.
   /// - Parameters:
-  ///   - call: of the rows' values; of the past of what `value` calls them.
-  ///   - rows: where they come from, with their condition.
+  ///   - call: the aggregate of the rows' values, by the names that `value` gives them for a past state.
+  ///   - rows: the FROM clause of the rows, with their condition.
   func oneValue(_ call: String, of value: String, _ rows: String) -> String {
     past == nil ? "SELECT \(call)\(rows)" : "SELECT \(call) FROM (SELECT \(value)\(rows) LIMIT -1)"
   }
 }
 
 extension GraphExpression {
-  /// Whether it is made of other expressions.
+  /// Whether the expression consists of other expressions.
   var isCalculated: Bool {
     switch self {
     case .arithmetic, .function: true

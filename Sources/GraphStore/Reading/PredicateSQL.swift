@@ -1,30 +1,33 @@
 import GraphModel
 
-/// Turns a predicate into SQL that selects what matches. What SQL has no words for (folding, patterns, decimals) is said
-/// by functions of ours that a connection brings (`SQLFunctions`): nothing of them is in the file. What is nested deeper
-/// than SQLite's parser takes leaves `isExact` false, and the reader asks the evaluator as well.
+/// Translates a predicate to SQL that selects the matching rows.
 ///
-/// SQLite tells only while it reads a statement whether it can hold it: its parser's stack depends on where everything
-/// stands. So a statement is tried in one form after the other (`Form`), and there is no estimate that could be wrong.
+/// Operations that SQL lacks (folding, patterns, decimals) are functions that a connection registers
+/// (`SQLFunctions`); the file contains none of them. If a predicate is nested too deep for SQLite's parser, `isExact`
+/// is false, and the reader also runs the evaluator.
 ///
-/// Paths against constants become `IN (SELECT …)`, so that an index on either end can be used; other paths are
-/// subqueries that the row is joined to. SQL's third truth value never escapes: a negation is taken of `coalesce(…, 0)`.
+/// SQLite reports only when it prepares a statement whether it is within its limits, because the use of its parser's
+/// stack depends on the position of each part. So the forms of a statement (`Form`) are tried in order, without an
+/// estimate.
+///
+/// Paths compared with constants become `IN (SELECT …)`, so that an index at either end can be used; other paths are
+/// correlated subqueries. SQL's unknown truth value never propagates: negation is applied to `coalesce(…, 0)`.
 struct PredicateSQL {
-  /// A row that names start from.
+  /// A row from which names are resolved.
   struct Scope {
     let alias: String
     let table: EntityTable
   }
 
-  /// How much becomes SQL's own words: what SQLite can't hold in one form is tried in the next.
+  /// The amount of plain SQL; a statement beyond SQLite's limits in one form is tried in the next.
   enum Form: CaseIterable {
-    /// All that SQL has words for, but for calculations that lie deep in each other, which are calls of one function.
+    /// Everything that SQL can express, except deeply nested calculations, which become one function call.
     case plain
-    /// Every calculation is one call.
+    /// Every calculation is one function call.
     case flat
-    /// Of the predicate only what lies near its surface is SQL; the evaluator is asked for the rest.
+    /// Only the outer levels of the predicate are SQL; the evaluator decides the rest.
     case shallow
-    /// The evaluator alone judges the predicate; what SQL is left with are orders, columns and groups.
+    /// The evaluator alone decides the predicate; SQL has only orders, columns and groups.
     case bare
   }
 
@@ -33,18 +36,19 @@ struct PredicateSQL {
   let form: Form
   let layout: StoreLayout
   let recentTexts: RecentTexts?
-  /// Set where names mean the graph as it was, whose tables are views of two halves.
+  /// Set if table names resolve to a past state, whose tables are views of two halves.
   let past: PastScope?
-  /// The row that is judged, then those of the subqueries around this place.
+  /// The row to test, then those of the enclosing subqueries.
   var scopes: [Scope]
   private var aliases = 0
-  /// Views of two halves around this place. SQLite writes a join of them out half by half: each doubles what is inside.
+  /// The number of enclosing views of two halves. SQLite expands a join of them half by half, so each doubles its
+  /// content.
   var openViews = 0
-  /// 256 times at most; what needs more is left to the evaluator.
+  /// At most 256 copies; the evaluator handles predicates that need more.
   static let maximumOpenViews = 8
 
-  /// For rows of `table` called `t`.
-  /// - Parameter recentTexts: what the full-text indexes do not know yet; needed by a predicate that searches.
+  /// Creates a builder for rows of `table` with the alias `t`.
+  /// - Parameter recentTexts: the objects that the full-text indexes lack; required for a predicate that searches.
   init(
     layout: StoreLayout, table: EntityTable, recentTexts: RecentTexts? = nil, past: PastScope? = nil,
     form: Form = .plain
@@ -61,7 +65,7 @@ struct PredicateSQL {
 
   func scope(_ level: Int) -> Scope { scopes[max(0, scopes.count - 1 - level)] }
 
-  /// For what follows the condition.
+  /// Adds an argument for the part after the condition.
   mutating func append(_ value: Value) { arguments.append(value) }
 
   mutating func argument(_ value: Value) -> String {
@@ -69,13 +73,13 @@ struct PredicateSQL {
     return "?\(arguments.count)"
   }
 
-  /// How many of these tables, which entities of these roots own, are views of two halves.
+  /// The number of views of two halves among the tables of these entities.
   func views(_ owners: [EntityTable?]) -> Int {
     guard let past else { return 0 }
     return owners.count { $0.map { past.tables.contains($0.name) } ?? false }
   }
 
-  /// Nil where there would be too many views around what `body` says.
+  /// Calls `body` inside the given number of views; nil if there would be too many.
   mutating func within(_ views: Int, _ body: (inout PredicateSQL) -> String?) -> String? {
     guard openViews + views <= Self.maximumOpenViews else {
       isExact = false
@@ -91,37 +95,37 @@ struct PredicateSQL {
     return "t\(aliases)"
   }
 
-  /// SQLite's parser has a stack of its own; what lies deeper is left to the evaluator.
+  /// The maximum depth, because SQLite's parser stack is limited; the evaluator handles deeper parts.
   static let maximumDepth = 8
   private static let shallowDepth = 2
 
-  /// Comparisons of a statement, at most; the evaluator is asked for the rest. SQLite looks for each constant among all
-  /// before it, so 1,000 take it ten milliseconds, and 20,000 four seconds.
+  /// The maximum number of comparisons in a statement; the evaluator handles the rest. SQLite compares each constant
+  /// with all earlier ones, so 1,000 take ten milliseconds, and 20,000 four seconds.
   static let maximumComparisons = 1_000
   private var comparisons = 0
 
   private var deepest: Int { form == .shallow ? Self.shallowDepth : Self.maximumDepth }
 
-  /// Joins as a balanced tree: a chain of a thousand would be a thousand deep.
+  /// Joins conditions as a balanced tree, because a plain chain of a thousand would be a thousand levels deep.
   static func join(_ parts: ArraySlice<String>, _ word: String) -> String {
     if parts.count <= 16 { return "(" + parts.joined(separator: word) + ")" }
     let middle = parts.startIndex + parts.count / 2
     return "(" + join(parts[..<middle], word) + word + join(parts[middle...], word) + ")"
   }
 
-  /// The condition on a row.
+  /// Returns the condition on a row.
   mutating func condition(_ predicate: GraphPredicate) -> String {
     if form != .bare || predicate == .always, let sql = translate(predicate) { return sql }
     isExact = false
     return "1"
   }
 
-  /// An expression that has one value for each row; nil when SQL can't say it.
+  /// Returns SQL for an expression with one value per row; nil if SQL can't express it.
   mutating func expression(_ expression: GraphExpression) -> String? {
     attempt { $0.value(expression) }
   }
 
-  /// Arguments taken on the way to nothing are given back.
+  /// Calls `body`, and removes its arguments if it returns nil.
   mutating func attempt(_ body: (inout PredicateSQL) -> String?) -> String? {
     let mark = (arguments: arguments.count, comparisons: comparisons)
     if let sql = body(&self) { return sql }
@@ -130,7 +134,7 @@ struct PredicateSQL {
     return nil
   }
 
-  /// False where there would be more comparisons than a statement has.
+  /// Counts comparisons; returns false if the statement would have too many.
   mutating func counts(_ more: Int = 1) -> Bool {
     guard comparisons + more <= Self.maximumComparisons else {
       isExact = false
@@ -140,7 +144,7 @@ struct PredicateSQL {
     return true
   }
 
-  /// Nil when nothing useful can be said.
+  /// Returns a condition that all matching rows satisfy; nil if there is no useful one.
   mutating func translate(_ predicate: GraphPredicate, depth: Int = 0) -> String? {
     if depth > deepest {
       isExact = false
@@ -178,7 +182,7 @@ struct PredicateSQL {
     }
   }
 
-  /// SQL that says it all, or nothing: the complement of a superset is no superset.
+  /// Returns SQL for the complete condition, or nil: the complement of a superset is no superset.
   mutating func exactly(_ body: (inout PredicateSQL) -> String?) -> String? {
     let wasExact = isExact
     isExact = true

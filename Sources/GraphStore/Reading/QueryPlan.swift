@@ -2,17 +2,17 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// What SQLite means to do for a statement, in words.
+/// SQLite's plan for a statement, described in words.
 struct QueryPlan {
-  /// Step by step; indented where a step is part of the one before.
+  /// The steps, indented if a step is part of the preceding one.
   private(set) var steps = [String]()
-  /// The indexes that are used to find something, or for its order.
+  /// The indexes used for a search or an order.
   private(set) var indexes = [String]()
-  /// Of these, those that whole tables are gone through by.
+  /// Those of the indexes with which whole tables are scanned.
   private(set) var orders = [String]()
-  /// Tables whose every row is looked at.
+  /// The tables that are scanned completely.
   private(set) var scans = [String]()
-  /// Whether what was found is sorted: no index has given the order.
+  /// Whether the rows are sorted because no index provides the order.
   private(set) var sorts = false
 
   private let statement: String
@@ -22,7 +22,7 @@ struct QueryPlan {
   init(_ statement: String, _ connection: Connection) throws {
     self.statement = statement
     names = Self.names(in: statement)
-    // Stepped by hand: nothing has to be bound for a plan.
+    // Stepped directly, because GRDB requires the statement's arguments, which a plan does not need.
     let query = try connection.makeStatement(Self.question(statement))
     defer { withExtendedLifetime(query) {} }
     let row = Row(statement: query.sqliteStatement)
@@ -39,12 +39,12 @@ struct QueryPlan {
 
   private static func question(_ statement: String) -> String { "EXPLAIN QUERY PLAN " + statement }
 
-  /// - Throws: `Refusal` with `.limit` when SQLite holds the statement, but not the question about it: it is a little deeper.
+  /// - Throws: `Refusal` with `.limit` if the EXPLAIN statement, which is slightly deeper, exceeds SQLite's limits.
   static func prepare(_ statement: String, _ connection: Connection) throws {
     _ = try connection.makeStatement(question(statement))
   }
 
-  /// The tables behind `t`, `t1`, …: what stands before AS.
+  /// The tables of the aliases `t`, `t1`, …: the names before AS.
   private static func names(in statement: String) -> [String: String] {
     var names = [String: String]()
     let parts = statement.split(separator: "\" AS ", omittingEmptySubsequences: false)
@@ -99,7 +99,7 @@ struct QueryPlan {
     return detail.hasPrefix("INDEX ") ? "one of them" : detail
   }
 
-  /// Steps of a table as it was: a view of what has not changed since, and of what has.
+  /// The steps of a past table, a view of unchanged and changed rows.
   private static func half(_ detail: String) -> String? {
     switch detail {
     case "COMPOUND QUERY", "MERGE (UNION ALL)": return "puts together"
@@ -118,14 +118,14 @@ struct QueryPlan {
 
   private static let primaryKey = "PRIMARY KEY"
 
-  /// An index that SQLite has made for itself, of ids or of a many-to-many's two ends.
+  /// Whether SQLite created the index itself, for ids or for the primary key of a many-to-many.
   private static func isKey(_ index: String) -> Bool { index.hasPrefix("sqlite_autoindex_") || index == primaryKey }
 
-  /// A table of a many-to-many has a dot in its name, and no objects.
+  /// A many-to-many table has a dot in its name, and rows instead of objects.
   private static func kind(_ table: String) -> String { table.contains(".") ? "rows" : "objects" }
 
   private func table(_ name: String) -> String? {
-    // The present half of a table as it was.
+    // The present half of a past table.
     if let present = name.removing("main.") { return present }
     return names[name] ?? (statement.contains(quoted(name)) ? name : nil)
   }
@@ -136,7 +136,7 @@ struct QueryPlan {
     return "asks the full-text index \(name)"
   }
 
-  /// `t USING COVERING INDEX Person.name (name=?)`
+  /// Parses the form `t USING COVERING INDEX Person.name (name=?)`.
   private static func parts(_ text: String) -> (name: String, how: (index: String?, terms: String)) {
     guard let using = text.firstRange(of: " USING ") else { return (text, (nil, "")) }
     let name = String(text[..<using.lowerBound])
@@ -146,7 +146,7 @@ struct QueryPlan {
       return (name, (nil, ""))
     }
     let rest = how[mark.upperBound...]
-    // An index may have a blank in its name, and a bracket only where its terms begin.
+    // An index name may contain a space, but a parenthesis only begins its terms.
     guard let terms = rest.firstRange(of: " (") else { return (name, (String(rest), "")) }
     return (name, (String(rest[..<terms.lowerBound]), "(" + rest[terms.upperBound...]))
   }

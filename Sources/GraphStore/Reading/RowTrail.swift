@@ -1,7 +1,7 @@
 import GraphModel
 
-/// The rows that were read one after the other. Whoever comes back to them in about the same order finds each without a
-/// search: a table by id would cost a large transaction more than it saves.
+/// The rows that were read, in order. Accesses in about the same order find each row without a lookup; a dictionary
+/// by id would cost a large transaction more than it saves.
 struct RowTrail {
   private struct Step {
     let id: ObjectID
@@ -9,9 +9,9 @@ struct RowTrail {
     let row: Int64
   }
 
-  /// Steps that are kept: some megabytes. Rows beyond are searched for.
+  /// The maximum number of recorded rows, some megabytes; further rows are looked up.
   static let limit = 100_000
-  /// How far ahead an object is looked for: in between lies what was read and is not written.
+  /// The number of steps ahead that are searched; objects in between were read but are not written.
   static let sight = 8
 
   private var steps = [Step]()
@@ -21,7 +21,7 @@ struct RowTrail {
     if steps.count < Self.limit { steps.append(Step(id: id, root: table.root.number, row: row)) }
   }
 
-  /// The row of an object that stands next, or soon; nil for any other.
+  /// Returns the row of an object that comes next or soon; nil for any other.
   mutating func next(_ id: ObjectID, in table: EntityTable) -> Int64? {
     for index in place..<min(place + Self.sight, steps.count)
     where steps[index].id == id && steps[index].root == table.root.number {

@@ -2,8 +2,8 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// The words that SQL lacks, as functions of a connection. Each is `GraphModel`'s own, so that SQL and memory can't
-/// disagree; statements name them, the file never does, and any `sqlite3` opens it.
+/// The SQL functions of a connection for operations that SQL lacks. Each calls `GraphModel`, so that SQL and the
+/// evaluator agree. Only statements use them, never the schema, so any `sqlite3` can open the file.
 enum SQLFunctions {
   static func register(on database: Database) {
     let connection = database.sqliteConnection
@@ -73,9 +73,9 @@ enum SQLFunctions {
       }, nil, nil, nil)
   }
 
-  // MARK: - The functions with something to keep
+  // MARK: - Functions with cached state
 
-  /// A pattern is read once for a statement: SQLite keeps it beside its constant argument.
+  /// A pattern, parsed once per statement: SQLite keeps it with its constant argument.
   private final class Pattern {
     let expression: RegularExpression?
 
@@ -99,7 +99,7 @@ enum SQLFunctions {
     answer(.bool(pattern.expression?.matchesWhole(text) == true), context)
   }
 
-  /// The words of a search are prepared once for a statement, as a pattern is.
+  /// The words of a search, prepared once per statement.
   private final class Search {
     let words: SearchWords
 
@@ -134,7 +134,7 @@ enum SQLFunctions {
     answer(function.apply(arguments), context)
   }
 
-  /// A program is read once for a statement, as a pattern is.
+  /// A program, decoded once per statement.
   private final class Program {
     let calculation: Calculation?
 
@@ -162,7 +162,7 @@ enum SQLFunctions {
       calculation.value { place, type in place < Int(count) - 1 ? value(values?[place + 1], type) : .null }, context)
   }
 
-  /// The values of one group; lives in the memory that SQLite keeps for it.
+  /// The values of one group, referenced from SQLite's memory for the aggregate.
   private final class Group {
     var values = [Value]()
     let type: GraphValueType
@@ -203,14 +203,14 @@ enum SQLFunctions {
       guard let start = sqlite3_value_blob(pointer) else { return [] }
       return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(pointer))))
     }
-    // SQL calculates a zero with a sign, which the evaluator never has.
+    // SQL can produce a negative zero, which the evaluator never has.
     func double() -> Value {
       let number = sqlite3_value_double(pointer)
       return .double(number == 0 ? 0 : number)
     }
     switch type {
     case .bool: return .bool(sqlite3_value_int64(pointer) != 0)
-    // A sum that did not fit is a fraction.
+    // An integer sum that overflowed is a double.
     case .integer, .duration:
       return stored == SQLITE_FLOAT ? double() : .integer(sqlite3_value_int64(pointer))
     case .double: return double()
@@ -226,13 +226,13 @@ enum SQLFunctions {
     }
   }
 
-  /// A text's bytes where SQLite has them; nil of null.
+  /// The bytes of a text in SQLite's memory; nil for null.
   private static func bytes(_ pointer: OpaquePointer?) -> UnsafeBufferPointer<UInt8>? {
     guard let start = sqlite3_value_text(pointer) else { return nil }
     return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(pointer)))
   }
 
-  /// The function's value; where its work was interrupted, that the statement is.
+  /// Sets the function's result, or an interrupt error if its work was cancelled.
   static func answer(_ value: Value, _ context: OpaquePointer?) {
     if Interruption.isOver { return sqlite3_result_error_code(context, SQLITE_INTERRUPT) }
     func blob(_ bytes: [UInt8]) {
@@ -258,7 +258,7 @@ enum SQLFunctions {
 }
 
 extension GraphValueType {
-  /// How a statement tells a function what its arguments are: SQLite stores a date as a whole number.
+  /// The type code that statements pass to functions. SQLite has fewer types: it stores a date as an integer.
   var letter: String {
     switch self {
     case .null: "n"

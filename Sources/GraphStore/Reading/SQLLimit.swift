@@ -1,11 +1,13 @@
 import GRDBSQLite
 import GraphModel
 
-/// What SQLite can't hold of a statement, however the disk is: asking again changes nothing, and nothing has to be
-/// repaired. SQLite has one code for all mistakes in a statement, so its sentence tells.
+/// The error of a statement that exceeds SQLite's limits. Neither a retry nor a repair helps. SQLite has a single
+/// code for all errors in a statement, so the error message decides.
 enum SQLLimit {
-  /// Parts of SQLite's sentences: the parser's stack, the height of an expression, the tables of a join, the arguments of
-  /// a statement and of a function, the columns of a result, an order or a group, and the parts of a compound SELECT.
+  /// Parts of SQLite's messages about exceeded limits.
+  ///
+  /// The limits are those of the parser's stack, the depth of an expression, the tables of a join, the arguments of a
+  /// statement and of a function, the columns of a result, an order or a group, and the parts of a compound SELECT.
   private static let sentences = [
     "parser stack overflow", "Expression tree is too large", "at most 64 tables in a join",
     "too many FROM clause terms",
@@ -21,7 +23,7 @@ enum SQLLimit {
     }
   }
 
-  /// What is said of it: nothing of the statement, which is not the client's.
+  /// The refusal, without the statement's text, which is not the client's.
   static let refusal = Refusal(
     .limit, "this is nested deeper, or has more parts, than SQL takes: nest it less deep, or split it")
 }

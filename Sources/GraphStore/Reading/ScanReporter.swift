@@ -4,9 +4,10 @@ import Synchronization
 
 import struct GraphModel.FetchRequest
 
-/// Says in the log which questions go through whole tables of a large store, and which index would lead them: once for
-/// each shape, the condition without its constants and the order. Readers ask questions, and so does a batch that picks
-/// its objects.
+/// Logs queries that scan large tables, and the index that would help.
+///
+/// Each shape is logged once: the condition without constants, and the order. Queries are those of fetches and of
+/// batches that select objects.
 struct ScanReporter: Sendable {
   enum Question: String {
     case fetch = "a fetch"
@@ -15,7 +16,7 @@ struct ScanReporter: Sendable {
 
   let model: Model
   let log: Logger
-  /// A question that steps through more rows than this is worth a line.
+  /// The minimum number of scanned rows for a log line.
   let limit: Int
   private let reported = ReportedScans()
 
@@ -23,14 +24,14 @@ struct ScanReporter: Sendable {
     (self.model, self.log, self.limit) = (model, log, limit)
   }
 
-  /// Whether it succeeds or not, the question has its answer.
+  /// Logs a query that scans too many rows, if its shape is new; an error here does not affect its answer.
   /// - Parameters:
-  ///   - steps: how many of its steps no index led to.
-  ///   - plans: what SQLite meant to do; asked for only when there is something to tell.
+  ///   - steps: the number of full-scan steps.
+  ///   - plans: returns SQLite's plans; called only for a log line.
   func report(
     _ question: Question, _ request: FetchRequest, steps: Int, plans: () throws -> [QueryPlan]
   ) {
-    // Who asks for everything gets everything.
+    // A query for all objects has to scan.
     guard steps > limit, request.predicate != .always || request.limit != nil && !request.sort.isEmpty else { return }
     let condition = request.predicate.textWithoutConstants(in: model)
     let order = request.sort.text(in: model)
@@ -39,7 +40,7 @@ struct ScanReporter: Sendable {
     else { return }
     let remedy =
       switch question {
-      // Whoever counts goes through some index too, and for no order.
+      // A count also scans some index, but not for an order.
       case .fetch: remedy(for: request, request.sort.isEmpty ? nil : plans.first { !$0.sorts }?.orders.first)
       case .batch: remedy(forBatch: request)
       }
@@ -50,7 +51,7 @@ struct ScanReporter: Sendable {
       ])
   }
 
-  /// - Parameter order: the index that it follows already.
+  /// - Parameter order: the index that already provides the order.
   private func remedy(for request: FetchRequest, _ order: String?) -> String {
     let wanting = IndexAdvice.attributes(for: request, in: model)
     let isOneSided = IndexAdvice.isOneSided(request, in: model)
@@ -77,7 +78,7 @@ struct ScanReporter: Sendable {
     return Self.unhelped
   }
 
-  /// It has no order that an index could be followed for.
+  /// The advice for a batch, which has no order that an index could provide.
   private func remedy(forBatch request: FetchRequest) -> String {
     let wanting = IndexAdvice.attributes(for: request, in: model)
     if IndexAdvice.isOneSided(request, in: model) { return "no index leads it to a range that is open at one end" }
@@ -90,18 +91,18 @@ struct ScanReporter: Sendable {
 
   private static let unhelped = "no index helps such a condition"
 
-  /// Characters of a condition that are logged.
+  /// The maximum number of characters of a condition in the log.
   private static let loggedCondition = 500
 }
 
-/// The shapes of fetches that were reported: the newest hundred, so that its memory has a bound whatever is asked.
-/// `seen` is guarded by the mutex: reads report from several threads.
+/// The reported shapes, limited to the newest hundred. `seen` is guarded by the mutex, because reads report from
+/// several threads.
 final class ReportedScans: Sendable {
   static let maximum = 100
 
   private let seen = Mutex([UInt64]())
 
-  /// True once for each shape, and again when it has been forgotten.
+  /// Returns true once for each shape, and again after the shape was dropped.
   func isNew(_ shape: String) -> Bool {
     let sum = Checksum.of(Array(shape.utf8))
     return seen.withLock { seen in

@@ -1,12 +1,13 @@
 import GraphModel
 
-/// The graph as it was at a revision, as far as a restore asks: the present, with the objects that were touched since
-/// rolled back over it.
+/// The graph at a revision, as far as a restore needs it.
+///
+/// It is the present, with the objects touched since rolled back over it.
 final class PastGraph {
   let history: HistoryReader
-  /// The objects that are not as they are now; nil for one that was not there.
+  /// The objects that differ from the present; nil for one that did not exist.
   private var touched: [ObjectID: ObjectImage?]
-  /// Who of them referred to whom.
+  /// The references among the objects in `touched`, by target.
   private lazy var referrers = findReferrers()
 
   private struct Reference: Hashable {
@@ -22,8 +23,8 @@ final class PastGraph {
     self.touched = touched
   }
 
-  /// All of the graph: everything that was committed since is read.
-  /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` changes.
+  /// Reads the complete graph, with all commits since the revision.
+  /// - Throws: `Refusal(.limit)` if they have more than `maximumChanges` changes.
   convenience init(_ history: HistoryReader, at revision: Revision, maximumChanges: Int) throws {
     var touched = [ObjectID: ObjectImage?]()
     var count = 0
@@ -45,18 +46,18 @@ final class PastGraph {
       _ = try history.takeBack(commit, in: &touched)
     }
     if !mapped.isEmpty { touched = touched.mapValues { mapped.told($0, at: revision) } }
-    // Nothing comes back of what the model has no place for.
+    // Objects of removed entities can't be restored.
     let model = history.objects.model
     self.init(history: history, touched: touched.filter { model.entity($0.key.entity) != nil })
   }
 
-  /// What one commit deleted, with whom it let go of, as it was just before: nothing else is read.
+  /// Reads the objects that one commit changed, as they were just before it, and nothing else.
   convenience init(_ history: HistoryReader, beforeDelete revision: Revision, maximumChanges: Int) throws {
     if let parts = try history.row(of: revision)?.parts, parts.changes > maximumChanges {
       throw Refusal(.limit, "revision \(revision) changed more than \(maximumChanges) objects")
     }
     guard let commit = try history.commit(revision) else {
-      // What a delete took away is in its commit and nowhere else.
+      // A delete's values exist only in its commit.
       throw try history.prunedCommit(revision)
     }
     let past = PastObjects(history: history)
@@ -70,13 +71,13 @@ final class PastGraph {
     self.init(history: history, touched: touched)
   }
 
-  /// Nothing but the present, but for what is `set`.
+  /// Creates the present graph, without differences.
   convenience init(_ history: HistoryReader) { self.init(history: history, touched: [:]) }
 
-  /// One object was otherwise.
+  /// Sets an object's past image.
   func set(_ image: ObjectImage?, of id: ObjectID) { touched[id] = .some(image) }
 
-  /// All that are not as they are now, ascending.
+  /// The ids of all differing objects, in ascending order.
   var touchedIDs: [ObjectID] { touched.keys.sorted() }
 
   func image(of id: ObjectID) throws -> ObjectImage? {
@@ -94,7 +95,7 @@ final class PastGraph {
     return (untouched + (referrers[Reference(target: image.id, property: inverse.number)] ?? [])).sorted()
   }
 
-  /// An object with everything that was in it, the object first.
+  /// Returns an object with everything that it contained, the object first.
   func contents(of root: ObjectID, maximum: Int) throws -> [ObjectID] {
     var (found, seen, next) = ([root], Set([root]), 0)
     while next < found.count {

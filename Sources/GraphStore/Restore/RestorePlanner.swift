@@ -1,20 +1,20 @@
 import GraphModel
 
-/// Makes the transaction that brings back what was there at a revision. Objects that are gone come back under their own ids
-/// with all that they had, sequence numbers included; those that are there get back the values that they had; of a whole
-/// graph what was made since is deleted. What cannot be again, because the other end of a relationship is gone or taken, is
-/// left as it is and named.
+/// Plans the transaction that restores the state at a revision.
 ///
-/// The transaction goes through the engine of rules like any other: unique keys, deny rules and the model's own rules
-/// answer as they do for any commit.
+/// Deleted objects are revived under their own ids with all their values, including sequence numbers; existing ones
+/// get their old values; for a complete graph, newer objects are deleted. A relationship that can't be restored,
+/// because its other end was deleted or is taken, stays as it is and is reported.
+///
+/// The rules engine processes the transaction like any other: unique keys, deny rules and the model's rules apply.
 struct RestorePlanner {
-  /// So many changes are taken back, and so many objects restored, at most.
+  /// The maximum number of changes that are rolled back, and of objects that are restored.
   static let maximumChanges = TransactionPlanner.maximumObjects
 
-  /// What is to be committed.
+  /// The planned restore.
   struct Restore {
     var transaction: Transaction
-    /// What could not be as it was.
+    /// The values that can't be restored.
     var skipped: [Conflict]
   }
 
@@ -53,8 +53,8 @@ struct RestorePlanner {
       skipped: reversal.skipped)
   }
 
-  /// Nothing comes of a restore.
-  /// - Parameter skipped: what can't be as it was.
+  /// The refusal of a restore without any change.
+  /// - Parameter skipped: the values that can't be restored.
   static func nothing(besides skipped: [Conflict]) -> Refusal {
     Refusal(
       .conflict,
@@ -63,8 +63,8 @@ struct RestorePlanner {
         : "nothing can be restored: what it was related to is gone", conflicts: skipped)
   }
 
-  /// - Parameter whole: with what was in the object. Without that, and of what was deleted as it was just before, nothing
-  ///   but the object's own past and the commit that deleted it needs to be read.
+  /// - Parameter whole: whether the object's contents are restored too. Otherwise, and for a deleted object just
+  ///   before its delete, only the object's own past and the deleting commit are read.
   private func past(
     of id: ObjectID, _ deletion: Revision?, _ revision: Revision?, whole: Bool
   ) throws -> PastGraph {

@@ -1,16 +1,16 @@
 import GraphModel
 
-/// The changes that make some objects what they were, and what of it cannot be.
+/// The changes that restore some objects, and the values that can't be restored.
 struct RestoredObjects {
   private(set) var changes = [Change]()
   private(set) var skipped = [Conflict]()
 
   let history: HistoryReader
   let past: PastGraph
-  /// The whole graph: what is not in the past goes, and nothing is left out of the way of it.
+  /// Whether the complete graph is restored: newer objects are deleted, and taken relationships are no obstacle.
   let isEverything: Bool
   private var revived = Set<ObjectID>()
-  /// By object; in `order` as it was first touched.
+  /// The edits by object; `order` has the objects as first touched.
   private var edits = [ObjectID: [Edit]]()
   private var order = [ObjectID]()
   private var memory = [ObjectID: ObjectImage?]()
@@ -24,7 +24,7 @@ struct RestoredObjects {
   private var objects: ObjectReader { history.objects }
   private var model: Model { objects.model }
 
-  /// - Parameter wanted: each once.
+  /// - Parameter wanted: the objects, each once.
   mutating func restore(_ wanted: [ObjectID]) throws {
     var targets = [ObjectImage]()
     var surplus = [ObjectID]()
@@ -39,7 +39,7 @@ struct RestoredObjects {
         try setBack(image, from: now)
       }
     }
-    // Of a whole graph everything that differs is wanted itself.
+    // In a restore of the complete graph, every differing object is a target itself.
     if !isEverything { try reconnect(targets) }
     changes = targets.filter { revived.contains($0.id) }.map { Change(.revive, $0.id, edits: edits[$0.id] ?? []) }
     changes += order.filter { !revived.contains($0) }.map { Change(.update, $0, base: .max, edits: edits[$0] ?? []) }
@@ -59,9 +59,11 @@ struct RestoredObjects {
     edits[id, default: []].append(edit)
   }
 
-  // MARK: - What is gone
+  // MARK: - Deleted objects
 
-  /// Who can't do without something that is gone stays gone, and so do those who can't do without it.
+  /// Selects the deleted objects to revive.
+  ///
+  /// An object with a required reference to an object that stays deleted stays deleted too.
   private mutating func chooseRevivals(_ targets: [ObjectImage]) throws {
     var gone = [ObjectImage]()
     for image in targets where try now(image.id) == nil { gone.append(image) }
@@ -80,7 +82,7 @@ struct RestoredObjects {
 
   private mutating func obstacle(ofRevival image: ObjectImage) throws -> Conflict? {
     for property in model.entity(image.id.entity)?.storedProperties ?? [] {
-      // One object without a value that a later version asks for keeps the others from nothing.
+      // A single object that lacks a newly required value must not prevent the restore of the others.
       if isEverything, !property.isOptional, image[property].isNull, let attribute = property.attribute,
         !attribute.isDerived, attribute.assignment == nil
       {
@@ -107,7 +109,7 @@ struct RestoredObjects {
     }
   }
 
-  /// A case that an enumeration has lost since gives way to the default, and is named: the object need not stay away for it.
+  /// Replaces an enumeration case that was removed by the default, and reports it. The object can then be revived.
   private mutating func allowed(_ value: Value, _ property: Property, of id: ObjectID) -> Value {
     guard let attribute = property.attribute, attribute.kind == .enumeration, attribute.checked(value) == nil,
       let standIn = attribute.checked(attribute.defaultValue), !standIn.isNull || property.isOptional
@@ -116,7 +118,7 @@ struct RestoredObjects {
     return standIn
   }
 
-  /// Stored properties that history gives back; to-ones come before the places beside them.
+  /// The stored properties in history; to-ones come before their positions.
   private func inOrder(_ entity: EntityNumber) -> [Property] {
     let stored = (model.entity(entity)?.storedProperties ?? []).filter { $0.attribute?.isDerived != true }
     return stored.filter { !$0.isPlace } + stored.filter(\.isPlace)
@@ -136,8 +138,9 @@ struct RestoredObjects {
     return found
   }
 
-  /// Why a property can't refer to `value` again: it is gone and does not come back, or it can be referred to once and
-  /// somebody else has taken it, who is not restored as well.
+  /// The reason why a property can't refer to `value` again; nil if there is none.
+  ///
+  /// Either the object stays deleted, or its only place is taken by another object that is not restored too.
   private mutating func obstacle(_ id: ObjectID, _ property: Property, _ value: Value) throws -> Conflict? {
     guard case .object(let target) = value, let relationship = property.relationship else { return nil }
     if revived.contains(target) { return nil }
@@ -162,12 +165,12 @@ struct RestoredObjects {
       author: origin?.author ?? "", revision: origin?.revision ?? 0)
   }
 
-  // MARK: - What is there
+  // MARK: - Existing objects
 
   private mutating func setBack(_ image: ObjectImage, from now: ObjectImage) throws {
     var isElsewhere = Set<PropertyNumber>()
     for property in inOrder(image.id.entity) {
-      // What the server sets by itself is not set back. A place in an order is somebody's.
+      // Server-assigned values are not restored, except positions, which users choose.
       guard [nil, .position].contains(property.attribute?.assignment) else { continue }
       let (old, new) = (image[property], now[property])
       if property.isPlace {
@@ -204,7 +207,7 @@ struct RestoredObjects {
     }
   }
 
-  /// Whether the place has another number because somebody moved the object, and not only to make room for others.
+  /// Whether the object was moved by a user, and not only to make space for others.
   private func wasMoved(_ place: Property, _ image: ObjectImage, _ now: ObjectImage) throws -> Bool {
     let events = try history.events(of: image.id, newest: now.revision, after: image.revision)
     return events.contains { event in
@@ -212,10 +215,10 @@ struct RestoredObjects {
     }
   }
 
-  // MARK: - Who referred to them
+  // MARK: - References from other objects
 
-  /// Relationships that are kept at their other ends, in objects that are not restored themselves: those come back that
-  /// are free to. What refers to the objects since stays.
+  /// Restores references from objects that are not restored themselves, if these are free. Newer references to the
+  /// restored objects stay.
   private mutating func reconnect(_ targets: [ObjectImage]) throws {
     let wanted = Set(targets.map(\.id))
     for image in targets {
@@ -236,7 +239,7 @@ struct RestoredObjects {
     _ other: ObjectID, _ inverse: Property, to id: ObjectID, _ property: Property
   ) throws {
     guard let holder = try now(other) else {
-      // What was in the object, and is not asked for.
+      // The other object was contained in this one, but was not requested.
       if property.relationship?.deleteRule == .cascade { return }
       let deletion = try history.deletion(of: other)
       skipped.append(

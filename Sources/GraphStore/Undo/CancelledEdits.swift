@@ -1,15 +1,17 @@
 import GraphModel
 
-/// Which of an object's later edits came to nothing, because they have been undone. Undo goes back step by step, so
-/// between a step and its own undo there usually are others with theirs, and a deletion that was undone has its letters put
-/// in again: to the step they would be another author's. So edits and their undos are taken out of the way together.
+/// The later edits of an object that have been undone.
 ///
-/// An undo may leave a property as another author has set it. So an edit counts as undone only where the other commit of
-/// the two has touched the same property. A place may come back under another number, where room was made.
+/// Undo goes back step by step, so between a step and its undo there are usually other steps with their undos. The
+/// undo of a deletion reinserts characters, which the step would take for another author's. So an edit and its undo
+/// are cancelled together.
+///
+/// An undo may leave a property as another author has set it. So an edit counts as undone only if the undoing commit
+/// changed the same property. A position may be restored with another number, after space was made.
 struct CancelledEdits {
-  /// The newer one of the two, by the revision of either.
+  /// The newer commit of a pair, by the revision of either one.
   private var pairs = [PropertyNumber: [Revision: Revision]]()
-  /// The text behind a cancelled edit, and behind a revival.
+  /// The text after a cancelled edit, and after a revival.
   private var texts = [Place: String]()
 
   private struct Place: Hashable {
@@ -17,14 +19,14 @@ struct CancelledEdits {
     let revision: Revision
   }
 
-  /// So many bytes of texts are held at most; where there would be more, the letters' places are less exact.
+  /// The maximum total size of the texts in bytes; beyond it, the places of characters are less exact.
   private static let maximumSize = 64 << 20
 
   /// - Parameters:
-  ///   - properties: what the step edited.
+  ///   - properties: the properties that the step edited.
   ///   - own: the step's revisions.
-  ///   - image: the object behind the last event.
-  ///   - cancelled: the commits of an author that came to nothing.
+  ///   - image: the object after the last event.
+  ///   - cancelled: returns the cancelled commits of an author.
   init(
     _ properties: Set<PropertyNumber>, in past: [HistoryReader.Event], own: Set<Revision>, image: ObjectImage?,
     model: Model, cancelled: (_ author: String) throws -> [Revision: Revision]
@@ -35,7 +37,7 @@ struct CancelledEdits {
       var pairs = [Revision: Revision]()
       for event in past where !own.contains(event.revision) && event.change.moves(number) {
         guard let newer = try cancelled(event.author)[event.revision] else { continue }
-        // An undo that did not touch it either had nothing to do, or was in another author's way.
+        // An undo that did not change the property either had nothing to do, or another author's change prevented it.
         let isAlone = {
           past.allSatisfy { other in
             Bytes.equal(other.author, event.author) || other.revision < event.revision || other.revision > newer
@@ -65,7 +67,7 @@ struct CancelledEdits {
       if places.contains(event.revision) {
         texts[Place(property: property.number, revision: event.revision)] = value.stringValue
       }
-      // What comes back may have been edited by the step that deleted it.
+      // The step that deleted the object may have edited it too.
       if let kept = event.change.kept(property) { value = kept }
       for edit in event.change.edits.reversed() where edit.property == property.number {
         guard let old = edit.reversed.applied(to: value) else { return }
@@ -74,7 +76,7 @@ struct CancelledEdits {
     }
   }
 
-  /// For an edit that came to nothing, the newer one of the two commits.
+  /// For a cancelled edit, the newer commit of the pair.
   func pair(_ property: PropertyNumber, _ revision: Revision) -> Revision? { pairs[property]?[revision] }
 
   func text(_ property: PropertyNumber, behind revision: Revision) -> String? {
@@ -83,7 +85,7 @@ struct CancelledEdits {
 }
 
 extension HistoryChange {
-  /// What a delete kept of a property.
+  /// The value of a property that a delete kept.
   func kept(_ property: Property) -> Value? {
     guard kind == .deleted, let slot = property.slot, slot < values.count else { return nil }
     return values[slot]
@@ -91,7 +93,7 @@ extension HistoryChange {
 
   fileprivate func edits(_ number: PropertyNumber) -> Bool { edits.contains { $0.property == number } }
 
-  /// Whether it does more to the property than make room for others.
+  /// Whether the change of the property is more than spacing.
   fileprivate func moves(_ number: PropertyNumber) -> Bool { !spacing.contains(number) && edits(number) }
 
   fileprivate func splices(_ number: PropertyNumber) -> Bool {

@@ -1,43 +1,43 @@
 import GraphModel
 
-/// What has happened to the places of one ordered relationship's members since a step began, newest first, and from that
-/// the rule for those that go back: right behind the nearest of those that stood before them then, and that stand where
-/// they stood or come back there themselves.
+/// The changes of positions in one ordered relationship since a step began, newest first.
 ///
-/// "Then" is the state that the step's first commit to touch the member found. Numbers are compared within one such
-/// state only, so it makes no difference how often the members were spread out since.
+/// They determine the positions to which members return. A member returns to directly behind the nearest member that
+/// was before it then, and that has not moved since or returns there itself. "Then" is the state before the step's
+/// first commit that touched the member. Numbers are compared only within one such state, so later respacing has no
+/// effect.
 struct ListPast {
-  /// What one commit did to one member.
+  /// The change of one member's position by one commit.
   struct Event {
     enum Cause: Hashable {
-      /// Others needed room: it is the same place.
+      /// Spacing for others; the place is the same.
       case room
       /// The step itself.
       case step
-      /// Two commits, one of which took the other back; the newer one names both.
+      /// One of two commits that cancel each other; the newer one identifies the pair.
       case nothing(Revision)
       case other
     }
 
     let revision: Revision
     let id: ObjectID
-    /// Its place before; nil where it was no member.
+    /// The number before; nil if the object was no member.
     let was: Int64?
     let cause: Cause
   }
 
   typealias Nearest = (_ below: MemberPlace, _ isPassed: (ObjectID) -> Bool) throws -> MemberPlace?
 
-  /// Newest first.
+  /// The events, newest first.
   private(set) var events = [Event]()
 
   mutating func add(_ event: Event) { events.append(event) }
 
   /// - Parameters:
-  ///   - wanted: those that the step touched; of them those go back that nobody else has moved since, and all that are
-  ///     brought back by the object that they refer to.
-  ///   - isHere: whether another one will be a member.
-  ///   - nearest: the nearest member before a place that stays, and is none of those to be passed over.
+  ///   - wanted: the members that the step touched, with whether their to-one is restored too. A member returns if no
+  ///     other commit has moved it since, or if its to-one is restored.
+  ///   - isHere: whether any other object will be a member.
+  ///   - nearest: returns the nearest member before a place that stays and is not to be skipped.
   /// - Returns: rows of members, each behind a member that stays; nil for the beginning.
   func rows(
     of wanted: [ObjectID: Bool], isHere: (ObjectID) throws -> Bool, nearest: Nearest
@@ -47,7 +47,7 @@ struct ListPast {
     var rows = Rows()
     var walked = 0
     let groups = Dictionary(grouping: since.keys) { since[$0] ?? 0 }
-    // A later commit of the step is taken back before an earlier one.
+    // The step's commits are reversed newest first.
     for revision in groups.keys.sorted(by: >) {
       while walked < events.count, events[walked].revision >= revision {
         members.walk(over: events[walked])
@@ -59,8 +59,9 @@ struct ListPast {
     return rows.all
   }
 
-  /// The commit of the step before which each of these stood where it goes back to: the first that moved it, after the
-  /// last move of somebody else.
+  /// For each member, the step's commit before which it had the position to return to.
+  ///
+  /// It is the first one that moved the member after the last move by another commit.
   private func beginnings(of wanted: [ObjectID: Bool]) -> [ObjectID: Revision] {
     var (beginnings, oldest, closed) = ([ObjectID: Revision](), [ObjectID: Revision](), Set<ObjectID>())
     for event in events {
@@ -76,7 +77,7 @@ struct ListPast {
     return oldest.merging(beginnings) { $1 }
   }
 
-  /// The members that have been moved since, as they stood before an event.
+  /// The members moved since, at their positions before an event.
   private struct Members {
     private var numbers = [ObjectID: Int64]()
     private var walked = Set<ObjectID>()
@@ -84,7 +85,7 @@ struct ListPast {
     private var standing = SortedPlaces()
     private let since: [ObjectID: Revision]
     private let here: Set<ObjectID>
-    /// How many events of the two commits that took each other back are still to come.
+    /// The remaining events of each cancelled pair.
     private var rest = [Pair: Int]()
     private var open = [ObjectID: Int]()
 
@@ -127,7 +128,7 @@ struct ListPast {
       standing.insert(place)
     }
 
-    /// From the end: a member that nobody has moved is the nearest for all places down to itself.
+    /// Goes from the last place to the first. A member that was never moved is the nearest for all places after it.
     func anchors(
       of places: [MemberPlace], _ nearest: Nearest
     ) rethrows -> [(place: MemberPlace, anchor: MemberPlace?)] {

@@ -1,25 +1,25 @@
 import GraphModel
 
-/// One object's way back over a step: what the step did to it, in the object's own past, and what others did.
+/// The reversal of a step for one object, from the step's changes and those of others in the object's past.
 struct ObjectReversal {
   let id: ObjectID
-  /// The object as it is; nil when it is not there.
+  /// The present object; nil if it does not exist.
   let now: ObjectImage?
-  /// The step made it.
+  /// Whether the step inserted the object.
   private(set) var isInserted = false
-  /// The step deleted it, and nothing has happened to it since, or nothing that was not undone.
+  /// The step's delete of the object, if all later changes of the object were undone.
   private(set) var deletion: HistoryChange?
-  /// The step deleted it, and it came back all the same.
+  /// Whether the step deleted the object and it was revived anyway.
   private(set) var isBack = false
-  /// Who else has changed it since the step made it; the newest.
+  /// The newest edit by another author since the step began.
   private(set) var other: PastChange?
   private(set) var properties = [PropertyNumber: PropertyReversal]()
 
   /// - Parameters:
-  ///   - own: what the step did to the object, oldest first; not empty.
-  ///   - past: what happened to it from then on, oldest first, the step's own changes included, as far as history tells:
-  ///     it may end where the object was revived.
-  ///   - cancelled: the commits of an author that came to nothing, because they were undone.
+  ///   - own: the step's changes of the object, oldest first; not empty.
+  ///   - past: all changes of the object since then, oldest first, including the step's, as far as history has them:
+  ///     it may begin at a revival.
+  ///   - cancelled: returns the commits of an author that were undone, and their undos.
   init(
     _ id: ObjectID, own: [(revision: Revision, change: HistoryChange)], past: [HistoryReader.Event],
     now: ObjectImage?, author: String, model: Model, cancelled: (_ author: String) throws -> [Revision: Revision]
@@ -29,7 +29,7 @@ struct ObjectReversal {
     isInserted = own.first?.change.kind == .inserted
     let known = past.first?.revision ?? .max
     var steps = own[...]
-    // What the server sets by itself is not set back. A place in an order is somebody's.
+    // Server-assigned values are not restored, except positions, which users choose.
     func isServers(_ number: PropertyNumber) -> Bool {
       guard let property = model.property(number) else { return true }
       return ![nil, .position].contains(property.attribute?.assignment) || property.attribute?.isDerived == true
@@ -67,7 +67,7 @@ struct ObjectReversal {
       } else if try !past.isEmpty
         && past.allSatisfy({ try $0.revision <= last.revision || cancelled($0.author)[$0.revision] != nil })
       {
-        // Somebody may have brought it back and taken that back.
+        // The object may have been revived, and the revival undone.
         deletion = last.change
       }
     }
@@ -111,7 +111,7 @@ struct ObjectReversal {
     }
   }
 
-  /// The object came back: to where it stood, but perhaps under another number.
+  /// Takes the new position numbers after a revival, which restores places but possibly under other numbers.
   private mutating func passPlaces(behind later: ArraySlice<HistoryReader.Event>, model: Model) {
     for place in properties.keys.compactMap({ model.property($0) }) where place.isPlace {
       var value = now?[place] ?? .null
@@ -125,7 +125,7 @@ struct ObjectReversal {
     }
   }
 
-  /// What a delete kept.
+  /// The image that a delete kept.
   private static func image(before event: HistoryReader.Event?) -> ObjectImage? {
     guard let event, event.change.kind == .deleted else { return nil }
     return ObjectImage(id: event.change.id, revision: event.change.previous, values: event.change.values)
@@ -135,12 +135,14 @@ struct ObjectReversal {
     for number in properties.keys { properties[number]?.passGap(change) }
   }
 
-  /// For an update or a revival: the edits that set the properties of `image` back, and what stays.
+  /// The edits that restore the properties of `image`, and the conflicts of those that stay.
+  ///
+  /// The image is that of an update or a revival.
   func edits(
     of image: ObjectImage, model: Model, obstacle: (Property, Value) throws -> Conflict?
   ) throws -> (edits: [Edit], skipped: [Conflict]) {
     var (edits, skipped) = ([Edit](), [Conflict]())
-    // A place goes with the to-one beside it: back with it, or not at all.
+    // A position is restored together with its to-one, or not at all.
     var (kept, returning) = (Set<PropertyNumber>(), Set<PropertyNumber>())
     for property in inOrder(model) {
       guard let reversal = properties[property.number], let slot = property.slot, slot < image.values.count,
@@ -156,10 +158,10 @@ struct ObjectReversal {
         case .edit(let edit):
           goesBack = true
           if case .set(.object) = edit.action { hasPlace = true }
-          // Without the to-one there is no place.
+          // Without the to-one there is no position.
           if property.isPlace, case .set(.null) = edit.action { continue }
           edits.append(edit)
-        // Moved within the list that it leaves.
+        // It was moved within the list that it leaves.
         case .stays where property.isPlace && returning.contains(property.number): continue
         case .stays(let mine, let other):
           skipped.append(
@@ -173,7 +175,7 @@ struct ObjectReversal {
       if hasPlace { returning.insert(place) }
       if !goesBack, !outcomes.isEmpty { kept.insert(place) }
     }
-    // That it goes back is all that the number says here; where to is found out later.
+    // The number only marks that the member returns; its position is determined later.
     for place in returning.sorted() where !edits.contains(where: { $0.property == place }) {
       guard let slot = model.property(place)?.slot, slot < image.values.count else { continue }
       edits.append(Edit(place, .set(.integer(image.values[slot].wholeNumber ?? 0))))
@@ -181,7 +183,7 @@ struct ObjectReversal {
     return (edits, skipped)
   }
 
-  /// To-ones come before the places beside them.
+  /// To-ones come before their positions.
   private func inOrder(_ model: Model) -> [Property] {
     let found = properties.keys.sorted().compactMap { model.property($0) }
     return found.filter { !$0.isPlace } + found.filter(\.isPlace)
@@ -189,6 +191,6 @@ struct ObjectReversal {
 }
 
 extension Property {
-  /// Whether it is the place among the members of an ordered relationship.
+  /// Whether this is the position among the members of an ordered relationship.
   var isPlace: Bool { attribute?.assignment == .position }
 }

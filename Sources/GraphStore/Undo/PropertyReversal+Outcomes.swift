@@ -1,21 +1,21 @@
 import GraphModel
 
-/// What is to be done to set a property back, once everything is fed that has happened to it.
+/// The result of a reversal, after all changes of the property were received.
 extension PropertyReversal {
-  /// What sets the property back.
+  /// One part of the result.
   enum Outcome {
     case edit(Edit)
-    /// Somebody else has changed it since: it stays.
+    /// The property stays, because it has been changed since.
     case stays(mine: Value, by: PastChange?)
-    /// Something else is in the way.
+    /// Another conflict prevents the restore.
     case cannot(Conflict)
   }
 
   /// - Parameters:
-  ///   - value: as it is now.
-  ///   - isPlace: a place, which may be another one under the same number.
-  ///   - obstacle: why the property can't have a value again, where it refers to something.
-  /// - Returns: at most an edit, and a reason why the property stays as it is, in whole or in part.
+  ///   - value: the present value.
+  ///   - isPlace: whether it is a position, where an equal number may mean another place.
+  ///   - obstacle: the reason why the property can't refer to a value again.
+  /// - Returns: at most one edit, and a reason why the property stays completely or partly.
   func outcomes(
     _ property: PropertyNumber, now value: Value, isPlace: Bool = false, obstacle: (Value) throws -> Conflict?
   ) throws -> [Outcome] {
@@ -48,7 +48,7 @@ extension PropertyReversal {
       let changed = try members.keys.sorted().filter { try goesBack($0, members[$0]) }
       let (back, out) = (changed.filter { members[$0] == true }, changed.filter { members[$0] == false })
       if !changed.isEmpty { outcomes.append(.edit(Edit(property, .members(added: back, removed: out)))) }
-      // Another author's by now, and not as it was before the step.
+      // Another author's members that differ from the state before the step.
       let kept = try locked.keys.sorted().filter { try members[$0] == nil && goesBack($0, locked[$0]) }
       if !kept.isEmpty {
         let (added, removed) = (kept.filter { locked[$0] == true }, kept.filter { locked[$0] == false })
@@ -67,9 +67,9 @@ extension PropertyReversal {
     return outcomes
   }
 
-  /// What takes changes of an ordered list back: what was added goes; what was taken out and what was moved comes behind
-  /// the nearest of those that stood before it then and are there now. Locked members stay.
-  /// - Returns: the edits, and the list behind them.
+  /// The edits that reverse changes of an ordered list. Added members are removed; removed and moved ones return to
+  /// directly behind the nearest member that was before them and still exists. Locked members stay.
+  /// - Returns: the edits, and the resulting list.
   private static func edits(
     _ property: PropertyNumber, back lists: [List], from value: [ObjectID], canReturn: (ObjectID) throws -> Bool
   ) rethrows -> (edits: [Edit], result: [ObjectID]) {
@@ -79,7 +79,7 @@ extension PropertyReversal {
       var back = [Edit]()
       let added = list.new.filter { !before.contains($0) && here.contains($0) && !list.locked.contains($0) }
       if !added.isEmpty { back.append(Edit(property, .members(added: [], removed: added))) }
-      // Members that another author has taken out since stay out.
+      // Members that another author has removed since stay out.
       let wanted = try list.old.filter {
         if after.contains($0) || list.locked.contains($0) { return here.contains($0) }
         return try canReturn($0)

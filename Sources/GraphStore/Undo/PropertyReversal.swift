@@ -1,46 +1,47 @@
 import GraphModel
 
-/// The way of one property back over a step's edits, past what others did between and behind them. It is fed everything
-/// that happened to the property from the step's first edit on, oldest first, and always speaks of the value as the last
-/// of these left it.
+/// The reversal of a step's edits of one property, across the changes of others in between and afterwards.
+///
+/// It receives all changes of the property from the step's first edit on, oldest first. Its state always refers to
+/// the value after the last one received.
 struct PropertyReversal {
   enum Way {
     case none
-    /// What makes of the text as it is the text without the step's edits.
+    /// The splices that remove the step's edits from the present text.
     case splices([TextSplice])
-    /// Back to `old`, as long as the property has what the step gave it.
+    /// Restores `old` if the property has the value that the step set.
     case set(old: Value, gave: Value)
-    /// True: the object comes back in; false: it goes out. Of the locked members, what the step alone would have them do.
+    /// Members to add (true) or to remove (false). For locked members, what the step alone would require.
     case members([ObjectID: Bool], locked: [ObjectID: Bool])
-    /// An ordered list, as each edit found it and left it, oldest first. What others did between them stays.
+    /// An ordered list before and after each edit, oldest first. Changes by others in between stay.
     case lists([List])
   }
 
   struct List {
     let old: [ObjectID]
     let new: [ObjectID]
-    /// Members that another author has taken out or put in since: they stay as that author left them.
+    /// Members that another author has added or removed since; they stay as that author left them.
     var locked = Set<ObjectID>()
   }
 
-  /// A value that another step of the author, or a change and its undo, has put in the place of what the step gave. The
-  /// way back is good again when the property has that value again.
+  /// A reversal whose value was replaced by another step of the author, or by a change that was undone. It becomes
+  /// valid again when the property gets the replaced value back.
   struct Overlay {
     let way: Way
     let value: Value
   }
 
-  /// Whose change of the property it is that stands behind the step.
+  /// The origin of a change after the step's edit.
   enum Passed {
-    /// One of two commits of which the other took this one back.
+    /// One of two commits that cancel each other.
     case cancelled
     /// Another step of the same author.
     case own
-    /// Another author's: whatever value the property has by now, it is theirs.
+    /// Another author: the present value is theirs, whichever it is.
     case other
   }
 
-  /// Two commits of which one took the other back: the older is known here, the newer is still to come.
+  /// Two commits that cancel each other: the older one was received, the newer one is still to come.
   private struct Pair {
     let pair: Revision
     let before: PropertyReversal
@@ -48,21 +49,21 @@ struct PropertyReversal {
 
   var way = Way.none
   var overlay: Overlay?
-  /// The innermost is the last. Empty behind every change that is not one of a pair.
+  /// The open pairs, innermost last. Empty after every change that is not part of a pair.
   private var open = [Pair]()
-  /// Pairs of which the older commit is known, and those whose letters are taken out of the way that there is now.
+  /// The pairs whose older commit was received; `composed` has those whose characters the reversal already removes.
   private var seen = Set<Revision>()
   private var composed = Set<Revision>()
-  /// What the step would have restored where it lost for good.
+  /// The value that the step would have restored, if its reversal is no longer possible.
   var lost: Value?
-  /// Who changed last what the step gave.
+  /// The last change that replaced the step's value.
   var other: PastChange?
-  /// Of a place that has changed only to make room for others so far: what it was before the step.
+  /// The value before the step of a position that has changed only for spacing so far.
   private var spacedFrom: Value?
 
-  // MARK: - What happened
+  // MARK: - Received changes
 
-  /// An edit of the step.
+  /// Receives an edit of the step.
   mutating func take(_ edit: HistoryEdit) {
     open = []
     switch edit.action {
@@ -98,14 +99,14 @@ struct PropertyReversal {
     case .members(let added, let removed):
       var (members, locked) = ([ObjectID: Bool](), [ObjectID: Bool]())
       if case .members(let earlier, let theirs) = way { (members, locked) = (earlier, theirs) }
-      // The first edit of a member decides: that is how it was before the step, or as another author left it.
+      // The first edit of a member decides: it has the state before the step, or the one that another author left.
       for id in added where members[id] == nil { members[id] = false }
       for id in removed where members[id] == nil { members[id] = true }
       way = .members(members, locked: locked)
     }
   }
 
-  /// A place has another number because others needed room: it is the same place.
+  /// Receives a position change that only made space; the place is the same.
   mutating func space(_ edit: HistoryEdit) {
     if case .none = way, overlay == nil, lost == nil, case .set(let old, _) = edit.action {
       spacedFrom = spacedFrom ?? old
@@ -113,8 +114,9 @@ struct PropertyReversal {
     if case .set(_, let new) = edit.action { renumber(to: new) }
   }
 
-  /// What the step gave has another number by now: because others needed room, or because a move that was undone since
-  /// could not have the very number back.
+  /// Replaces the number of the step's position.
+  ///
+  /// It changed to make space, or because the undo of a move could not restore the exact number.
   mutating func renumber(to new: Value) {
     switch way {
     case .set(let oldest, _): way = .set(old: oldest, gave: new)
@@ -122,10 +124,11 @@ struct PropertyReversal {
     }
   }
 
-  /// An edit that was undone since, or the undo of it: both are fed here. Together they did nothing. Where nothing else
-  /// has come between them, the way is again what it was before them. Else the letters of a text are taken out both times,
-  /// so that they don't come between the step's letters and their places.
-  /// - Parameter pair: the newer one of the two commits; the older one may be several.
+  /// Receives an edit that was undone since, or the undo of it; together they have no effect.
+  ///
+  /// If nothing else came between them, the state before them is restored. Otherwise the characters of a text are
+  /// removed both times, so that they do not shift the step's characters.
+  /// - Parameter pair: the revision of the newer commit; there may be several older ones.
   mutating func cancel(_ edit: HistoryEdit, of change: PastChange, pair: Revision) {
     if change.revision == pair {
       if close(pair) { return }
@@ -152,12 +155,12 @@ struct PropertyReversal {
     pass(edit, of: change, as: .cancelled)
   }
 
-  /// An undo that had nothing to do to the property is not fed here: it is over when anything later is.
+  /// Closes the pairs that end before a revision. An undo that did not change the property is not received.
   mutating func closePairs(before revision: Revision) {
     while let last = open.last, last.pair < revision, close(last.pair) {}
   }
 
-  /// Behind the newer one of two commits: whether the way is again what it was before them.
+  /// Closes a pair after its newer commit; returns whether the state before the pair was restored.
   mutating func close(_ pair: Revision) -> Bool {
     guard let last = open.last, last.pair == pair else { return false }
     let outer = open.dropLast()
@@ -166,8 +169,9 @@ struct PropertyReversal {
     return true
   }
 
-  /// The object was deleted with one text and came back with another, because its deleter had edited it before and took
-  /// both back.
+  /// Receives a revival with another text than the deleted one.
+  ///
+  /// The deleting author had edited the object before, and undid both.
   mutating func passRevival(from old: String, to new: String) {
     guard case .splices(let splices) = way, !Bytes.equal(old, new), let text = TextSplice.apply(splices, to: old) else {
       return
@@ -175,12 +179,12 @@ struct PropertyReversal {
     way = .splices(TextSplice.differences(from: new, to: text))
   }
 
-  /// The text is known here: what would be taken out of it and put in again stays where it is.
+  /// Uses the known text to keep characters that would be removed and inserted again.
   mutating func trim(_ text: String) {
     if case .splices(let splices) = way { way = .splices(TextSplice.trim(splices, of: text)) }
   }
 
-  /// An edit of another author, or of another step.
+  /// Receives an edit of another author or of another step.
   mutating func pass(_ edit: HistoryEdit, of change: PastChange, as passed: Passed) {
     if passed != .cancelled { open = [] }
     switch (way, edit.action) {
@@ -200,7 +204,7 @@ struct PropertyReversal {
     }
   }
 
-  /// Members that another author has taken out or put in: their being there or not is that author's by now.
+  /// Locks members that another author has added or removed.
   private mutating func lock(_ ids: [ObjectID], by change: PastChange) {
     switch way {
     case .members(var members, var locked):
@@ -223,12 +227,12 @@ struct PropertyReversal {
     }
   }
 
-  /// Another step has moved the member: under the same number again it would still be theirs.
+  /// Receives a move by another step; even with an equal number the position is theirs.
   mutating func passMove(of change: PastChange) {
     cover(change, as: .other)
   }
 
-  /// The object was gone and came back: what happened before that is not known.
+  /// Receives a revival before which the changes are unknown.
   mutating func passGap(_ change: PastChange) {
     open = []
     switch way {
@@ -237,7 +241,7 @@ struct PropertyReversal {
     }
   }
 
-  /// - Parameter text: what a text was until now, where that is known.
+  /// - Parameter text: the preceding text, if known.
   private mutating func cover(_ change: PastChange, as passed: Passed, text: Value? = nil) {
     switch way {
     case .none:
@@ -247,7 +251,7 @@ struct PropertyReversal {
       if let text {
         overlay = Overlay(way: way, value: text)
       } else if !splices.isEmpty {
-        // The places of its letters mean nothing in a text that was replaced as a whole.
+        // Offsets are meaningless in a text that was replaced completely.
         lost = lost ?? .null
       }
     case .set(_, let gave): overlay = Overlay(way: way, value: gave)
@@ -255,18 +259,18 @@ struct PropertyReversal {
     }
     way = .none
     composed = []
-    // A change and its undo explain nothing: the change before them does.
+    // A cancelled change explains nothing; the change before it does.
     if passed != .cancelled || other == nil { other = change }
     if passed == .other { settle(nil) }
   }
 
-  /// A value has been put in place of another: it may be the one that is covered.
+  /// Receives a new value, which may be the replaced one.
   private mutating func restore(_ value: Value) {
     if let overlay, overlay.value == value { settle(value) }
   }
 
-  /// The value is known here: the way back is good again, or lost for good. Nil for a value that is another author's, or
-  /// not known.
+  /// Makes a replaced reversal valid again if the property has its value; otherwise marks it as lost. Nil for a value
+  /// that is unknown or another author's.
   mutating func settle(_ value: Value?) {
     guard let overlay else { return }
     self.overlay = nil

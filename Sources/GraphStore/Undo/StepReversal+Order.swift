@@ -1,34 +1,33 @@
 import GraphModel
 
-/// Taking back where a step put the members of ordered relationships that hold their places themselves. Others may
-/// have added and moved members since, and theirs stays: what goes back is the step's own objects, never the list as a
-/// whole.
+/// Restores the positions of members that a step moved, in relationships whose members store their positions.
 ///
-/// `ListPast` says behind whom each of them goes. Mostly its old number means just that, and it gets the number; where
-/// others stand in between by now, or room was made, it is placed.
+/// Members that others have added or moved since stay: only the step's own objects return, never the complete list.
+/// `ListPast` determines the member behind which each one returns. Usually its old number is that position, and is
+/// used. If other members are in between by now, or numbers were respaced, the member is placed.
 extension StepReversal {
-  /// The members of one object, by the attribute that holds their places.
+  /// The list of one object's members, with the attribute for their positions.
   private struct List: Hashable {
     let parent: ObjectID
     let place: PropertyNumber
   }
 
-  /// Those that the step touched in one list.
+  /// The members of one list that the step touched.
   private struct Returns {
     let reference: Property
-    /// Whether the object that they refer to brings them back, too.
+    /// The members, with whether their to-one is restored too.
     var members = [ObjectID: Bool]()
-    /// The old places, where they are known.
+    /// The old numbers, if known.
     var numbers = [ObjectID: Int64]()
     var past = ListPast()
   }
 
-  /// So many commits since the step, and moves in them, are looked through; behind more of them numbers count as they
-  /// are.
+  /// The maximum number of commits since the step, and of moves in them, that are examined. Beyond it, old numbers
+  /// are used as they are.
   private static let reach: Revision = 10_000
   private static let maximumMoves = 200_000
 
-  /// Takes out of `edits` the numbers that mean other places by now; the changes that stand for them.
+  /// Removes from `edits` the numbers that mean other positions by now, and returns the changes that replace them.
   mutating func returnToPlaces() throws -> [Change] {
     var (lists, keys) = ([List: Returns](), [List]())
     for object in order where !deleted.contains(object.id) {
@@ -58,7 +57,7 @@ extension StepReversal {
         nearest: { try nearest(below: $0, in: key, list.reference, except: $1) })
       let returning = Set(rows.flatMap(\.members))
       skipped.removeAll { $0.property == key.place && returning.contains($0.id) }
-      // It stands in another list by now than the one in which the step moved it.
+      // The member is in another list now than the one in which the step moved it.
       for (id, isBroughtBack) in list.members where !isBroughtBack && !returning.contains(id) {
         edits[id]?.removeAll { $0.property == key.place }
       }
@@ -71,12 +70,12 @@ extension StepReversal {
     return changes
   }
 
-  /// The to-one beside a place.
+  /// The to-one that a position belongs to.
   private func reference(beside place: PropertyNumber, of id: ObjectID) -> Property? {
     model.entity(id.entity)?.relationships.first { $0.relationship?.position == place && $0.slot != nil }
   }
 
-  /// Whose member the object will be.
+  /// The object whose member this object will be.
   private func parent(of object: ObjectReversal, through reference: Property) -> ObjectID? {
     for edit in edits[object.id] ?? [] where edit.property == reference.number {
       if case .set(let value) = edit.action { return value.objectID }
@@ -84,7 +83,7 @@ extension StepReversal {
     return object.now?[reference].objectID
   }
 
-  /// Whether the old numbers bring the members where they belong.
+  /// Whether the old numbers lead to the right positions.
   private func isMeant(
     _ row: (anchor: ObjectID?, members: [ObjectID]), in key: List, _ list: Returns, _ returning: Set<ObjectID>
   ) throws -> Bool {
@@ -97,7 +96,7 @@ extension StepReversal {
     }
   }
 
-  /// The nearest member before a place that stays, and is not passed over.
+  /// The nearest member before a place that stays and is not skipped.
   private func nearest(
     below place: MemberPlace, in key: List, _ reference: Property, except isPassed: (ObjectID) -> Bool
   ) throws -> MemberPlace? {
@@ -115,9 +114,9 @@ extension StepReversal {
     deleted.contains(id) || edits[id]?.contains { $0.property == reference.number } == true
   }
 
-  // MARK: - The past
+  // MARK: - Past
 
-  /// An object's place in an order, and whose.
+  /// An object's position, and the object whose list it is in.
   fileprivate struct Standing {
     var parent: ObjectID?
     var number: Int64?
@@ -128,7 +127,7 @@ extension StepReversal {
     let place: PropertyNumber
   }
 
-  /// Everything that has happened to these lists since the step began; false when that is too much.
+  /// Reads all moves in these lists since the step began; returns false if there are too many.
   private func readPasts(of lists: inout [List: Returns]) throws -> Bool {
     let references = Dictionary(
       lists.map { ($0.key.place, $0.value.reference) }, uniquingKeysWith: { first, _ in first }

@@ -1,14 +1,14 @@
 import GraphModel
 
-/// What takes some commits of one author back: the changes, and what stays because of others. Objects that the commits
-/// deleted come back, those that they made go, the rest is set back property by property.
+/// The changes that reverse some commits of one author, and the conflicts with later changes. Deleted objects are
+/// revived, inserted ones are deleted, and all others are restored property by property.
 struct StepReversal {
   private(set) var changes = [Change]()
   var skipped = [Conflict]()
 
   let history: HistoryReader
   private let author: String
-  /// The state before the step.
+  /// The revision before the step.
   let base: Revision
   /// The step's own commits.
   let own: Set<Revision>
@@ -17,7 +17,7 @@ struct StepReversal {
   private var places = [ObjectID: Int]()
   private var revived = Set<ObjectID>()
   private(set) var deleted = Set<ObjectID>()
-  /// The edits of objects that come back, that are there and stay, or let go of something before they go.
+  /// The edits of objects that are revived, that are kept, or that release a reference before their delete.
   var edits = [ObjectID: [Edit]]()
 
   var objects: ObjectReader { history.objects }
@@ -36,7 +36,7 @@ struct StepReversal {
     try setBack()
     try chooseDeletes()
     let returns = try returnToPlaces()
-    // Revivals first: what comes back may be named by the updates.
+    // Revivals come first, because updates may refer to revived objects.
     changes = order.filter { revived.contains($0.id) }.map { Change(.revive, $0.id, edits: edits[$0.id] ?? []) }
     let updates = order.filter { !revived.contains($0.id) && !(edits[$0.id] ?? []).isEmpty }
     changes += updates.map { Change(.update, $0.id, base: .max, edits: edits[$0.id] ?? []) }
@@ -52,7 +52,7 @@ struct StepReversal {
     let property: PropertyNumber
   }
 
-  /// Each object that the commits touched, once, in the order of the first touch.
+  /// Reads each object that the commits touched, in the order of the first touch.
   private mutating func readObjects(_ commits: [HistoryReader.Commit], _ limits: UndoLimits) throws {
     var bytes = 0
     var own = [ObjectID: [(revision: Revision, change: HistoryChange)]]()
@@ -84,7 +84,7 @@ struct StepReversal {
     }
   }
 
-  /// The commits of an author since the step that came to nothing, each with the newer one of the two; looked up once.
+  /// The undone commits of an author since the step, each with the newer commit of the pair; cached by author.
   func cancelled(_ author: String) throws -> [Revision: Revision] {
     if let known = memory.cancelled[.string(author)] { return known }
     let cancelled = try UndoStacks(history: history).cancelled(of: author, after: base)
@@ -96,14 +96,14 @@ struct StepReversal {
     var cancelled = [Value: [Revision: Revision]]()
   }
 
-  // MARK: - What the step deleted
+  // MARK: - Deleted objects
 
   private mutating func reviveObjects() throws {
     let gone = order.filter { $0.deletion != nil && !$0.isInserted && model.entity($0.id.entity) != nil }
     revived = Set(gone.map(\.id))
     var images = [ObjectID: ObjectImage]()
     for object in gone { images[object.id] = try imageBefore(object) }
-    // Who can't do without something that is gone stays gone, and so do those who can't do without it.
+    // An object with a required reference to an object that stays deleted is not revived either, and so on.
     var changed = true
     while changed {
       changed = false
@@ -153,8 +153,9 @@ struct StepReversal {
     return nil
   }
 
-  /// Why a property can't refer to `value` again: it is gone and does not come back, or it can be referred to once and
-  /// somebody else has taken it.
+  /// The reason why a property can't refer to `value` again; nil if there is none.
+  ///
+  /// Either the object stays deleted, or its only place is taken by another object.
   private func obstacle(_ id: ObjectID, _ property: Property, _ value: Value) throws -> Conflict? {
     guard case .object(let target) = value, let relationship = property.relationship else { return nil }
     if revived.contains(target) { return nil }
@@ -167,7 +168,7 @@ struct StepReversal {
     guard !relationship.isToMany, let inverse = model.property(relationship.inverse),
       inverse.relationship?.isToMany == false, let holder = image[inverse].objectID, holder != id
     else { return nil }
-    // The step had given it away, and takes it back on this side, too.
+    // The step removed the reference, and its reversal restores this side too.
     if let reversal = places[target].flatMap({ order[$0].properties[inverse.number] }) {
       let outcomes = try reversal.outcomes(inverse.number, now: image[inverse]) { _ in nil }
       if outcomes.contains(where: { if case .edit = $0 { true } else { false } }) { return nil }
@@ -179,7 +180,7 @@ struct StepReversal {
       author: taker?.author ?? "", revision: taker?.revision ?? 0)
   }
 
-  // MARK: - What the step changed
+  // MARK: - Changed objects
 
   private mutating func setBack() throws {
     for object in order where object.deletion == nil && !object.isBack {
@@ -188,7 +189,7 @@ struct StepReversal {
         continue
       }
       guard let image = object.now else {
-        // What the step made and somebody else deleted is as it should be.
+        // The step inserted the object and another author deleted it, so nothing is left to undo.
         if object.isInserted { continue }
         let deletion = try history.deletion(of: object.id)
         skipped.append(
@@ -203,20 +204,22 @@ struct StepReversal {
     }
   }
 
-  /// - Parameter property: the relationship by which somebody else has laid hand on it; 0 for the object itself.
+  /// - Parameter property: the relationship through which another author's change concerns the object; 0 for the
+  ///   object itself.
   private mutating func keep(_ id: ObjectID, because other: PastChange?, property: PropertyNumber = 0) {
     skipped.append(
       Conflict(
         kind: .changed, id: id, property: property, author: other?.author ?? "", revision: other?.revision ?? 0))
   }
 
-  /// What somebody else did, and the relationship of the object that it concerns.
+  /// Another author's change, and the object's relationship that it concerns.
   private typealias Foreigner = (change: PastChange, property: PropertyNumber)
 
-  // MARK: - What the step made
+  // MARK: - Inserted objects
 
-  /// A delete must take nothing along that somebody else has made or changed, nor what was there before the step, nor be
-  /// taken from whom somebody else gave it to. What stays may be what another one would take along.
+  /// Selects the inserted objects to delete. A delete must not cascade to objects that another author has inserted or
+  /// changed or that existed before the step, and must not remove an object to which another author refers. Each
+  /// object that stays may be one to which another delete would cascade, so the check is repeated.
   private mutating func chooseDeletes() throws {
     var changed = true
     while changed {
@@ -236,7 +239,7 @@ struct StepReversal {
   }
 
   private mutating func foreigner(below root: ObjectID) throws -> Foreigner? {
-    /// Each with the root's relationship that leads there.
+    /// The objects to check, each with the root's relationship that leads to it.
     var pending: [(id: ObjectID, property: PropertyNumber)] = [(root, 0)]
     var seen: Set = [root]
     while let (id, first) = pending.popLast() {
@@ -249,7 +252,7 @@ struct StepReversal {
             pending.append((other, id == root ? property.number : first))
             continue
           }
-          // The step itself made what it refers to its own: it lets go.
+          // The step itself made the referenced object part of this one, so the reference is removed.
           guard id == root, relationship.storage != .inverse else {
             return (foreigner, id == root ? property.number : first)
           }
@@ -261,7 +264,7 @@ struct StepReversal {
     return nil
   }
 
-  /// Who else has since let something refer to the object: a tag that others use by now is theirs, too.
+  /// The last change by another author that refers to the object: a tag that others use by now is kept.
   private func foreigner(referringTo id: ObjectID) throws -> Foreigner? {
     for property in model.entity(id.entity)?.relationships ?? [] {
       guard let relationship = property.relationship, relationship.storage == .inverse,
@@ -288,7 +291,7 @@ struct StepReversal {
     return try objects.readReferrers(to: image.id, through: inverse)
   }
 
-  /// Whether the undo itself takes `other` out of the relationship.
+  /// Whether the undo itself removes `other` from the relationship.
   private func isReleased(
     _ other: ObjectID, from id: ObjectID, _ property: Property, _ relationship: Relationship
   ) -> Bool {
@@ -306,7 +309,9 @@ struct StepReversal {
       ? releases(other, relationship.inverse, id) : releases(id, property.number, other)
   }
 
-  /// Why an object must not go along; nil when the author made it since, and nobody else has touched it.
+  /// The reason why an object must not be deleted too.
+  ///
+  /// Nil if the author inserted it since the step and no other author edited it.
   private func foreigner(_ id: ObjectID) throws -> PastChange? {
     guard let image = try objects.readImage(of: id) else { return nil }
     let past = try history.past(of: id, newest: image.revision, after: base)

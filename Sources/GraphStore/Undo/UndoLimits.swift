@@ -1,15 +1,17 @@
 import GraphModel
 
-/// What the undo of one step may take. It is planned and written as one transaction, all of it in memory: some 2 KB for each
-/// change of a small object, and several times the bytes of what the step's history and the objects hold. A batch may be ten
-/// times as large, and is refused then (docs/decisions/0012-batches.md says why it is not undone in slices).
+/// The limits for the undo of one step.
+///
+/// An undo is planned and written as one transaction in memory. It takes about 2 KB per change of a small object, and
+/// several times the size of the step's history and objects. A batch may be ten times as large; its undo is refused
+/// then (docs/decisions/0012-batches.md explains why it is not undone in slices).
 public struct UndoLimits: Sendable {
-  /// Changes of the step's commits together.
+  /// The maximum number of changes in the step's commits.
   public var changes = 100_000
-  /// Bytes of the step's history, and of the objects as they are.
+  /// The maximum size in bytes of the step's history, and of the present objects.
   public var bytes = 64 << 20
 
-  /// What a server allows.
+  /// Creates a server's limits.
   public init() {}
 
   func check(changes: Int, bytes: Int) throws {
@@ -18,7 +20,7 @@ public struct UndoLimits: Sendable {
       changes > self.changes
       ? "has more than \(self.changes) changes"
       : "and what it changed take more than \(self.bytes) bytes"
-    // What to do comes first: a terminal may have room for no more.
+    // The advice comes first, because a terminal may truncate the rest.
     throw Refusal(
       .limit,
       "the step \(what); older ones are undone by their revision. It is too large to be taken back or done again as one. A "

@@ -1,20 +1,21 @@
 import GraphModel
 
-/// Makes the transaction that takes a step back, all its commits together: each property that still has the value the
-/// step gave it is set back to what it had before the step, and those that don't are named. A redo is the same, of the
-/// undo. Nothing but history is read, so undo survives everything that history does.
+/// Plans the transaction that undoes a step, all its commits together.
+///
+/// Each property that still has the step's value gets its value from before the step; the others are reported. A redo
+/// is the undo of the undo. The plan reads only history, so undo survives everything that history survives.
 struct UndoPlanner {
   let history: HistoryReader
   var limits = UndoLimits()
 
-  /// What is to be committed.
+  /// The planned undo.
   struct Undo {
     var transaction: Transaction
-    /// The step for an undo; for a redo the undo.
+    /// The step for an undo; for a redo, the undo.
     var undoes: Revision
-    /// For a redo: the step.
+    /// For a redo, the step.
     var redoes: Revision?
-    /// What someone else has changed since, and what therefore stays.
+    /// The properties that others have changed since, and that stay.
     var skipped: [Conflict]
   }
 
@@ -26,7 +27,7 @@ struct UndoPlanner {
     let isWhole = !step.isUndone && step.latest == step.revision
     let commits = try self.commits(isWhole ? try stacks.revisions(of: step) : [step.latest])
     let reversal = try StepReversal(commits, author: author, history: history, limits: limits)
-    // A step of which nothing is left, and nothing stays, is undone without a change: the stack moves on.
+    // A step that has no remaining effect and no conflict is undone without a change, so that the stack advances.
     guard !reversal.changes.isEmpty || request.revision == nil && reversal.skipped.isEmpty else {
       throw Self.nothing(of: step.revision, isRedo: step.isUndone, reversal.skipped)
     }
@@ -36,7 +37,7 @@ struct UndoPlanner {
       skipped: reversal.skipped)
   }
 
-  /// Nothing is committed then: the store and the stacks are as they were, and the next undo finds the same step.
+  /// The refusal of an undo without any change. Nothing is committed, so the next undo applies to the same step.
   /// - Parameter revision: the step.
   static func nothing(of revision: Revision, isRedo: Bool, _ skipped: [Conflict]) -> Refusal {
     let what = isRedo ? "done again" : "taken back"
@@ -58,7 +59,7 @@ struct UndoPlanner {
     throw Refusal(.notFound, "\(author) has nothing to \(request.redo ? "redo" : "undo")\(reach)")
   }
 
-  /// The step of a revision. To undo an undo is to redo.
+  /// Returns the step of a revision. The undo of an undo is a redo.
   private func wanted(_ revision: Revision, redo: Bool, _ author: String) throws -> UndoStacks.Step {
     guard let maker = try history.author(of: revision), let (step, isUndo) = try stacks.step(of: revision) else {
       try history.refusePrunedCommit(revision)
@@ -83,7 +84,7 @@ struct UndoPlanner {
       throw Refusal(
         .limit, "revision \(revision) was made before the model changed with revision \(since); it can't be undone")
     }
-    // Judged before anything is decoded: it may be a million changes.
+    // Checked before any change is decoded, because there may be a million.
     var extent = HistoryReader.Extent()
     for revision in revisions {
       guard let part = try history.extent(of: revision) else {

@@ -1,45 +1,48 @@
 import GRDBSQLite
 import GraphModel
 
-/// Which step an author would undo and redo next, read from history alone.
+/// The undo and redo stacks of an author, determined from history alone.
 ///
-/// A step is a run of commits of one author and scope with one group: nothing else of that author stands between them
-/// in that scope. A commit without a group is a step of its own in the scope zero. The newest commit names the step.
+/// A step is a run of commits of one author and scope with one group, without other commits of that author and scope
+/// in between. A commit without a group is a step of its own in the scope zero. The newest commit identifies the
+/// step.
 ///
-/// Nothing says that a step is undone but the commits that did it: an undo's `undoes` names the step, a redo's the undo.
-/// So a step is undone when an undo of it exists, and no redo of the newest one; the index on `undoes` finds both. Undos
-/// and redos carry their step's group, and thereby stand in its scope.
+/// Only the undoing commits record that a step is undone: the `undoes` of an undo refers to the step, that of a redo
+/// to the undo. So a step is undone if an undo of it exists and the newest one was not redone; the index on `undoes`
+/// finds both. Undos and redos have their step's group, and so belong to its scope.
 ///
-/// History has no index by author, and none is made: every commit would pay for it. The walk goes over the newest
-/// commits, whoever made them, and ends at the first step that stands, most often at once. An author who has nothing
-/// there makes it go on to its end: 100,000 rows of a hundred to two hundred bytes, of which it reads the beginning, take
-/// some 20 ms. An older step is undone by its revision.
+/// History has no index by author, because every commit would pay for it. The walk covers the newest commits of all
+/// authors and ends at the first step that is not undone, usually at once. For an author without such a step it
+/// continues to its limit: 100,000 rows of one to two hundred bytes, of which it reads the beginning, take about 20
+/// ms. An older step can be undone by its revision.
 struct UndoStacks {
   let history: HistoryReader
 
-  /// How far back steps are looked for, and how far apart the commits of one may lie, in revisions.
+  /// The maximum distance, in revisions, to the steps and between the commits of one step.
   static let reach: Revision = 100_000
 
-  /// A step, and what has become of it.
+  /// A step and its undo state.
   struct Step {
-    /// Names it: its newest commit.
+    /// The step's newest commit, which identifies it.
     var revision: Revision
     var group: UndoGroup?
     var isUndone: Bool
-    /// The commit that made it what it is: the step's own, or the newest undo or redo of it.
+    /// The commit that determines its state: the step's own, or the newest undo or redo of it.
     var latest: Revision
   }
 
   private var connection: Connection { history.objects.connection }
 
-  // MARK: - The next step
+  // MARK: - Next step
 
-  /// What undo and redo would take: the newest step that is not undone, and the newest that is, unless another commit has
-  /// been made since.
+  /// Returns the steps that undo and redo would apply to.
+  ///
+  /// Undo applies to the newest step that is not undone, and redo to the newest undone one unless another commit was
+  /// made since.
   /// - Parameters:
-  ///   - scope: nil for all scopes as if they were one.
-  ///   - undo: whether undo is asked for.
-  ///   - redo: whether redo is asked for.
+  ///   - scope: nil to treat all scopes as one.
+  ///   - undo: whether the undo step is requested.
+  ///   - redo: whether the redo step is requested.
   func next(
     of author: String, scope: UniqueID?, undo: Bool = true, redo: Bool = true
   ) throws -> (undo: Step?, redo: Step?) {
@@ -49,13 +52,13 @@ struct UndoStacks {
     var seen = Set<Revision>()
     var runs = [UniqueID: Run]()
     var mayRedo = redo
-    // The newest that is said of a step counts.
+    // The newest undo or redo of a step determines its state.
     try forEachCommit(of: number, from: head, downTo: max(head - Self.reach, history.objects.layout.since)) { commit in
       if let scope, scope != commit.scope { return true }
       if let undoes = commit.undoes {
         runs[commit.scope] = nil
         let (step, isUndo) = try follow(undoes)
-        // Of a step that was pruned nobody knows whether it stands.
+        // The undo state of a pruned step is unknown.
         if step > oldest, seen.insert(step).inserted {
           let step = Step(revision: step, group: commit.group, isUndone: isUndo, latest: commit.revision)
           if !isUndo {
@@ -78,8 +81,8 @@ struct UndoStacks {
     return found
   }
 
-  /// The step that a commit belongs to, or that it undoes or redoes; nil when there is no such commit.
-  /// - Throws: `Refusal(.pruned)` for one of which the step was pruned.
+  /// Returns the step that a commit belongs to, or that it undoes or redoes; nil if there is no such commit.
+  /// - Throws: `Refusal(.pruned)` if the step was pruned.
   func step(of revision: Revision) throws -> (step: Step, isUndo: Bool)? {
     guard let undoes = try undoes(of: revision) else { return nil }
     var (newest, isUndo) = (revision, false)
@@ -118,12 +121,13 @@ struct UndoStacks {
     return run.reversed()
   }
 
-  /// The commits after `base` that came to nothing, because one of them took the other back: steps with their undos, undos
-  /// with their redos. Each with the newer one of the two.
+  /// Returns the commits after `base` that cancel each other, with the newer commit of each pair as the value.
+  ///
+  /// Steps are cancelled by their undos, and undos by their redos.
   func cancelled(of author: String, after base: Revision) throws -> [Revision: Revision] {
     guard let number = try number(of: author) else { return [:] }
     var cancelled = [Revision: Revision]()
-    /// Undos that have not met what they took back: the newest redo of the step, or the step itself.
+    /// Undos without their counterpart so far: the newest redo of the step, or the step itself.
     var undos = [Revision: Revision]()
     var runs = [UniqueID: Run]()
     let head = try history.head().revision
@@ -147,7 +151,7 @@ struct UndoStacks {
       }
       return true
     }
-    // The undo of a step that began before `base` is not nothing: it took back what is not seen here.
+    // The undo of a step that began before `base` also reverses commits not considered here, so it is not cancelled.
     for (scope, run) in runs {
       guard let undo = undos[run.newest], try isContinued(run, of: number, scope) else { continue }
       cancelled = cancelled.filter { $0.value != undo }
@@ -155,7 +159,7 @@ struct UndoStacks {
     return cancelled
   }
 
-  /// Whether a run goes on behind its oldest known commit.
+  /// Whether a run continues before its oldest known commit.
   private func isContinued(_ run: Run, of author: Int64, _ scope: UniqueID) throws -> Bool {
     var isContinued = false
     try forEachCommit(of: author, from: run.oldest - 1, downTo: run.oldest - Self.reach) { commit in
@@ -200,7 +204,7 @@ struct UndoStacks {
       if newest == from { isOpen = false }
     }
     guard newest == revision else { return newest }
-    // A save that changed nothing names no step: the last one before it that did something names theirs.
+    // A save without changes does not identify a step; the last effective one before it does.
     try forEachCommit(of: start.author, from: revision, downTo: revision - Self.reach) { commit in
       guard commit.scope == group.scope else { return true }
       if commit.undoes == nil, commit.group?.group == group.group { newest = commit.revision }
@@ -218,7 +222,7 @@ struct UndoStacks {
     var scope: UniqueID { group?.scope ?? .zero }
   }
 
-  /// A save that changed nothing is no step; an undo that could take nothing back is one that was undone.
+  /// A save without changes is no step. An undo without changes still counts: its step is undone.
   private static let columns = """
     SELECT revision, undoes, undo FROM _commit WHERE author = ? AND revision BETWEEN ? AND ? \
     AND (undoes IS NOT NULL OR length(changes) > 0) ORDER BY revision
@@ -226,14 +230,14 @@ struct UndoStacks {
   private static let downwards = SQL(columns + " DESC")
   private static let upwards = SQL(columns)
 
-  /// Newest first, until `body` returns false.
+  /// Passes the commits newest first, until `body` returns false.
   private func forEachCommit(
     of author: Int64, from newest: Revision, downTo oldest: Revision, _ body: (OwnCommit) throws -> Bool
   ) throws {
     try forEachCommit(Self.downwards, author, oldest, newest, body)
   }
 
-  /// Oldest first, until `body` returns false.
+  /// Passes the commits oldest first, until `body` returns false.
   private func forEachCommit(
     of author: Int64, upwardsFrom oldest: Revision, upTo newest: Revision, _ body: (OwnCommit) throws -> Bool
   ) throws {
@@ -259,7 +263,7 @@ struct UndoStacks {
     bytes.isEmpty ? nil : try UndoGroup(binary: bytes)
   }
 
-  /// From an undo's or a redo's `undoes` down to the step: an undo names the step, a redo an undo of it.
+  /// Follows `undoes` to the step: an undo refers to the step, a redo to an undo of it.
   private func follow(_ undoes: Revision) throws -> (step: Revision, isUndo: Bool) {
     var (step, isUndo) = (undoes, true)
     while let next = try self.undoes(of: step) ?? nil, next < step {
@@ -276,7 +280,7 @@ struct UndoStacks {
     return try connection.step(row) ? row.integer(0) : nil
   }
 
-  /// The outer nil: there is no such commit; the inner: it is no undo.
+  /// The outer optional is nil if there is no such commit, the inner one if it is no undo.
   private func undoes(of revision: Revision) throws -> Revision?? {
     let row = try connection.statement("SELECT undoes FROM _commit WHERE revision = ?")
     row.bind(1, revision)

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// The statements that look for the object with a unique key, one for each constraint of an entity: as many as the model has.
+/// The statements that look up objects by unique key, one for each constraint of an entity.
 final class KeyStatements {
   private struct Key: Hashable {
     let entity: EntityNumber
@@ -8,10 +8,10 @@ final class KeyStatements {
   }
 
   private var known = [Key: SQL]()
-  /// Most inserts in a row are of one kind.
+  /// The last statement, because consecutive inserts are mostly of one entity.
   private var last: (key: Key, sql: SQL)?
 
-  /// Finds id and entity by the values of a constraint, in its order; nil when the entity has no such properties.
+  /// Returns a statement that finds id and entity by a constraint's values; nil if the entity lacks the properties.
   func lookup(_ constraint: [PropertyNumber], of entity: Entity, in layout: StoreLayout) -> SQL? {
     let key = Key(entity: entity.number, constraint: constraint)
     if let last, last.key == key { return last.sql }

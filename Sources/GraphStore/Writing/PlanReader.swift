@@ -1,7 +1,7 @@
 import GRDBSQLite
 import GraphModel
 
-/// The present graph for the engine of rules, read inside the writer's own transaction.
+/// The present graph for the rules engine, read inside the writer's transaction.
 struct PlanReader: GraphReader {
   let writer: StoreWriter
 

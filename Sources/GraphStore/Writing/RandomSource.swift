@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// The system's random numbers, asked for 32 at a time: a call into the kernel for each new id is a few percent of what a
-/// large commit costs.
+/// The system's random numbers, fetched 32 at a time.
+///
+/// A system call for each new id would be a few percent of the cost of a large commit.
 final class RandomSource: Sendable {
   private static let count = 32
   private let unused = Mutex([UInt64]())

@@ -1,23 +1,25 @@
 import GRDBSQLite
 import GraphModel
 
-/// Writes a plan's objects in an order that no constraint of SQL can object to half-way: foreign keys are checked at
-/// each statement, unique indexes at each row.
+/// Writes a plan's objects in an order that never violates an SQL constraint in between.
 ///
-/// 1. Keys that change hands are let go. 2. Inserts; a reference to an object that comes later waits. 3. Updates, and
-/// the references that waited. 4. Deletes, whoever refers to others first.
+/// SQLite checks foreign keys after each statement, and unique indexes at each row. So the order is:
+/// 1. Release keys that other objects take.
+/// 2. Insert objects; references to objects inserted later are deferred.
+/// 3. Update objects, and write the deferred references.
+/// 4. Delete objects, after clearing references among them.
 struct RowWriter {
   let objects: ObjectReader
   let words: WordFeed
   let changes: [ObjectChange]
   /// The checksum of each change's image.
   let sums: [UInt64]
-  /// That of the commit.
+  /// The revision of the commit.
   let revision: Revision
   let statements: UpdateStatements
-  /// Some inserts bring deleted objects back: their tombstones go.
+  /// Whether some inserts revive deleted objects, whose tombstones are then removed.
   let revives: Bool
-  /// Keys that are left null until all objects of a batch are written.
+  /// Unique keys that stay null until all objects of a batch are written.
   var deferredKeys = Set<PropertyNumber>()
 
   private var connection: Connection { objects.connection }
@@ -27,7 +29,7 @@ struct RowWriter {
     if changes.count > 1 || !deferredKeys.isEmpty { try releaseUniqueKeys() }
     var waiting = [(ObjectImage, Int)]()
     var deleted = [Int]()
-    // In place: a copy of a change costs more than some of its steps.
+    // Access in place, because a copy of a change costs more than some steps of its processing.
     try changes.withUnsafeBufferPointer { buffer in
       guard let changes = buffer.baseAddress else { return }
       for index in buffer.indices where changes[index].kind == .inserted {
@@ -71,7 +73,7 @@ struct RowWriter {
           row.bind(position, found.row)
         } else {
           row.bindNull(position)
-          // It comes later in this transaction, or is this object itself.
+          // The target is inserted later in this transaction, or is the object itself.
           if target != nil { waiting.append((image, slot)) }
         }
       default: row.bind(position, image.values[slot])
@@ -79,8 +81,8 @@ struct RowWriter {
     }
     try connection.run(row)
     let number = connection.lastRow
-    // Its members are to be listed under its row. Without any it is not kept: a table of all that a commit inserts makes
-    // each look into it slow.
+    // The row is needed to write its members. Objects without members are not cached, because a table with all
+    // inserted objects would make each lookup slow.
     if shape.edgePlaces.contains(where: { !image.values[$0.slot].hasNoObjects }) {
       objects.remember(image.id, row: number)
     } else {
@@ -120,7 +122,7 @@ struct RowWriter {
     try writeEdges(of: place, shape, isNew: false)
   }
 
-  /// - Parameter row: the object's, where it is known: then nothing is looked for by id.
+  /// - Parameter row: the object's row, if known; then no lookup by id is necessary.
   private func update(
     _ columns: [EntityTable.Column], of table: EntityTable, _ image: ObjectImage, row known: Int64?, sum: UInt64
   ) throws {
@@ -158,7 +160,7 @@ struct RowWriter {
     }
   }
 
-  /// Runs a statement that finds its object by id, or by the row that it was read from.
+  /// Runs a statement that must affect exactly one row.
   private func runOnOne(_ row: Row) throws {
     try connection.run(row)
     if connection.changes != 1 { throw Self.missing }
@@ -210,9 +212,11 @@ struct RowWriter {
 
   // MARK: - Unique keys and deletes
 
-  /// When several objects change at once, one may take the key that another gives up: all changed keys of a table in
-  /// which any is taken are set to null first, which no unique index minds. Keys that are given later
-  /// (``deferredKeys``) may be taken by an object of another slice: then all are released.
+  /// Sets unique keys to null that another object of the same commit takes.
+  ///
+  /// These are all changed keys in tables where a key is taken, because unique indexes accept any number of nulls. An
+  /// object of another slice may take a deferred key (``deferredKeys``); with such keys all changed keys are
+  /// released.
   private func releaseUniqueKeys() throws {
     guard layout.hasUniqueKeys, changes.contains(where: { $0.kind != .inserted }) else { return }
     let taking = deferredKeys.isEmpty ? tablesThatTakeKeys() : nil
@@ -229,7 +233,7 @@ struct RowWriter {
     }
   }
 
-  /// The entities at the top of the tables in which an object comes by a key that it had not.
+  /// The root entities of the tables in which an object gets a new key.
   private func tablesThatTakeKeys() -> Set<EntityNumber> {
     var found = Set<EntityNumber>()
     for index in changes.indices {
@@ -252,12 +256,12 @@ struct RowWriter {
     try runOnOne(row)
   }
 
-  /// - Parameter indices: where the deletes are among the changes.
+  /// - Parameter indices: the indices of the deletes among the changes.
   private func delete(_ indices: [Int]) throws {
     if indices.isEmpty { return }
     var entities = Set<EntityNumber>()
     for index in indices where indices.count > 1 { entities.insert(changes[index].id.entity) }
-    // Made for those who refer to objects of such an entity.
+    // Needed only for objects that refer to an entity with deletes.
     lazy var deleted = Set(indices.map { changes[$0].id })
     var texts = [WordFeed.Leaving]()
     for index in indices {
@@ -267,7 +271,7 @@ struct RowWriter {
         row.bind(1, try self.row(of: image.id))
         try connection.run(row)
       }
-      // Objects that go together may refer to each other in a circle: no order of deletes would do.
+      // Deleted objects may refer to each other in a cycle, for which no order of deletes works.
       for slot in shape.referenceSlots {
         guard let target = image.values[slot].objectID, entities.contains(target.entity), deleted.contains(target)
         else { continue }
@@ -301,6 +305,6 @@ struct RowWriter {
   }
 
   private static let deleteTombstone = SQL("DELETE FROM _tombstone WHERE id = ?")
-  /// Shared with batches, which write theirs by slices.
+  /// Also used by batches, which write their tombstones slice by slice.
   static let insertTombstone = SQL("INSERT OR REPLACE INTO _tombstone (id, entity, revision) VALUES (?, ?, ?)")
 }

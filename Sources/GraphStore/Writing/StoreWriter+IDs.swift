@@ -2,7 +2,7 @@ import GRDBSQLite
 import GraphModel
 
 extension StoreWriter {
-  /// The upper half of the highest id that an object has; the index of ids tells it in one step for each table.
+  /// Returns the upper half of the highest id of any object; the id index provides it in one step per table.
   static func highestID(_ layout: StoreLayout, _ connection: Connection) throws -> UInt64 {
     var highest: UInt64 = 0
     for table in layout.orderedTables {

@@ -2,8 +2,8 @@ import GraphModel
 
 /// Checksums of the images that a commit writes.
 extension StoreWriter {
-  /// The checksum of each change's image.
-  /// - Parameter updated: which of them updates which object, to how many bytes.
+  /// Returns the checksum of each change's image.
+  /// - Parameter updated: called for each update with its index, its object, and the image's size in bytes.
   func sums(
     of changes: [ObjectChange], _ size: inout Int, updated: (Int, ObjectID, Int) -> Void = { _, _, _ in }
   ) throws -> [UInt64] {
@@ -11,7 +11,7 @@ extension StoreWriter {
     sums.reserveCapacity(changes.count)
     var buffer = takeScratch()
     defer { scratch = buffer }
-    // In place: a copy of a change costs more than what is read of it here.
+    // Access in place, because a copy of a change costs more than the reads here.
     try changes.withUnsafeBufferPointer { changes in
       for index in changes.indices {
         let before = size
@@ -26,17 +26,17 @@ extension StoreWriter {
     return sums
   }
 
-  /// - Parameter size: grows by the image's bytes.
+  /// - Parameter size: increased by the image's size in bytes.
   func sum(_ image: ObjectImage, _ size: inout Int) throws -> UInt64 {
     var buffer = takeScratch()
     defer { scratch = buffer }
     return try sum(image, &size, in: &buffer)
   }
 
-  /// A buffer that whoever takes it gives back.
+  /// Takes the buffer; the caller puts it back.
   private func takeScratch() -> BinaryWriter {
     defer { scratch = BinaryWriter(capacity: 0) }
-    // A huge object does not leave its memory behind.
+    // Releases the memory of a huge object.
     return scratch.bytes.capacity > 1 << 20 ? BinaryWriter(capacity: 1_024) : scratch
   }
 

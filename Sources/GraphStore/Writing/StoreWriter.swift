@@ -2,47 +2,47 @@ import GRDBSQLite
 import GraphModel
 import Logging
 
-/// The single writer: plans each transaction against the present graph, then writes rows and history. Used inside the
-/// pool's writer queue only.
+/// The single writer: plans each transaction against the present graph, then writes rows and history. Used only
+/// inside the pool's writer queue.
 final class StoreWriter {
   let connection: Connection
   let objects: ObjectReader
   let history: HistoryReader
   let words: WordFeed
   let layout: StoreLayout
-  /// Objects in a slice of a batch.
+  /// The number of objects in a slice of a batch.
   let sliceObjects: Int
   private let wholes: WholeImages
   private let undoLimits: UndoLimits
   let scans: ScanReporter
   private let log: Logger
-  /// The random half of a new id.
+  /// Returns the random half of a new id.
   private let random: () -> UInt64
 
   private(set) var revision: Revision
   private(set) var fingerprint: UInt64
   private var lastTime: Timestamp
   private var lastIDHigh: UInt64
-  /// Moved by a batch as it goes; `reload` puts back what was.
+  /// A batch changes this in progress; `reload` restores the committed values.
   var sequences: [PropertyNumber: Int64]
   private let modelNumber: Int64
-  /// Interned names; emptied when they grow beyond a bound.
-  /// By strings as values, which are equal by bytes: a name in another normalization is another author.
+  /// Interned names; emptied at a limit. The keys are `Value`s because these compare strings by bytes: a name in
+  /// another normalization is another author.
   private var authors = [Value: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
   private let marker = PropertyMarker()
-  /// What images are encoded into for their checksums.
+  /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateStatements()
   let keys = KeyStatements()
-  /// History has a floor: a transaction that is not found may have been pruned.
+  /// Whether history has a floor, so that a transaction that is not found may have been pruned.
   var isPruned: Bool
   /// Test only.
   private(set) var plantedBug: SQLiteStore.PlantedBug?
 
   private struct KnownReplica {
     let number: Int64
-    /// The highest sequence number that it has committed: a higher one is new without a look.
+    /// The highest sequence number that the replica has committed; a higher one is new without a lookup.
     var highest: Int64
   }
 
@@ -74,8 +74,8 @@ final class StoreWriter {
       sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
-    // Ids go on rising where the clock went back. A microsecond has room for 256 of them; those that a clock which stands
-    // in the past has made beyond that are found in the tables.
+    // Ids must rise even if the clock went back. Each microsecond has 256 ids. If a clock set to the past created
+    // more, the highest id is in the tables.
     lastIDHigh = UInt64(max(0, lastTime)) << 8
     if let latest = try ClockSetbacks.latest(connection) {
       lastIDHigh = max(lastIDHigh, UInt64(max(0, latest)) << 8, try Self.highestID(layout, connection))
@@ -88,11 +88,11 @@ final class StoreWriter {
     try words.reload(unverified)
   }
 
-  // MARK: - One request
+  // MARK: - Requests
 
-  /// Commits one request inside the transaction that is open. Nothing has been written when it is refused.
+  /// Performs one request inside the open transaction. A refused request has written nothing, except for a batch.
   /// - Parameter bug: test only.
-  /// - Parameter related: live queries of which the record is to say what becomes of them.
+  /// - Parameter related: the live queries whose effects the record includes.
   func perform(
     _ request: WriteRequest, now: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
@@ -100,7 +100,7 @@ final class StoreWriter {
     if bug != .forgottenTransactionID, let outcome = try earlierOutcome(of: request.id) {
       return WriteResult(outcome: outcome, record: nil)
     }
-    // The clock's own, be it before that of the last commit: revisions tell the order.
+    // The clock's time, even if it is before that of the last commit: revisions determine the order.
     let time = now
     do {
       switch request {
@@ -126,7 +126,7 @@ final class StoreWriter {
     }
   }
 
-  /// Plans and writes a transaction as a whole.
+  /// Plans and writes a complete transaction.
   func commit(
     _ work: Work, time: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
@@ -138,7 +138,7 @@ final class StoreWriter {
       work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
       isUndo: work.undoes != nil || work.isRestore
     ) { ids.next($0) }
-    // What differs may be just what can't come back.
+    // All differences may be values that can't be restored.
     if work.isRestore, plan.changes.isEmpty { throw RestorePlanner.nothing(besides: work.skipped) }
     if let undoes = work.undoes, plan.changes.isEmpty, !(plan.conflicts + work.skipped).isEmpty {
       throw UndoPlanner.nothing(
@@ -165,9 +165,9 @@ final class StoreWriter {
     }
   }
 
-  /// Read on the writer's own connection, behind the writes: what the commit left is what is there.
+  /// Computes the effects on the writer's own connection after the writes, so it reads the committed state.
   private func effects(of changes: [ObjectChange], on related: RelatedQueries) throws -> RelatedEffects {
-    // The rows of this commit are written: another one's damage must not refuse it now.
+    // This commit's rows are written, so damage of another object must not refuse it.
     objects.isTrusting = true
     defer { objects.isTrusting = false }
     let effects = related.effects(of: changes, in: objects)
@@ -175,21 +175,21 @@ final class StoreWriter {
     return effects
   }
 
-  /// What is to be committed, in whose name, and what it undoes.
+  /// A transaction to commit, with its author and the commit that it undoes.
   struct Work {
     var transaction: Transaction
     var author: String
     var undoes: Revision?
     var redoes: Revision?
-    /// Made from history, and no undo.
+    /// Whether it restores a past state, which is no undo.
     var isRestore = false
-    /// Named by a predicate or as rows: one that changes nothing is no commit.
+    /// Whether it is a batch, selected by a predicate or given as rows; without changes it makes no commit.
     var isBatch = false
-    /// What an undo or a restore leaves alone.
+    /// The conflicts of an undo or a restore.
     var skipped = [Conflict]()
   }
 
-  /// Ids that rise with time and were never given.
+  /// New ids, which rise with time and are never reused.
   struct NewIDs {
     fileprivate(set) var high: UInt64
     fileprivate let random: () -> UInt64
@@ -204,7 +204,7 @@ final class StoreWriter {
     NewIDs(high: max(lastIDHigh + 1, UInt64(max(0, time)) << 8), random: random)
   }
 
-  /// A commit's changes have at most this many bytes: SQLite's own limit for one value is not far above.
+  /// The maximum size of a commit's changes in bytes, slightly below SQLite's limit for one value.
   static let maximumCommitSize = 512 << 20
 
   private func write(_ plan: TransactionPlan, _ work: Work, time: Timestamp) throws -> WriteResult {
@@ -250,23 +250,23 @@ final class StoreWriter {
     return WriteResult(outcome: .committed(committed), record: record)
   }
 
-  /// The commit's row is written.
+  /// Advances the state after the commit's row is written.
   private func committed(_ next: Revision, _ print: UInt64, time: Timestamp) {
     revision = next
     fingerprint = print
     lastTime = time
   }
 
-  /// A batch that changes nothing takes no revision: it is answered with the state that the store is in. Like a refusal it is
-  /// not kept, so that what is sent again is looked at again.
+  /// The result of a batch without changes, which makes no commit: the present state of the store. Like a refusal it
+  /// is not recorded, so a repeated request is processed again.
   func nothing(_ identities: [Committed.Identity] = [], _ conflicts: [Conflict] = []) -> WriteResult {
     let committed = Committed(
       revision: revision, fingerprint: fingerprint, identities: identities, conflicts: conflicts)
     return WriteResult(outcome: .committed(committed), record: nil)
   }
 
-  /// Writes the row of a batch whose rows and parts are written.
-  /// - Parameter changes: what stands for its parts; empty for a whole graph without objects.
+  /// Writes the commit row of a batch after its rows and parts.
+  /// - Parameter changes: the summary of the parts; empty for an imported graph without objects.
   func write(
     _ batch: Batch, author: String, time: Timestamp, changes: HistoryParts, ids: NewIDs
   ) throws -> WriteResult {
@@ -340,7 +340,7 @@ final class StoreWriter {
     return number
   }
 
-  /// The number of the transaction's replica, which from now on has committed it.
+  /// Returns the number of the transaction's replica, and records the sequence number as committed.
   private func number(of id: TransactionID) throws -> Int64 {
     let sequence = Int64(bitPattern: id.sequence)
     if let known = replicas[id.replica] {
@@ -371,10 +371,10 @@ final class StoreWriter {
     return connection.lastRow
   }
 
-  /// What became of a transaction that was committed before; nil for a new one.
+  /// Returns the outcome of a transaction that was committed before; nil for a new one.
   func earlierOutcome(of id: TransactionID) throws -> Outcome? {
     if let known = replicas[id.replica], Int64(bitPattern: id.sequence) > known.highest { return nil }
-    // A replica that is not known has committed nothing.
+    // An unknown replica has committed nothing.
     let row = try connection.statement(
       """
       SELECT revision, fingerprint, outcome FROM _commit
@@ -390,10 +390,10 @@ final class StoreWriter {
     return .committed(committed)
   }
 
-  /// The indexes are read into memory before anything is served: damage there must not end a start.
+  /// A reader without verification for the reload of the full-text indexes. Damage must not make a start fail.
   private var unverified: HistoryReader { HistoryReader(objects: ObjectReader(connection, layout: layout)) }
 
-  /// After a rollback: what was kept of the transaction is no longer so.
+  /// Reloads the writer's state after a rollback, which invalidates everything cached from the transaction.
   func reload() throws {
     objects.forgetAll()
     history.forgetRecent()
@@ -428,7 +428,7 @@ final class StoreWriter {
     return writer.bytes
   }
 
-  /// Those of sequences that the model does not have any more stay, so that none of their numbers is ever given again.
+  /// Counters of removed sequences are kept, so that their numbers are never reused.
   static func decodeCounters(_ bytes: [UInt8], _ numbers: StoredNumbers) throws -> [PropertyNumber: Int64] {
     var counters = [PropertyNumber: Int64]()
     var reader = BinaryReader(bytes)

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// The statements that update several columns of an object at once, one for each set of columns that occurs. Which sets
-/// occur, clients decide: what is kept has a bound.
+/// The statements that update several columns of an object at once, one for each set of columns. Clients determine
+/// these sets, so their number is limited.
 final class UpdateStatements {
   private struct Columns: Hashable {
     let root: EntityNumber
@@ -10,14 +10,14 @@ final class UpdateStatements {
   }
 
   private var known = [Columns: SQL]()
-  /// Most changes in a row are of one kind.
+  /// The last statement, because consecutive changes are mostly alike.
   private var last: (columns: Columns, sql: SQL)?
 
-  /// Prepared statements take some kilobytes each.
+  /// The maximum number of statements, each of which takes some kilobytes when prepared.
   static let limit = 500
 
-  /// Sets revision, checksum and the columns in this order, by row or by id. Nil for one set too many: then every column is
-  /// set by its own statement.
+  /// Returns a statement that sets revision, checksum and the columns in this order, by row or by id. Nil beyond the
+  /// limit; then the caller sets each column with a separate statement.
   func update(_ columns: [EntityTable.Column], of table: EntityTable, byRow isByRow: Bool) -> SQL? {
     let key = Columns(root: table.root.number, indices: columns.map(\.index), isByRow: isByRow)
     if let last, last.columns == key { return last.sql }
