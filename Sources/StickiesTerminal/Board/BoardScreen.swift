@@ -366,7 +366,7 @@ final class BoardScreen: ApplicationDelegate {
     application.setNeedsDisplay()
   }
 
-  // MARK: - Events that nobody else wants
+  // MARK: - Unhandled events
 
   override func keyDown(_ key: KeyEvent) -> Bool {
     if key == KeyEvent(.character("c"), .control) {

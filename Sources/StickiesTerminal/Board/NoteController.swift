@@ -87,7 +87,7 @@ final class NoteController: WindowController, WindowControlling {
 
   override func mouse(_ mouse: MouseEvent) -> Bool { screen?.noteMouse(mouse, on: self) ?? false }
 
-  // MARK: - Commands of whoever writes in it
+  // MARK: - Commands of the editor
 
   override func answers(_ command: Command) -> Bool { textKey(command) != nil || super.answers(command) }
 
