@@ -26,8 +26,7 @@ extension GraphCommand {
   }
 }
 
-/// A model for people, and for programs that have no reader for model files. Members have the names that the model file
-/// gives them.
+/// Describes a model to users, and to programs that can't read model files. Members have the model file's names.
 struct ModelDescription {
   let model: Model
 
