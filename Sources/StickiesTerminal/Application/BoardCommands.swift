@@ -187,7 +187,7 @@ enum BoardMenu {
     Step.allCases.map { item("Scroll \($0.rawValue.capitalizedWord)", .scroll($0), $0.key, .control) }
   }
 
-  // MARK: - In the past
+  // MARK: - History
 
   private static var pastBoard: Menu {
     Menu(

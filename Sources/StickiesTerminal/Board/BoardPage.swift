@@ -211,7 +211,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// Handles a refused commit: these ids remain temporary for now.
   func withdraw(_ ids: [ObjectID]) { windowsDidChange(windows.withdraw(ids)) }
 
-  // MARK: - What others do
+  // MARK: - Remote changes
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
     if allLinks.state == .idle { allLinks.performFetch() }

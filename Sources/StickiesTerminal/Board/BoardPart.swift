@@ -91,7 +91,7 @@ final class BoardPart {
     (shown, asked, held) = (nil, nil, [])
   }
 
-  // MARK: - What is here
+  // MARK: - Loaded notes
 
   /// The number of notes of the board; nil while unknown.
   var total: Int? { list.state == .loaded ? list.totalCount : nil }
@@ -118,7 +118,7 @@ final class BoardPart {
   /// Whether all notes of the visible area are loaded.
   func covers(_ seen: Rect) -> Bool { shown?.wish.region.covers(seen) ?? false }
 
-  // MARK: - Looking
+  // MARK: - Visible area
 
   /// Updates the visible area and requests what is not loaded.
   /// - Parameters:

@@ -57,7 +57,7 @@ extension BoardScreen {
     return "\(piece.notes.totalCount) notes lie here; the uppermost \(piece.notes.count) are shown"
   }
 
-  // MARK: - Going there
+  // MARK: - Navigation
 
   /// Shows the next matching note in reading order, wherever it lies, wrapping around at the end.
   func findNext(by step: Int, where condition: GraphPredicate = .always, orSay nothing: String? = nil) {
@@ -127,7 +127,7 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  // MARK: - Selecting what is not here
+  // MARK: - Notes that are not loaded
 
   /// Removes notes from the selection that were deleted or that the filter hides. They may be selected individually
   /// without being loaded, so no other notification reports them.

@@ -170,7 +170,7 @@ extension BoardScreen {
     application.beginModal(window)
   }
 
-  // MARK: - Beside the notes
+  // MARK: - On the canvas
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
     if trackMouse(mouse) { return true }

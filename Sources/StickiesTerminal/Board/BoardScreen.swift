@@ -181,7 +181,7 @@ final class BoardScreen: ApplicationDelegate {
     }
   }
 
-  // MARK: - What is where
+  // MARK: - Geometry
 
   var now: Int64 { application.now }
 
@@ -262,7 +262,7 @@ final class BoardScreen: ApplicationDelegate {
     if signal == .resume { endDrags() }
   }
 
-  // MARK: - What happens
+  // MARK: - Changes
 
   private func contextDidChange(_ change: ObjectsDidChange) {
     // An undo has restored the notes that the message reports as deleted.

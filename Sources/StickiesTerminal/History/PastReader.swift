@@ -56,7 +56,7 @@ final class PastReader {
     inquiries.cancel()
   }
 
-  // MARK: - What becomes of the graph meanwhile
+  // MARK: - Changes of the graph
 
   /// Records a new revision of the graph.
   func follow(_ newest: Revision) {
@@ -80,7 +80,7 @@ final class PastReader {
     didChange()
   }
 
-  // MARK: - Going back and forth
+  // MARK: - Navigation
 
   func go(by step: Revision) { go(to: revision + step) }
 
@@ -151,7 +151,7 @@ final class PastReader {
   /// Whether the visible area is loaded.
   private var isHere: Bool { contents.region.map { $0.covers(screen?.seen ?? $0.cells) } ?? true }
 
-  // MARK: - What is shown
+  // MARK: - Contents
 
   /// The name of the board at that time; nil until a revision has been loaded.
   var boardName: String? { shown == nil ? nil : contents.name ?? "not there then" }

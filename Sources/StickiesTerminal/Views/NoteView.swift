@@ -31,7 +31,7 @@ public struct NoteView: Sendable {
   /// Creates a view of a note.
   public init(_ state: NoteState) { self.state = state }
 
-  // MARK: - Anatomy
+  // MARK: - Layout
 
   /// The rectangle of the text within a frame.
   public static func textFrame(in frame: Rect) -> Rect {

@@ -160,7 +160,7 @@ struct Doctor: AsyncParsableCommand {
     }
   }
 
-  // MARK: - Telling
+  // MARK: - Output
 
   @MainActor
   private func show(_ findings: [Finding]) {

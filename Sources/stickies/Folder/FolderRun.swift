@@ -58,7 +58,7 @@ struct FolderRun {
     return result
   }
 
-  // MARK: - Both ways
+  // MARK: - Synchronization
 
   /// Sends the edits of the files, then writes the notes.
   /// - Parameter deletes: whether notes of deleted files are deleted, unless they have changed since.
@@ -181,7 +181,7 @@ struct FolderRun {
     try folder.write(list)
   }
 
-  // MARK: - What an earlier run left
+  // MARK: - Interrupted runs
 
   /// Checks that the folder was written from this store and that the store still has that revision in its past.
   private func verify(_ list: FolderList) async throws {

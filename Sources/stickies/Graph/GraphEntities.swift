@@ -34,7 +34,7 @@ struct ModelDescription {
 
   private func names(_ constraint: [PropertyNumber]) -> [String] { constraint.compactMap { model.property($0)?.name } }
 
-  // MARK: - For a program
+  // MARK: - JSON
 
   var json: JSON {
     .object([
@@ -122,7 +122,7 @@ struct ModelDescription {
     return .object(members)
   }
 
-  // MARK: - For a person
+  // MARK: - Text
 
   var text: String {
     var table = TextTable(["ENTITY", "PARENT", "ABSTRACT", "DOCUMENTATION"])

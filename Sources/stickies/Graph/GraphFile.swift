@@ -16,7 +16,7 @@ struct GraphFile {
 
   init(model: Model) { self.model = model }
 
-  // MARK: - Out
+  // MARK: - Writing
 
   func head(revision: Revision, objects: Int) -> String {
     JSON.object([
@@ -61,7 +61,7 @@ struct GraphFile {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  // MARK: - In
+  // MARK: - Reading
 
   /// - Returns: the number of objects that the head states.
   func readHead(_ line: InputLine) throws(BadInput) -> Int64 {
