@@ -59,8 +59,8 @@ struct Options: ParsableArguments {
     }
   }
 
-  /// Runs a history command with this program's model if the daemon supports it, also through a lens; otherwise, and
-  /// for `stickies graph`, with the daemon's model.
+  /// Runs a history command with this program's model if the daemon supports it, also through a lens. Otherwise, and
+  /// for `stickies graph`, it uses the daemon's model.
   @MainActor
   func withHistory(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
     guard CommandLine.arguments.dropFirst().first != GraphCommand.configuration.commandName else {
@@ -242,8 +242,8 @@ struct Shell {
     )
   }
 
-  /// A short description of an object for users: its text, name or title, otherwise its first non-empty string,
-  /// otherwise the first of its other non-null attributes.
+  /// A short description of an object for users. It is the object's text, name or title, otherwise its first
+  /// non-empty string, otherwise the first two of its other non-null attributes.
   func title(_ image: ObjectImage) -> String {
     guard let entity = model.entity(image.id.entity) else { return "" }
     let texts = entity.attributes.filter { [.string, .text].contains($0.attribute?.kind) }

@@ -40,8 +40,7 @@ extension BoardScreen {
     return .later
   }
 
-  /// Warns that quitting would leave notes unchanged, in the middle of a change of all notes that runs a thousand at
-  /// a time.
+  /// Warns that quitting would leave notes unchanged, if a change of all notes is in progress.
   /// - Returns: whether such a change is in progress.
   private func tellWhatIsLeft() -> Bool {
     guard let (done, total) = eachSoFar, done < total else { return false }

@@ -72,7 +72,7 @@ class StickiesApplication: Application {
   /// Whether keys are commands of the board, not text for an editor or a modal window.
   private var isBoardUnderKeys: Bool { modalWindow == nil && screen?.editing == nil }
 
-  /// What keys do while the screen is too small; part of the message there.
+  /// A sentence about the effect of keys while the screen is too small, for the message there.
   var unseenKeys: String {
     if modalWindow is QuestionWindow { return "A question waits to be read." }
     return switch openText {

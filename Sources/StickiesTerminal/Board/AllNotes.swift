@@ -3,7 +3,7 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// The selection of all notes of a large board, without a list of their ids: a predicate selects them, and the server
+/// The selection of all notes of a large board, without a list of their ids. A predicate selects them, and the server
 /// counts them live.
 ///
 /// It selects the notes that existed at that time; notes created later have higher numbers. Few queries are needed:
@@ -52,7 +52,7 @@ final class AllNotes {
     (found, unselected, beside) = (nil, nil, nil)
   }
 
-  /// Deselects the notes that do not satisfy a condition; they stay deselected when the condition changes again.
+  /// Deselects the notes that do not satisfy a condition. They stay deselected when the condition changes again.
   func narrow(to condition: GraphPredicate, _ target: SelectionTarget<ObjectID>) {
     guard condition != .always else { return }
     board.predicate = .all([board.predicate, condition])

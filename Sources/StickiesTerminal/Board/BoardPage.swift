@@ -15,7 +15,7 @@ import TerminalCells
 final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// Boards with more notes than this are followed in parts.
   static let maximumNotes = 2_000
-  /// Maximum number of links that are followed, of a board or of a part of it; if there are more, none is drawn.
+  /// Maximum number of links that are followed, of a board or of a part of it. If there are more, none is drawn.
   static let maximumLinks = 4_000
 
   let board: Board
@@ -48,7 +48,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   var isWatched: () -> Bool = { true }
   /// Called when the windows no longer correspond to the notes.
   var didGrowStale: () -> Void = {}
-  /// The context's last notification; it tells deleted notes from notes that left the board.
+  /// The context's last notification; it distinguishes deleted notes from notes that left the board.
   var lastChange: ObjectsDidChange?
   /// The number of reconciliations so far, for tests.
   private(set) var reconciliations = 0
@@ -116,7 +116,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     return Refusal(.limit, "there are more than \(maximumLinks) links here; none of them is drawn")
   }
 
-  /// Fetches the notes and follows them until `close`; has no effect on a board that is followed in parts.
+  /// Fetches the notes and follows them until `close`. Has no effect on a board that is followed in parts.
   func open() {
     guard part == nil else { return }
     let listener = RowsListener { [weak self] in self?.windowsDidChange([]) }
@@ -180,7 +180,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// Updates stale windows; called when the board is shown.
   func refresh() { if overdue != nil { reconcile() } }
 
-  /// Updates the windows of a visible board and of one that receives its first result; others become stale.
+  /// Updates the windows of a visible board and of one that receives its first result. Others become stale.
   private func reconcileOrGrowStale(after cause: ArrangementCause) {
     if isWatched() || !isLoaded { reconcile(after: cause) } else { growStale(after: cause) }
   }

@@ -47,12 +47,12 @@ final class BoardPart {
   private var limit = BoardPart.maximumNotes
   private var refused: BoardPiece.Wish?
   private var kept = Set<ObjectID>()
-  /// Retains objects in the context that may not be part of a piece: the kept notes, and until the first piece has
+  /// Retains objects that may not be part of a piece. These are the kept notes, and until the first piece has
   /// arrived, all.
   private var held: [ManagedObject]
   private var busy = BusyOverlay()
   private var busyToken: BusyToken?
-  /// What the last count was for.
+  /// The region, filter and total of the last count.
   private var counted: (region: BoardRegion, filter: GraphPredicate, total: Int?)?
   private var isCounting = false
   private var wasRefused = false

@@ -3,8 +3,8 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// The region of a large board that is followed: the visible area and as much again on every side, so that a scroll
-/// shows loaded notes while the next piece is being loaded.
+/// The region of a large board that is followed. It is the visible area and as much again on every side, so that a
+/// scroll shows loaded notes while the next piece is being loaded.
 struct BoardRegion: Hashable {
   /// The region in cells of the board.
   let cells: Rect
@@ -84,8 +84,8 @@ struct BoardRegion: Hashable {
 enum BoardSide: Int, CaseIterable {
   case left, right, up, down
 
-  /// The side of the visible area that a note lies on, by the rule of `BoardRegion.notes(beyond:)`; nil for a visible
-  /// note.
+  /// The side of the visible area that a note lies on; nil for a visible note. The rule is that of
+  /// `BoardRegion.notes(beyond:)`.
   static func side(of note: Rect, beyond seen: Rect) -> BoardSide? {
     if note.maxX <= seen.minX { return .left }
     if note.minX >= seen.maxX { return .right }

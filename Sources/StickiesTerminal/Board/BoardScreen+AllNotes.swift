@@ -3,7 +3,7 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Changes of all notes of a large board: a predicate selects them, and the server changes them in one commit, which
+/// Changes of all notes of a large board. A predicate selects them, and the server changes them in one commit, which
 /// is one undo step.
 extension BoardScreen {
   /// Maximum number of changes that one undo reverts; see docs/guides/undo.md.
@@ -94,7 +94,7 @@ extension BoardScreen {
     var place = ""
     /// For example "deleted".
     var done: String
-    /// What undo does, as in "brings them back".
+    /// The effect of undo, as in "brings them back".
     var undone = "takes it back"
     /// Whether locked notes remain unchanged.
     var sparesLocked = true

@@ -78,7 +78,7 @@ extension BoardScreen {
       pointers: pointers)
   }
 
-  /// The note that closing the search returns to, if the search does not match it: it stays loaded but is not drawn.
+  /// The note that closing the search returns to, if the search does not match it. It stays loaded but is not drawn.
   /// Only in large boards.
   private var unfound: ObjectID? {
     guard page.part != nil, found != nil, let query = search?.query, let id = searchListener?.focus, id != editing?.id,
@@ -125,7 +125,7 @@ extension BoardScreen {
     return query.offsets(in: text)
   }
 
-  /// The state of a note that no longer exists, whose editor stays open until the user has decided about the text.
+  /// The state of a note that no longer exists. Its editor stays open until the user has decided about the text.
   private func lostState(_ controller: NoteController) -> NoteState? {
     guard let editor = controller.editor else { return nil }
     return NoteState(

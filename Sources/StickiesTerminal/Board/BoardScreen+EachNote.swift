@@ -25,7 +25,7 @@ extension BoardScreen {
     /// Starts again with the changes that were requested meanwhile.
     var again: ([(Note) -> Void]) -> Void = { _ in }
     var done = 0
-    /// The number of the last note that was processed; notes that could not be changed are not visited again.
+    /// The number of the last note that was processed. Notes that could not be changed are not visited again.
     var last: Int64 = 0
   }
 

@@ -1,8 +1,8 @@
 import TerminalApplication
 import TerminalCells
 
-/// Scrolls the board while a note is dragged at an edge of the canvas, so that it can be moved to places that are not
-/// visible.
+/// Scrolls the board while a note is dragged at an edge of the canvas. The note can thus be moved to invisible
+/// places.
 extension BoardScreen {
   /// Time between two scroll steps, in milliseconds.
   private static let edgeMilliseconds: Int64 = 50

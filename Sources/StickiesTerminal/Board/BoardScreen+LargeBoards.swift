@@ -5,7 +5,7 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// Boards of which only a part is loaded: the visible area is followed; other notes are requested when the user
+/// Boards of which only a part is loaded. The visible area is followed; other notes are requested when the user
 /// navigates to them or changes them.
 extension BoardScreen {
   /// Maximum number of notes read by one request.
@@ -37,7 +37,7 @@ extension BoardScreen {
     }
   }
 
-  /// The number of notes beyond each edge of the canvas; empty while unknown, and for boards whose canvas marks them
+  /// The number of notes beyond each edge of the canvas. Empty while unknown, and for boards whose canvas marks them
   /// itself.
   var outlying: [BoardSide: Int] {
     guard let part = page.part, let piece = part.shown, part.covers(seen), var counts = part.beyond else { return [:] }
@@ -117,7 +117,7 @@ extension BoardScreen {
     releaseKeys()
   }
 
-  /// Whether keys and pastes stay queued: they follow a key whose effect depends on the server's answer, and are
+  /// Whether keys and pastes stay queued. They follow a key whose effect depends on the server's answer, and are
   /// meant for the note that it finds. Escape cancels the request, Ctrl-C quits.
   var keepsKeysWaiting: Bool { (isFinding || awaitsFound) && application.modalWindow == nil }
 

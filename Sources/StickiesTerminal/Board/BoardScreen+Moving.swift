@@ -19,7 +19,7 @@ extension BoardScreen {
   /// The focused note that a prompt refers to; nil if it refers to the selection.
   var targetMark: NoteController? { mode.isEditing ? nil : focused }
 
-  /// Whether the prompt's note is still the focused one; shows a message if not, because the answer would apply to
+  /// Whether the prompt's note is still the focused one. Shows a message if not, because the answer would apply to
   /// another note.
   func isStillMeant(_ mark: NoteController?) -> Bool {
     if mode.isEditing || mark != nil && mark === focused && mark?.note != nil { return true }

@@ -4,8 +4,8 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The button that begins and ends edit mode, and its tool bar with the commands on the selected notes and their
-/// number.
+/// The button that begins and ends edit mode, and its tool bar. The bar has the commands on the selected notes and
+/// their number.
 extension BoardScreen {
   /// Commands on the selection, in the order of the bar.
   static let actions: [SelectionAction<Command>] = [
@@ -20,7 +20,7 @@ extension BoardScreen {
     return cancel + [("All", .selectAll)]
   }
 
-  /// Columns of the button with its separator from the dots, whatever its title.
+  /// Columns of the button with its separator from the dots, regardless of its title.
   static let editColumns = 9
   /// On narrower bars the dots get all the space beside the menus.
   private static let leastBarColumns = 64

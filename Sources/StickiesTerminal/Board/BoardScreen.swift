@@ -16,7 +16,7 @@ final class BoardScreen: ApplicationDelegate {
   lazy var inquiries = makeInquiries()
   /// Requests for selected notes that are not loaded. The caller shows their progress.
   lazy var reading = BoardInquiries(link, in: context)
-  /// The overlay over the canvas while an answer or the end of the program is awaited, with the tokens of its waits.
+  /// The overlay while an answer or the end of the program is awaited, with the tokens of its waits.
   var overlay = BusyOverlay()
   var waitTokens = Set<BusyToken>()
   var savingToken: BusyToken?

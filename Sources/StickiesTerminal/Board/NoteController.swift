@@ -24,10 +24,10 @@ final class NoteController: WindowController, WindowControlling {
   var edited: Note?
   /// Follows the edited note after it has left the board or the filter; nil while it has not.
   var elsewhere: NoteElsewhere?
-  /// The editor's text from before it took over a remote change, with later typing, until the save in flight is
+  /// The editor's text from before it took over a remote change, with later typing. Kept until the save in flight is
   /// answered.
   var draft: String?
-  /// The text on the server when the editor last agreed with the note; the difference to the editor was typed here.
+  /// The text on the server when the editor last agreed with the note. The difference to the editor was typed here.
   var common = ""
   /// The same when the draft was kept.
   var commonOfDraft = ""

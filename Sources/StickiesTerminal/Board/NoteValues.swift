@@ -37,7 +37,7 @@ final class NoteValues: Sendable {
   }
 }
 
-/// Caches the displayed values of notes until they change: each turn reads all notes of a board, and most are
+/// Caches the displayed values of notes until they change. Each turn reads all notes of a board, and most are
 /// unchanged.
 final class NoteValuesCache {
   /// Maximum number of cached notes: those of the board and of one shown before.

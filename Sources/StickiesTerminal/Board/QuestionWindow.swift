@@ -9,7 +9,7 @@ struct QuestionText {
     var perform: () -> Void
     /// Whether Escape chooses it, too.
     var isEscape = false
-    /// Whether it discards the only copy of something: the key must then be pressed twice, because a letter typed by
+    /// Whether it discards the only copy of something. The key must then be pressed twice, because a letter typed by
     /// chance would do it.
     var isForGood = false
 
@@ -24,9 +24,9 @@ struct QuestionText {
   var title: String
   var lines: [String]
   var choices: [Choice]
-  /// What Escape does if it is none of the choices; nil for nothing.
+  /// The action of Escape if it is none of the choices; nil for none.
   var cancel: (() -> Void)?
-  /// Receives keys and pastes while the user is still typing: an unexpected question has no answers until they pause,
+  /// Receives keys and pastes while the user is still typing. An unexpected question has no answers until they pause,
   /// because the next letter of a word would be one.
   var typing: ((TerminalEvent) -> Void)?
   /// A text that exists nowhere else and is lost without an answer.

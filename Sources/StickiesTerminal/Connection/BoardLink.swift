@@ -48,8 +48,8 @@ struct PastContents {
   var commit: PastCommit?
   /// The region of the notes, if they are not all notes of the board.
   var region: BoardRegion?
-  /// The oldest and the newest readable revision at the time of the read: the client is not notified of commits on
-  /// other boards.
+  /// The oldest and the newest readable revision at the time of the read. Needed because the client is not notified
+  /// of commits on other boards.
   var reach: ClosedRange<Revision>?
 }
 
@@ -69,7 +69,7 @@ struct PastCommit: Hashable {
   var author: String
 }
 
-/// The connection as the board sees it: closures that are called on the screen's actor and answer there.
+/// The connection as the board sees it. All closures are called on the screen's actor and answer there.
 struct BoardLink {
   /// Calls a closure with each update of some rows, and another one when they fail.
   typealias Reading = (
@@ -87,7 +87,7 @@ struct BoardLink {
   var save: (_ done: @escaping (Result<Saved, Refusal>) -> Void) -> Bool
   /// Sends this client's presence.
   var present: ([UInt8]) -> Void
-  /// Creates the channel of a view, for `BoardInquiries`; calls `hear` for each completed request, and `busy` when
+  /// Creates the channel of a view, for `BoardInquiries`. It calls `hear` for each completed request, and `busy` when
   /// requests begin and end.
   var observe: (_ hear: @escaping () -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
   /// Sets the closure that receives the progress of a change of many notes.

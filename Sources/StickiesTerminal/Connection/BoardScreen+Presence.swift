@@ -40,8 +40,8 @@ extension BoardScreen {
     link.present(presence.bytes)
   }
 
-  /// The position of the user in points of the board: under the mouse, or beside the note focused by keys, so that
-  /// the cursor does not cover it.
+  /// The position of the user in points of the board. It is under the mouse, or beside the note focused by keys, so
+  /// that the cursor does not cover it.
   private var presencePlace: (x: Double, y: Double)? {
     guard let id = whereabouts.note else { return whereabouts.mouse.map(onBoard) }
     return page.shape(of: id).map { ($0.x + $0.width, $0.y) }

@@ -26,7 +26,7 @@ struct NoteBatchResult: Hashable {
   var changed: Int
 }
 
-/// Performs batches, each over a connection of its own: closing that connection makes the server cancel the batch
+/// Performs batches, each over a connection of its own. Closing that connection makes the server cancel the batch
 /// without a trace, so the user can cancel it. The main actor protects the state.
 @MainActor
 final class NoteBatches {

@@ -1,10 +1,10 @@
 import GraphModel
 import TerminalCells
 
-/// The position of the user on the board, for new notes and for presence: the mouse, or the note focused by keys
-/// since.
+/// The position of the user on the board: the mouse, or the note focused by keys since. Used for new notes and
+/// presence.
 struct Whereabouts: Hashable {
-  /// The last known position of the mouse, in cells of the screen; terminals that do not report moves report presses.
+  /// The last known position of the mouse, in cells of the screen. Terminals that do not report moves report presses.
   private(set) var mouse: Point?
   /// The note focused by keys; nil if the mouse was used last.
   private(set) var note: ObjectID?

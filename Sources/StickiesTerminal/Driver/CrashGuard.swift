@@ -81,8 +81,8 @@ enum CrashGuard {
     code <= 0 && !(signal == SIGABRT && Int(code) == Int(SI_TKILL))
   }
 
-  /// How long an unresponsive terminal can delay a dying program: the length of a pause in milliseconds, and the
-  /// number of pauses.
+  /// The limit for restoring an unresponsive terminal: the length of a pause in milliseconds, and the number of
+  /// pauses.
   private static var pauseMilliseconds: CInt { 10 }
   private static var pauses: Int { 20 }
 

@@ -192,7 +192,7 @@ struct DriverLoop {
     }
   }
 
-  /// Handles signals that arrived during the restoration, when the loop no longer reads the pipe: a second one still
+  /// Handles signals that arrived during the restoration, when the loop no longer reads the pipe. A second one still
   /// ends the program at once.
   mutating func obeyWhatCameMeanwhile() {
     for byte in unheard + SignalPipe.drain() {

@@ -60,7 +60,7 @@ enum SignalPipe {
     return Array(buffer.prefix(max(0, count)))
   }
 
-  /// Suspends the program as Ctrl-Z does and returns when it resumes; returns at once if no shell could resume it.
+  /// Suspends the program as Ctrl-Z does and returns when it resumes. Returns at once if no shell could resume it.
   /// `raise` signals this thread, so the program is stopped before it returns.
   static func stop() {
     // Resuming continues here, so SIGCONT need not be delivered through the pipe.

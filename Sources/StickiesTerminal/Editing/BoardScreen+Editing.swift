@@ -122,7 +122,7 @@ extension BoardScreen {
       y: max(canvas.minY, min(wish.y, canvas.maxY - size.height)))
   }
 
-  /// Moves the place of a new note so that it does not cover one at exactly that place, as long as it stays visible.
+  /// Moves the place of a new note beside notes at exactly that place, as long as it stays visible.
   private func free(_ wish: Point) -> Point {
     let shapes = page.windows.ids.compactMap { page.shape(of: $0) }
     var place = wish

@@ -108,7 +108,7 @@ extension BoardScreen {
   /// Maximum number of consecutive refusals that are repaired automatically.
   private static let maximumRefusals = 3
 
-  /// Repairs refused changes, which would make every later save fail: a transient failure is retried later, a note
+  /// Repairs refused changes, which would make every later save fail. A transient failure is retried later, a note
   /// whose board was deleted moves to the one that is shown, and a link to a deleted note is removed.
   /// - Returns: whether something was repaired, so that the rest is sent again.
   private func settle(_ refusal: Refusal) -> Bool {
@@ -144,7 +144,7 @@ extension BoardScreen {
     return isSettled
   }
 
-  /// Handles objects that the server does not know because it was restored to an earlier state: the context has
+  /// Handles objects that the server does not know because it was restored to an earlier state. The context has
   /// dropped them, and their texts are offered like those of notes that were deleted.
   /// - Returns: whether there were any, so that the rest is sent again.
   private func letGo(_ refusal: Refusal, _ texts: [ObjectID: String]) -> Bool {
@@ -158,8 +158,7 @@ extension BoardScreen {
     return true
   }
 
-  /// Removes invalid texts from the unsent changes, because no save could succeed with them, and keeps them in a
-  /// file.
+  /// Moves invalid texts from the unsent changes into a file, because no save could succeed with them.
   private func setAside(_ violations: [Violation]) -> Bool {
     var sentences = [String]()
     var texts = [String]()

@@ -1,7 +1,7 @@
 import GraphModel
 import TerminalCells
 
-/// Editing in place: typed text goes into the note at once, and remote changes are merged under the cursor.
+/// Editing in place. Typed text goes into the note at once, and remote changes are merged under the cursor.
 extension NoteController {
   /// Maximum length of a note's text, in bytes of UTF-8; the model's own limit.
   static let maximumText = 4 << 20
@@ -27,7 +27,7 @@ extension NoteController {
     window.setNeedsDisplay()
   }
 
-  /// Passes an event to the editor, after it has adopted the note's text: the editor returns complete texts, and an
+  /// Passes an event to the editor, after it has adopted the note's text. The editor returns complete texts, and an
   /// outdated one would delete remote changes.
   func edit(_ event: TerminalEvent) -> Bool {
     followOthers()
@@ -76,7 +76,7 @@ extension NoteController {
     window.setNeedsDisplay()
   }
 
-  /// Updates the common text, which tells local from remote edits if the note is deleted and restored. While remote
+  /// Updates the common text, which separates local from remote edits if the note is deleted and restored. While remote
   /// edits are not adopted, or a save is unanswered, the previous common text remains valid.
   func rememberCommon() {
     guard let editor, let screen, !isLost, !screen.unsent.isOnItsWay(id) else { return }

@@ -3,8 +3,8 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Follows the edited note after it has left the board or the filter: another client may have moved it to another
-/// board, or deleted it while this client was disconnected.
+/// Follows the edited note after it has left the board. Another client may have moved it to another board, or deleted
+/// it while this client was disconnected.
 final class NoteElsewhere {
   /// Called when the note is found, changes or no longer exists.
   var didChange: () -> Void = {}

@@ -1,6 +1,6 @@
-/// Decides when changes are sent: the first one at once, later ones at most 100 ms after it, and none while a save is
-/// unanswered. Typing and dragging therefore have one commit in flight, regardless of their rate and the server's
-/// latency.
+/// Decides when changes are sent. The first one is sent at once, later ones at most 100 ms after it, and none while a
+/// save is unanswered. Typing and dragging therefore have one commit in flight, regardless of their rate and the
+/// server's latency.
 struct SavePacer: Hashable {
   /// Maximum delay of a change, in milliseconds, while the server answers.
   static let intervalMilliseconds: Int64 = 100

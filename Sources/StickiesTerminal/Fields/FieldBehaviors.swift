@@ -14,7 +14,7 @@ final class ReturnEndsEdit: Behavior, LineFieldKeyObserver {
   }
 }
 
-/// Shows the number of characters, and reports a text longer than the model's limit; the edit does not end then.
+/// Shows the number of characters, and reports a text longer than the model's limit. The edit does not end then.
 final class CharacterCount: Behavior, LineFieldTextObserver, LineFieldEndGuard {
   /// Maximum length of the text, in bytes of UTF-8, as models count.
   let maximum: Int

@@ -14,7 +14,7 @@ protocol LineFieldKeyObserver: LineFieldObserver {
   func field(_ field: LineField, mayTake key: KeyEvent) -> Bool
 }
 
-/// Is asked before the edit ends; one refusal keeps the field open, and the refusing observer shows the reason.
+/// Is asked before the edit ends. One refusal keeps the field open, and the refusing observer shows the reason.
 protocol LineFieldEndGuard: LineFieldObserver {
   func fieldMayEnd(_ field: LineField) -> Bool
 }
@@ -24,7 +24,7 @@ protocol LineFieldEndObserver: LineFieldObserver {
   func fieldDidEnd(_ field: LineField)
 }
 
-/// A field for one line of text: a text editor without line breaks, its observers, and its behaviors, which it
+/// A field for one line of text. It has a text editor without line breaks, observers, and behaviors, which it
 /// retains. The field draws nothing; its owner draws it and passes keys to it.
 final class LineField {
   /// Wide enough that a line is never broken into rows.

@@ -6,7 +6,7 @@ import StickiesKit
 /// All tags, live, sorted by name: suggestions for tagging and filtering. They are fetched when first needed. Updates
 /// are read from an async sequence: many commits arrive as one update with one difference.
 final class TagNames {
-  /// Maximum number of suggested tags; if there are more, none is suggested, and names can still be typed.
+  /// Maximum number of suggested tags. If there are more, none is suggested, and names can still be typed.
   static let maximumTags = 2_000
 
   /// The names of the loaded tags, in order.

@@ -15,7 +15,8 @@ final class HistoryWindow: ModalWindow {
   let past: PastReader
   private var isDragging = false
   private let layouts = LayoutCache()
-  /// Numbers of the notes for the layout cache, which are stable because most texts are equal in adjacent revisions.
+  /// The numbers of notes in the layout cache. They stay the same for all revisions, because most texts are equal in
+  /// adjacent ones.
   private var numbers = [ObjectID: Int]()
   private weak var screen: BoardScreen?
 

@@ -22,7 +22,7 @@ final class PastReader {
   /// The revision that is being read. However fast the thumb is dragged, one request is pending, and the next one is
   /// for the thumb's position at that time.
   private var asked: Revision?
-  /// The newest revision that this connection has reported; answers that were already in flight do not include it.
+  /// The newest revision that this connection has reported. Answers that were already in flight do not include it.
   private var heard: Revision = 0
   private weak var screen: BoardScreen?
   /// The requests of the history; closed with the window, so that late answers are ignored.

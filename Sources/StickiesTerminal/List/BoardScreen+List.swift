@@ -49,7 +49,7 @@ extension BoardScreen {
     return (lines, 0, lines.count)
   }
 
-  /// The notes on the canvas in sections; notes that the server does not have yet are at the end of their color.
+  /// The notes on the canvas in sections. Notes that the server does not have yet are at the end of their color.
   private func lines(in sections: ListSections) -> [ListLine] {
     let shown = listIDs
     var rest = Set(shown)

@@ -13,8 +13,8 @@ final class SearchListener: SearchControllerDelegate {
   private weak var screen: BoardScreen?
   /// The focused note before the search; in a large board it stays loaded for the return.
   private(set) var focus: ObjectID?
-  /// The part of the position that `SearchPlace` does not contain: the scroll position of the board, the top row of
-  /// the list, and the distance of the first note from it.
+  /// The part of the position that `SearchPlace` does not contain. It is the scroll position of the board, the top
+  /// row of the list, and the distance of the first note from it.
   private var kept = (scroll: Point(x: 0, y: 0), top: 0, below: 0)
 
   init(_ screen: BoardScreen) { self.screen = screen }

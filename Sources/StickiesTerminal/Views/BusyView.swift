@@ -3,7 +3,7 @@ import TerminalCells
 /// Draws a message with a spinner in the middle of a view, and dims the view beneath, which stays readable. Its owner
 /// keeps one instance and updates it.
 public final class BusyView {
-  /// What is in progress.
+  /// A description of what is in progress.
   public var message: String
   /// The number of steps of the spinner.
   public var phase: Int

@@ -26,9 +26,9 @@ public enum CanvasPart: Hashable, Sendable {
   case board(Point)
 }
 
-/// The visible surface of a board: links, then notes from lowest to highest, then marks of notes that lie outside,
-/// then the cursors of other users. If other notes cover the title of the focused note, its frame and title are drawn
-/// over them.
+/// The visible surface of a board. It draws links, then notes from lowest to highest, then marks of notes that lie
+/// outside, then the cursors of other users. If other notes cover the title of the focused note, its frame and title
+/// are drawn over them.
 ///
 /// Invisible notes cost almost nothing: notes outside the frame, or completely covered by others, are skipped before
 /// their texts are read, and of the others only a rectangle around the visible part is drawn.

@@ -25,8 +25,7 @@ public struct DotsView: Hashable, Sendable {
     self.current = min(max(0, current), max(0, count - 1))
   }
 
-  /// The layout for a width: the dots, whether there are arrows, and the position in numbers if not every page has a
-  /// dot.
+  /// The layout for a width: dots, arrows, and the position in numbers if not every page has a dot.
   private struct Row {
     let dots: PageDots
     let isCut: Bool

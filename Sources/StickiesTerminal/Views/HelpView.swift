@@ -1,8 +1,8 @@
 import TerminalApplication
 import TerminalCells
 
-/// Draws the help: all commands with their keys, menu by menu, in as many columns as fit and as many pages as needed;
-/// the meaning of the marks last.
+/// Draws the help: all commands with their keys, menu by menu, and the meaning of the marks. It has as many columns
+/// as fit and as many pages as needed.
 public struct HelpView: Hashable, Sendable {
   /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
@@ -76,7 +76,7 @@ public struct HelpView: Hashable, Sendable {
     let pages: Int
   }
 
-  /// Splits the lines into columns of a number of rows; no column ends with a heading or begins with a blank line.
+  /// Splits the lines into columns of a number of rows. No column ends with a heading or begins with a blank line.
   private func folded(_ rows: Int) -> [ArraySlice<Line>] {
     var columns = [ArraySlice<Line>]()
     var rest = lines[...]

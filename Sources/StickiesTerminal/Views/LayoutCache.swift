@@ -5,7 +5,7 @@ import TerminalCells
 ///
 /// Not thread-safe: used only where drawing happens.
 public final class LayoutCache {
-  /// Maximum length of a text that is laid out, in bytes. Of a longer one only the beginning is shown; an editor
+  /// Maximum length of a text that is laid out, in bytes. Only the beginning of a longer one is shown; an editor
   /// shows all of it.
   static let maximumBytes = 1 << 16
 

@@ -1,5 +1,5 @@
-/// A bash command line up to the cursor, parsed as bash does: its words, and the quoting of the text that readline
-/// replaces.
+/// A bash command line up to the cursor, parsed as bash does. It has the words, and the quoting of the text that
+/// readline replaces.
 ///
 /// Bash inserts a candidate literally, so it must be quoted for its place. This program does that instead of the
 /// shell script: it knows where readline's replacement begins, and parses the line up to there by bash's rules. A
@@ -34,7 +34,8 @@ struct BashLine {
     (kept, quoting) = (start.kept, start.quoting)
   }
 
-  /// The quotation mark that readline considers open at the end; it closes the mark itself after a single candidate.
+  /// The quotation mark that readline considers open at the end. Readline closes the mark itself after a single
+  /// candidate.
   private static func openMark(_ scalars: [Unicode.Scalar]) -> Unicode.Scalar? {
     var open: Unicode.Scalar?
     var isQuoted = false

@@ -66,8 +66,8 @@ struct Candidate: Sendable {
   /// The word, a tab and the text. A name equal to `:files` gets the tab as well, which marks it as a word.
   var line: String { text.isEmpty && word != Self.files ? word : "\(word)\t\(text)" }
 
-  /// Whether a shell can display and insert the word: it is not empty and contains no control character, line
-  /// separator or change of text direction.
+  /// Whether a shell can display and insert the word. It must not be empty or contain a control character, a line
+  /// separator or a change of text direction.
   var isOneLine: Bool {
     !word.isEmpty
       && word.unicodeScalars.allSatisfy { scalar in

@@ -51,7 +51,7 @@ struct DaemonProcess {
     return processes().lazy.compactMap(running).first { $0.addresses.contains(address) }
   }
 
-  /// A process of this user with the daemon's name; the id in a lock may have been reused by another program.
+  /// A process of this user with the daemon's name. The id in a lock may have been reused by another program.
   private static func running(_ process: Int32) -> DaemonProcess? {
     var status = stat()
     guard process > 0, stat("/proc/\(process)", &status) == 0, status.st_uid == geteuid(),

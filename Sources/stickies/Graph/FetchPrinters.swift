@@ -2,7 +2,7 @@ import GraphClient
 import GraphModel
 import StickiesKit
 
-/// A JSON array on one line, printed incrementally; for a page, an object with the array and the cursor of the next
+/// A JSON array on one line, printed incrementally. A page is an object with the array and the cursor of the next
 /// page.
 @MainActor
 struct PageOutput {

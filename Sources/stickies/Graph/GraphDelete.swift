@@ -147,7 +147,7 @@ extension Saved {
 }
 
 extension Shell {
-  /// Reports conflicts between a commit's deletes and changes made since the objects were read; the commit succeeded.
+  /// Reports conflicts between a commit's deletes and changes made since the objects were read. The commit succeeded.
   fileprivate func tellKept(_ saved: Saved) {
     for conflict in saved.committed.conflicts where conflict.kind == .changed {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)

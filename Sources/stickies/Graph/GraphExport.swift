@@ -234,7 +234,7 @@ private final class ExportTarget {
   }
 }
 
-/// Reads the lines of an export and verifies them: when it returns nil after the last line, the file is complete.
+/// Reads the lines of an export and verifies them. When it returns nil after the last line, the file is complete.
 @MainActor
 private final class GraphLinesOfFile {
   private let reader: LineReader

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// A complete graph as JSON Lines, for any model: a head, a line for each object, and an end with a checksum over
-/// those lines.
+/// A complete graph as JSON Lines, for any model. It has a head, a line for each object, and an end with a checksum
+/// over those lines.
 ///
 /// The same graph makes the same lines, whichever store holds it: objects are sorted by the number of their entity
 /// and by id, members are in the order of the model, without nulls and revisions. Two exports can therefore be

@@ -68,7 +68,7 @@ extension GraphCommand {
 /// Lines with mistakes; nothing of their batch is committed.
 struct BadLines: ReportedError {
   let mistakes: [LinePlanner.Mistake]
-  /// What is committed already.
+  /// A clause about what is already committed.
   let done: String
 
   var report: Failure.Report {
@@ -83,7 +83,7 @@ struct BadLines: ReportedError {
   }
 }
 
-/// Inserts lines from standard input: one batch in memory; the next one is read when the daemon has committed it.
+/// Inserts lines from standard input. One batch is in memory; the next one is read when the daemon has committed it.
 @MainActor
 private struct LineInsertion {
   private let shell: Shell

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import GraphModel
 
-/// Reads lines of a stream in batches, on a thread of its own: the writer may be slow, and the connection must stay
+/// Reads lines of a stream in batches, on a thread of its own. The writer may be slow, and the connection must stay
 /// alive meanwhile.
 @MainActor
 final class LineReader {

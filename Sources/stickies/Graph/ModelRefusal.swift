@@ -12,7 +12,7 @@ struct ModelRefusal: ReportedError {
   var isRestore = false
   /// The deletes of objects that the conflicts name.
   var deletions = [ObjectID: Deletion]()
-  /// What is committed already, if a later part was refused.
+  /// A clause about what is already committed, if a later part was refused.
   var done = ""
 
   var report: Failure.Report {
@@ -97,7 +97,7 @@ struct ModelRefusal: ReportedError {
     }
   }
 
-  /// What a restored object would need, and what blocks it.
+  /// Describes what a restored object would need, and what blocks it.
   private func unrestored(_ conflict: Conflict, _ property: Property?, _ who: String) -> String {
     switch conflict.kind {
     case .unique: return "\(name(conflict.id)) is in the way"
@@ -200,7 +200,7 @@ extension Shell {
     return explained
   }
 
-  /// Corrects violations of references: an id is sent as one of the destination's entity; if it belongs to an object
+  /// Corrects violations of references. An id is sent as one of the destination's entity; if it belongs to an object
   /// of another entity, the message says so.
   private func namingWhatIsMeant(_ refusal: Refusal) async -> Refusal {
     var refusal = refusal

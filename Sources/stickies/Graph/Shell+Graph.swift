@@ -44,8 +44,8 @@ extension Shell {
     return ids.compactMap { byID[$0] }
   }
 
-  /// The members of a to-many relationship that is stored at its other end, read by the inverse, for a thousand
-  /// owners at a time. Sorted if the relationship is ordered.
+  /// The members of a to-many relationship that is stored at its other end. They are read by the inverse, for a
+  /// thousand owners at a time. Sorted if the relationship is ordered.
   func members(of property: Property, owners: [ObjectID]) async throws -> [ObjectID: [ObjectID]] {
     guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
       let entity = model.entity(relationship.destination)
@@ -160,7 +160,7 @@ extension Shell {
     throw Refusal(.notFound, "there is no revision \(base) to have read it at: the newest is \(newest)")
   }
 
-  /// A base revision that covers what was just read: an edit may also affect related objects, which were read at the
+  /// A base revision that covers what was just read. An edit may also affect related objects, which were read at the
   /// same time.
   func base(of image: ObjectImage) -> Revision { max(image.revision, client.welcome?.head.revision ?? 0) }
 

@@ -4,7 +4,7 @@ import GraphReplica
 import GraphWire
 import StickiesKit
 
-/// The log of any graph: like the other commands of this folder, it belongs to both `stickies` and `stickies graph`.
+/// The log of any graph. Like the other commands of this folder, it belongs to both `stickies` and `stickies graph`.
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "List commits, the newest first.",
@@ -175,8 +175,8 @@ extension Shell {
     }
   }
 
-  /// Prints the result of an undo or redo, and on standard error what it skipped, also if it is refused because it
-  /// skipped everything.
+  /// Prints the result of an undo or redo, and on standard error what it skipped. Skipped changes are also printed if
+  /// the step is refused because it skipped everything.
   @MainActor
   func take(_ step: () async throws -> Saved) async throws {
     let saved: Saved

@@ -5,8 +5,8 @@ import StickiesKit
 
 /// Finds objects that may have been deleted.
 extension Shell {
-  /// An existing or deleted object: by its number (`3`, `#3`) if its entity is numbered, otherwise by a prefix of its
-  /// id.
+  /// Finds an existing or deleted object. Its name is a number (`3`, `#3`) if the entity is numbered, otherwise a
+  /// prefix of its id.
   func past(_ name: String) async throws -> ObjectID {
     if let digits = Self.digits(of: name), let property = numbered {
       guard let number = Int64(digits), let id = try await numbered(number, property) else {

@@ -2,8 +2,7 @@ import GraphModel
 import StickiesKit
 
 extension ImportBatch {
-  /// The batch without anything that the model's rules would refuse, so that one note does not make the whole import
-  /// fail.
+  /// The batch without anything that the model's rules would refuse. One note must not make the whole import fail.
   ///
   /// Invalid tags, link labels and values are omitted and reported. A note with too long a text, or on a board with
   /// an invalid name, is skipped and reported, because it would not be the same note without them.

@@ -2,8 +2,8 @@ import GraphModel
 import StickiesKit
 
 extension Importer {
-  /// The notes with positions for those that the file gives none: beside the notes of their board, both stored and
-  /// imported ones.
+  /// The notes, with positions for those that the file gives none. These are beside the notes of their board, both
+  /// stored and imported ones.
   func placed(_ notes: [ImportBatch.Note], _ batch: ImportBatch) async throws -> [ImportBatch.Note] {
     // Keyed by the bytes of the boards' names.
     var (homeless, atHome) = ([[UInt8]: [Int]](), [[UInt8]: [NoteLayout.Frame]]())

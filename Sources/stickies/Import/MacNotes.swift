@@ -2,8 +2,8 @@ import FoundationEssentials
 import GraphModel
 import StickiesKit
 
-/// The folder of macOS's Stickies: a package `NAME.rtfd` for each note, with its rich text and attachments, and a
-/// list of the windows.
+/// The folder of macOS's Stickies. It has a package `NAME.rtfd` for each note, with its rich text and attachments,
+/// and a list of the windows.
 @MainActor
 struct MacNotes {
   /// The file in which older systems kept all notes.

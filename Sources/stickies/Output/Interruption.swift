@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import StickiesKit
 
-/// Handles Ctrl-C while a command waits: erases the progress line, prints a message, and ends the program by the
+/// Handles Ctrl-C while a command waits. It erases the progress line, prints a message, and ends the program by the
 /// signal, so that a calling script ends, too.
 final class Interruption {
   private let source: any DispatchSourceSignal

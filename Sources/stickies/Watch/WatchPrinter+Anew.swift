@@ -3,10 +3,10 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Handles results that are reloaded during a watch: a batch was too large for changes, or the effect of the commits
+/// Handles results that are reloaded during a watch. A batch was too large for changes, or the effect of the commits
 /// was no longer recorded. Prints who made the commits and how the result differs.
 extension WatchPrinter {
-  /// Maximum number of the newest commits that are read from the log; the one that caused the reload is among them
+  /// Maximum number of the newest commits that are read from the log. The one that caused the reload is among them
   /// unless commits are faster than results.
   private static let commitsAskedFor = 20
 

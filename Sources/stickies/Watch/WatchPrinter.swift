@@ -118,7 +118,7 @@ final class WatchPrinter {
     }
   }
 
-  /// The token of a revision, with the fingerprint of its commit from the log: a revision alone does not prove a
+  /// The token of a revision, with the fingerprint of its commit from the log. A revision alone does not prove a
   /// shared history. For the newest revision it is the head's token.
   static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
     if revision == head.revision { return head }
