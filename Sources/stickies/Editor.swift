@@ -17,7 +17,8 @@ struct Editor {
   /// Files of editors that returned at once; texts saved in them later stay there.
   @MainActor private(set) static var leftFiles = [String]()
 
-  /// An editor that returns sooner, without writing the file, has passed it to a window that is still open.
+  /// Minimum time of a session. An editor that returns sooner, without writing the file, has passed it to a window
+  /// that is still open.
   static let briefestUse = Duration.seconds(2)
 
   /// The text last saved in the open editor; nil if there is none, or if it is unreadable.

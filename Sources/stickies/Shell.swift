@@ -126,7 +126,7 @@ struct Limit: ParsableArguments {
 /// A syntax error in the value of `--sort`.
 struct UnreadableSort: Error { let cause: PredicateSyntaxError }
 
-/// Shared by the commands: finds objects that a user names, commits and reads back.
+/// Helpers of the commands: finding objects that a user names, committing and reading back.
 @MainActor
 struct Shell {
   let client: GraphClient

@@ -18,7 +18,8 @@ struct BoardRegion: Hashable {
   /// Whether the region contains the complete visible area.
   func covers(_ seen: Rect) -> Bool { seen.isEmpty || cells.intersection(seen) == seen }
 
-  /// Whether the region need not be replaced: it contains the visible area and a quarter of a screen around it.
+  /// Whether the region contains the visible area and a quarter of a screen around it. If so, it need not be
+  /// replaced.
   func serves(_ seen: Rect) -> Bool {
     covers(
       Rect(

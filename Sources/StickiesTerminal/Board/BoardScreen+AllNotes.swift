@@ -73,7 +73,7 @@ extension BoardScreen {
     return listener
   }
 
-  /// Updates the count of selected notes after commits, or drops `allNotes` if not all are selected; once per turn.
+  /// Updates the count of selected notes after commits; once per turn. Drops `allNotes` if not all are selected.
   func recountAll() {
     guard let allNotes else { return }
     if mode.selection.isAll {

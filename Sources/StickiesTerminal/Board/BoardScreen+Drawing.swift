@@ -135,7 +135,7 @@ extension BoardScreen {
 
   // MARK: - Bars
 
-  /// The frame of the dots that show the current board: in the menu bar, between the titles and the button.
+  /// The frame of the dots for the boards: in the menu bar, between the titles and the button.
   var dotsFrame: Rect {
     let end = application.screenSize.width - (editFrame.isEmpty ? 0 : Self.editColumns)
     let titles = MenuBarView(application.menuBar).titlesWidth

@@ -3,8 +3,8 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Changes of all notes of a large board that no batch can make, because each note gets a different value. The notes
-/// are read, changed and saved a thousand at a time, in several commits that are one undo step, unless another change
+/// Changes of all notes of a large board that no batch can make: each note gets a different value. The notes are
+/// read, changed and saved a thousand at a time, in several commits that are one undo step, unless another change
 /// intervenes, which gets a step of its own. After a cancel, the notes changed so far stay changed.
 extension BoardScreen {
   private static let changedAtOnce = 1_000

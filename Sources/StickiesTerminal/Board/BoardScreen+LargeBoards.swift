@@ -14,7 +14,8 @@ extension BoardScreen {
   /// The visible area of the board, in cells.
   var seen: Rect { Rect(origin: page.scroll, size: canvas.size) }
 
-  /// Requests the visible notes that are not loaded; once per turn, and before showing a note without a window.
+  /// Requests the visible notes that are not loaded. Called once per turn, and before showing a note without a
+  /// window.
   func lookAround() {
     recountAll()
     guard let part = page.part else { return }

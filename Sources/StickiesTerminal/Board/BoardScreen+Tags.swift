@@ -7,7 +7,8 @@ extension BoardScreen {
   /// Maximum length of a tag, in bytes of UTF-8; the model's own limit.
   static let maximumTag = 200
 
-  /// Asks for a tag and toggles it: it is removed if all target notes have it, and otherwise added to the others.
+  /// Asks for a tag and toggles it. The tag is removed if all target notes have it, and otherwise added to the
+  /// others.
   func askForTag() {
     guard linkIsOpen, hasTargets else { return }
     tagNames.ask()

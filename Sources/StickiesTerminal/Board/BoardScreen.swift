@@ -74,7 +74,7 @@ final class BoardScreen: ApplicationDelegate {
   var waitingQuestions = [QuestionText]()
   /// The last cut or copied text, from any note.
   var clipboard = ""
-  /// Texts of edited notes that the server does not have yet, and the notes whose text was offered in a question.
+  /// Edited texts that the server does not have yet, and the notes whose text was offered in a question.
   var written = [ObjectID: String]()
   var offered = Set<ObjectID>()
   var mode = EditMode<ObjectID>()
@@ -127,7 +127,7 @@ final class BoardScreen: ApplicationDelegate {
   /// The selection of all notes of a large board except some, and whether these notes are being changed.
   var allNotes: AllNotes?
   var isChangingAll = false
-  /// The name of the change that visits each of them, and the changes requested meanwhile under the same name.
+  /// The name of the change in progress, and the changes requested meanwhile under the same name.
   var eachUnderWay: (name: String, behind: [(Note) -> Void])?
   /// The progress of that change, and whether a quitting user has been warned about the rest.
   var eachSoFar: (done: Int, total: Int)?

@@ -22,7 +22,7 @@ final class NoteController: WindowController, WindowControlling {
   /// The note that is edited here. Retained, not looked up: just after its insert was answered, the context knows it
   /// by the new id and this controller by the old one, and text typed in between must reach it.
   var edited: Note?
-  /// Follows the edited note after it has left the board or the filter; nil while it has not.
+  /// Follows the edited note after it has left the board; nil while it has not.
   var elsewhere: NoteElsewhere?
   /// The editor's text from before it took over a remote change, with later typing. Kept until the save in flight is
   /// answered.

@@ -100,8 +100,8 @@ struct BoardLink {
   var stop: () -> Void
   /// Writes texts that could not be saved into a file and returns its path; nil if that failed.
   var keep: (_ texts: [String]) -> String?
-  /// Opens a text in another program and returns the edited text or the failure. Called again if the program saves
-  /// more after `leaveEditor`.
+  /// Opens a text in another program; `done` receives the edited text or the failure. It is called again if the
+  /// program saves more after `leaveEditor`.
   var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
   /// Takes what the open program has saved so far, without waiting for it.
   var leaveEditor: () -> Void

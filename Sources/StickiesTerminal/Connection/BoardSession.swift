@@ -51,7 +51,7 @@ public final class BoardSession {
   private(set) var screen: BoardScreen?
   private var alarm: Task<Void, Never>?
   private var memoryTimer: TimerID?
-  /// How long no request may have been answered before freed memory is returned to the system, in milliseconds.
+  /// Time without answers after which freed memory is returned to the system, in milliseconds.
   private static let quietMilliseconds: Int64 = 1_000
   private var isTurnAsked = false
 

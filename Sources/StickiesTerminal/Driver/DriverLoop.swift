@@ -82,7 +82,7 @@ struct DriverLoop {
     }
   }
 
-  /// Restores the terminal, suspends the program, and takes over the terminal again when the program resumes.
+  /// Restores the terminal, suspends the program, and takes over the terminal when it resumes.
   mutating func stop() {
     leave()
     SignalPipe.stop()

@@ -9,7 +9,8 @@ enum SignalPipe {
   /// A byte that only wakes the driver.
   static let wake: UInt8 = 0
 
-  /// The ends of the pipe, created with the first driver and never closed, because a handler may run at any time.
+  /// The ends of the pipe. They are created with the first driver and never closed, because a handler may run at any
+  /// time.
   private static let ends: (read: CInt, write: CInt) = {
     var pair: [CInt] = [-1, -1]
     pipe(&pair)

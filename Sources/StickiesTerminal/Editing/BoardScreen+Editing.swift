@@ -4,7 +4,7 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// Opening and closing the editor of a note, and saving its text when the note disappears during editing.
+/// Opening and closing the editor of a note, and keeping its text if the note disappears.
 extension BoardScreen {
   /// Whether a note may be changed; a locked one needs unlocking first, which a message explains.
   func mayChange(_ note: Note) -> Bool {
@@ -44,7 +44,7 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// Scrolls the board as little as possible to show the editor's cursor: a note may extend beyond the screen.
+  /// Scrolls the board as little as possible to show the editor's cursor. A note may extend beyond the screen.
   func showCursor(of controller: NoteController) {
     guard let editor = controller.editor, !TooSmall.isTooSmall(application.screenSize) else { return }
     let text = NoteView.textFrame(in: controller.lastFrame.clamped)

@@ -28,7 +28,7 @@ extension BoardScreen {
     }
   }
 
-  /// Saves now, even while another save is unanswered; at the end of a gesture, so that it is one undo step.
+  /// Saves now, even while another save is unanswered. Called at the end of a gesture, so that it is one undo step.
   func save() {
     // The answer belongs to the board that was shown then.
     let page = page
@@ -117,7 +117,7 @@ extension BoardScreen {
       return false
     }
     refusedInARow += 1
-    // For a conflict, these violations name required references whose destination another client deleted.
+    // For a conflict, all violations concern required references whose destination another client deleted.
     let destinations = refusal.violations.filter { $0.commonRule == .destination || refusal.code == .conflict }
     var isSettled =
       refusal.code == .conflict ? false : setAside(refusal.violations.filter { $0.commonRule != .destination })

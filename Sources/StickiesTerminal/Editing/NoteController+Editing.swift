@@ -76,7 +76,7 @@ extension NoteController {
     window.setNeedsDisplay()
   }
 
-  /// Updates the common text, which separates local from remote edits if the note is deleted and restored. While remote
+  /// Updates the common text. It separates local from remote edits if the note is deleted and restored. While remote
   /// edits are not adopted, or a save is unanswered, the previous common text remains valid.
   func rememberCommon() {
     guard let editor, let screen, !isLost, !screen.unsent.isOnItsWay(id) else { return }

@@ -30,7 +30,7 @@ extension BoardScreen {
 
   // MARK: - The list
 
-  /// The rows of the past list, with the note of each row that is not a heading; nil while the present is shown.
+  /// The rows of the past list, with their notes; nil while the present is shown. Headings have no note.
   private var pastRows: [(row: ListRow, note: PastNote?)]? {
     guard let past = history?.past, past.shown != nil else { return nil }
     let notes = past.notes.sorted {
@@ -52,7 +52,7 @@ extension BoardScreen {
     ) { rows[$0].row }
   }
 
-  /// Handles the mouse over the past list or its edge: a click scrolls to a note, nothing can be selected.
+  /// Handles the mouse over the past list or its edge. A click scrolls to a note; nothing can be selected.
   func pastListMouse(_ mouse: MouseEvent) -> Bool {
     if list.isResizing { return resizeList(mouse) }
     let frame = listFrame

@@ -186,7 +186,7 @@ extension BoardScreen {
       to: ResultsWindow(offset: max(0, rows.lowerBound - BoardPart.listRows / 2), limit: BoardPart.listRows))
   }
 
-  /// Changes the width of the list, starting from its actual width, which may be smaller than the stored one.
+  /// Changes the width of the list. It starts from the actual width, which may be smaller than the stored one.
   func widenList(by step: Int) {
     let most = application.screenSize.width - ListPlace.leastCanvas
     list.width = max(ListPlace.leastWidth, min(listFrame.size.width + step, most))

@@ -11,7 +11,7 @@ enum ListLine: Hashable {
   var id: ObjectID? { if case .note(let id) = self { id } else { nil } }
 }
 
-/// Scroll position and layout of the list beside the canvas; local to this client, kept while the list is closed.
+/// Scroll position and layout of the list beside the canvas. Local to this client, and kept while the list is closed.
 struct ListPlace {
   /// Initial and minimum width, in columns.
   static let width = 30

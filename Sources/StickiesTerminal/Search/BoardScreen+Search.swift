@@ -5,7 +5,7 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// Shows the result of a search on the board: notes that it does not match are hidden from the screen only.
+/// Shows the result of a search on the board. Notes that it does not match are hidden from the screen only.
 ///
 /// If the user only browses the result, by Tab or scrolling, closing the search restores focus and scroll position.
 /// After Return, a click or an edit, the board stays at that note.

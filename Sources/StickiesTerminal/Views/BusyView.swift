@@ -1,7 +1,7 @@
 import TerminalCells
 
-/// Draws a message with a spinner in the middle of a view, and dims the view beneath, which stays readable. Its owner
-/// keeps one instance and updates it.
+/// Draws a message with a spinner over a view, and dims the view, which stays readable. Its owner keeps one instance
+/// and updates it.
 public final class BusyView {
   /// A description of what is in progress.
   public var message: String

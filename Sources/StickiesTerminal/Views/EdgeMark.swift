@@ -1,6 +1,6 @@
 import TerminalCells
 
-/// A mark at the edge of a canvas for notes that lie outside in that direction, so that every note can be found.
+/// A mark at the edge of a canvas for notes that lie outside in that direction. Every note can thus be found.
 struct EdgeMark: Hashable {
   /// The cells of the mark.
   let frame: Rect

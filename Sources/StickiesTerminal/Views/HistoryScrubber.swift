@@ -1,6 +1,6 @@
 import TerminalCells
 
-/// Draws the track of a board's history, with a thumb at the shown revision and its time and author below.
+/// Draws the track of a board's history, with a thumb at the shown revision. Its time and author are below.
 public struct HistoryScrubber: Hashable, Sendable {
   /// A part that can be clicked.
   public enum Part: Hashable, Sendable {

@@ -103,7 +103,7 @@ public struct MenuBarView {
     return Size(width: max(16, titles + keys + 9), height: menu.items.count + 2)
   }
 
-  /// Draws the bar in the first row of `frame`, and the open menus below it; `frame` should be the whole screen.
+  /// Draws the bar in the first row of `frame`, and the open menus below it. `frame` should be the whole screen.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let clip = clip.intersection(frame)

@@ -8,7 +8,7 @@ public struct ToolBarView: Hashable, Sendable {
     public var title: String
     /// The key of the same command.
     public var key: String
-    /// Whether the command acts on the selection: the title then has the count, and the button is disabled at zero.
+    /// Whether the command acts on the selection. If so, the title has the count, and the button is disabled at zero.
     public var actsOnSelection: Bool
 
     /// Creates a button.

@@ -76,7 +76,7 @@ struct Lower: AsyncParsableCommand {
 }
 
 extension OneNote {
-  /// Sets the stacking order to one above the highest of the other notes on the board, or one below the lowest.
+  /// Moves the note one above the highest of the other notes on the board, or one below the lowest.
   @MainActor
   fileprivate func pile(onTop: Bool) async throws {
     try await commit { shell, note in

@@ -123,7 +123,7 @@ struct EditCommand: AsyncParsableCommand {
     }
   }
 
-  /// Sends only the difference to the text that was read, so that concurrent edits of other clients are kept.
+  /// Sends only the difference to the text that was read, so that concurrent edits are kept.
   @MainActor
   private func save(
     _ new: String, _ note: ObjectImage, _ old: String, _ property: Property, _ shell: Shell

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// An unknown subcommand, reported before the argument parser takes the word for an argument of another command.
+/// An unknown subcommand. Reported before the argument parser takes the word for an argument of another command.
 struct UnknownCommand: Error, CustomStringConvertible {
   let description: String
 

@@ -120,7 +120,8 @@ enum Probe {
     return code
   }
 
-  /// The kind of program that listens, by its greeting or its answer to an HTTP request; nil if it sends nothing.
+  /// The kind of program that listens; nil if it sends nothing. Derived from its greeting or its answer to an HTTP
+  /// request.
   static func greeting(of address: ServerAddress) -> String? {
     let (descriptor, code) = open(address)
     guard code == nil else { return nil }

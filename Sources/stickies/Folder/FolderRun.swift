@@ -183,7 +183,7 @@ struct FolderRun {
 
   // MARK: - Interrupted runs
 
-  /// Checks that the folder was written from this store and that the store still has that revision in its past.
+  /// Checks that the folder was written from this store, and that the store still has that past.
   private func verify(_ list: FolderList) async throws {
     let advice = "export into another folder, and bring your edits over by hand"
     let status = try await shell.client.status()

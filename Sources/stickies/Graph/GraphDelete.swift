@@ -15,7 +15,8 @@ extension GraphCommand {
         """,
       discussion: "All in one commit, all or none; more than \(Self.objectsInOneCommit) by --where in several.")
 
-    /// Large, because the deny rule is evaluated per transaction: related objects should be deleted together.
+    /// Maximum number of objects per commit. It is large because the deny rule is evaluated per transaction, so that
+    /// related objects should be deleted together.
     static let objectsInOneCommit = 100_000
 
     @OptionGroup var options: Options

@@ -130,7 +130,7 @@ extension Refusal {
   }
 }
 
-/// The destination of an export: standard output, or a file that gets its name only when it is complete.
+/// The destination of an export: standard output or a file. The file gets its name only when it is complete.
 private final class ExportTarget {
   private let name: String?
   /// The file with symbolic links resolved.

@@ -166,7 +166,7 @@ extension GraphCommand {
   }
 }
 
-/// The printed properties of each object, by name: subentities have properties that their parent does not have.
+/// The printed properties of each object, by name. Subentities have properties that their parent does not have.
 struct Columns {
   /// The properties of the option; nil without it.
   let chosen: [String]?

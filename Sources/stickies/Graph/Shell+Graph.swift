@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Shared by the generic commands: finds objects that a user names in a model that this program does not know.
+/// Helpers of the generic commands. They find objects that a user names in a model unknown to this program.
 extension Shell {
   /// The entity with a name.
   /// - Throws: a refusal that suggests the nearest name.
@@ -164,7 +164,7 @@ extension Shell {
   /// same time.
   func base(of image: ObjectImage) -> Revision { max(image.revision, client.welcome?.head.revision ?? 0) }
 
-  /// Reports inserts that were merged with existing objects with the same unique key but different values.
+  /// Reports inserts that were merged into existing objects with the same unique key but other values.
   func tellMet(_ saved: Saved) {
     let met = saved.committed.conflicts.filter { $0.kind == .unique }
     for conflict in met.prefix(Self.maximumMetLines) {

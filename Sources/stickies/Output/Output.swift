@@ -74,7 +74,7 @@ struct Output {
     }
   }
 
-  /// One line for a change of a commit, also if the daemon omitted the object because the commit is too large.
+  /// One line for a change of a commit. The daemon may have omitted the object because the commit is too large.
   func line(_ change: Delta.Change) -> String {
     if let image = change.object { return line(image) }
     return "\(model.entity(change.id.entity)?.name ?? "object") \(change.id.description.prefix(8))"

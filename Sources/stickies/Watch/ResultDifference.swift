@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// The difference between two results of a query, for commits that are too large to be delivered as changes.
+/// The difference between two results of a query. Used for commits that are too large to be delivered as changes.
 struct ResultDifference {
   /// Inserted and updated objects in the order of the new result, then removed objects by id.
   private(set) var changes = [Delta.Change]()

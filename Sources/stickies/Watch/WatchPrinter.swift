@@ -31,7 +31,7 @@ final class WatchPrinter {
   private(set) var silent = Set<QueryID>()
   /// Entity and predicate of each query, except a window's.
   private(set) var queries = [QueryID: (entity: Entity, predicate: GraphPredicate)]()
-  /// Queries whose previous objects are not all known, because they began at a revision that can't be read.
+  /// Queries whose previous objects are not all known. They began at a revision that can't be read.
   var unknown = Set<QueryID>()
   let client: GraphClient
 
@@ -119,7 +119,7 @@ final class WatchPrinter {
   }
 
   /// The token of a revision, with the fingerprint of its commit from the log. A revision alone does not prove a
-  /// shared history. For the newest revision it is the head's token.
+  /// shared history. The newest revision has the head's token.
   static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
     if revision == head.revision { return head }
     if revision == 0 {
