@@ -3,24 +3,25 @@ import FoundationEssentials
 import Glibc
 import GraphModel
 
-/// `$VISUAL`, else `$EDITOR`, else vi, on a temporary file. The file stays until what was written in it is safe.
+/// Runs `$VISUAL`, else `$EDITOR`, else vi, on a temporary file. The file is kept until its text is saved.
 struct Editor {
   let text: String
   private let directory: String
 
-  /// The file of an editor that is open, or that has ended with a text which nobody has taken care of.
+  /// The file of an editor that is open, or that has ended with a text that is not saved yet.
   @MainActor static var openFile: String? { openDirectory.map(file) }
   @MainActor private static var openDirectory: String?
-  /// What it was opened with.
+  /// The text that the editor was opened with.
   @MainActor private static var openText = ""
 
-  /// Files of editors that returned at once; what they save later stays there.
+  /// Files of editors that returned at once; texts saved in them later stay there.
   @MainActor private(set) static var leftFiles = [String]()
 
-  /// An editor that returns sooner, and has not written the file, has handed it to a window that is still open.
+  /// Minimum time of a session. An editor that returns sooner, without writing the file, has passed it to a window
+  /// that is still open.
   static let briefestUse = Duration.seconds(2)
 
-  /// What is saved in the editor that is open; nil for none, and for what can't be read.
+  /// The text last saved in the open editor; nil if there is none, or if it is unreadable.
   @MainActor static var savedText: String? {
     openFile.flatMap { try? contents(of: $0, opened: openText) }
   }
@@ -32,18 +33,18 @@ struct Editor {
     guard var edited = String(validating: bytes, as: UTF8.self) else {
       throw Refusal(.invalid, "the text in \(file) is not UTF-8; the note is as it was")
     }
-    // Editors end a file with a newline that nobody typed.
+    // Editors end a file with a newline that the user did not type.
     if edited.hasSuffix("\n"), !text.hasSuffix("\n") { edited.removeLast() }
     return edited
   }
 
-  /// Where the text is, should it be needed once more.
+  /// The file with the text.
   var file: String { Self.file(in: directory) }
 
   private static func file(in directory: String) -> String { directory + "/note.md" }
 
-  /// Lets a person edit `text`. The editor has the terminal; the connection is kept alive meanwhile, for the main actor
-  /// goes on.
+  /// Opens `text` in the editor, which gets the terminal. The main actor is not blocked, so the connection stays
+  /// alive.
   @MainActor
   static func edit(_ text: String) async throws -> Editor {
     let editor = command(ProcessInfo.processInfo.environment)
@@ -52,8 +53,8 @@ struct Editor {
     guard FileManager.default.createFile(atPath: file, contents: Data(text.utf8)) else {
       throw Refusal(.unavailable, "\(file) can't be written")
     }
-    // The variable may hold arguments; the file's name is quoted. `system` leaves the editor in our process group, or the
-    // terminal would stop it.
+    // The variable may contain arguments; the file's name is quoted. `system` leaves the editor in our process group,
+    // because otherwise the terminal would stop it.
     let quoted = "'" + file.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     (openDirectory, openText) = (directory, text)
     let (state, start) = (FileState(file), ContinuousClock.now)
@@ -81,7 +82,7 @@ struct Editor {
     ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.allSatisfy(\.isWhitespace) } ?? "vi"
   }
 
-  /// The same editor with the option that makes it wait, or one that is known to have it.
+  /// The same editor with the option that makes it wait, or one that is known to have such an option.
   private static func waiting(_ editor: String) -> String {
     let name = editor.split(separator: " ").first?.split(separator: "/").last.map(String.init) ?? ""
     switch name {
@@ -92,14 +93,14 @@ struct Editor {
     }
   }
 
-  /// What tells whether a file was written: an editor may write it in place or put another one there.
+  /// Detects whether a file was written: an editor may write it in place or replace it.
   private struct FileState: Equatable {
     let inode: ino_t
     let size: off_t
     let seconds: Int
     let nanoseconds: Int
 
-    /// - Returns: nil for a file that is gone.
+    /// - Returns: nil if the file does not exist.
     init?(_ file: String) {
       var status = stat()
       guard stat(file, &status) == 0 else { return nil }
@@ -108,18 +109,18 @@ struct Editor {
     }
   }
 
-  /// A new one that nobody else can look into. Its name is short: on a narrow terminal it is to be read whole.
+  /// Creates a private temporary directory. Its name is short so that it fits on a narrow terminal.
   private static func directory(in parent: String) throws -> String {
     var template = Array("\(parent)/stickies-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Refusal(.unavailable, "\(parent) can't be written") }
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The text is on the daemon's disk.
+  /// Removes the file after its text was committed.
   @MainActor
   func discard() { Self.discard(directory) }
 
-  /// The same of the text of the last editor.
+  /// Removes the file of the last editor.
   @MainActor
   static func discardLast() {
     if let openDirectory { discard(openDirectory) }

@@ -5,14 +5,14 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// How a command ends when it does not end well: a sentence or JSON on standard error, and an exit code.
+/// The end of a failed command: a message or JSON on standard error, and an exit code.
 enum Failure {
   static let refused: Int32 = 2
   static let notFound: Int32 = 4
   static let usage: Int32 = 64
   static let noDaemon: Int32 = 69
 
-  /// What is told of an error: to a program with the code and the members, to a person with the message alone.
+  /// The description of an error: JSON output has the code and the members, text output only the message.
   struct Report {
     var code: String
     var message: String
@@ -20,7 +20,8 @@ enum Failure {
     var members = [JSON.Member]()
   }
 
-  /// - Parameter command: the one that ran; nil where the error came before, and says itself how it is written.
+  /// Reports an error and exits.
+  /// - Parameter command: the command that ran; nil if the error occurred before, and includes the usage itself.
   static func exit(_ error: any Error, of command: (any ParsableCommand.Type)?, json: Bool) -> Never {
     if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
     if let report = report(error) {
@@ -30,12 +31,12 @@ enum Failure {
     let code = StickiesCommand.exitCode(for: error)
     if code == .success {
       let arguments = Array(CommandLine.arguments.dropFirst())
-      // What is for programs, too, is no help.
+      // Output for programs gets no examples.
       let isNoHelp = arguments.contains("--version") || arguments.contains("--experimental-dump-help")
       let text = StickiesCommand.fullMessage(for: error)
       printed(isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + Examples.text(for: arguments))
     } else {
-      // A program wants the sentence; how a command is written is for people.
+      // JSON output has only the message; the usage is for users.
       var text = json ? StickiesCommand.message(for: error) : explained(error, of: command)
       if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
       if command == nil, let hint = dashHint(CommandLine.arguments, text) {
@@ -47,7 +48,7 @@ enum Failure {
     Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
   }
 
-  /// What is added where a word that begins with a dash was meant as a text or a name; nil elsewhere.
+  /// A hint for a text or name that begins with a dash and was taken for an option; nil if there is none.
   private static func dashHint(_ arguments: [String], _ message: String) -> String? {
     let words = arguments.prefix { $0 != "--" }
     guard let command = words.dropFirst().first, ["add", "search", "tag", "untag", "board"].contains(command),
@@ -56,26 +57,26 @@ enum Failure {
     return "; a text that begins with - stands behind --: stickies \(command) -- \"- milk\""
   }
 
-  /// Whether a word begins with a dash and the usage that a message shows has no such option.
+  /// Whether a word begins with a dash and is not an option in the usage that a message contains.
   private static func isNoOption(_ word: String, of message: String) -> Bool {
     word.hasPrefix("-") && word != "-" && !message.contains("[\(word)]") && !message.contains("[\(word) ")
   }
 
-  /// Prints what is no object of the graph: help, versions, scripts, candidates.
+  /// Prints text that is not an object of the graph: help, versions, scripts, candidates.
   static func printed(_ text: String) {
     StandardOutput.write(text) { tell(Report(code: "failed", message: $0, exit: 1), json: false) }
   }
 
-  /// The sentence, and how the command is written.
+  /// The message and the usage of the command.
   private static func explained(_ error: any Error, of command: (any ParsableCommand.Type)?) -> String {
     guard let command, error is ValidationError else { return StickiesCommand.fullMessage(for: error) }
     let usage = StickiesCommand.usageString(for: command).replacing("\n", with: "\n       ")
-    // It begins with the command's words: `stickies open [<board>]`.
+    // The usage begins with the command's words: `stickies open [<board>]`.
     let name = usage.split(separator: " ").prefix { $0.first?.isLetter == true }.joined(separator: " ")
     return "\(StickiesCommand.message(for: error))\nUsage: \(usage)\n  See '\(name) --help' for more information."
   }
 
-  /// A script that repeats what may have been done has it twice.
+  /// Marks an unknown outcome in JSON: a script that repeats the command could apply it twice.
   static func outcome(of refusal: Refusal) -> [JSON.Member] {
     refusal == GraphClient.unknownOutcome ? [.init("outcome", .string("unknown"))] : []
   }
@@ -127,18 +128,18 @@ enum Failure {
       let members = [JSON.Member("code", .string(report.code)), .init("message", .string(report.message))]
       return StandardError.write(JSON.object([.init("error", .object(members + report.members))]).text)
     }
-    // A sentence may quote a note or a name: neither may command the terminal.
+    // The message may quote a note or a name, whose control characters must not reach the terminal.
     let lines = report.message.split(separator: "\n", omittingEmptySubsequences: false)
     StandardError.write("stickies: " + lines.map { TextTable.visible(String($0)) }.joined(separator: "\n"))
   }
 }
 
-/// An error that knows how it is told.
+/// An error with its own report.
 protocol ReportedError: Error {
   var report: Failure.Report { get }
 }
 
-/// Somebody takes the connection, and does not say welcome on it.
+/// The address accepts connections but does not send a welcome.
 struct NoWelcome: ReportedError, CustomStringConvertible {
   let reason: String
 
@@ -151,7 +152,7 @@ struct NoWelcome: ReportedError, CustomStringConvertible {
   }
 }
 
-/// An id's beginning that fits several objects.
+/// A prefix of an id that matches several objects.
 struct AmbiguousID: ReportedError {
   struct Candidate {
     var id: ObjectID
@@ -160,9 +161,9 @@ struct AmbiguousID: ReportedError {
   }
 
   let prefix: String
-  /// Those that are listed.
+  /// The objects that are listed.
   let candidates: [Candidate]
-  /// There are others that are not.
+  /// Whether there are more objects than are listed.
   let hasMore: Bool
 
   var report: Failure.Report {

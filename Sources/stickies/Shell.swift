@@ -22,7 +22,7 @@ struct Options: ParsableArguments {
   @Option(parsing: .unconditional, help: "Colors and styles; auto wants a terminal and no NO_COLOR.")
   var ansi: ANSI = .auto
 
-  /// What `--server` says; nil without it.
+  /// The address of `--server`; nil without it.
   var address: ServerAddress? {
     get throws(ServerAddress.ParseError) {
       guard let server else { return nil }
@@ -30,7 +30,7 @@ struct Options: ParsableArguments {
     }
   }
 
-  /// Runs `body` with a connection and closes it. A one-shot command is a fresh replica.
+  /// Runs `body` with a connection and closes it. Each command is a new replica.
   @MainActor
   func withShell(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
     let address = try address
@@ -38,7 +38,7 @@ struct Options: ParsableArguments {
     do {
       client = try await connecting { try await Stickies.connect(to: address, reconnects: reconnects) }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
-      // Of another model; or of another protocol, of which the daemon says what to do.
+      // The refusal concerns the model; one that concerns the protocol has advice of its own.
       guard let any = try? await Stickies.connectToAnyModel(at: address, reconnects: false) else { throw refusal }
       await any.close()
       throw Refusal(
@@ -49,7 +49,7 @@ struct Options: ParsableArguments {
     try await run(client, body)
   }
 
-  /// The same with a daemon of any model; refusals are told with the names of that model.
+  /// Runs `body` with a daemon of any model; refusals use the names of that model.
   @MainActor
   func withGraph(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
     let address = try address
@@ -59,8 +59,8 @@ struct Options: ParsableArguments {
     }
   }
 
-  /// History is told in this program's own words where the daemon knows its model, through a lens, too; elsewhere, and for
-  /// `stickies graph`, in the daemon's.
+  /// Runs a history command with this program's model if the daemon supports it, also through a lens. Otherwise, and
+  /// for `stickies graph`, it uses the daemon's model.
   @MainActor
   func withHistory(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
     guard CommandLine.arguments.dropFirst().first != GraphCommand.configuration.commandName else {
@@ -76,7 +76,7 @@ struct Options: ParsableArguments {
     try await run(client) { shell in try await explaining(shell, body) }
   }
 
-  /// On a terminal a connection that takes a while says so.
+  /// Shows a line on the terminal while a connection takes long.
   @MainActor
   func connecting<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
@@ -90,7 +90,7 @@ struct Options: ParsableArguments {
     }
   }
 
-  /// Tells refusals in the names of the model that is spoken.
+  /// Explains refusals with the names of the connection's model.
   @MainActor
   private func explaining(_ shell: Shell, _ body: (Shell) async throws -> Void) async throws {
     do {
@@ -113,7 +113,7 @@ struct Options: ParsableArguments {
   }
 }
 
-/// A limit; negative numbers are read, so that the answer to one is about numbers.
+/// A limit; negative numbers are parsed, so that the error message is about the number.
 struct Limit: ParsableArguments {
   @Option(name: .customLong("limit"), parsing: .unconditional, help: "At most this many.")
   var number: Int?
@@ -123,15 +123,15 @@ struct Limit: ParsableArguments {
   }
 }
 
-/// What `--sort` was given.
+/// A syntax error in the value of `--sort`.
 struct UnreadableSort: Error { let cause: PredicateSyntaxError }
 
-/// What the commands share: finding what a person names, committing, and reading back.
+/// Helpers of the commands: finding objects that a user names, committing and reading back.
 @MainActor
 struct Shell {
   let client: GraphClient
   let output: Output
-  /// The graph as it was; nil for the present.
+  /// The revision to read; nil for the present.
   var revision: Revision?
 
   var model: Model { client.context.model }
@@ -161,7 +161,7 @@ struct Shell {
     return images
   }
 
-  /// What `--sort` asks for; empty for the order of ids.
+  /// The sort keys of `--sort`; empty for the order of ids.
   func order(_ sort: String, of entity: Entity) throws -> [SortKey] {
     do {
       return sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
@@ -170,16 +170,16 @@ struct Shell {
     }
   }
 
-  /// The digits of a note's number, written alone or as it is printed, `#3`; nil for anything else.
+  /// The digits of a note's number, plain or as in `#3`; nil for anything else.
   nonisolated static func digits(of name: String) -> String? {
     let digits = name.hasPrefix("#") ? String(name.dropFirst()) : name
     return !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? digits : nil
   }
 
-  /// The note of a number, else of the beginning of an id.
+  /// The note with a number, or with a prefix of an id.
   func note(_ name: String) async throws -> ObjectImage {
     if let digits = Self.digits(of: name) {
-      // A number that no integer holds is no note's.
+      // No note has a number beyond 64 bits.
       guard let number = Int64(digits) else { throw Refusal(.notFound, "there is no note number \(digits)") }
       let found = try await images("Note", where: .equal(property("Note", "number"), .integer(number)))
       guard let note = found.first else { throw Refusal(.notFound, "there is no note number \(number)") }
@@ -195,15 +195,15 @@ struct Shell {
     return try await object(prefix, of: [entity], called: entity.lowercased())
   }
 
-  /// The one object of these entities whose id begins so.
-  /// - Parameter noun: what there is none of when there is none.
+  /// The one object of these entities whose id has a prefix.
+  /// - Parameter noun: the noun in the message if there is none.
   func object(_ prefix: String, of entities: [String], called noun: String) async throws -> ObjectImage {
     let beginning = GraphPredicate.comparison(
       .init(.one, GraphPredicate.Path(end: .identifier), .beginsWith, .value(.string(prefix))))
     var found = [ObjectImage]()
     for entity in entities where found.count <= 10 {
-      // A whole id is looked up. Its beginning has no index: ids lie in the order of their times, and their text begins
-      // with the random half.
+      // A complete id is looked up. A prefix has no index: ids are ordered by time, but their text begins with the
+      // random half.
       let number = model.entity(named: entity)?.number ?? 0
       let predicate = UniqueID(prefix).map { .identifiers([ObjectID(key: $0, entity: number)]) } ?? beginning
       found += try await images(entity, where: predicate, limit: 11)
@@ -220,7 +220,7 @@ struct Shell {
     return image
   }
 
-  /// A board by its name, else by the beginning of its id.
+  /// A board by its name, otherwise by a prefix of its id.
   func board(_ name: String) async throws -> ObjectImage {
     if let board = try await images("Board", where: .equal(property("Board", "name"), .string(name))).first {
       return board
@@ -242,8 +242,8 @@ struct Shell {
     )
   }
 
-  /// What tells an object from others of its kind, for a person: its text, name or title, else the first of its strings
-  /// that says something, else the first of its other attributes that do.
+  /// A short description of an object for users. It is the object's text, name or title, otherwise its first
+  /// non-empty string, otherwise the first two of its other non-null attributes.
   func title(_ image: ObjectImage) -> String {
     guard let entity = model.entity(image.id.entity) else { return "" }
     let texts = entity.attributes.filter { [.string, .text].contains($0.attribute?.kind) }
@@ -283,7 +283,7 @@ struct Shell {
     let permanent = saved.committed.identities.first { $0.temporary == id }?.permanent ?? id
     if let lost = saved.committed.conflicts.first(where: { $0.kind == .deleted && $0.id == permanent }) {
       let who = lost.author.isEmpty ? "someone" : lost.author
-      // The conflict names who brought it back, the last to have a hand in it.
+      // For a restored object, the conflict names the author of the restore, as the last change.
       let isBack = await deletion(of: permanent)?.0.revival != nil
       throw Refusal(
         .conflict,
@@ -291,7 +291,7 @@ struct Shell {
         conflicts: [lost])
     }
     if let image = saved.objects.first(where: { $0.id == permanent }) { return image }
-    // Nothing changed, or the reply could not hold it.
+    // Nothing changed, or the object did not fit into the reply.
     let name = model.entity(permanent.entity)?.name ?? ""
     guard let image = try await images(name, where: .identifiers([permanent])).first else {
       throw Refusal(.notFound, "it has been deleted meanwhile")
@@ -303,7 +303,7 @@ struct Shell {
     try await record(of: client.commit(ids.map { Change(.delete, $0) }, policy: .objectTrump))
   }
 
-  /// The commit that a save made, as the log has it.
+  /// The commit of a save, as the log has it.
   func record(of saved: Saved) async throws -> CommitEntry {
     let revision = saved.committed.revision
     do {
@@ -311,13 +311,12 @@ struct Shell {
       guard let entry = entries.first else { throw Refusal(.unavailable, "the log does not hold it") }
       return entry
     } catch let refusal as Refusal {
-      // Whoever takes this for a failure does it twice.
+      // The message must not suggest a retry, which would commit twice.
       throw Refusal(refusal.code, "revision \(revision) is committed, but not to be told: \(refusal.message)")
     }
   }
 
-  /// Inserts of the tags with these names, to be named by the result; a tag that is there is used as it is, which the
-  /// trump policies take care of.
+  /// Inserts of tags with these names and their ids; the trump policies merge them with existing tags.
   func tags(_ names: [String], first: UInt64) -> (changes: [Change], ids: [ObjectID]) {
     var changes = [Change]()
     for (offset, name) in names.enumerated() {
@@ -328,7 +327,7 @@ struct Shell {
   }
 }
 
-/// Text from an argument, from standard input for `-`.
+/// Reads text from an argument, or from standard input for `-`.
 enum TextInput {
   static func read(_ argument: String) throws -> String {
     guard argument == "-" else { return argument }
@@ -339,7 +338,7 @@ enum TextInput {
       throw Refusal(.invalid, "standard input is not UTF-8")
     }
     if text.hasSuffix("\n") { text.removeLast() }
-    // A command in front of the pipe that fails says nothing; its silence is no text.
+    // Empty input usually means that the command before the pipe failed.
     guard !text.isEmpty else {
       throw Refusal(
         .invalid, "standard input is empty, and nothing is written; for an empty text give \"\" instead of -")

@@ -26,12 +26,12 @@ struct StickiesCommand: AsyncParsableCommand {
     ])
 
   static func main() async {
-    // A closed pipe is told by the write; NIO ignores the signal in any case.
+    // A closed pipe is reported by the write; NIO ignores the signal in any case.
     signal(SIGPIPE, SIG_IGN)
     StandardOutput.reserveDescriptors()
     let arguments = Coordinates.protected(Array(CommandLine.arguments.dropFirst()))
     let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
-    // Whose error it is once it runs; before that the argument parser knows it.
+    // The command to which an error belongs; before it runs, the argument parser knows it.
     var running: (any ParsableCommand.Type)?
     do {
       try UnreadableCommandLine.check()
@@ -50,8 +50,8 @@ struct StickiesCommand: AsyncParsableCommand {
   }
 }
 
-/// Coordinates may be negative: `move 3 -10,20`. The argument parser would take `-10,20` for options, so such words are
-/// marked before it sees them where a point or a size can stand, and unmarked where it is read.
+/// Coordinates may be negative: `move 3 -10,20`. The argument parser would take `-10,20` for options, so such words
+/// are marked before parsing where a point or a size can occur, and the mark is removed when they are read.
 enum Coordinates {
   private static let mark: Character = "\u{2060}"
 
@@ -73,7 +73,7 @@ enum Coordinates {
     }
   }
 
-  /// Two numbers with the separator between.
+  /// Parses two numbers with a separator.
   static func numbers(_ argument: String, _ separator: Character) -> (Double, Double)? {
     let text = argument.first == mark ? argument.dropFirst() : argument[...]
     let parts = text.lowercased().split(separator: separator, omittingEmptySubsequences: false)
@@ -84,7 +84,7 @@ enum Coordinates {
   }
 }
 
-/// `X,Y`, in points.
+/// A point `X,Y`, in points.
 struct Point: ExpressibleByArgument {
   let x, y: Double
 
@@ -94,7 +94,7 @@ struct Point: ExpressibleByArgument {
   }
 }
 
-/// `WxH`, in points. What is too small or too large the daemon says: it has the model's rules.
+/// A size `WxH`, in points. The daemon checks the limits, which are the model's rules.
 struct Size: ExpressibleByArgument {
   let width, height: Double
 

@@ -2,10 +2,10 @@ import FoundationEssentials
 import GraphModel
 import StickiesKit
 
-/// Texts that no server took, in a file of their own: nobody shall have written them for nothing.
+/// Saves texts that the server did not accept in a file, so that they are not lost.
 enum UnsentTexts {
-  /// Writes them, one behind the other.
-  /// - Returns: the file's path; nil when it can't be written.
+  /// Writes the texts, one after the other.
+  /// - Returns: the file's path; nil if it can't be written.
   static func keep(_ texts: [String]) -> String? {
     let folder = ProcessEnvironment.current.stateDirectory
     let time = Dates.text(Int64(Date().timeIntervalSince1970 * 1_000_000)).filter { $0.isNumber || $0 == "T" }

@@ -63,7 +63,7 @@ extension Command {
   static func scroll(_ step: Step) -> Command { Command("scroll-\(step.rawValue)") }
 }
 
-/// Four ways to go.
+/// A direction of the arrow keys.
 enum Step: String, CaseIterable {
   case left, right, up, down
 
@@ -76,7 +76,7 @@ enum Step: String, CaseIterable {
     }
   }
 
-  /// One step, in columns and rows.
+  /// The offset of one step, in columns and rows.
   var offset: Point {
     switch self {
     case .left: Point(x: -1, y: 0)
@@ -93,7 +93,7 @@ enum BoardMenu {
     Menu("", [.submenu(board), .submenu(note), .submenu(text), .submenu(arrange), .submenu(selection), .submenu(view)])
   }
 
-  /// While the board is shown as it was: what can be done there.
+  /// The menu bar of the history, with the commands that work on a past state of the board.
   static var past: Menu {
     Menu("", [.submenu(pastBoard), .submenu(history), .submenu(pastView)])
   }
@@ -187,7 +187,7 @@ enum BoardMenu {
     Step.allCases.map { item("Scroll \($0.rawValue.capitalizedWord)", .scroll($0), $0.key, .control) }
   }
 
-  // MARK: - In the past
+  // MARK: - History
 
   private static var pastBoard: Menu {
     Menu(
@@ -214,6 +214,6 @@ enum BoardMenu {
 }
 
 extension String {
-  /// The first letter large.
+  /// The string with its first letter in upper case.
   var capitalizedWord: String { prefix(1).uppercased() + dropFirst() }
 }

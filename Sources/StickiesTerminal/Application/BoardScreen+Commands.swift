@@ -2,7 +2,8 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// What each command does, and when it makes sense. While somebody types, only those do that no editor would take.
+/// Registers the commands: what each does and when it is enabled. While a note is edited, only commands whose keys no
+/// editor uses are enabled.
 extension BoardScreen {
   func answerCommands() {
     answerAlways()
@@ -11,7 +12,7 @@ extension BoardScreen {
     answerViews()
   }
 
-  /// A command that makes no sense while an editor is open, so that the editor has its key.
+  /// Registers a command that is disabled while an editor is open, so that the editor gets its key.
   private func board(
     _ command: Command, state: @escaping () -> CommandState = { CommandState() }, _ perform: @escaping () -> Void
   ) {
@@ -36,8 +37,9 @@ extension BoardScreen {
       }, perform)
   }
 
-  /// A key of something that is done to notes, while there is none: what follows would be taken for other commands, so it is
-  /// said.
+  /// Reports that no note is chosen when a key would act on notes. Otherwise the keys that follow would run other
+  /// commands.
+  /// - Returns: whether the key was such a key.
   func tellNoTarget(_ key: KeyEvent) -> Bool {
     let equivalent = KeyEquivalent(key.key, key.modifiers)
     guard editing == nil, !hasTargets, allowsEditing,
@@ -95,7 +97,7 @@ extension BoardScreen {
     }
   }
 
-  /// All of them become what follows the color of the first.
+  /// Gives all target notes the color that follows the color of the first one.
   private func color() {
     let colors = StickiesKit.Color.allCases
     func next(_ note: Note) -> StickiesKit.Color {
@@ -113,10 +115,10 @@ extension BoardScreen {
     }
   }
 
-  /// What each becomes goes by what it was.
+  /// Changes each target note depending on its own values.
   /// - Parameters:
-  ///   - done: what is said of it when it was all of a large board.
-  ///   - inRow: whether it is one step with what was done so to the same notes just before.
+  ///   - done: the past participle in the message about a change of all notes of a large board.
+  ///   - inRow: whether this change joins the undo step of the same change to the same notes just before.
   private func changeEach(
     _ name: String, _ done: String, inRow: Bool = false, _ body: @escaping (Note) -> Void
   ) {
@@ -148,7 +150,7 @@ extension BoardScreen {
     board(.lastNote) { [weak self] in self?.focusFar(by: .max) }
     board(.nextHidden) { [weak self] in self?.showNextHidden() }
     for step in Step.allCases {
-      // With no note in focus the arrows move the board.
+      // Without a focused note the arrow keys scroll the board.
       board(.move(step)) { [weak self] in
         guard let self else { return }
         guard hasTargets else { return scroll(by: step.scroll) }
@@ -168,7 +170,7 @@ extension BoardScreen {
     }
   }
 
-  /// Escape: the innermost thing that is open ends.
+  /// Handles Escape: ends the innermost thing that is open.
   func cancel() {
     if dragged != nil { return takeDragBack() }
     if editing != nil { return endEditing() }
@@ -188,7 +190,8 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// Whether a command is chosen there: what makes no sense in the middle of writing ends it.
+  /// Whether the menu is open. Commands that are disabled while editing can be chosen there; choosing one ends the
+  /// editing.
   private var isMenuOpen: Bool { application.keyWindow is MenuWindow }
 
   func openMenu(_ index: Int = 0) {
@@ -196,7 +199,7 @@ extension BoardScreen {
     beginModal(window)
   }
 
-  /// Performs what was chosen in the menu, which is closed again.
+  /// Performs a command that was chosen in the menu, which is closed by then.
   func perform(chosen command: Command) {
     if application.send(command) { return }
     endEditing()
@@ -205,6 +208,6 @@ extension BoardScreen {
 }
 
 extension Step {
-  /// One step of the board under the screen.
+  /// One scroll step of the board, in cells.
   var scroll: Point { Point(x: offset.x * 8, y: offset.y * 4) }
 }

@@ -2,9 +2,9 @@ import GraphControllers
 import GraphModel
 import TerminalApplication
 
-/// Leaving: what is not on the server is sent first when it can be, and asked about when it can't.
+/// Quitting: unsent changes are sent first if possible; otherwise the user is asked.
 extension BoardScreen {
-  /// Ends what one is in the middle of, and sends it.
+  /// Ends the open gesture and editor, and sends their changes.
   func finishChanges() {
     endGesture()
     link.leaveEditor()
@@ -12,11 +12,11 @@ extension BoardScreen {
     if pacer.isWaiting { save() }
   }
 
-  /// Whether something was sent that has no answer, though nobody chose to lose it.
+  /// Whether sent changes are unanswered and the user has not chosen to discard them.
   var isAwaitingSaves: Bool { unsent.count > 0 && quitting != .quits(discards: true) }
 
-  /// Texts that would be lost with the program, though nobody chose to lose them. What a question has of a note may be on its
-  /// way to the server as well: it counts once.
+  /// Texts that would be lost with the program, except those that the user chose to discard. A text that is both in a
+  /// question and on its way to the server counts once.
   var unsavedTexts: [String] {
     let asked = offered.union(openQuestions.compactMap { $0.subject?.id })
     let changed = isAwaitingSaves ? changedTexts.filter { !asked.contains($0.key) } : [:]
@@ -40,21 +40,21 @@ extension BoardScreen {
     return .later
   }
 
-  /// In the middle of a change of all notes, a thousand at a time, leaving would leave the rest as it is.
-  /// - Returns: whether that is so.
+  /// Warns that quitting would leave notes unchanged, if a change of all notes is in progress.
+  /// - Returns: whether such a change is in progress.
   private func tellWhatIsLeft() -> Bool {
     guard let (done, total) = eachSoFar, done < total else { return false }
     say("q again leaves \(total - done) of \(total) notes unchanged", isTrouble: true)
     return true
   }
 
-  /// An answer came: perhaps it was the last one.
+  /// Continues quitting after an answer, if that was the last one outstanding.
   func quitWhenSent() {
     guard unsent.count == 0 else { return }
     perform(quitting.everythingIsSent(leavesTexts: !openTexts.isEmpty))
   }
 
-  /// Does what comes of a step of the conversation about leaving.
+  /// Performs the action that a step of quitting returned.
   func perform(_ action: Quitting.Action?) {
     switch action {
     case .showSending:
@@ -81,13 +81,13 @@ extension BoardScreen {
         application.endModal(question)
       }
       application.replyToTerminate(true)
-      // Nobody waits for the reply any more when the server was waited for.
+      // If the program waited for the server, the application no longer waits for the reply.
       application.terminate(asks: false)
     case nil: break
     }
   }
 
-  /// Said for as long as it holds: whoever only looks around meanwhile is not surprised.
+  /// Shown as long as quitting is pending, so that the user is not surprised when the program ends.
   static let leavesLater = "leaves when the server has everything"
 
   private func text(of question: UnsentQuestion) -> QuestionText {

@@ -1,6 +1,6 @@
 import TerminalApplication
 
-/// Commands that change what is looked at.
+/// Commands that change the view.
 extension BoardScreen {
   private func view(
     _ command: Command, isChecked: @escaping () -> Bool = { false }, title: @escaping () -> String? = { nil },

@@ -1,7 +1,7 @@
 import TerminalApplication
 import TerminalCells
 
-/// The help, over everything else until a key closes it.
+/// The help window. It covers the screen until a key closes it.
 final class HelpWindow: ModalWindow {
   private var page = 0
   private weak var screen: BoardScreen?
@@ -21,7 +21,7 @@ final class HelpWindow: ModalWindow {
     }
   }
 
-  /// What is in no menu.
+  /// Keys and mouse actions that are in no menu.
   private static let others: [HelpView.Section] = [
     .init(
       "While Writing",
@@ -46,7 +46,7 @@ final class HelpWindow: ModalWindow {
     .init("Anywhere", [("Ctrl-C", "leaves, or copies"), ("Tab", "on in fields and lists")]),
   ]
 
-  /// In the history all keys are in the menu.
+  /// The counterpart for the history, where all keys are in the menu.
   private static let othersOfPast: [HelpView.Section] = [
     .init(
       "With the Mouse",

@@ -39,7 +39,7 @@ final class MenuWindow: ModalWindow {
     return true
   }
 
-  /// A line was clicked: a command is performed, a menu opened.
+  /// Handles a click on an item: performs a command.
   private func choose(_ path: [Int]) {
     guard let screen, case .command(let item)? = item(at: path), screen.shownState(of: item.command).isEnabled else {
       return

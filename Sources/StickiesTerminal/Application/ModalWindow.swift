@@ -1,10 +1,10 @@
 import TerminalApplication
 import TerminalCells
 
-/// A window that is to be answered before anything else goes on. What lies beneath is not to be changed meanwhile: commands
-/// end here, all but a few.
+/// A window that must be answered before anything else continues. It blocks all commands but a few, so that what lies
+/// beneath does not change meanwhile.
 class ModalWindow: Window {
-  /// What the board answers meanwhile.
+  /// The commands that still reach the board.
   class var passing: Set<Command> { [.quitAnywhere, .suspend] }
 
   override func answers(_ command: Command) -> Bool { !Self.passing.contains(command) }

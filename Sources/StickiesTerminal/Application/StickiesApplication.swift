@@ -1,18 +1,19 @@
 import TerminalApplication
 import TerminalCells
 
-/// The application of the board: it draws the board with its bars; menus, questions and the like are windows above.
+/// The application of the board: it draws the board with its bars. Menus, questions and similar are windows above
+/// them.
 class StickiesApplication: Application {
   fileprivate var screen: BoardScreen? { delegate as? BoardScreen }
 
-  /// Why nothing can be changed with it; nil where it can.
+  /// Why the application does not allow changes; nil if it does.
   var readOnlyReason: String? { nil }
 
   override var acceptedEvents: EventMask {
     screen?.keepsKeysWaiting == true ? .any.subtracting([.key, .paste]) : .any
   }
 
-  // Whatever is done during a scroll is done on the board that it ends on.
+  // Settles a scroll between boards first, so that the event acts on the board that the scroll ends on.
   override func send(_ event: ApplicationEvent) -> Bool {
     if TooSmall.isTooSmall(screenSize), !isSafeUnseen(event) { return false }
     if case .key = event.kind { screen?.forgetMessage() }
@@ -27,7 +28,7 @@ class StickiesApplication: Application {
 
   private static let quitAnywhere = KeyEvent(.character("q"), .control)
 
-  /// Ctrl-C leaves from everywhere but a question, which it takes back; in an editor with something selected it copies that.
+  /// Whether Ctrl-C quits. It cancels a question, and in an editor it copies the selection; everywhere else it quits.
   private func leavesFromModal(_ event: ApplicationEvent) -> Bool {
     guard case .key(KeyEvent(.character("c"), .control)) = event.kind, let window = modalWindow ?? keyWindow else {
       return false
@@ -35,7 +36,7 @@ class StickiesApplication: Application {
     return !(window is QuestionWindow) && !(window is NoteWindow)
   }
 
-  /// A text that is open, and takes what is typed.
+  /// The open text that receives typing.
   private enum OpenText { case note, field }
 
   private var openText: OpenText? {
@@ -44,13 +45,14 @@ class StickiesApplication: Application {
     return window != nil && window === screen?.editing?.window ? .note : nil
   }
 
-  /// Where there is no room to see what is done, what is typed goes into the text that is open, for it would be lost. All
-  /// else that keys do there is to leave.
+  /// Whether an event may be handled while the screen is too small to show its effect. Typing goes into the open
+  /// text, because it would be lost otherwise; apart from that, keys can only quit or suspend.
   private func isSafeUnseen(_ event: ApplicationEvent) -> Bool {
     switch event.kind {
     case .key(let key):
       if key == KeyEvent(.character("c"), .control) { return true }
-      // A question is still read there, its answers longest of all; without them it can be taken back.
+      // A question is readable at smaller sizes, its answers longest of all. Where they do not fit, only cancel
+      // works.
       if let question = modalWindow as? QuestionWindow {
         return key.key == .escape || question.isTypedOver || TooSmall.fitsQuestions(screenSize)
       }
@@ -67,10 +69,10 @@ class StickiesApplication: Application {
     }
   }
 
-  /// Whether keys are commands of the board, and none is a letter, or what an editor takes back.
+  /// Whether keys are commands of the board, not text for an editor or a modal window.
   private var isBoardUnderKeys: Bool { modalWindow == nil && screen?.editing == nil }
 
-  /// What keys do where there is no room to see it.
+  /// A sentence about the effect of keys while the screen is too small, for the message there.
   var unseenKeys: String {
     if modalWindow is QuestionWindow { return "A question waits to be read." }
     return switch openText {
@@ -83,12 +85,12 @@ class StickiesApplication: Application {
   override func drawBackground(into grid: inout Grid) { screen?.drawBackground(into: &grid) }
 }
 
-/// The same to look only, for a screen on a wall: a stray key changes nothing.
+/// A read-only application, for a screen on a wall: a stray key changes nothing.
 final class ViewerApplication: StickiesApplication {
   override var readOnlyReason: String? { "opened to look only" }
 }
 
-/// What a board can begin with, by the names that a person gives.
+/// The initial views of `stickies open`; the raw values are the option's values.
 public enum BoardInterface: String, CaseIterable, Sendable {
   /// The board alone.
   case board
@@ -97,18 +99,18 @@ public enum BoardInterface: String, CaseIterable, Sendable {
 }
 
 extension ApplicationConfiguration {
-  /// An application of `stickies open`.
+  /// The configuration of the application of `stickies open`.
   /// - Parameters:
-  ///   - application: its class, `editor` or `viewer`.
-  ///   - interface: what it begins with, one of `BoardInterface`.
+  ///   - application: the name of its class, `editor` or `viewer`.
+  ///   - interface: the initial view, a raw value of `BoardInterface`.
   public static func board(application: String = "editor", interface: String = "board") -> Self {
-    // As many keys as the driver can read at once, and more.
+    // More keys than the driver can read at once.
     Self(application: application, interface: interface, queueCapacity: 8_192)
   }
 }
 
 extension ApplicationLauncher {
-  /// Makes the names known that a configuration may have here.
+  /// Registers the names that a configuration can use.
   func registerBoards() {
     register(application: StickiesApplication.self, as: "editor")
     register(application: ViewerApplication.self, as: "viewer")

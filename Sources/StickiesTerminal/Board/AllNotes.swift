@@ -3,37 +3,38 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// All notes of a large board, selected without a list of them: what they are is a condition, and how many they are the
-/// server tells, live.
+/// The selection of all notes of a large board, without a list of their ids. A predicate selects them, and the server
+/// counts them live.
 ///
-/// It means the notes that were there: one that is made later has a higher number. Followed are few: the board's list, which
-/// is followed anyway, counts all of it, and windows of one row count what is not selected and what is beside it, made anew
-/// when somebody takes a note out or puts one to it. A window of what *is* selected was rejected: the server would keep
-/// the whole board in order once more, for each of them.
+/// It selects the notes that existed at that time; notes created later have higher numbers. Few queries are needed:
+/// the board's list, which is followed anyway, counts the whole board, and one-row windows count the deselected notes
+/// and the additional ones. These windows are replaced when the user deselects or adds a note. A window of the
+/// *selected* notes was rejected: for each such selection, the server would keep the whole board in order once more.
 final class AllNotes {
-  /// Notes that are taken out of all, or put to it, at most.
+  /// Maximum number of notes that are deselected from all, or added to it.
   static let maximumNamed = 1_000
 
   private let part: BoardPart
-  /// The board's notes, as far as no filter has hidden them since.
+  /// The board's notes, without those that a filter has hidden since.
   private var board: ResultsRequest
-  /// Those that were looked for when all was selected.
+  /// The filter at the time of the selection.
   private let filter: GraphPredicate
-  /// The highest number of a note then.
+  /// The highest number of a note at the time of the selection.
   private let newest: Int64
   private var membership: PredicateEvaluator
   private let context: ObjectContext
   private let perform: () -> Void
   private let listener: RowsListener
-  /// What counts the notes that are looked for, unless it is all of them.
+  /// Counts the notes that match the filter; nil if there is no filter.
   private var found: ResultsController?
   private var unselected: ResultsController?
   private var beside: ResultsController?
 
+  /// Selects all notes of a board that match a filter.
   /// - Parameters:
-  ///   - filter: the notes that are looked for.
-  ///   - newest: the highest number of a note that is one of them.
-  ///   - listener: told when a count is here, or why there is none.
+  ///   - filter: the predicate of the current search.
+  ///   - newest: the highest number of a selected note.
+  ///   - listener: notified when a count arrives or fails.
   init(
     of part: BoardPart, board: Board, filter: GraphPredicate, newest: Int64, in context: ObjectContext, link: BoardLink,
     listener: RowsListener
@@ -51,7 +52,7 @@ final class AllNotes {
     (found, unselected, beside) = (nil, nil, nil)
   }
 
-  /// Notes that do not satisfy a condition are selected no more, and don't come back with another one.
+  /// Deselects the notes that do not satisfy a condition. They stay deselected when the condition changes again.
   func narrow(to condition: GraphPredicate, _ target: SelectionTarget<ObjectID>) {
     guard condition != .always else { return }
     board.predicate = .all([board.predicate, condition])
@@ -68,12 +69,12 @@ final class AllNotes {
     return PredicateEvaluator(.all([board.predicate, filter, older]), model: context.model)
   }
 
-  /// Whether a note that is here is one of them, be it taken out or not.
+  /// Whether a loaded note is in the range of this selection, including notes that were deselected.
   func contains(_ id: ObjectID) -> Bool {
     context.storedObjects.image(of: id).map { membership.matches($0, in: context.storedObjects) } ?? false
   }
 
-  /// The notes that are selected.
+  /// The predicate of the selected notes.
   func selected(_ target: SelectionTarget<ObjectID>) -> GraphPredicate {
     let newest = newest
     let older = GraphPredicate(Note.self) { $0.number <= newest }
@@ -84,7 +85,7 @@ final class AllNotes {
 
   // MARK: - Counting
 
-  /// How many are selected; nil while nobody knows.
+  /// The number of selected notes; nil while unknown.
   var count: Int? {
     guard let all = found.map(Self.total) ?? part.total, let rest = unselected.flatMap(Self.total),
       let more = beside.map(Self.total) ?? 0
@@ -92,7 +93,7 @@ final class AllNotes {
     return all - rest + more
   }
 
-  /// Somebody took notes out, or put some to it.
+  /// Replaces the counting queries after notes were deselected or added.
   func follow(_ target: SelectionTarget<ObjectID>) {
     guard case .all(let except, let also) = target else { return }
     unselected?.stop()
@@ -108,7 +109,7 @@ final class AllNotes {
     counter.state == .loaded ? counter.totalCount : nil
   }
 
-  /// Notes of the board that satisfy a condition, of which one is followed, and how many there are.
+  /// A one-row window of the board's notes that satisfy a condition; its total count is their number.
   private func counter(of condition: GraphPredicate) -> ResultsController {
     var request = board
     request.predicate = .all([board.predicate, condition])

@@ -4,55 +4,55 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// One board that is shown: its notes, live, and a window for each of them. Place and pile belong to the notes; where the
-/// board is scrolled to belongs to this client.
+/// A board that is shown: its notes, live, with a window for each. Position and stacking order belong to the notes;
+/// the scroll position belongs to this client.
 ///
-/// It follows the board whole. When the board turns out to have more than `maximumNotes`, at the beginning or later, it
-/// follows parts of it from then on (`BoardPart`) until it is closed.
+/// The page follows the complete board. If the board has more than `maximumNotes`, at the beginning or later, the
+/// page follows parts of it (`BoardPart`) until it is closed.
 ///
-/// Of a board that nobody sees the windows stay as they are: it is stale from the first commit on, and they follow all of
-/// them at once when it is looked at (`refresh`).
+/// The windows of a board that is not on the screen are not updated: it is stale from the first commit on, and
+/// `refresh` applies all commits at once when it is shown again.
 final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
-  /// Boards with more notes than these are followed in parts.
+  /// Boards with more notes than this are followed in parts.
   static let maximumNotes = 2_000
-  /// Links that are followed at most, of a board or of a part of it; of more none is drawn.
+  /// Maximum number of links that are followed, of a board or of a part of it. If there are more, none is drawn.
   static let maximumLinks = 4_000
 
   let board: Board
   /// All notes of the board, unless it is followed in parts.
   let notes: ResultsController
-  /// What is here of a large board; nil while all of it is.
+  /// The loaded part of a large board; nil if the complete board is loaded.
   private(set) var part: BoardPart?
   var windows: WindowSet<NoteController>
-  /// Which cell of the board is in the top left corner of the canvas.
+  /// The cell of the board in the top left corner of the canvas.
   var scroll = Point(x: 0, y: 0)
-  /// Notes that were made here and that the server does not have yet.
+  /// Notes that this client created and that the server does not have yet.
   private(set) var made = [ObjectID]()
-  /// Which of the notes have windows.
+  /// Determines which notes have windows.
   var filter = BoardFilter() { didSet { if filter != oldValue, isLoaded { growStale(after: .here) } } }
-  /// How many notes it hides.
+  /// The number of notes that the filter hides.
   private(set) var hiddenCount = 0
-  /// What the board is called, or was called last.
+  /// The name of the board, or its last known name if it was deleted.
   var name: String {
     if !board.isDeleted, !board.name.isEmpty { knownName = board.name }
     return knownName
   }
   private var knownName = ""
-  /// Told of windows that came and went.
+  /// Called when windows opened and closed.
   var windowsDidChange: ([WindowChange<NoteController>]) -> Void = { _ in }
-  /// Told when the first result is there, or why there is none.
+  /// Called with nil when the first result has arrived, or with the reason why it failed.
   var didLoad: (Refusal?) -> Void = { _ in }
-  /// Told what of the board can't be had, after the first result.
+  /// Called when a query fails after the first result.
   var didFail: (Refusal) -> Void = { _ in }
-  /// Whether it is the board that is shown: then its windows follow each commit.
+  /// Whether the board is on the screen; its windows then follow each commit.
   var isWatched: () -> Bool = { true }
-  /// Told when its windows are not those of its notes any more.
+  /// Called when the windows no longer correspond to the notes.
   var didGrowStale: () -> Void = {}
-  /// What the context told last: it says what was deleted.
+  /// The context's last notification; it distinguishes deleted notes from notes that left the board.
   var lastChange: ObjectsDidChange?
-  /// How often its windows were made to follow its notes, for tests.
+  /// The number of reconciliations so far, for tests.
   private(set) var reconciliations = 0
-  /// What has happened since; nil while the windows are those of the notes.
+  /// The cause of the changes since the windows became stale; nil while they correspond to the notes.
   private var overdue: ArrangementCause?
   private(set) var isLoaded = false
   private let context: ObjectContext
@@ -77,7 +77,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     knownName = board.name
   }
 
-  /// The notes of a board, in the order in which they were made.
+  /// The notes of a board, in the order of creation.
   static func notes(of board: ObjectID, in model: Model) -> ResultsRequest {
     guard let entity = model.entity(named: "Note"), let property = entity.property(named: "board") else {
       preconditionFailure("the built-in model has no Note.board")
@@ -98,7 +98,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       predicate: .comparison(.init(.one, path, .equal, .value(.object(board)))))
   }
 
-  /// The links that begin or end at a note, or lead from it to another one or back.
+  /// The links that begin or end at a note; with `other`, only those between the two notes.
   static func links(at id: ObjectID, and other: ObjectID?, in model: Model) -> GraphPredicate {
     guard let entity = model.entity(named: "Link"), let from = entity.property(named: "from"),
       let to = entity.property(named: "to")
@@ -110,13 +110,13 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     return .or([leads(from, to), leads(to, from)])
   }
 
-  /// What is said when links can't be had. There are other limits than that of their number: those speak for themselves.
+  /// The message for links that failed to load. Only the refusal because of their number is reworded.
   static func linksAreMissing(_ refusal: Refusal) -> Refusal {
     guard refusal == Replica.tooMany(maximumLinks) else { return refusal }
     return Refusal(.limit, "there are more than \(maximumLinks) links here; none of them is drawn")
   }
 
-  /// Asks for the notes and follows them until `close`; a board that is followed in parts goes on as it does.
+  /// Fetches the notes and follows them until `close`. Has no effect on a board that is followed in parts.
   func open() {
     guard part == nil else { return }
     let listener = RowsListener { [weak self] in self?.windowsDidChange([]) }
@@ -126,7 +126,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     notes.performFetch()
   }
 
-  /// Follows them no more; the windows go.
+  /// Stops following and closes the windows.
   func close() -> [WindowChange<NoteController>] {
     notes.stop()
     allLinks.stop()
@@ -138,35 +138,35 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
 
   // MARK: - Notes
 
-  /// The list of all notes: all of them, or of a large board a window in reading order.
+  /// The rows of the list: all notes, or for a large board a window in reading order.
   var list: ResultsController { part?.list ?? notes }
 
-  /// The links that are here.
+  /// The loaded links.
   var links: ResultsController { part?.shown?.links ?? allLinks }
 
-  /// How many notes the board has; nil while nobody knows.
+  /// The number of notes of the board; nil while unknown.
   var count: Int? {
     if let part { return part.total }
     return notes.state == .loaded ? notes.count : nil
   }
 
-  /// The notes that are here.
+  /// The loaded notes.
   var rows: [ObjectID] { part?.ids ?? Array(notes.snapshot) }
 
   func note(_ id: ObjectID) -> Note? { context.fault(id) as? Note }
 
-  /// What a note shows; nil for one that is not here.
+  /// The displayed values of a note; nil if it is not loaded.
   func values(of id: ObjectID) -> NoteValues? { values[id] }
 
   func shape(of id: ObjectID) -> WindowShape? { values[id]?.shape }
 
-  /// What is to have a window: the committed notes that are not deleted here, and those that were made here.
+  /// The notes that get a window: committed notes without a pending delete, and notes created here.
   private var arranged: [ObjectID] {
     let there = Set(made)
     return rows.filter { context.fault($0) != nil && !there.contains($0) } + made
   }
 
-  /// Makes and closes windows.
+  /// Opens and closes windows so that they correspond to the notes.
   func reconcile(after cause: ArrangementCause = .here) {
     let cause = overdue?.followed(by: cause) ?? cause
     overdue = nil
@@ -177,10 +177,10 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     windowsDidChange(windows.reconcile(shown, after: cause))
   }
 
-  /// Somebody looks at it: windows that are old follow their notes.
+  /// Updates stale windows; called when the board is shown.
   func refresh() { if overdue != nil { reconcile() } }
 
-  /// What shows follows at once, and so do the notes that it waited for; everything else when it shows.
+  /// Updates the windows of a visible board and of one that receives its first result. Others become stale.
   private func reconcileOrGrowStale(after cause: ArrangementCause) {
     if isWatched() || !isLoaded { reconcile(after: cause) } else { growStale(after: cause) }
   }
@@ -190,28 +190,28 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     didGrowStale()
   }
 
-  /// A note was made here.
+  /// Adds a note that was created here.
   func add(_ id: ObjectID) {
     made.append(id)
     reconcile()
   }
 
-  /// A note that was made here is gone again before the server had it.
+  /// Removes a note that was created here and discarded before the server had it.
   func drop(_ id: ObjectID) {
     made.removeAll { $0 == id }
   }
 
-  /// The answer to a commit is here.
+  /// Replaces temporary ids after the reply to a commit.
   func identify(_ identities: [Committed.Identity], at revision: Revision) {
     made.removeAll { id in identities.contains { $0.temporary == id } }
     windowsDidChange(windows.identify(identities, at: revision))
     reconcileOrGrowStale(after: .here)
   }
 
-  /// A commit was refused: nothing comes of these ids for now.
+  /// Handles a refused commit: these ids remain temporary for now.
   func withdraw(_ ids: [ObjectID]) { windowsDidChange(windows.withdraw(ids)) }
 
-  // MARK: - What others do
+  // MARK: - Remote changes
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
     if allLinks.state == .idle { allLinks.performFetch() }
@@ -240,7 +240,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
 
   // MARK: - Large boards
 
-  /// The board has more notes than are followed at once: from now on only what is seen of it is here.
+  /// Switches to following only the visible part, because the board exceeds the limit.
   private func beginPart() {
     let held = notes.snapshot.compactMap { context.fault($0) }
     allLinks.stop()
@@ -252,19 +252,19 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     }
     part.didChangeFace = { [weak self] in self?.windowsDidChange([]) }
     self.part = part
-    // Before the screen says what is seen: a page that waits for its notes may not be on it.
+    // The page may not be on the screen while it waits for its notes, so nothing else supplies the visible area.
     part.ask(for: Rect(origin: scroll, size: Size(width: 80, height: 24)))
     windowsDidChange([])
   }
 
-  /// A condition on notes of this board.
+  /// A predicate on notes of this board.
   func notes(where predicate: GraphPredicate) -> GraphPredicate {
     GraphPredicate.all([Self.notes(of: board.id, in: context.model).predicate, predicate])
   }
 }
 
 extension ArrangementCause {
-  /// This one and a later one as one: all that is gone by them, and who did the last of it.
+  /// Combines this cause with a later one: the deletes of both, with revision and author of the later.
   fileprivate func followed(by later: ArrangementCause) -> ArrangementCause {
     var both = later.revision > 0 ? later : self
     both.deleted = deleted.union(later.deleted)

@@ -4,41 +4,41 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// A board with more notes than a client keeps. What is here of it: a piece around the place that is seen, asked for anew
-/// when the scroll nears its edge; a window of the list of all notes, which also says how many there are; and for each
-/// side how many lie beyond the piece. docs/decisions/0025 says why.
+/// The loaded part of a board with more notes than a client keeps. It consists of a piece around the visible area,
+/// which is replaced when the scroll nears its edge; a window of the list of all notes, which also has their number;
+/// and the number of notes beyond each side of the piece. docs/decisions/0025 has the reasons.
 ///
-/// Of pieces one is shown and at most one more is on its way: where the scroll went meanwhile is asked for when that one
-/// is here, so that whoever scrolls fast sees something.
+/// One piece is shown and at most one more is being loaded. The next request waits until that one has arrived, so
+/// that fast scrolling still shows something.
 final class BoardPart {
-  /// Notes of a piece at most: of more the uppermost are shown. As many as a window of a live query can have.
+  /// Maximum number of notes in a piece, the uppermost ones; the limit of a live query's window.
   static let maximumNotes = 1_000
-  /// Rows of the list that are here at a time.
+  /// The number of list rows that are loaded at a time.
   static let listRows = 200
-  /// How often the notes on each side of one piece are counted at most, in milliseconds.
+  /// Minimum time between two counts of the notes around the same piece, in milliseconds.
   static let countMilliseconds: Int64 = 2_000
 
-  /// All notes in reading order, a window of them.
+  /// A window of all notes in reading order.
   let list: ResultsController
-  /// The piece that is shown; nil before the first has come.
+  /// The piece that is shown; nil until the first one has arrived.
   private(set) var shown: BoardPiece?
-  /// The piece that is on its way.
+  /// The piece that is being loaded.
   private(set) var asked: BoardPiece?
-  /// How many notes lie beyond the piece that is shown, by side; nil while nobody knows.
+  /// The number of notes beyond each side of the shown piece; nil while unknown.
   private(set) var beyond: [BoardSide: Int]?
-  /// Which notes are looked for.
+  /// The predicate of the filter and the search.
   var filter = GraphPredicate.always
-  /// When `look` is to be called again, should nothing happen before; nil for never.
+  /// When `look` must be called again if nothing else happens; nil for never.
   private(set) var nextLook: Int64?
-  /// How many pieces have been asked for, for tests.
+  /// The number of requested pieces, for tests.
   private(set) var askedCount = 0
-  /// Other notes are here: those of another piece, or a commit has changed some.
+  /// Called when the loaded notes change: a new piece arrived, or a commit changed some.
   var didChange: (ResultsDifference) -> Void = { _ in }
-  /// What can't be had, and why.
+  /// Called when a query fails.
   var didFail: (Refusal) -> Void = { _ in }
-  /// Something that is drawn has changed.
+  /// Called when something visible has changed.
   var didChangeFace: () -> Void = {}
-  /// What is asked unseen, besides what somebody waits for.
+  /// Requests in the background, without an overlay.
   let inquiries: BoardInquiries
 
   private let board: ObjectID
@@ -47,20 +47,21 @@ final class BoardPart {
   private var limit = BoardPart.maximumNotes
   private var refused: BoardPiece.Wish?
   private var kept = Set<ObjectID>()
-  /// Keeps the objects in the context that no piece may hold: those that are kept, and until there is a piece, all.
+  /// Retains objects that may not be part of a piece. These are the kept notes, and until the first piece has
+  /// arrived, all.
   private var held: [ManagedObject]
   private var busy = BusyOverlay()
   private var busyToken: BusyToken?
-  /// What was counted, or is being counted.
+  /// The region, filter and total of the last count.
   private var counted: (region: BoardRegion, filter: GraphPredicate, total: Int?)?
   private var isCounting = false
   private var wasRefused = false
-  /// The note that the list was moved to last.
+  /// The note that the list was last moved to.
   private var listed: ObjectID?
   private var nextCount: Int64 = 0
   private var listListener: RowsListener?
 
-  /// - Parameter held: what is here already, to be shown until the first piece has come.
+  /// - Parameter held: objects that are loaded already; they are shown until the first piece has arrived.
   init(of board: ObjectID, holding held: [ManagedObject], in context: ObjectContext, link: BoardLink) {
     (self.board, self.context, self.link, self.held) = (board, context, link, held)
     inquiries = BoardInquiries(link, in: context)
@@ -71,7 +72,7 @@ final class BoardPart {
     list.delegate = listener
   }
 
-  /// The list of all notes.
+  /// The request for the list of all notes.
   static func listRequest(of board: ObjectID, in model: Model) -> ResultsRequest {
     var request = BoardPage.notes(of: board, in: model)
     request.sort = readingOrder
@@ -79,7 +80,7 @@ final class BoardPart {
     return request
   }
 
-  /// From the top to the bottom, and in a row from the left.
+  /// From top to bottom, and from left to right within a row.
   static var readingOrder: [SortKey] { [SortKey](Note.self, [\.y.ascending, \.x.ascending]) }
 
   func stop() {
@@ -90,40 +91,40 @@ final class BoardPart {
     (shown, asked, held) = (nil, nil, [])
   }
 
-  // MARK: - What is here
+  // MARK: - Loaded notes
 
-  /// How many notes the board has; nil while nobody knows.
+  /// The number of notes of the board; nil while unknown.
   var total: Int? { list.state == .loaded ? list.totalCount : nil }
 
-  /// How many notes of the piece's region are left out, because others lie above them.
+  /// The number of notes in the piece's region that are left out because they are below the uppermost ones.
   var leftOut: Int { shown.map { max(0, $0.notes.totalCount - $0.notes.count) } ?? 0 }
 
-  /// The notes that are to have windows; nil before the first piece has come.
+  /// The notes that get windows; nil until the first piece has arrived.
   var ids: [ObjectID]? {
     guard let shown else { return nil }
-    // One that was asked for and did not come is not on this board any more.
+    // A pinned note that the piece did not return is no longer on this board.
     let rest = kept.filter {
       !$0.isTemporary && shown.notes.position(of: $0) == nil && !shown.wish.pinned.contains($0)
     }
     return Array(shown.notes.snapshot) + rest.sorted()
   }
 
-  /// How many notes of the board are looked for, wherever they lie; nil while nobody knows.
+  /// The number of the board's notes that match the filter; nil while unknown.
   var matchingCount: Int? {
     guard let shown, let beyond, shown.wish.filter == filter else { return nil }
     return beyond.values.reduce(shown.notes.totalCount, +)
   }
 
-  /// Whether the notes of all that is seen are here.
+  /// Whether all notes of the visible area are loaded.
   func covers(_ seen: Rect) -> Bool { shown?.wish.region.covers(seen) ?? false }
 
-  // MARK: - Looking
+  // MARK: - Visible area
 
-  /// This is seen now; asks for what is not here.
+  /// Updates the visible area and requests what is not loaded.
   /// - Parameters:
-  ///   - ids: notes that somebody works with: they stay, wherever they lie.
-  ///   - isConnected: whether counting has a sense.
-  /// - Returns: whether `ids` may be others than before.
+  ///   - ids: notes that are in use, kept regardless of their position.
+  ///   - isConnected: whether a count would be answered.
+  /// - Returns: whether `ids` may have changed.
   @discardableResult
   func look(at seen: Rect, keeping ids: Set<ObjectID>, isConnected: Bool, at now: Int64) -> Bool {
     nextLook = nil
@@ -144,7 +145,7 @@ final class BoardPart {
     return keepsOthers && shown != nil
   }
 
-  /// Brings rows of the list, by their places among all, into its window.
+  /// Moves the list's window so that it contains the rows at these positions.
   func showInList(_ rows: Range<Int>) {
     let here = list.offset..<list.offset + list.count
     guard let total, rows.lowerBound < here.lowerBound || rows.upperBound > here.upperBound, rows.lowerBound < total,
@@ -153,7 +154,7 @@ final class BoardPart {
     list.move(to: ResultsWindow(offset: max(0, rows.lowerBound - Self.listRows / 2), limit: Self.listRows))
   }
 
-  /// Brings the rows around a note into the list's window; once for each note that is asked for in turn.
+  /// Moves the list's window to the rows around a note, once for each new note.
   func showInList(_ id: ObjectID, x: Double, y: Double) {
     guard listed != id, list.state == .loaded else { return }
     listed = id
@@ -165,10 +166,10 @@ final class BoardPart {
     }
   }
 
-  /// What covers the canvas while nothing of what is seen is here.
+  /// The overlay while the visible area is being loaded; nil for none.
   func picture(at now: Int64) -> BusyPicture? { busy.picture(at: now) }
 
-  /// Asks for the piece around what is seen, unless it is here or one is on its way.
+  /// Requests the piece around the visible area, unless it is loaded or another is being loaded.
   func ask(for seen: Rect) {
     guard asked == nil else { return }
     let wanted = kept.filter { !$0.isTemporary }
@@ -198,7 +199,7 @@ final class BoardPart {
     shown?.stop()
     (shown, asked, refused) = (piece, nil, nil)
     held = kept.compactMap { context.fault($0) }
-    // The list comes behind the first piece: the server has more to do for it.
+    // The list is fetched after the first piece, because it costs the server more.
     list.performFetch()
     didChange(difference)
   }
@@ -206,7 +207,7 @@ final class BoardPart {
   private func fail(_ refusal: Refusal, _ piece: BoardPiece) {
     guard piece === asked else { return didFail(refusal) }
     asked = nil
-    // A window's first rows come in one piece of a bounded size: long texts are too much for it, fewer of them are not.
+    // A window's first rows arrive in one message of limited size: with long texts only fewer rows fit.
     if refusal.code == .limit, limit > 1 {
       limit /= 2
     } else {
@@ -222,7 +223,7 @@ final class BoardPart {
     inquiries.count(.all([BoardPage.notes(of: board, in: context.model).predicate, condition]), done)
   }
 
-  /// Counts what lies beyond the piece when the piece is another one, or the board has got more or fewer notes.
+  /// Counts the notes beyond the piece after the piece, the filter or the board's total has changed.
   private func countBeyond(at now: Int64) {
     guard let shown, asked == nil, !isCounting, list.state != .fetching else { return }
     let wanted = (region: shown.wish.region, filter: shown.wish.filter, total: total)

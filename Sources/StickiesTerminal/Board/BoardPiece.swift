@@ -3,30 +3,30 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// What is followed of a large board around one place: the uppermost notes of a region, with their links. It goes as a
-/// whole when another region has come.
+/// A live query of a large board around one place: the uppermost notes of a region, with their links. It is stopped
+/// as a unit when the next piece has arrived.
 final class BoardPiece: ResultsControllerDelegate {
-  /// What a piece is asked for.
+  /// The parameters of a piece.
   struct Wish: Hashable {
     var region: BoardRegion
-    /// Notes that are followed wherever they lie, because somebody works with them here.
+    /// Notes that are in use here, followed regardless of their position.
     var pinned = Set<ObjectID>()
-    /// Which notes are looked for; all of them unless a search is open.
+    /// The predicate of the filter and the search; `always` if there is none.
     var filter = GraphPredicate.always
-    /// So many notes at most.
+    /// The maximum number of notes.
     var limit = BoardPart.maximumNotes
   }
 
   let wish: Wish
   let notes: ResultsController
   let links: ResultsController
-  /// The notes came, or changed.
+  /// Called when the notes have arrived or changed.
   var didChange: (BoardPiece, ResultsDifference) -> Void = { _, _ in }
-  /// The notes can't be had.
+  /// Called when the notes could not be loaded.
   var didFail: (BoardPiece, Refusal) -> Void = { _, _ in }
-  /// Links came or went.
+  /// Called when links have been added or removed.
   var linksDidChange: () -> Void = {}
-  /// The links can't be had.
+  /// Called when the links could not be loaded.
   var linksDidFail: (Refusal) -> Void = { _ in }
   private var linkListener: RowsListener?
 
@@ -60,7 +60,7 @@ final class BoardPiece: ResultsControllerDelegate {
   }
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
-    // Links that could not be had are not asked for with each commit.
+    // Links whose fetch failed are not requested again with each commit.
     if links.state == .idle { links.performFetch() }
     didChange(self, difference)
   }
@@ -68,10 +68,10 @@ final class BoardPiece: ResultsControllerDelegate {
   func results(_ controller: ResultsController, didFail refusal: Refusal) { didFail(self, refusal) }
 }
 
-/// Hears that rows come and go.
+/// Calls a closure when the rows of a results controller change.
 final class RowsListener: ResultsControllerDelegate {
   private let changed: () -> Void
-  /// The rows can't be had.
+  /// Called when the rows could not be loaded.
   var failed: (Refusal) -> Void = { _ in }
 
   init(_ changed: @escaping () -> Void) { self.changed = changed }

@@ -3,22 +3,23 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// The part of a large board that is followed: what the canvas shows, and as much again on every side, so that a scroll
-/// shows what is here already while the next part is on its way.
+/// The region of a large board that is followed. It is the visible area and as much again on every side, so that a
+/// scroll shows loaded notes while the next piece is being loaded.
 struct BoardRegion: Hashable {
-  /// In cells of the board.
+  /// The region in cells of the board.
   let cells: Rect
 
-  /// The part around what is seen.
+  /// The region around the visible area.
   init(around seen: Rect) {
     let (width, height) = (max(1, seen.size.width), max(1, seen.size.height))
     cells = Rect(x: seen.minX - width, y: seen.minY - height, width: 3 * width, height: 3 * height)
   }
 
-  /// Whether all that is seen lies inside.
+  /// Whether the region contains the complete visible area.
   func covers(_ seen: Rect) -> Bool { seen.isEmpty || cells.intersection(seen) == seen }
 
-  /// Whether it need not be asked for anew: a quarter of a screen around what is seen lies inside as well.
+  /// Whether the region contains the visible area and a quarter of a screen around it. If so, it need not be
+  /// replaced.
   func serves(_ seen: Rect) -> Bool {
     covers(
       Rect(
@@ -28,11 +29,12 @@ struct BoardRegion: Hashable {
 
   // MARK: - Conditions
 
-  /// The notes that lie inside, in part at least. Small notes are drawn larger than they are, so they count from farther.
+  /// The notes that intersect the region. Small notes are drawn larger than they are, so the minimum size extends the
+  /// region.
   var notes: GraphPredicate { Self.notes(meeting: cells, reach: NoteView.minimumSize) }
 
-  /// The notes that meet a rectangle of cells.
-  /// - Parameter reach: as if each were at least that large.
+  /// The notes that intersect a rectangle of cells.
+  /// - Parameter reach: the minimum size that each note is assumed to have.
   static func notes(meeting cells: Rect, reach: Size = Size(width: 0, height: 0)) -> GraphPredicate {
     let (low, high) = points(cells)
     let (left, top) = (low.x - BoardScale.points(reach).width, low.y - BoardScale.points(reach).height)
@@ -42,7 +44,7 @@ struct BoardRegion: Hashable {
     ])
   }
 
-  /// The links that begin at such a note.
+  /// The links that begin at a note of the region.
   var links: GraphPredicate {
     let (low, high) = Self.points(cells)
     let reach = BoardScale.points(NoteView.minimumSize)
@@ -53,7 +55,7 @@ struct BoardRegion: Hashable {
     ])
   }
 
-  /// The notes that lie outside on a side. Each note outside is on one side: those at the corners are left or right.
+  /// The notes outside on one side. Each outside note belongs to one side: those at the corners are left or right.
   func notes(beyond side: BoardSide) -> GraphPredicate {
     let (low, high) = Self.points(cells)
     let reach = BoardScale.points(NoteView.minimumSize)
@@ -67,7 +69,7 @@ struct BoardRegion: Hashable {
     }
   }
 
-  /// Whether a note, in points, is among those that lie outside on a side.
+  /// Whether a note, in points, lies outside the region.
   func isBeyond(x: Double, y: Double, width: Double, height: Double) -> Bool {
     let (low, high) = Self.points(cells)
     let reach = BoardScale.points(NoteView.minimumSize)
@@ -79,11 +81,12 @@ struct BoardRegion: Hashable {
   }
 }
 
-/// Where notes lie that are not seen.
+/// A side of the visible area.
 enum BoardSide: Int, CaseIterable {
   case left, right, up, down
 
-  /// On which side of what is seen a note lies, by the rule of `BoardRegion.notes(beyond:)`; nil for one that is seen.
+  /// The side of the visible area that a note lies on; nil for a visible note. The rule is that of
+  /// `BoardRegion.notes(beyond:)`.
   static func side(of note: Rect, beyond seen: Rect) -> BoardSide? {
     if note.maxX <= seen.minX { return .left }
     if note.minX >= seen.maxX { return .right }

@@ -3,20 +3,20 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// All notes of a large board: they are selected by a condition, and the server changes them in one commit, which is one step
-/// of undo.
+/// Changes of all notes of a large board. A predicate selects them, and the server changes them in one commit, which
+/// is one undo step.
 extension BoardScreen {
-  /// An undo takes back so many changes; docs/guides/undo.md.
+  /// Maximum number of changes that one undo reverts; see docs/guides/undo.md.
   private static let maximumUndone = 100_000
 
-  /// What is selected, when it is all of a large board but some.
+  /// The selection, if it is all notes of a large board except some.
   var all: AllNotes? { mode.selection.isAll ? allNotes : nil }
 
   func isSelected(_ id: ObjectID) -> Bool {
     mode.selection.contains(id, isListed: all?.contains(id) ?? true)
   }
 
-  /// Selects a note that is here, or does so no more.
+  /// Toggles the selection of a loaded note.
   func toggleSelected(_ id: ObjectID) {
     guard let all else { return mode.toggle(id) }
     guard !id.isTemporary else { return say("the note is not on the server yet") }
@@ -30,7 +30,7 @@ extension BoardScreen {
     all.follow(selection.target)
   }
 
-  /// Selects all notes of the board, or all that are looked for. No list of them is made.
+  /// Selects all notes of the board that match the filter, without a list of their ids.
   func selectAllOfBoard() {
     guard let part = page.part else { return }
     let (filter, shown) = (part.filter, self.filter)
@@ -51,7 +51,8 @@ extension BoardScreen {
     }
   }
 
-  /// - Parameter filter: by which they were looked for: of another one they are not what is shown.
+  /// Selects all notes, unless the filter has changed since they were requested.
+  /// - Parameter filter: the filter at the time of the request.
   private func select(_ all: AllNotes, of part: BoardPart, under filter: BoardFilter, _ count: Result<Int, Refusal>) {
     guard mode.isEditing, page.part === part, filter == self.filter else { return all.stop() }
     switch count {
@@ -72,7 +73,7 @@ extension BoardScreen {
     return listener
   }
 
-  /// Others have added and deleted notes, or all is not what is selected any more; once in each turn.
+  /// Updates the count of selected notes after commits; once per turn. Drops `allNotes` if not all are selected.
   func recountAll() {
     guard let allNotes else { return }
     if mode.selection.isAll {
@@ -85,21 +86,21 @@ extension BoardScreen {
 
   // MARK: - Changing all of them
 
-  /// What is done to all that are selected, and how it is said.
+  /// The wording and rules of a change of all selected notes.
   struct WholeChange {
-    /// "Deleting".
+    /// For example "Deleting".
     var doing: String
-    /// Behind it, "to Home"; empty for nothing.
+    /// Added to the message, as in "to Home"; empty for nothing.
     var place = ""
-    /// "deleted".
+    /// For example "deleted".
     var done: String
-    /// What undo does: "brings them back".
+    /// The effect of undo, as in "brings them back".
     var undone = "takes it back"
-    /// Whether locked notes are left as they are.
+    /// Whether locked notes remain unchanged.
     var sparesLocked = true
   }
 
-  /// Whether all of them can be changed now; says why not.
+  /// Whether all selected notes can be changed now; shows the reason if not.
   var mayChangeAll: Bool {
     if isChangingAll {
       say(Self.isStillChanging)
@@ -109,11 +110,11 @@ extension BoardScreen {
     return !isChangingAll && linkState.isConnected
   }
 
-  /// Has the server change all that are selected.
-  /// - Parameter work: what becomes of them, by the first that is changed.
+  /// Requests a batch that changes all selected notes.
+  /// - Parameter work: the change, derived from the first note that it applies to.
   func changeAll(_ all: AllNotes, _ change: WholeChange, _ work: @escaping (Note) -> NoteBatch.Work) {
     guard linkIsOpen, mayChangeAll, !mode.selection.isEmpty else { return }
-    // The server makes a step of it that the scope does not know.
+    // The server creates an undo step that the scope does not know.
     keyRow = nil
     save()
     isChangingAll = true
@@ -128,7 +129,7 @@ extension BoardScreen {
     }
     let free = change.sparesLocked ? GraphPredicate(Note.self) { $0.locked == false } : .always
     let first = NoteSearch(predicate: .all([notes, free]), sort: [SortKey](Note.self, [\.number.ascending]))
-    // It is answered when the server has what was saved before.
+    // The reply arrives after the server has committed the previous save.
     reading.find(first) { [weak self] result in
       guard let self else { return }
       switch result {
@@ -141,7 +142,8 @@ extension BoardScreen {
     }
   }
 
-  /// - Parameter result: nil where every note is locked.
+  /// Reports the outcome.
+  /// - Parameter result: nil if every note is locked.
   private func endChange(_ change: WholeChange, _ token: BusyToken, _ result: Result<NoteBatchResult?, Refusal>) {
     isChangingAll = false
     endWait(token)
@@ -151,7 +153,7 @@ extension BoardScreen {
       say("nothing was changed: none of them is there any more, or all are so")
     case .success: say(Self.allAreLocked)
     case .failure(BoardInquiries.givenUp): say("given up; nothing is changed, unless all of it was done already")
-    // Whether it was done may not be known.
+    // Whether the batch was committed may be unknown.
     case .failure(let refusal) where refusal.code == .unavailable: say(refusal.message, isTrouble: true)
     case .failure(let refusal): say("nothing was changed: \(refusal.message)", isTrouble: true)
     }

@@ -2,10 +2,10 @@ import GraphControllers
 import TerminalApplication
 import TerminalCells
 
-/// While somebody waits: the overlay over the canvas, and what keys are good for meanwhile.
+/// Waiting for the server: the overlay over the canvas, and the keys that cancel.
 extension BoardScreen {
-  /// What this board's views ask while somebody waits for it: the overlay says so.
-  /// - Parameter message: what it says.
+  /// Requests of this board's views; the overlay shows while one is unanswered.
+  /// - Parameter message: the overlay's text.
   func makeInquiries(_ message: String = "Waiting for the server…") -> BoardInquiries {
     var token: BusyToken?
     return BoardInquiries(link, in: context) { [weak self] isBusy in
@@ -15,7 +15,7 @@ extension BoardScreen {
     }
   }
 
-  /// Somebody waits, and may give up.
+  /// Begins a wait that the user can cancel.
   func beginWait(_ message: String) -> BusyToken {
     let token = overlay.show(.loading, message, at: now)
     waitTokens.insert(token)
@@ -31,7 +31,7 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// The changes are on their way, and the program ends behind them.
+  /// Shows that changes are being sent before the program ends.
   func showSaving() {
     guard savingToken == nil else { return }
     savingToken = overlay.show(.saving, at: now)
@@ -46,15 +46,15 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// Whether somebody waits who could give up.
+  /// Whether a wait is in progress that the user can cancel.
   var canGiveUp: Bool { !waitTokens.isEmpty || savingToken != nil }
 
-  /// Whether the overlay is to be seen and says so.
+  /// Whether the overlay is visible and offers to cancel.
   var offersToGiveUp: Bool { canGiveUp && busyPicture != nil }
 
-  /// Nobody waits any more: for the answer, or else for the end.
+  /// Cancels the pending requests, or quitting if there are none.
   func giveUp() {
-    // They came behind what is given up, and are for what it would have found.
+    // The queued keys were meant for the result of the cancelled request.
     if keepsKeysWaiting { application.discardEvents([.key, .paste]) }
     if waitTokens.isEmpty {
       perform(quitting.giveUp())
@@ -66,17 +66,17 @@ extension BoardScreen {
     releaseKeys()
   }
 
-  /// What covers the board while its notes, an answer or the end are on their way; the newest reason to wait.
+  /// The overlay while notes, an answer or the end of the program are awaited, for the most recent reason.
   var busyPicture: BusyPicture? {
     if let picture = overlay.picture(at: now) { return picture }
     guard case .waiting(let picture)? = pager?.current.face(at: now) else { return page.part?.picture(at: now) }
     return picture
   }
 
-  /// Whether editing makes sense: not while the board is on its way. While an answer is, it does: the board is here.
+  /// Whether notes can be edited: not before the board has loaded, but while a request is unanswered.
   var allowsEditing: Bool { !boardIsGone && pager?.current.allowsEditing ?? true }
 
-  /// Whoever waits when the connection goes waits for that first.
+  /// Shows the reconnection in the overlay if the connection is lost during a wait.
   func followReconnecting() {
     var waits = false
     if linkState == .reconnecting { waits = canGiveUp || pageIsOnItsWay }
@@ -91,7 +91,7 @@ extension BoardScreen {
     if case .waiting? = pager?.current.face(at: now) { true } else { false }
   }
 
-  /// The overlay appears and moves by time alone.
+  /// Schedules the overlay's next appearance or movement, which depend on time alone.
   func wakeForBusy() {
     let changes = [overlay.nextChange(after: now), pager?.current.nextChange(after: now)].compactMap { $0 }
     guard busyTimer == nil, let change = changes.min() else { return }
@@ -103,7 +103,7 @@ extension BoardScreen {
     }
   }
 
-  /// Draws what somebody waits for over the canvas, which becomes faint.
+  /// Draws the overlay over the canvas, which is dimmed.
   func drawBusy(into grid: inout Grid) {
     let view = busyView.view(saying: busyPicture, cancelKey: canGiveUp ? "Esc" : "")
     view?.draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
@@ -111,7 +111,7 @@ extension BoardScreen {
 }
 
 extension BusyViewHolder<BusyView> {
-  /// The view, which says what a picture says.
+  /// The view with the message, phase and progress of a picture.
   mutating func view(saying picture: BusyPicture?, cancelKey: String = "") -> BusyView? {
     guard let picture, let view = view(for: picture) else { return nil }
     (view.message, view.phase, view.progress) = (picture.message, picture.phase, picture.progress)

@@ -4,7 +4,7 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// What is shown, as the plain values that views draw.
+/// The state of the screen, as plain values that views draw.
 extension BoardScreen {
   func drawBackground(into grid: inout Grid) {
     guard !TooSmall.isTooSmall(grid.size) else {
@@ -20,7 +20,7 @@ extension BoardScreen {
     drawBars(into: &grid)
   }
 
-  /// A board, or on an empty one what can be done.
+  /// Draws a board; an empty one gets a hint.
   func draw(_ page: BoardPage, into grid: inout Grid, frame: Rect, clip: Rect) {
     let board = page === self.page ? canvasState : canvasState(of: page)
     board.draw(into: &grid, frame: frame, clip: clip, theme: theme, cache: layouts)
@@ -28,16 +28,16 @@ extension BoardScreen {
     emptyBoard?.draw(into: &grid, frame: frame, clip: clip, theme: theme, color: board.color)
   }
 
-  /// How many notes the filter hides; of a large board as far as they have been counted.
+  /// The number of notes that the filter hides; for a large board 0 until they are counted.
   private var hiddenCount: Int {
     guard let part = page.part else { return page.hiddenCount }
     guard let total = part.total, let matching = part.matchingCount else { return 0 }
     return max(0, total - matching)
   }
 
-  /// What an empty canvas says; nil while nobody knows that there is nothing, or while windows are only closed.
+  /// The hint on an empty canvas; nil while the count is unknown, or if windows are merely closed.
   private var emptyBoard: EmptyBoard? {
-    // Of a large board it may lie elsewhere: then the edges say so.
+    // In a large board matching notes may lie elsewhere; the edge marks show them.
     if let part = page.part, part.matchingCount != 0 { return nil }
     if boardIsGone {
       return EmptyBoard(lines: ["No board is left.", "", "stickies board add NAME  makes one, and it shows here."])
@@ -69,7 +69,7 @@ extension BoardScreen {
       if let controller = page.windows[id], let state = state(controller, on: page) { notes.append(state) }
     }
     if page.part != nil {
-      // What lies outside is marked by numbers that count what is not here as well.
+      // For notes outside, the edge marks show numbers that include notes that are not loaded.
       let seen = seen
       notes.removeAll { $0.frame.intersection(seen).isEmpty }
     }
@@ -78,7 +78,8 @@ extension BoardScreen {
       pointers: pointers)
   }
 
-  /// Of a large board the note that one comes back to stays here while others are searched for, be it found or not.
+  /// The note that closing the search returns to, if the search does not match it. It stays loaded but is not drawn.
+  /// Only in large boards.
   private var unfound: ObjectID? {
     guard page.part != nil, found != nil, let query = search?.query, let id = searchListener?.focus, id != editing?.id,
       let note = page.note(id), !query.matches(note.text)
@@ -86,7 +87,7 @@ extension BoardScreen {
     return id
   }
 
-  /// A board that shows beside this one for as long as a scroll takes: its notes and lines.
+  /// The canvas of a neighbor board that is visible during a scroll.
   private func canvasState(of page: BoardPage) -> Canvas {
     Canvas(
       color: PaperColor(name: page.board.color.rawValue), origin: page.scroll,
@@ -94,14 +95,14 @@ extension BoardScreen {
       links: lines(on: page, among: nil))
   }
 
-  /// A note as it is drawn; nil for one that has no place any more and is not edited here.
-  /// - Parameter other: the board that it is on; nil for the one that is shown.
+  /// The display state of a note; nil if it is no longer on the board and not edited here.
+  /// - Parameter other: the note's board; nil for the board that is shown.
   func state(_ controller: NoteController, on other: BoardPage? = nil) -> NoteState? {
     let page = other ?? page
     let id = controller.id
     guard let note = page.values(of: id) else { return lostState(controller) }
     controller.lastFrame = note.cells
-    // Who types sees it; for everybody else the note stays where it is.
+    // The editor raises the note on this screen only; for other clients it keeps its place.
     let z = controller.editor == nil ? note.shape.z : .infinity
     return NoteState(
       id: controller.number, frame: note.cells, z: z, text: note.text, color: note.color,
@@ -111,20 +112,20 @@ extension BoardScreen {
       scroll: controller.scroll, editing: controller.editor)
   }
 
-  /// How many columns of the circles have slid in, on the canvas and in the list.
+  /// The number of columns of the selection circles that have slid in, on the canvas and in the list.
   var circleColumns: Int { Int((mode.slideFraction(at: now) * Double(NoteView.circleWidth)).rounded()) }
 
   func marks(of id: ObjectID, _ note: NoteValues) -> NoteMarks {
     unsent.contains(id) ? note.marks.union(.unsent) : note.marks
   }
 
-  /// What of a text is searched for; nothing of a note that is not in sight.
+  /// The search matches in a text; empty for a note outside the canvas.
   private func matches(in text: String, at frame: Rect) -> [Range<Int>] {
     guard let query = search?.query, !onScreen(frame).intersection(canvas).isEmpty else { return [] }
     return query.offsets(in: text)
   }
 
-  /// The note is gone, its editor stays until somebody has decided about the text.
+  /// The state of a note that no longer exists. Its editor stays open until the user has decided about the text.
   private func lostState(_ controller: NoteController) -> NoteState? {
     guard let editor = controller.editor else { return nil }
     return NoteState(
@@ -134,7 +135,7 @@ extension BoardScreen {
 
   // MARK: - Bars
 
-  /// Where the dots lie that say which board is shown: in the menu bar, between the titles and the button.
+  /// The frame of the dots for the boards: in the menu bar, between the titles and the button.
   var dotsFrame: Rect {
     let end = application.screenSize.width - (editFrame.isEmpty ? 0 : Self.editColumns)
     let titles = MenuBarView(application.menuBar).titlesWidth
@@ -142,7 +143,7 @@ extension BoardScreen {
     return Rect(x: x, y: 0, width: end - x, height: 1)
   }
 
-  /// Columns that the dots take at most.
+  /// Maximum width of the dots, in columns.
   static let dotColumns = 41
 
   var statusFrame: Rect {
@@ -162,7 +163,7 @@ extension BoardScreen {
     var state = StatusState(connection: connection, unsent: changesNotOnServer, board: name)
     state.isReadOnly = readOnlyReason != nil
     state.revision = past?.shown.map { UInt64(clamping: $0) }
-    // The past is shown whole.
+    // The history shows all notes, without the filter.
     if filter.isOn, past?.shown == nil { state.filter = .init(filter.words, hidden: hiddenCount) }
     state.message = message?.text ?? (quitting == .waiting ? Self.leavesLater : crowdWords ?? "")
     state.people = neighbors.all.map(person)

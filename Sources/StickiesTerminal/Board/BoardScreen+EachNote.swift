@@ -3,36 +3,36 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// What no batch does to all notes of a large board, for each becomes something else: they are read, changed and saved a
-/// thousand at a time: several commits, and one step of undo, unless somebody does something else meanwhile: that is a step
-/// of its own. Given up, it stays as far as it is.
+/// Changes of all notes of a large board that no batch can make: each note gets a different value. The notes are
+/// read, changed and saved a thousand at a time, in several commits that are one undo step, unless another change
+/// intervenes, which gets a step of its own. After a cancel, the notes changed so far stay changed.
 extension BoardScreen {
   private static let changedAtOnce = 1_000
 
-  /// A way through all of them.
+  /// The state of one such change.
   private struct Passage {
     var change: WholeChange
-    /// Of the step of undo.
+    /// The name of the undo step.
     let name: String
-    /// The group of undo of those that are changed; nil before the first are.
+    /// The undo group of the notes changed so far; nil until the first ones are changed.
     var group: UInt64?
-    /// Those that are to change.
+    /// The notes to change.
     let notes: GraphPredicate
     let total: Int
     let locked: Int
     let token: BusyToken
     let body: (Note) -> Void
-    /// Begins again with what was asked for meanwhile.
+    /// Starts again with the changes that were requested meanwhile.
     var again: ([(Note) -> Void]) -> Void = { _ in }
     var done = 0
-    /// The number of the last note that was changed: a note that could not be is not met again.
+    /// The number of the last note that was processed. Notes that could not be changed are not visited again.
     var last: Int64 = 0
   }
 
-  /// Changes each note of all that are selected.
-  /// - Parameter name: of the step of undo.
+  /// Changes each selected note.
+  /// - Parameter name: the name of the undo step.
   func changeEach(_ all: AllNotes, _ name: String, _ change: WholeChange, _ body: @escaping (Note) -> Void) {
-    // A key is held down: what it asks for meanwhile is done behind it, in one go.
+    // A held key repeats the command: the repetitions are applied together afterwards.
     if let under = eachUnderWay, Bytes.equal(under.name, name) {
       eachUnderWay?.behind.append(body)
       return
@@ -43,7 +43,7 @@ extension BoardScreen {
       var passage = Passage(
         change: change, name: name, notes: free, total: count, locked: locked, token: token, body: body)
       passage.again = { [weak self] bodies in
-        // The selection may be another one by now.
+        // The selection may have changed by now.
         guard let self, self.all === all else { return }
         changeEach(all, name, change) { note in for body in bodies { body(note) } }
       }
@@ -51,7 +51,7 @@ extension BoardScreen {
     }
   }
 
-  /// A tag for all that are selected, or taken off them where all have it.
+  /// Adds a tag to all selected notes, or removes it if all of them have it.
   func tagAll(_ all: AllNotes, _ name: String) {
     guard let token = beginEach("Tagging") else { return }
     countFree(all, token) { [weak self] free, freeCount, locked in
@@ -77,7 +77,8 @@ extension BoardScreen {
     }
   }
 
-  /// - Returns: the wait for it; nil where it can't be done, of which somebody is told.
+  /// Begins a change of all notes.
+  /// - Returns: the token of the wait; nil if the change is not possible, which a message explains.
   private func beginEach(_ doing: String) -> BusyToken? {
     guard linkIsOpen, mayChangeAll, !mode.selection.isEmpty else { return nil }
     save()
@@ -108,7 +109,7 @@ extension BoardScreen {
     let rest = GraphPredicate.all([passage.notes, GraphPredicate(Note.self) { $0.number > last }])
     let search = NoteSearch(
       predicate: rest, sort: [SortKey](Note.self, [\.number.ascending]), limit: Self.changedAtOnce)
-    // It is answered when the server has what was saved before.
+    // The reply arrives after the server has committed the previous save.
     reading.find(search) { [weak self] result in
       guard let self else { return }
       guard case .success(let notes) = result, let last = notes.last, linkIsOpen, refusedInARow == 0 else {
@@ -125,7 +126,7 @@ extension BoardScreen {
   }
 
   private func change(_ notes: [Note], by passage: inout Passage) {
-    // What was typed or dragged meanwhile is not taken back with it.
+    // Edits and drags since then get an undo step of their own.
     save()
     undoScope.apart(named: passage.name, continuing: passage.group) {
       for note in notes where !note.isDeleted {
@@ -141,7 +142,7 @@ extension BoardScreen {
   private func end(_ passage: Passage, _ result: Result<[Note], Refusal>) {
     let behind = eachUnderWay?.behind ?? []
     endEach(passage.token)
-    // Of a save that was refused it is said already.
+    // A refused save has already shown its message.
     guard refusedInARow == 0 else { return }
     switch result {
     case .success where passage.done == 0: say(Self.allAreLocked)
@@ -156,7 +157,8 @@ extension BoardScreen {
     }
   }
 
-  /// - Parameter result: what was asked before the first note was changed.
+  /// Ends a change of all notes.
+  /// - Parameter result: the outcome of a request before the first note was changed.
   private func endEach(_ token: BusyToken, _ result: Result<Int, Refusal>? = nil) {
     (isChangingAll, eachUnderWay, eachSoFar, leavesRest) = (false, nil, nil, false)
     endWait(token)

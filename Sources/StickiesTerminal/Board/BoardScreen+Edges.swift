@@ -1,16 +1,17 @@
 import TerminalApplication
 import TerminalCells
 
-/// A note that is dragged to an edge of the canvas takes the board along: so it comes to places that are out of sight.
+/// Scrolls the board while a note is dragged at an edge of the canvas. The note can thus be moved to invisible
+/// places.
 extension BoardScreen {
-  /// How often the board moves on, in milliseconds.
+  /// Time between two scroll steps, in milliseconds.
   private static let edgeMilliseconds: Int64 = 50
 
-  /// A note is dragged to a point of the screen.
+  /// Updates the position of a drag and starts the timer.
   func watchEdges(_ point: Point) {
     edgePlace = point
     guard edgeTimer == nil else { return }
-    // It fires while something is dragged and at no other time, so nobody ends it.
+    // The timer fires only in tracking mode, so it need not be cancelled.
     edgeTimer = application.schedule(
       at: now + Self.edgeMilliseconds, every: Self.edgeMilliseconds, modes: [.tracking]
     ) { [weak self] in
@@ -24,8 +25,8 @@ extension BoardScreen {
     if let dragged { drag(dragged, to: point) }
   }
 
-  /// Which way the board goes; nil in its middle. Above and below the canvas there are bars to drag over; where the screen
-  /// ends with it, its last column counts.
+  /// The scroll step for a drag position; nil in the middle. Above and below the canvas there are bars to drag over;
+  /// at the left and right edges of the screen, the outermost column counts.
   private func edgeStep(at point: Point) -> Point? {
     let x = point.x <= canvas.minX ? -2 : point.x >= canvas.maxX - 1 ? 2 : 0
     let y = point.y < canvas.minY ? -1 : point.y >= canvas.maxY ? 1 : 0

@@ -5,16 +5,17 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// Boards of which only a part is here: what is seen is followed, everything else is asked for when somebody wants to go
-/// there, or to do something to it.
+/// Boards of which only a part is loaded. The visible area is followed; other notes are requested when the user
+/// navigates to them or changes them.
 extension BoardScreen {
-  /// So many of the notes that are not here are read by one question.
+  /// Maximum number of notes read by one request.
   private static let awayAtOnce = 1_000
 
-  /// What of the board is seen, in cells.
+  /// The visible area of the board, in cells.
   var seen: Rect { Rect(origin: page.scroll, size: canvas.size) }
 
-  /// Asks for what is seen and not here; once in each turn, and before a note is shown that has no window yet.
+  /// Requests the visible notes that are not loaded. Called once per turn, and before showing a note without a
+  /// window.
   func lookAround() {
     recountAll()
     guard let part = page.part else { return }
@@ -37,7 +38,8 @@ extension BoardScreen {
     }
   }
 
-  /// How many notes lie beyond each edge of the canvas; empty while nobody knows, and where the canvas marks them itself.
+  /// The number of notes beyond each edge of the canvas. Empty while unknown, and for boards whose canvas marks them
+  /// itself.
   var outlying: [BoardSide: Int] {
     guard let part = page.part, let piece = part.shown, part.covers(seen), var counts = part.beyond else { return [:] }
     for id in piece.notes.snapshot {
@@ -50,15 +52,15 @@ extension BoardScreen {
     return counts.filter { $0.value > 0 }
   }
 
-  /// That not every note of this place is drawn; nil when every one is.
+  /// The message that not all notes of this area are drawn; nil if all are.
   var crowdWords: String? {
     guard let part = page.part, part.leftOut > 0, let piece = part.shown else { return nil }
     return "\(piece.notes.totalCount) notes lie here; the uppermost \(piece.notes.count) are shown"
   }
 
-  // MARK: - Going there
+  // MARK: - Navigation
 
-  /// Shows the next note in reading order that fits, wherever it lies; behind the last one comes the first.
+  /// Shows the next matching note in reading order, wherever it lies, wrapping around at the end.
   func findNext(by step: Int, where condition: GraphPredicate = .always, orSay nothing: String? = nil) {
     guard let part = page.part else { return }
     let sort = [SortKey](
@@ -79,14 +81,14 @@ extension BoardScreen {
     }
   }
 
-  /// Shows the note so many further in reading order, or the first or the last of all.
+  /// Shows the note that many places further in reading order, or the first or last one.
   func findFar(by step: Int) {
     guard let part = page.part else { return }
     func sort(_ isForward: Bool) -> [SortKey] {
       [SortKey](Note.self, isForward ? [\.y.ascending, \.x.ascending] : [\.y.descending, \.x.descending])
     }
     let notes = page.notes(where: part.filter)
-    // The end is the beginning of the other direction.
+    // The end is the beginning of the opposite order.
     let end = NoteSearch(predicate: notes, sort: sort(step < 0))
     var search = end
     if abs(step) <= BoardPart.maximumNotes {
@@ -116,33 +118,33 @@ extension BoardScreen {
     releaseKeys()
   }
 
-  /// Whether keys and pastes wait in the queue: they came behind a key that the server is asked for, and are for what it
-  /// finds. Escape gives that up, Ctrl-C leaves.
+  /// Whether keys and pastes stay queued. They follow a key whose effect depends on the server's answer, and are
+  /// meant for the note that it finds. Escape cancels the request, Ctrl-C quits.
   var keepsKeysWaiting: Bool { (isFinding || awaitsFound) && application.modalWindow == nil }
 
-  /// They are what comes next.
+  /// Delivers the queued keys.
   func releaseKeys() {
     isFinding = false
     application.setNeedsDisplay()
   }
 
-  // MARK: - Selecting what is not here
+  // MARK: - Notes that are not loaded
 
-  /// Notes went, or are hidden by the filter, that may be selected one by one, and of which nothing else tells: those that are
-  /// still there stay selected.
+  /// Removes notes from the selection that were deleted or that the filter hides. They may be selected individually
+  /// without being loaded, so no other notification reports them.
   private func checkSelection(_ part: BoardPart) {
     guard mode.isEditing, !mode.selection.isAll, !mode.selection.isEmpty, linkState.isConnected,
       let total = part.total, !isCheckingSelection
     else { return }
     defer { checkedTotal = total }
-    // Without the server as many may have come as went.
+    // While disconnected, additions may have compensated for deletes.
     guard wasAway || wasFiltered || checkedTotal.map({ total < $0 }) == true else { return }
     (wasAway, wasFiltered) = (false, false)
     guard case .some(let all) = mode.selection.target else { return }
     let selected = all.filter { !$0.isTemporary }
     isCheckingSelection = true
     part.inquiries.identify(page.notes(where: .all([.identifiers(selected), filter.predicate]))) { [weak self] result in
-      // Of a board that is not shown any more, the answer says nothing of what is selected by now.
+      // If the board is no longer shown, the answer does not concern the current selection.
       guard let self, page.part === part else { return }
       isCheckingSelection = false
       guard case .success(let ids) = result else { return wasFiltered = true }
@@ -152,16 +154,16 @@ extension BoardScreen {
     }
   }
 
-  /// Selected notes that are not here.
+  /// Selected notes that are not loaded.
   private var away: [ObjectID] {
     guard page.part != nil, mode.isEditing, case .some(let ids) = mode.selection.target else { return [] }
     return ids.filter { page.windows[$0] == nil }
   }
 
-  /// Whether there is something to act on.
+  /// Whether a command has notes to act on.
   var hasTargets: Bool { mode.isEditing && !mode.selection.isEmpty || !targets.isEmpty }
 
-  /// Hands over the notes that an action is for, at once when they are here; not for all of a large board but some.
+  /// Calls the closure with the target notes, at once if they are loaded; not for a selection of all.
   func withTargets(_ body: @escaping ([Note]) -> Void) {
     let away = away
     guard !away.isEmpty else { return body(targets) }
@@ -169,7 +171,7 @@ extension BoardScreen {
     read(away[...], after: [], of: away.count, token, body)
   }
 
-  /// A few at a time; the overlay says how far it is.
+  /// Reads the notes in slices and updates the overlay's progress.
   private func read(
     _ ids: ArraySlice<ObjectID>, after notes: [Note], of count: Int, _ token: BusyToken,
     _ body: @escaping ([Note]) -> Void
@@ -180,7 +182,7 @@ extension BoardScreen {
       return body(notes.filter { !$0.isDeleted } + targets.filter { !here.contains($0.id) })
     }
     overlay.setProgress(Double(count - ids.count) / Double(count), of: token)
-    // What others have made of them since may be hidden.
+    // The filter may hide them since another client changed them.
     let predicate = page.notes(
       where: .all([.identifiers(Array(ids.prefix(Self.awayAtOnce))), filter.predicate]))
     reading.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in

@@ -3,10 +3,10 @@ import TerminalApplication
 import TerminalCells
 
 extension BoardScreen {
-  /// Two presses on one cell within this time, in milliseconds, are a double click.
+  /// Maximum time between the presses of a double click, in milliseconds.
   static let doubleClickMilliseconds: Int64 = 400
 
-  /// How often one cell was pressed, this press included; each time soon after the one before.
+  /// The number of successive presses on one cell, including this one.
   func clickCount(_ point: Point) -> Int {
     let isNext = lastPress.map { $0.point == point && now - $0.time <= Self.doubleClickMilliseconds } ?? false
     let count = isNext ? (lastPress?.count ?? 0) + 1 : 1
@@ -14,7 +14,8 @@ extension BoardScreen {
     return count
   }
 
-  /// Sees where the mouse is. A move alone changes nothing on this screen, and is done with.
+  /// Records the position of the mouse.
+  /// - Returns: whether the event is a mere move, which needs no further handling.
   private func trackMouse(_ mouse: MouseEvent) -> Bool {
     if canvas.contains(mouse.position) { whereabouts.mouse(at: mouse.position) }
     return mouse.kind == .move
@@ -24,11 +25,11 @@ extension BoardScreen {
 
   func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
     if trackMouse(mouse) {
-      // No button is down: its release went unseen.
+      // No button is down, so its release was missed.
       endGesture()
       return true
     }
-    // A drag that began beside the notes goes on over them.
+    // A drag that began beside the notes continues over them.
     if panning != nil || list.isResizing { return canvasMouse(mouse) }
     if toolMouse(mouse) { return true }
     guard canvas.contains(mouse.position) || controller.gesture != nil else { return false }
@@ -69,7 +70,7 @@ extension BoardScreen {
     }
     if part == .close, hadFocus { return closeWindows([controller]) }
     guard controller.note != nil else { return }
-    // Raised and moved in one step of undo, also in the middle of typing.
+    // Raising and moving are one undo step, also while the note is edited.
     save()
     if editing != nil { undoScope.endGroup() }
     undoScope.beginGroup(named: part == .resize ? "Resize" : "Move")
@@ -90,7 +91,7 @@ extension BoardScreen {
     Point(x: point.x - controller.textFrame.minX, y: point.y - controller.textFrame.minY + controller.scroll)
   }
 
-  /// One press puts the cursor, two select a word, three a line.
+  /// Places the cursor with one press, selects a word with two, a line with three.
   private func select(_ mouse: MouseEvent, _ controller: NoteController, clicks: Int) {
     let cell = textCell(mouse.position, controller)
     switch clicks {
@@ -130,7 +131,7 @@ extension BoardScreen {
     touch(controller.id)
   }
 
-  /// The button is up, or something came between.
+  /// Ends the drag, on release or when something else interrupts it.
   func endGesture() {
     guard let controller = dragged else { return }
     dragged = nil
@@ -143,7 +144,7 @@ extension BoardScreen {
     if editing != nil { undoScope.beginGroup(named: "Typing") }
   }
 
-  /// Gives a drag up: the note is where it was, and as large.
+  /// Cancels a drag: restores the note's position and size.
   func takeDragBack() {
     if let gesture = dragged?.gesture, gesture.hasMoved, let note = dragged?.note, let id = dragged?.id {
       switch gesture.kind {
@@ -157,19 +158,19 @@ extension BoardScreen {
     endGesture()
   }
 
-  /// The button's release goes unseen from now on.
+  /// Ends all drags; the release of the button will not be reported.
   func endDrags() {
     endGesture()
     (panning, list.isResizing) = (nil, false)
   }
 
-  /// A window takes keys and mouse before all others.
+  /// Begins a modal window, which gets keys and mouse first.
   func beginModal(_ window: Window) {
     endDrags()
     application.beginModal(window)
   }
 
-  // MARK: - Beside the notes
+  // MARK: - On the canvas
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
     if trackMouse(mouse) { return true }
@@ -202,7 +203,7 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// In the menu bar or the status line.
+  /// Handles the mouse in the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind else { return false }
     if statusFrame.contains(mouse.position) {
@@ -224,7 +225,8 @@ extension BoardScreen {
     return true
   }
 
-  /// Opens the menu whose title is there; false when none is.
+  /// Opens the menu whose title is at the point.
+  /// - Returns: false if there is none.
   func openMenu(at point: Point) -> Bool {
     let bar = Rect(x: 0, y: 0, width: application.screenSize.width, height: 1)
     guard case .title(let index)? = MenuBarView(application.menuBar).part(at: point, frame: bar) else { return false }
@@ -234,7 +236,7 @@ extension BoardScreen {
 }
 
 extension WheelDirection {
-  /// What one notch of the wheel moves the board by.
+  /// How far one notch of the wheel scrolls the board.
   var scroll: Point {
     switch self {
     case .up: Point(x: 0, y: -3)
@@ -246,12 +248,12 @@ extension WheelDirection {
 }
 
 extension BoardScreen {
-  /// A cell of the screen, in cells of the board.
+  /// Converts a cell of the screen to a cell of the board.
   func boardCell(_ point: Point) -> Point {
     Point(x: point.x - canvas.minX + page.scroll.x, y: point.y - canvas.minY + page.scroll.y)
   }
 
-  /// The windows go; the notes stay as they are.
+  /// Closes windows; their notes do not change.
   func closeWindows(_ controllers: [NoteController]) {
     endEditing()
     let open = controllers.filter { page.windows[$0.id] != nil }

@@ -3,9 +3,9 @@ import GraphModel
 import StickiesKit
 import TerminalApplication
 
-/// Another board by its name: to go there, or for notes to go there.
+/// Choosing another board by name, to go there or to move notes there.
 extension BoardScreen {
-  /// How long the name of a board may be, in bytes of UTF-8; the model's own limit.
+  /// Maximum length of a board's name, in bytes of UTF-8; the model's own limit.
   static let maximumName = 200
 
   func askForBoard() {
@@ -16,17 +16,18 @@ extension BoardScreen {
     }
   }
 
-  /// The note in focus that an action is asked about; nil for what is selected.
+  /// The focused note that a prompt refers to; nil if it refers to the selection.
   var targetMark: NoteController? { mode.isEditing ? nil : focused }
 
-  /// Whether it is still the one; says so when it is not, for the answer would be another note's.
+  /// Whether the prompt's note is still the focused one. Shows a message if not, because the answer would apply to
+  /// another note.
   func isStillMeant(_ mark: NoteController?) -> Bool {
     if mode.isEditing || mark != nil && mark === focused && mark?.note != nil { return true }
     say("the note is gone; nothing was changed", isTrouble: true)
     return false
   }
 
-  /// Asks for one of the other boards by its name.
+  /// Asks for the name of another board.
   func ask(_ title: String, _ done: @escaping (Board) -> Void) {
     directory.ask()
     let offers: (String) -> [String] = { [weak self] text in
@@ -43,7 +44,7 @@ extension BoardScreen {
     (0..<directory.pageCount).compactMap { directory.board(at: $0) }.filter { $0.id != page.board.id }
   }
 
-  /// A name that only one board's begins like is that board's.
+  /// The board with the name, or the only board whose name matches its beginning.
   private func otherBoard(named name: String) -> Board? {
     let boards = otherBoards
     let like = boards.filter { [$0.name].matching(name) == [$0.name] }
@@ -72,7 +73,7 @@ extension BoardScreen {
 }
 
 extension [String] {
-  /// The names with words that begin like those that are typed; all of them while none is.
+  /// The names with words that begin like the typed ones; all names if no word is typed.
   func matching(_ text: String) -> [String] {
     guard let query = SearchQuery(text) else { return self }
     return filter { query.matches($0) }

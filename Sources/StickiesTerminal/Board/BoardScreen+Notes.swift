@@ -4,9 +4,9 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// What can be done to the note that has the focus, or to all that are selected.
+/// Commands on the focused note or on all selected notes.
 extension BoardScreen {
-  /// The notes that an action is for.
+  /// The loaded notes that a command acts on.
   var targets: [Note] {
     if mode.isEditing {
       return page.windows.ids.filter { isSelected($0) }.compactMap { page.note($0) }
@@ -14,14 +14,14 @@ extension BoardScreen {
     return focused?.note.map { [$0] } ?? []
   }
 
-  /// Changes the targets in one step of undo.
-  /// - Parameter inRow: whether it is one step with what was done so to them just before.
+  /// Changes the targets in one undo step.
+  /// - Parameter inRow: whether this change joins the undo step of the same change to the same notes just before.
   func change(_ name: String, isForLocked: Bool = false, inRow: Bool = false, _ body: @escaping (Note) -> Void) {
     guard linkIsOpen else { return }
     withTargets { [weak self] notes in self?.change(notes, name, isForLocked, inRow: inRow, body) }
   }
 
-  /// Changes notes in one step of undo.
+  /// Changes notes in one undo step.
   func change(
     _ notes: [Note], _ name: String, _ isForLocked: Bool = false, inRow: Bool = false, _ body: (Note) -> Void
   ) {
@@ -65,7 +65,7 @@ extension BoardScreen {
     if note.z >= lowest { note.z = lowest - 1 }
   }
 
-  /// Deletes the targets; one step of undo brings them back.
+  /// Deletes the targets in one undo step.
   func deleteNotes() {
     guard linkIsOpen else { return }
     if let all {
@@ -105,7 +105,7 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// The next note in reading order, and into sight with it.
+  /// Focuses the next note in reading order and scrolls to it.
   func focusNext(by step: Int) {
     let order = listIDs
     if page.part != nil {
@@ -119,7 +119,7 @@ extension BoardScreen {
     show(order[next])
   }
 
-  /// The note so many further in reading order; the first or the last where there are not as many.
+  /// Focuses the note that many places further in reading order, or the first or last if there are fewer.
   func focusFar(by step: Int) {
     let order = listIDs
     let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
@@ -132,7 +132,7 @@ extension BoardScreen {
     show(order[max(0, min((here ?? (step > 0 ? -1 : order.count)) + most, order.count - 1))])
   }
 
-  /// Rows of the list, whether it is open or not.
+  /// The number of rows of the list, whether it is open or not.
   var notesPerPage: Int { max(1, application.screenSize.height - 4) }
 
   func place(of id: ObjectID) -> (Double, Double, ObjectID) {
@@ -140,13 +140,13 @@ extension BoardScreen {
     return (shape?.y ?? 0, shape?.x ?? 0, id)
   }
 
-  /// Gives a note the focus and scrolls so that it is to be seen.
+  /// Focuses a note and scrolls to it.
   func show(_ id: ObjectID) {
     endEditing()
     guard let frame = boardFrame(of: id), page.windows[id] != nil || page.part != nil else { return }
     bringIntoSight(frame)
     if page.windows[id] == nil {
-      // It is here, by the list or by a question; its window opens, and its surroundings are asked for.
+      // The list or a request has loaded the note; its window opens, and its surroundings are requested.
       page.windows.reopen(id)
       sought = id
       lookAround()
@@ -155,7 +155,7 @@ extension BoardScreen {
     if let controller = page.windows[id] { focus(controller) }
   }
 
-  /// Scrolls as far as it takes to see cells of the board, their beginning where there is no room for all.
+  /// Scrolls as little as possible to show a rectangle of the board; its beginning if it does not fit.
   func bringIntoSight(_ frame: Rect) {
     let seen = seen
     func into(_ low: Int, _ high: Int, _ from: Int, _ room: Int) -> Int {
@@ -169,21 +169,21 @@ extension BoardScreen {
     if frame.size.height >= seen.size.height { page.scroll.y = frame.minY }
   }
 
-  /// Where a note lies on the board, in cells.
+  /// The cells of the board that a note takes.
   func boardFrame(of id: ObjectID) -> Rect? {
     page.values(of: id)?.cells
   }
 
-  /// Notes of which nothing is to be seen here, in reading order.
+  /// Notes that are not visible at all, in reading order.
   var hidden: [ObjectID] {
     let seen = seen
     return shownIDs.filter { id in boardFrame(of: id).map { $0.intersection(seen).isEmpty } ?? false }
       .sorted { place(of: $0) < place(of: $1) }
   }
 
-  /// Brings the next note into sight that is not; one after the other, all of them.
+  /// Shows the next note that is not visible; repeated calls cycle through all of them.
   func showNextHidden() {
-    // Windows that were closed come back first.
+    // Closed windows are reopened first.
     let shut = page.rows.filter { page.windows.isShut($0) }
     for id in shut { page.windows.reopen(id) }
     if let first = shut.first {

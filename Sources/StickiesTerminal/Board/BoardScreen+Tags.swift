@@ -2,12 +2,13 @@ import GraphModel
 import StickiesKit
 import TerminalApplication
 
-/// Filing notes under words.
+/// Tagging notes.
 extension BoardScreen {
-  /// How long a tag may be, in bytes of UTF-8; the model's own limit.
+  /// Maximum length of a tag, in bytes of UTF-8; the model's own limit.
   static let maximumTag = 200
 
-  /// Asks for a tag: notes that have it lose it, the others get it.
+  /// Asks for a tag and toggles it. The tag is removed if all target notes have it, and otherwise added to the
+  /// others.
   func askForTag() {
     guard linkIsOpen, hasTargets else { return }
     tagNames.ask()
@@ -28,7 +29,7 @@ extension BoardScreen {
     guard linkIsOpen else { return }
     let worn = notes.compactMap { note in note.tags.first { Bytes.equal($0.name, name) } }
     if worn.count == notes.count { return change(notes, "Untag") { takeOff(name, of: $0) } }
-    // A new tag is made with its first note: one commit, and one step to take back.
+    // A new tag is created with its first note: one commit, and one undo step.
     var tag = worn.first
     change(notes, "Tag") { note in
       tag = tag ?? self.tag(named: name)
@@ -36,7 +37,8 @@ extension BoardScreen {
     }
   }
 
-  /// Takes a tag off a note that the server does not have any more; false where that is not what is wrong.
+  /// Removes a tag that no longer exists on the server from a note.
+  /// - Returns: false if the violation has another cause.
   func takeOff(_ violation: Violation) -> Bool {
     guard let property = tagsProperty, violation.property == property, let note = context.fault(violation.id) as? Note,
       let tag = note.tags.first(where: { .object($0.id) == violation.value })
@@ -47,7 +49,7 @@ extension BoardScreen {
     return true
   }
 
-  /// Takes a tag off by its name.
+  /// Removes a tag from a note by name.
   func takeOff(_ name: String, of note: Note) {
     guard let property = tagsProperty else { return }
     for tag in note.tags where Bytes.equal(tag.name, name) { note.remove(tag, from: property) }
@@ -55,7 +57,7 @@ extension BoardScreen {
 
   private var tagsProperty: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }
 
-  /// The tag of a name; a new one where none is known here, which becomes the one that is there if it is there already.
+  /// The tag with a name; a new one if none is known here. The server merges it with an existing tag of that name.
   func tag(named name: String) -> Tag? {
     if let tag = tagNames[name] { return tag }
     let tag = context.insert(Tag.self)

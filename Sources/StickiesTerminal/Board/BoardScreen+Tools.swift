@@ -4,28 +4,28 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The button that begins and ends edit mode, and its tool bar: what can be done to the notes that are selected, how many they
-/// are, and nothing at none.
+/// The button that begins and ends edit mode, and its tool bar. The bar has the commands on the selected notes and
+/// their number.
 extension BoardScreen {
-  /// Actions on what is selected, in the order of the bar.
+  /// Commands on the selection, in the order of the bar.
   static let actions: [SelectionAction<Command>] = [
     .init(.color, named: "Color"), .init(.tag, named: "Tag"), .init(.moveToBoard, named: "Move"),
     .init(.deleteNote, named: "Delete"),
   ]
 
-  /// What else stands in the bar: Cancel only where there is no room for the button.
+  /// Other items of the bar; Cancel only if there is no space for the button.
   private var others: [(title: String, command: Command)] {
     let cancel: [(title: String, command: Command)] =
       editFrame.isEmpty ? [(EditMode<ObjectID>.Button.cancel.title, .editMode)] : []
     return cancel + [("All", .selectAll)]
   }
 
-  /// Columns of the button with what parts it from the dots, whatever it says.
+  /// Columns of the button with its separator from the dots, regardless of its title.
   static let editColumns = 9
-  /// On a narrower bar the dots have all the room beside the menus.
+  /// On narrower bars the dots get all the space beside the menus.
   private static let leastBarColumns = 64
 
-  /// Where the button lies: at the right end of the menu bar.
+  /// The frame of the button: at the right end of the menu bar.
   var editFrame: Rect {
     let width = application.screenSize.width
     guard width >= Self.leastBarColumns else { return Rect(x: width, y: 0, width: 0, height: 1) }
@@ -40,7 +40,7 @@ extension BoardScreen {
     grid.draw(" \(mode.button.title) ", x: frame.minX, y: frame.minY, style, clip: frame)
   }
 
-  /// The button was clicked.
+  /// Handles a click on the button.
   func editMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind, editFrame.contains(mouse.position) else { return false }
     endEditing()
@@ -60,7 +60,7 @@ extension BoardScreen {
     return ToolBarView(items, count: mode.selection.count, slide: mode.slideFraction(at: now))
   }
 
-  /// What a menu says of an action while notes are selected: its name with their count.
+  /// The title of a command in the menu while notes are selected: its name with their number.
   func title(of command: Command) -> String? {
     guard mode.isEditing else { return nil }
     return Self.actions.first { $0.command == command }?.title(mode.selection)
@@ -71,7 +71,7 @@ extension BoardScreen {
     toolBar.draw(into: &grid, frame: toolFrame, clip: toolFrame, theme: theme)
   }
 
-  /// The tool bar was clicked.
+  /// Handles a click on the tool bar.
   func toolMouse(_ mouse: MouseEvent) -> Bool {
     guard mode.isEditing, case .press(.left) = mouse.kind, toolFrame.contains(mouse.position) else { return false }
     guard let place = toolBar.part(at: mouse.position, frame: toolFrame) else { return true }
@@ -84,7 +84,7 @@ extension BoardScreen {
     return true
   }
 
-  /// Circles and tool bar come or go: drawn again until they are where they belong.
+  /// Redraws while circles and tool bar slide in or out.
   func slide() {
     application.setNeedsDisplay()
     guard mode.isSliding(at: now) else { return }

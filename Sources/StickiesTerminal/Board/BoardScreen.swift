@@ -5,140 +5,140 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The application's delegate: what the whole screen knows. Events come to it through the responder chain, commits through
-/// the context's observers, the connection through `hear`; it changes notes and says what is to be drawn anew. It
-/// waits for nothing and reads no clock but the application's.
+/// The application's delegate and the state of the whole screen. Events arrive through the responder chain, commits
+/// through the context's observers, connection news through `hear`. It changes notes and marks what must be redrawn.
+/// It never blocks and reads only the application's clock.
 final class BoardScreen: ApplicationDelegate {
   let application: Application
   let context: ObjectContext
   var link: BoardLink
-  /// What is asked in the background for the board that is shown, while somebody waits for it.
+  /// Requests for the board that is shown while the user waits for the answer.
   lazy var inquiries = makeInquiries()
-  /// Selected notes that are out of sight. What is shown of it is said by who reads them.
+  /// Requests for selected notes that are not loaded. The caller shows their progress.
   lazy var reading = BoardInquiries(link, in: context)
-  /// What covers the canvas while an answer or the end is on its way, and by which of its shows.
+  /// The overlay while an answer or the end of the program is awaited, with the tokens of its waits.
   var overlay = BusyOverlay()
   var waitTokens = Set<BusyToken>()
   var savingToken: BusyToken?
   var reconnectingToken: BusyToken?
   var busyView = BusyViewHolder { BusyView() }
   var busyTimer: TimerID?
-  /// What is done to notes, and makes no sense without one.
+  /// Commands that need a target note.
   var noteCommands = Set<Command>()
-  /// How the connection stands.
+  /// The state of the connection.
   var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
-  /// The server owes an answer for a while.
+  /// Whether the server has not answered for a while.
   var isServerSilent = false { didSet { if isServerSilent != oldValue { application.setNeedsDisplay() } } }
   /// The board that is shown.
   var page: BoardPage
-  /// What is not on the server yet.
+  /// Changes that the server does not have yet.
   var unsent = UnsentChanges()
   var pacer = SavePacer()
-  /// Groups what a gesture or an editor does into one step of undo.
+  /// Groups the changes of a gesture or an editor into one undo step.
   let undoScope: UndoScope
-  /// The keys that notes were moved by last; nil once something else was done.
+  /// The keys that last moved notes; nil after any other change.
   var keyRow: KeyRow?
   var saveTimer: TimerID?
-  /// The next try after a passing trouble.
+  /// The next retry after a transient failure.
   var retryTimer: TimerID?
-  /// Saves that were refused since the last one that was not.
+  /// The number of refused saves since the last successful one.
   var refusedInARow = 0
-  /// The message that something is not saved, while that is so.
+  /// Repeats the message that changes are not saved, as long as that is the case.
   var notSaved: TimerID?
-  /// Whose note somebody edits here.
+  /// The note that is edited here.
   var editing: NoteController?
-  /// What the status line says beside the connection, and of which notes it says that they are gone.
+  /// The message of the status line, and the notes that it reports as deleted.
   var message: (text: String, isTrouble: Bool, gone: Set<ObjectID>)?
   var messageTimer: TimerID?
-  /// Where one is: a new note comes under the mouse, others see a cursor.
+  /// The position of the user: new notes are placed under the mouse, other clients see a cursor.
   var whereabouts = Whereabouts()
-  /// The note that the mouse drags.
+  /// The note that is dragged with the mouse.
   var dragged: NoteController?
-  /// Where the mouse drags it, and what moves the board while that is at an edge.
+  /// The position of the drag, and the timer that scrolls the board while it is at an edge.
   var edgePlace: Point?
   var edgeTimer: TimerID?
-  /// The note where a link begins, while its other end is chosen.
+  /// The first note of a link while its other end is chosen.
   var linkStart: NoteController?
-  /// Whether that is to write on the link, and not to make it or take it away.
+  /// Whether the chosen link's text will be edited, instead of toggling the link.
   var writesOnLink = false
-  /// A gesture of the mouse on the canvas.
+  /// The last position of a drag of the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64, count: Int)?
   var quitting = Quitting.stays
-  /// How long leaving waits for answers before it asks, in milliseconds, and the end of that.
+  /// How long quitting waits for answers before it asks, in milliseconds, and the timer for it.
   var patienceMilliseconds: Int64 = 2_000
   var patienceTimer: TimerID?
-  /// So long a pause is none of typing, in milliseconds: then a question takes answers.
+  /// The minimum pause in typing before a question accepts answers, in milliseconds.
   var pauseMilliseconds: Int64 = 500
   var question: QuestionWindow?
   var waitingQuestions = [QuestionText]()
-  /// What was cut or copied last, in whichever note.
+  /// The last cut or copied text, from any note.
   var clipboard = ""
-  /// What was written in notes whose texts the server does not have yet, and of which of them it was offered.
+  /// Edited texts that the server does not have yet, and the notes whose text was offered in a question.
   var written = [ObjectID: String]()
   var offered = Set<ObjectID>()
   var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
   var theme = Theme()
   let layouts = LayoutCache(capacity: BoardPage.maximumNotes)
-  /// How many windows have opened here, and so the number of the last.
+  /// The number of windows opened so far, which is the number of the last one.
   private(set) var lastNumber = 0
   let directory: BoardDirectory
   var pager: Pager<BoardDirectory, BoardPageController>?
-  /// The board that is shown has been deleted, and there is no other one.
+  /// Whether the board that is shown was deleted and there is no other one.
   var boardIsGone = false
-  /// The way to another board, while one is on it.
+  /// The scroll to another board; nil if there is none.
   var pageScroll: PageScroll?
-  /// The board that it ends on, whatever becomes of the numbers meanwhile.
+  /// The board at which the scroll ends, even if the numbers of the boards change meanwhile.
   var pageGoal: ObjectID?
   var pageTimer: TimerID?
-  /// The search that is open, and what it found; nil while nothing is searched for.
+  /// The open search and its result; nil while there is no search.
   var field: SearchWindow?
   var search: SearchController?
   var searchListener: SearchListener?
   var searchTimer: TimerID?
-  /// Return was pressed before the answer was there: it leads to the first note that is found.
+  /// Whether Return was pressed before the answer arrived; the first note found is then shown.
   var awaitsFound = false
   var found: [ObjectID]?
-  /// What is known of the search's answer.
+  /// The state of the search's answer.
   var answer = SearchField.Answer.none
   var history: HistoryWindow?
-  /// What of the board is shown; this client's own.
+  /// This client's filter.
   var filter = BoardFilter() { didSet { if filter != oldValue { filterDidChange() } } }
   let tagNames: TagNames
   var list = ListPlace()
   lazy var listWindow = ListWindow(on: self)
   var sections: ListSections?
-  /// What the connection has told since the last turn.
+  /// Connection news since the last turn.
   var heard = [ConnectionNews]()
-  /// Who else is here, and what they were told of us.
+  /// Other clients' presence, and the presence last sent for this client.
   var neighbors = Neighbors()
   lazy var ownColor = OwnColor(of: link.user)
   var shown: BoardPresence?
   var lastPresence: Int64?
   var presenceTimer: TimerID?
-  /// Of a large board: a note on the way into sight, and what waits for a later look.
+  /// In a large board: the note that is being shown, and the timer for the next look.
   var sought: ObjectID?
   var lookTimer: TimerID?
-  /// The server is asked where the next note is: keys that come meanwhile are for that one.
+  /// Whether the server is asked for the next note; keys pressed meanwhile are queued for that note.
   var isFinding = false
-  /// How many notes a large board had when its selection was last looked through, and whether that is under way.
+  /// The number of notes of a large board when its selection was last checked.
   var checkedTotal: Int?
-  /// What was selected last of a large board, when it was all of it but some, and whether that is being changed.
+  /// The selection of all notes of a large board except some, and whether these notes are being changed.
   var allNotes: AllNotes?
   var isChangingAll = false
-  /// The way through each of them, by its name, and what was asked for meanwhile under the same.
+  /// The name of the change in progress, and the changes requested meanwhile under the same name.
   var eachUnderWay: (name: String, behind: [(Note) -> Void])?
-  /// How many of how many have been changed, and whether who leaves has been told of the rest.
+  /// The progress of that change, and whether a quitting user has been warned about the rest.
   var eachSoFar: (done: Int, total: Int)?
   var leavesRest = false
   var isCheckingSelection = false
-  /// The connection has been lost since then.
+  /// Whether the connection was lost since the last check of the selection.
   var wasAway = false
-  /// The filter is another one since then.
+  /// Whether the filter changed since the last check of the selection.
   var wasFiltered = false
 
-  /// A screen for one board; `open` begins to follow it.
+  /// Creates a screen for one board; `open` begins to follow it.
   init(
     _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardLink
   ) {
@@ -163,7 +163,7 @@ final class BoardScreen: ApplicationDelegate {
     tagNames.didFail = { [weak self] in self?.say($0.message, isTrouble: true) }
   }
 
-  /// What a page tells is heard from now on.
+  /// Sets the filter and the callbacks of a page.
   func prepare(_ page: BoardPage) {
     page.filter = filter
     page.windowsDidChange = { [weak self, weak page] changes in
@@ -181,11 +181,11 @@ final class BoardScreen: ApplicationDelegate {
     }
   }
 
-  // MARK: - What is where
+  // MARK: - Geometry
 
   var now: Int64 { application.now }
 
-  /// Where the board is: below the menu bar, and the search field if one is open, and above the status line.
+  /// The frame of the board: below the menu bar and the open search field, and above the status line.
   var canvas: Rect {
     let size = application.screenSize
     let list = listFrame.size.width
@@ -193,12 +193,12 @@ final class BoardScreen: ApplicationDelegate {
     return Rect(x: list, y: top, width: size.width - list, height: max(0, size.height - 1 - top))
   }
 
-  /// A cell of the board, on the screen.
+  /// Converts a rectangle from board cells to screen cells.
   func onScreen(_ rect: Rect) -> Rect {
     rect.moved(x: canvas.minX - page.scroll.x, y: canvas.minY - page.scroll.y)
   }
 
-  /// A point of the screen, in points of the board.
+  /// Converts a cell of the screen to points of the board.
   func onBoard(_ point: Point) -> (x: Double, y: Double) {
     (
       Double(point.x - canvas.minX + page.scroll.x) * BoardScale.pointsPerColumn,
@@ -206,16 +206,16 @@ final class BoardScreen: ApplicationDelegate {
     )
   }
 
-  /// The note that has the focus.
+  /// The focused note.
   var focused: NoteController? { page.windows.focus.flatMap { page.windows[$0] } }
 
-  /// Lays the windows where their notes are; once in each turn.
+  /// Positions the windows on their notes; once per turn.
   func layOut() {
     lookAround()
-    // All notes of the board are gone through: what is the same for all of them is looked up once.
+    // The loop visits all notes of the board, so values that are the same for all are read once.
     let (page, canvas, editing) = (page, canvas, editing)
     let shift = Point(x: canvas.minX - page.scroll.x, y: canvas.minY - page.scroll.y)
-    // Of a large board only what a search finds is here.
+    // In a large board only search results are loaded anyway.
     let shown = page.part == nil ? found.map { Set($0) } : nil
     for id in page.windows.ids {
       guard let controller = page.windows[id], let values = page.values(of: id) else { continue }
@@ -223,9 +223,9 @@ final class BoardScreen: ApplicationDelegate {
       var frame = values.cells.moved(x: shift.x, y: shift.y)
       controller.textFrame = NoteView.textFrame(in: frame)
       if values.isCollapsed, controller !== editing { frame.size.height = 1 }
-      // What a search has not found can't be clicked.
+      // Notes that the search does not match can't be clicked.
       if let shown, !shown.contains(id), controller !== editing { frame.size = Size(width: 0, height: 0) }
-      // Bars and list lie above the board: no note is clicked under them.
+      // Bars and list lie above the board: notes beneath them can't be clicked.
       controller.window.frame = frame.intersection(canvas)
     }
     application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
@@ -258,21 +258,21 @@ final class BoardScreen: ApplicationDelegate {
   override func applicationConnectionDidChange(_ application: Application) { takeNews() }
 
   override func application(_ application: Application, didReceive signal: ApplicationSignal) {
-    // While the program stood still the button may have come up unseen.
+    // The release of the button may have been missed while the program was suspended.
     if signal == .resume { endDrags() }
   }
 
-  // MARK: - What happens
+  // MARK: - Changes
 
   private func contextDidChange(_ change: ObjectsDidChange) {
-    // Somebody has taken back what is said.
+    // An undo has restored the notes that the message reports as deleted.
     if let message, !message.gone.isDisjoint(with: change.inserted) { self.message = nil }
     for page in directory.pages.values { page.lastChange = change }
     page.lastChange = change
     mode.selection.objectsWereDeleted(change.deleted)
-    // Before the next one, which may delete it: of what is answered in a turn only the end is seen.
+    // The next commit may delete the note; of the commits of a turn only the final state is observed.
     editing?.rememberCommon()
-    // A commit is an event like a key: all that have come before a turn are one, and answered in it.
+    // A commit is an event like a key; all commits before a turn are coalesced and handled in it.
     let revision = max(change.revision, change.loadedRevision)
     application.post(ApplicationEvent(.deltas([UInt64(clamping: revision)]), at: now))
   }
@@ -284,28 +284,28 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   private func linkDidChange() {
-    // Numbers of sessions are another connection's.
+    // Session numbers are only valid within one connection.
     neighbors.forget()
     shown = nil
     if linkState.isConnected {
       saveSoon()
     } else {
       wasAway = true
-      // Nobody knows when the answer comes: keys are the field's again.
+      // The time of the answer is unknown now, so keys go to the field again.
       if awaitsFound { stopAwaitingFound() }
     }
     history?.past.linkDidChange()
     application.setNeedsDisplay()
   }
 
-  /// Windows came and went.
+  /// Handles opened and closed windows.
   func follow(_ changes: [WindowChange<NoteController>], on page: BoardPage) {
     for change in changes {
       switch change {
       case .opened(let controller, _):
         lastNumber += 1
         (controller.screen, controller.number) = (self, lastNumber)
-        // The board that shows next to this one has no windows on the screen yet.
+        // A neighbor board's windows are not on the screen yet.
         if page === self.page { application.orderBack(controller.window) }
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
@@ -313,19 +313,19 @@ final class BoardScreen: ApplicationDelegate {
           linkStart = nil
           say("the note where the line begins is gone from here", isTrouble: true)
         }
-        // Its step of undo ends with it.
+        // Ends the undo step of the drag.
         if dragged === controller {
           endGesture()
           tellWhyItWent(id, from: page)
         }
-        // Nothing is done to what the filter hides. Of a large board windows go with the scroll as well: the selection stays
-        // then, and what all of it is goes by a condition.
+        // Notes that the filter hides are deselected. In a large board windows also close by scrolling: the selection
+        // stays then, and a selection of all is a predicate.
         if page.part == nil || all == nil && !page.isShown(id) { mode.selection.remove(id) }
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
       case .returned(let controller, _):
         controller.comeBack()
-        // The text has a place again: nobody needs to say what becomes of it.
+        // The note exists again, so the question about its text is obsolete.
         withdrawQuestions(about: controller)
         say("the note is back")
       case .identified(_, let id, let old):
@@ -333,21 +333,21 @@ final class BoardScreen: ApplicationDelegate {
         whereabouts.identify(old, as: id)
       }
     }
-    // A field that is typed into keeps its keys, also behind a question.
+    // A field keeps the keys, also behind a question.
     let isNoteKey = application.settledKeyWindow.map { $0 is NoteWindow } ?? true
     if !changes.isEmpty, isNoteKey, let focused { application.makeKey(focused.window) }
     application.setNeedsDisplay()
   }
 
-  /// A note has gone from under the mouse.
+  /// Reports why a note disappeared while it was dragged.
   private func tellWhyItWent(_ id: ObjectID, from page: BoardPage) {
     let deletion = page.lastChange.flatMap { $0.deleted.contains(id) ? $0 : nil }
     let author = deletion.map { $0.author.isEmpty ? "someone" : $0.author }
     say(author.map { "\($0) has deleted the note" } ?? "the note is not on this board any more", isTrouble: true)
   }
 
-  /// Says something in the status line for a while.
-  /// - Parameter gone: the notes that it calls gone; it is said no more when one of them is back.
+  /// Shows a message in the status line for a while.
+  /// - Parameter gone: the notes that it reports as deleted; the message disappears when one of them is restored.
   func say(_ text: String, isTrouble: Bool = false, gone: Set<ObjectID> = []) {
     message = (text, isTrouble, gone)
     if let messageTimer { application.cancel(messageTimer) }
@@ -358,15 +358,15 @@ final class BoardScreen: ApplicationDelegate {
     application.setNeedsDisplay()
   }
 
-  /// Somebody goes on: what was said of what they did before would be taken for an answer to this. Trouble stays for a
-  /// while, for it may have come by itself.
+  /// Removes the message on the next user action, because it would be taken for a reply to it. Trouble stays for its
+  /// time, since it may be unrelated to the user's actions.
   func forgetMessage() {
     guard let message, !message.isTrouble else { return }
     self.message = nil
     application.setNeedsDisplay()
   }
 
-  // MARK: - Events that nobody else wants
+  // MARK: - Unhandled events
 
   override func keyDown(_ key: KeyEvent) -> Bool {
     if key == KeyEvent(.character("c"), .control) {
@@ -380,7 +380,7 @@ final class BoardScreen: ApplicationDelegate {
 
   override func paste(_ paste: PasteEvent) -> Bool { newNote(pasting: paste) }
 
-  // Asked by a signal, nobody is asked: what was typed is on its way before the connection closes.
+  // A signal does not ask the user: typed text is sent before the connection closes.
   override func applicationWillTerminate(_ application: Application) { finishChanges() }
 
   override func applicationShouldTerminate(_ application: Application) -> TerminateReply { shouldTerminate() }

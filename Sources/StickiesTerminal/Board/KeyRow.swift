@@ -1,21 +1,21 @@
 import GraphModel
 
-/// Presses of keys that move notes, or resize them: one after the other in a row, or a key that is held. Those that follow each
-/// other quickly, on the same notes, are one step of undo, as a drag is.
+/// A series of key presses that move or resize notes, or a held key. Presses in quick succession on the same notes
+/// are one undo step, as a drag is.
 struct KeyRow {
-  /// So long a pause ends a row, in milliseconds.
+  /// The pause that ends a series, in milliseconds.
   static let pauseMilliseconds: Int64 = 1_000
 
-  /// What is done, such as "Move".
+  /// The name of the change, such as "Move".
   let name: String
-  /// To which notes.
+  /// The changed notes.
   let notes: Set<ObjectID>
-  /// The group of undo.
+  /// The undo group.
   let group: UInt64
-  /// When the last key was pressed.
+  /// The time of the last press.
   let time: Int64
 
-  /// The group for one more press; nil for one that begins another row.
+  /// The undo group for another press; nil if the press begins a new series.
   func group(of name: String, _ notes: Set<ObjectID>, at now: Int64) -> UInt64? {
     name == self.name && notes == self.notes && now - time < Self.pauseMilliseconds ? group : nil
   }

@@ -5,38 +5,38 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// Rules the window of one note: what keys and mouse do in it. It knows its note by id; the note knows nothing of it.
+/// Controls the window of one note: keys and mouse in it. It refers to its note by id; the note does not know it.
 final class NoteController: WindowController, WindowControlling {
   private(set) var id: ObjectID
   weak var screen: BoardScreen?
-  /// Names it among those on the screen.
+  /// Identifies the note among those on the screen.
   var number = 0
-  /// Where its text is on the screen.
+  /// The frame of its text on the screen.
   var textFrame = Rect(x: 0, y: 0, width: 1, height: 1)
-  /// Where the note was seen last, on the board.
+  /// The last known frame of the note, on the board.
   var lastFrame = Rect(x: 0, y: 0, width: 10, height: 3)
-  /// The editor, while somebody edits here.
+  /// The editor; nil while the note is not edited here.
   var editor: TextEditor?
-  /// The first row of the text that shows.
+  /// The first visible row of the text.
   var scroll = 0
-  /// The note that is edited here. Held, not looked up: for a moment after its insert was answered, the context knows it by
-  /// its new id already and this controller by the old one, and a letter that is typed then has to go somewhere.
+  /// The note that is edited here. Retained, not looked up: just after its insert was answered, the context knows it
+  /// by the new id and this controller by the old one, and text typed in between must reach it.
   var edited: Note?
-  /// Follows the note that is edited here after it has left what is shown; nil while it has not.
+  /// Follows the edited note after it has left the board; nil while it has not.
   var elsewhere: NoteElsewhere?
-  /// What the editor said before it took over a text that others changed, with what was typed since, until what was on
-  /// its way then is answered.
+  /// The editor's text from before it took over a remote change, with later typing. Kept until the save in flight is
+  /// answered.
   var draft: String?
-  /// What the server had of the text when the editor last agreed with the note: all else in the editor was typed here.
+  /// The text on the server when the editor last agreed with the note. The difference to the editor was typed here.
   var common = ""
   /// The same when the draft was kept.
   var commonOfDraft = ""
   var gesture: NoteGesture?
-  /// Set for a note that was made here, until its first editor closes.
+  /// Set for a note that was created here, until its first editor closes.
   var isNew = false
-  /// Set while the text under the editor has nowhere to go: the note is deleted or out of sight.
+  /// Set while the editor's text can't be saved: the note is deleted or not loaded.
   var isLost = false
-  /// What stood in an editor that closed while its text had nowhere to go.
+  /// The text of an editor that closed while the text could not be saved.
   var lastText: String?
 
   init(_ id: ObjectID, application: Application) {
@@ -65,14 +65,14 @@ final class NoteController: WindowController, WindowControlling {
 
   // MARK: - Events
 
-  /// So many letters that wait are no typing.
+  /// Minimum number of queued characters that are handled as a paste.
   private static let fewestAtOnce = 16
 
   override func keyDown(_ key: KeyEvent) -> Bool {
     guard editor != nil else { return false }
-    // Without a selection there is nothing to copy: it is a wish to leave.
+    // Without a selection Ctrl-C has nothing to copy and quits.
     if key == KeyEvent(.character("c"), .control), editor?.selection.isEmpty == true { return false }
-    // Letter by letter a long paste would be laid out once for each.
+    // Otherwise a long paste would be laid out once per character.
     if let typed = key.typed, let ahead = screen?.application.takeTyped(atLeast: Self.fewestAtOnce), !ahead.isEmpty {
       return edit(.paste(PasteEvent(text: typed + ahead)))
     }
@@ -87,7 +87,7 @@ final class NoteController: WindowController, WindowControlling {
 
   override func mouse(_ mouse: MouseEvent) -> Bool { screen?.noteMouse(mouse, on: self) ?? false }
 
-  // MARK: - Commands of whoever writes in it
+  // MARK: - Commands of the editor
 
   override func answers(_ command: Command) -> Bool { textKey(command) != nil || super.answers(command) }
 
@@ -105,6 +105,6 @@ final class NoteController: WindowController, WindowControlling {
   private func textKey(_ command: Command) -> KeyEvent? { editor == nil ? nil : TextCommands.keys[command] }
 }
 
-/// The window of a note on the screen. It takes keys and mouse; the board draws all notes at once, so that what lies under
-/// others costs nothing.
+/// The window of a note on the screen. It receives keys and mouse; the board draws all notes at once, so that covered
+/// notes cost nothing.
 final class NoteWindow: Window {}

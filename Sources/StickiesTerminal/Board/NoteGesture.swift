@@ -1,7 +1,7 @@
 import TerminalCells
 
-/// A drag of a note: what it began with. The note's place is always what it began with and how far the mouse has come over
-/// the board, so that nothing is lost by rounding.
+/// A drag of a note, with the values at its start. The position is always computed from the start and the total
+/// distance, so that rounding errors do not accumulate.
 struct NoteGesture: Hashable {
   enum Kind: Hashable {
     case move
@@ -11,7 +11,7 @@ struct NoteGesture: Hashable {
   }
 
   var kind: Kind
-  /// Where the button went down, in cells of the board, and how that was scrolled then.
+  /// The cell of the board where the button was pressed, and the scroll position at that time.
   var start: Point
   var scroll: Point
   var x, y, width, height: Double

@@ -4,17 +4,18 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// What the screen shows of a note, read from the graph. Shared, not copied: each turn passes those of all notes on.
+/// The values of a note that the screen displays, read from the graph. A shared class instance, because each turn
+/// passes those of all notes.
 final class NoteValues: Sendable {
-  /// Where it stands, in points.
+  /// Position, size and height, in points.
   let shape: WindowShape
-  /// The cells of the board that it takes when it is not collapsed.
+  /// The cells of the board that the note takes when it is not collapsed.
   let cells: Rect
   let text: String
   let color: PaperColor
   let tags: [String]
   let isCollapsed: Bool
-  /// The signs that belong to the note itself.
+  /// The marks for attributes of the note itself.
   let marks: NoteMarks
 
   init(_ note: Note) {
@@ -30,22 +31,22 @@ final class NoteValues: Sendable {
     self.marks = marks
   }
 
-  /// The cells that it takes: only the title's row, if it is collapsed.
+  /// The cells that the note takes: only the title's row if it is collapsed.
   var outline: Rect {
     isCollapsed ? Rect(origin: cells.origin, size: Size(width: cells.size.width, height: 1)) : cells
   }
 }
 
-/// What has been read of notes, kept until they change: in every turn all notes of a board are looked at, and most of them
-/// are as they were.
+/// Caches the displayed values of notes until they change. Each turn reads all notes of a board, and most are
+/// unchanged.
 final class NoteValuesCache {
-  /// Notes kept at most: those of a board, and of another one that was shown before.
+  /// Maximum number of cached notes: those of the board and of one shown before.
   static let capacity = 2 * BoardPage.maximumNotes
   private let context: ObjectContext
   private let changes: ChangeTracker
   private let tag: EntityNumber?
   private var known = [ObjectID: NoteValues]()
-  /// How many notes were read, for tests.
+  /// The number of notes read so far, for tests.
   private(set) var reads = 0
 
   init(in context: ObjectContext) {
@@ -54,7 +55,7 @@ final class NoteValuesCache {
     tag = context.model.entity(named: Tag.entityName)?.number
   }
 
-  /// What a note shows now; nil for one that is not here, or only as a fault.
+  /// The current values of a note; nil if it is not loaded, or only as a fault.
   subscript(id: ObjectID) -> NoteValues? {
     if !changes.isEmpty { forget(changes.take()) }
     if let values = known[id] { return values }
@@ -67,7 +68,7 @@ final class NoteValuesCache {
   }
 
   private func forget(_ ids: Set<ObjectID>) {
-    // A tag does not say whose it is.
+    // A changed tag does not identify its notes.
     guard !ids.contains(where: { $0.entity == tag }) else { return known = [:] }
     for id in ids { known[id] = nil }
   }

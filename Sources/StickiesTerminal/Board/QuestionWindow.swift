@@ -1,15 +1,16 @@
 import TerminalApplication
 import TerminalCells
 
-/// A question: a few lines, and keys that answer it.
+/// A question: a few lines, and the keys that answer it.
 struct QuestionText {
   struct Choice {
     var key: Character
     var title: String
     var perform: () -> Void
-    /// Whether escape means it, too.
+    /// Whether Escape chooses it, too.
     var isEscape = false
-    /// Whether something goes that is nowhere else: the key has to come twice, or the letter of a word would do it.
+    /// Whether it discards the only copy of something. The key must then be pressed twice, because a letter typed by
+    /// chance would do it.
     var isForGood = false
 
     init(
@@ -23,17 +24,18 @@ struct QuestionText {
   var title: String
   var lines: [String]
   var choices: [Choice]
-  /// What escape means, where it is none of the choices; nil for nothing.
+  /// The action of Escape if it is none of the choices; nil for none.
   var cancel: (() -> Void)?
-  /// Where keys and pastes go while somebody is typing who has not asked for anything: the question has no answers until
-  /// they pause, or the next letter of a word would be one.
+  /// Receives keys and pastes while the user is still typing. An unexpected question has no answers until they pause,
+  /// because the next letter of a word would be one.
   var typing: ((TerminalEvent) -> Void)?
-  /// A text that is nowhere else: it is lost unless somebody answers.
+  /// A text that exists nowhere else and is lost without an answer.
   var text: (() -> String)?
-  /// The note that it is about, where it is about one.
+  /// The note that the question is about; nil if it is about none.
   var subject: NoteController?
 
-  /// - Parameter doubted: the key that is to come once more.
+  /// The view of the question.
+  /// - Parameter doubted: the key that must be pressed once more.
   func view(withAnswers: Bool, doubted: Character? = nil) -> QuestionView {
     let answers = choices.map {
       QuestionView.Button($0.title, key: $0.key == doubted ? "\($0.key) once more" : String($0.key))
@@ -44,15 +46,15 @@ struct QuestionText {
   }
 }
 
-/// A modal window that asks: no other window hears keys or mouse until it is answered.
+/// A modal window with a question: other windows get no keys and no mouse until it is answered.
 final class QuestionWindow: ModalWindow {
   let text: QuestionText
   weak var screen: BoardScreen?
-  /// Set until whoever types has paused.
+  /// Set until the user has paused typing.
   private var pause: TimerID?
-  /// The key of an answer for good, which has come once.
+  /// The key of a permanent choice that has been pressed once.
   private var doubted: Character?
-  /// Whether somebody is typing still: keys are the text's, and none is an answer.
+  /// Whether the user is still typing: keys go to the text and answer nothing.
   var isTypedOver: Bool { pause != nil }
 
   init(_ text: QuestionText, on screen: BoardScreen) {
@@ -91,7 +93,7 @@ final class QuestionWindow: ModalWindow {
       doubted = character
       setNeedsDisplay()
     case .enter: if let first = text.choices.first { close(first.perform) }
-    // Asked about leaving, whoever presses it stays; it is no way around the question.
+    // For a question about quitting, Ctrl-C stays in the program; it does not bypass the question.
     case .character("c") where key.modifiers == .control: if let cancel = text.cancel { close(cancel) }
     case .escape:
       if let answer = text.cancel ?? text.choices.first(where: \.isEscape)?.perform { close(answer) }
@@ -144,13 +146,13 @@ final class QuestionWindow: ModalWindow {
 }
 
 extension BoardScreen {
-  /// What waits for an answer, the one that shows first.
+  /// The open and waiting questions, the visible one first.
   var openQuestions: [QuestionText] { [question?.text].compactMap(\.self) + waitingQuestions }
 
-  /// Texts that are nowhere but in questions.
+  /// Texts that exist only in questions.
   var openTexts: [String] { openQuestions.compactMap { $0.text?() }.filter { !$0.isEmpty } }
 
-  /// How many changes are not on the server, those among them that have no place there.
+  /// The number of changes that are not on the server, including texts that can't be saved there.
   var changesNotOnServer: Int {
     unsent.count
       + openQuestions.count { question in
@@ -158,7 +160,7 @@ extension BoardScreen {
       }
   }
 
-  /// Nobody needs to answer what was asked of a note; its text is taken care of otherwise.
+  /// Withdraws the questions about a note whose text is safe otherwise.
   func withdrawQuestions(about controller: NoteController) {
     waitingQuestions.removeAll { $0.subject === controller }
     guard let open = question, open.text.subject === controller else { return }
@@ -167,23 +169,22 @@ extension BoardScreen {
     askNext()
   }
 
-  /// Questions wait for each other.
+  /// Shows the next waiting question.
   func askNext() {
     guard question == nil, !waitingQuestions.isEmpty else { return }
     ask(waitingQuestions.removeFirst())
   }
 
-  /// Asks, before anything else goes on. A question that can be taken back gives way to the next one; any other is answered
-  /// first.
+  /// Asks a question. An open question that can be cancelled gives way to it; any other is answered first.
   func ask(_ text: QuestionText) {
     if let old = question {
       guard old.text.cancel != nil else { return waitingQuestions.append(text) }
-      // Nobody can answer it any more: what waited for the answer goes on as without it.
+      // The old question can no longer be answered, so it is cancelled.
       question = nil
       application.endModal(old)
       old.text.cancel?()
     }
-    // What was typed before anybody could read the question is no answer to it.
+    // Keys typed before the question was visible do not answer it.
     if text.typing == nil { application.discardEvents(.input) }
     let window = QuestionWindow(text, on: self)
     question = window

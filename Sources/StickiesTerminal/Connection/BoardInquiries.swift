@@ -3,27 +3,27 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// What a view asks of the server in the background.
+/// A request that a view makes in the background.
 enum BoardQuestion: Hashable, Sendable {
-  /// The oldest and the newest revision that can be told.
+  /// The oldest and the newest readable revision.
   case reach
-  /// A board as it was at a revision.
+  /// A board as of a revision.
   case past(PastBoard)
-  /// How many notes satisfy a condition.
+  /// The number of notes that satisfy a predicate.
   case count(GraphPredicate)
-  /// Notes as they are stored.
+  /// Notes as stored on the server.
   case find(NoteSearch)
-  /// So many of the links that satisfy a condition, at most.
+  /// The links that satisfy a predicate, up to a limit.
   case links(GraphPredicate, limit: Int)
-  /// Who satisfies a condition, without the notes themselves.
+  /// The ids of the notes that satisfy a predicate, without the notes.
   case identify(GraphPredicate)
-  /// Takes the last step back, or does it again.
+  /// Undoes or redoes the last step.
   case step(isRedo: Bool)
-  /// Changes all notes that satisfy a condition, and tells how far it is.
+  /// Changes all notes that satisfy a predicate, and reports progress.
   case change(NoteBatch)
 }
 
-/// What it answers, each to its question.
+/// The answer to a `BoardQuestion`, with a case for each kind.
 enum BoardAnswer: Sendable {
   case reach(ClosedRange<Revision>)
   case past(PastContents)
@@ -31,44 +31,46 @@ enum BoardAnswer: Sendable {
   case notes([ObjectImage])
   case links([ObjectImage])
   case ids([ObjectID])
-  /// Whether all of the step was taken back or done again. Not the objects: an answer is kept until the next one comes.
+  /// Whether the complete step was undone or redone. Without the objects, because an answer is retained until the
+  /// next one.
   case stepped(isWhole: Bool)
   case changed(NoteBatchResult)
 }
 
-/// One view's way to the request center.
+/// The connection of one view to the request center.
 struct BoardChannel {
   typealias Completed = CompletedRequest<BoardQuestion, BoardAnswer>
 
   var send: (BoardQuestion) -> RequestLedger.Number?
   var cancel: (RequestLedger.Number) -> Void
-  /// What was completed last; there before anybody is told.
+  /// The last completed request; set before the observer is notified.
   var last: () -> Completed?
   var close: () -> Void
 }
 
-/// One view's questions, and what is to be done with each answer. It is opened before the first is asked; when the view
-/// closes it, or goes, nothing more is heard.
+/// The requests of one view, with the closure for each answer. After `close`, or when the view is released, no
+/// closure is called.
 final class BoardInquiries {
   private var channel: BoardChannel?
   private var waiting = [RequestLedger.Number: (Result<BoardAnswer, Refusal>) -> Void]()
   private let context: ObjectContext
 
-  /// - Parameter busy: told when the first question is asked and when the last one is answered, refused or given up.
+  /// - Parameter busy: called with true when a first request is sent, and with false when none is outstanding any
+  ///   longer.
   init(_ link: BoardLink, in context: ObjectContext, busy: @escaping (Bool) -> Void = { _ in }) {
     self.context = context
     channel = link.observe({ [weak self] in self?.takeLast() }, busy)
   }
 
-  /// Why there is no answer to what nobody waited for.
+  /// The failure of a cancelled request.
   static let givenUp = Refusal(.unavailable, "given up")
 
-  /// Nobody wants the answers any more: whoever asked hears so at once.
+  /// Cancels all requests; their closures are called at once with `givenUp`.
   func cancel() {
     for number in waiting.keys.sorted() { channel?.cancel(number) }
   }
 
-  /// The view is closed.
+  /// Closes the channel and drops the closures, when the view is closed.
   func close() {
     channel?.close()
     (channel, waiting) = (nil, [:])
@@ -98,47 +100,47 @@ final class BoardInquiries {
 
   // MARK: - Questions
 
-  /// The oldest and the newest revision that can be told.
+  /// The oldest and the newest readable revision.
   func reach(_ done: @escaping (Result<ClosedRange<Revision>, Refusal>) -> Void) {
     ask(.reach, done) { if case .reach(let reach) = $0 { reach } else { nil } }
   }
 
-  /// A board as it was at a revision.
+  /// A board as of a revision.
   func past(_ board: PastBoard, _ done: @escaping (Result<PastContents, Refusal>) -> Void) {
     ask(.past(board), done) { if case .past(let contents) = $0 { contents } else { nil } }
   }
 
-  /// How many notes satisfy a condition.
+  /// The number of notes that satisfy a predicate.
   func count(_ notes: GraphPredicate, _ done: @escaping (Result<Int, Refusal>) -> Void) {
     ask(.count(notes), done) { if case .count(let count) = $0 { count } else { nil } }
   }
 
-  /// Reads notes into the context; whoever asks holds them.
+  /// Reads notes into the context; the caller must retain them.
   func find(_ search: NoteSearch, _ done: @escaping (Result<[Note], Refusal>) -> Void) {
     ask(.find(search), done) { [context] in
       if case .notes(let images) = $0 { context.register(images).compactMap { $0 as? Note } } else { nil }
     }
   }
 
-  /// Reads links into the context; whoever asks holds them.
-  /// - Parameter limit: so many at most.
+  /// Reads links into the context; the caller must retain them.
+  /// - Parameter limit: the maximum number of links.
   func links(_ links: GraphPredicate, limit: Int, _ done: @escaping (Result<[Link], Refusal>) -> Void) {
     ask(.links(links, limit: limit), done) { [context] in
       if case .links(let images) = $0 { context.register(images).compactMap { $0 as? Link } } else { nil }
     }
   }
 
-  /// Who satisfies a condition, without the notes themselves.
+  /// The ids of the notes that satisfy a predicate, without the notes.
   func identify(_ notes: GraphPredicate, _ done: @escaping (Result<[ObjectID], Refusal>) -> Void) {
     ask(.identify(notes), done) { if case .ids(let ids) = $0 { ids } else { nil } }
   }
 
-  /// Takes the last step back, or does it again; answered with whether that was all of it.
+  /// Undoes or redoes the last step; the result is whether that was possible completely.
   func step(isRedo: Bool, _ done: @escaping (Result<Bool, Refusal>) -> Void) {
     ask(.step(isRedo: isRedo), done) { if case .stepped(let isWhole) = $0 { isWhole } else { nil } }
   }
 
-  /// Changes all notes that satisfy a condition; given up, the server takes back what it has done of it.
+  /// Changes all notes that satisfy a predicate; on cancel, the server rolls back.
   func change(_ batch: NoteBatch, _ done: @escaping (Result<NoteBatchResult, Refusal>) -> Void) {
     ask(.change(batch), done) { if case .changed(let result) = $0 { result } else { nil } }
   }

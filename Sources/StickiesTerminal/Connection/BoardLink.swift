@@ -3,7 +3,7 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// How the connection stands, for the status line.
+/// The state of the connection, for the status line.
 enum ConnectionState: Hashable {
   case connected
   case reconnecting
@@ -12,94 +12,97 @@ enum ConnectionState: Hashable {
   var isConnected: Bool { self == .connected }
 }
 
-/// A note as it was at a revision.
+/// A note as of a revision.
 struct PastNote {
   var id: ObjectID
   var values: NoteValues
 }
 
-/// A link as it was at a revision.
+/// A link as of a revision.
 struct PastLink: Hashable {
   var from: ObjectID
   var to: ObjectID
   var label: String
 }
 
-/// A board at a revision: all of it, or of a large one what lies around a place.
+/// A request for a board as of a revision; of a large board, the region around a place.
 struct PastBoard: Hashable {
   var board: ObjectID
   var revision: Revision
-  /// What is asked for of a board with more notes than are shown at once.
+  /// The region that is read if the board has more notes than are shown at once.
   var region: BoardRegion
-  /// Whether nobody needs to look how many there are.
+  /// Whether the board is known to be large, so that the notes need not be counted.
   var isLarge = false
 }
 
-/// A board as it was.
+/// The contents of a board as of a revision.
 struct PastContents {
-  /// What it was called, and its color; nil where it was not there.
+  /// Name and color of the board; nil if it did not exist.
   var name: String?
   var color: PaperColor?
   var notes = [PastNote]()
   var links = [PastLink]()
-  /// Why the links are not among it, where they can't be had.
+  /// Why there are no links, if they could not be read.
   var linksAreMissing: Refusal?
-  /// Who made it so, and when; nil where that is not known any more.
+  /// The commit of the revision; nil if it was pruned.
   var commit: PastCommit?
-  /// Where the notes lie, if these are not all of the board.
+  /// The region of the notes, if they are not all notes of the board.
   var region: BoardRegion?
-  /// The oldest and the newest revision that could be told then: not every commit is heard of, where it is of other boards.
+  /// The oldest and the newest readable revision at the time of the read. Needed because the client is not notified
+  /// of commits on other boards.
   var reach: ClosedRange<Revision>?
 }
 
-/// Some notes that are looked for.
+/// A search for notes.
 struct NoteSearch: Hashable {
   var predicate: GraphPredicate
   var sort = [SortKey]()
-  /// Behind this place of the order.
+  /// The notes after this cursor in the sort order.
   var after: FetchCursor?
   var limit = 1
 }
 
-/// A commit of history, for the scrubber.
+/// A commit of the history, for the scrubber.
 struct PastCommit: Hashable {
   var revision: Revision
   var time: Timestamp
   var author: String
 }
 
-/// What a board wants of its connection. All of it is called on the screen's actor and answers there.
+/// The connection as the board sees it. All closures are called on the screen's actor and answer there.
 struct BoardLink {
-  /// Told each state of some rows, and why there is none any more.
+  /// Calls a closure with each update of some rows, and another one when they fail.
   typealias Reading = (
     _ rows: ResultsUpdates.Iterator, _ each: @escaping (ResultsUpdate) -> Void, _ failed: @escaping (Refusal) -> Void
   ) -> Void
 
-  /// The name that commits carry.
+  /// The author of commits.
   var user: String
-  /// The number of this client's session at the server; nil before there was one.
+  /// The number of this client's session on the server; nil before the first connection.
   var session: () -> UInt64?
-  /// Does what the context wants done.
+  /// Performs the context's pending actions.
   var perform: () -> Void
-  /// Sends all unsaved changes; false when there are none.
+  /// Sends all unsaved changes.
+  /// - Returns: false if there are none.
   var save: (_ done: @escaping (Result<Saved, Refusal>) -> Void) -> Bool
-  /// Shows others where one is.
+  /// Sends this client's presence.
   var present: ([UInt8]) -> Void
-  /// A view's way to ask in the background, for `BoardInquiries`; told when something is completed, and whether anything is
-  /// under way.
+  /// Creates the channel of a view, for `BoardInquiries`. It calls `hear` for each completed request, and `busy` when
+  /// requests begin and end.
   var observe: (_ hear: @escaping () -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
-  /// Says who is told how far a change of many notes is.
+  /// Sets the closure that receives the progress of a change of many notes.
   var followBatch: (_ told: @escaping (BatchProgress) -> Void) -> Void
-  /// Reads what becomes of rows, in a task of its own that ends with their controller.
+  /// Reads the updates of rows in a task that ends with their controller.
   var read: Reading
-  /// Bytes for the terminal, between two frames: the clipboard.
+  /// Sends bytes to the terminal between two frames: the clipboard.
   var sendToTerminal: ([UInt8]) -> Void
-  /// Stops the program until the shell lets it go on.
+  /// Suspends the program until the shell resumes it.
   var stop: () -> Void
-  /// Keeps texts that no server takes in a file; its path, nil when that failed.
+  /// Writes texts that could not be saved into a file and returns its path; nil if that failed.
   var keep: (_ texts: [String]) -> String?
-  /// Lets a person edit a text in another program; or why that failed. Told again of what is saved behind what `leaveEditor` took.
+  /// Opens a text in another program; `done` receives the edited text or the failure. It is called again if the
+  /// program saves more after `leaveEditor`.
   var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
-  /// Takes what that program has saved by now, if one is open: it is not waited for.
+  /// Takes what the open program has saved so far, without waiting for it.
   var leaveEditor: () -> Void
 }

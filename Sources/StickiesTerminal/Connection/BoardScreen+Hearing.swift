@@ -1,18 +1,18 @@
 import TerminalApplication
 
-/// What the connection tells between turns.
+/// News of the connection that arrive between turns.
 enum ConnectionNews {
-  /// How it stands.
-  /// - Parameter message: what the status line said then.
+  /// A new state of the connection.
+  /// - Parameter message: the status line's message at that time.
   case state(ConnectionState, message: TimerID?)
-  /// The server owes an answer for a while, or owes none any more.
+  /// Whether the server has been silent for a while.
   case silence(Bool)
-  /// What another session shows; nil when it has left.
+  /// The presence of another session; nil when it has ended.
   case presence([UInt8]?, session: UInt64, author: String)
 }
 
-/// The connection is heard at any time, and answered in a turn: all that has come before it is one event, in its order, for
-/// who is here belongs to one connection.
+/// Handling of connection news. They can arrive at any time and are queued; a turn handles all of them in order,
+/// because presence belongs to one connection.
 extension BoardScreen {
   func hear(_ news: ConnectionNews) {
     heard.append(news)
@@ -25,7 +25,7 @@ extension BoardScreen {
     for news in all {
       switch news {
       case .state(let state, let message):
-        // "needs the server" is true no more; what was said since is.
+        // The message "needs the server" is obsolete; later messages stay.
         if state.isConnected, state != linkState, messageTimer == message { self.message = nil }
         linkState = state
       case .silence(let isSilent): isServerSilent = isSilent

@@ -2,23 +2,23 @@ import GraphModel
 import TerminalApplication
 import TerminalCells
 
-/// Who is here: told to others at a bounded rate, heard from them, never stored.
+/// Presence: sent to other clients at a limited rate, received from them, never stored.
 extension BoardScreen {
-  /// How often at most others are told, in milliseconds.
+  /// Minimum time between two presence messages, in milliseconds.
   static let presenceMilliseconds: Int64 = 100
 
-  /// Something came from another session.
+  /// Handles the presence of another session.
   func take(_ state: [UInt8]?, of session: UInt64, _ author: String) {
     let presence = state.flatMap {
       BoardPresence($0, boards: page.board.id.entity, notes: context.model.entity(named: "Note")?.number ?? 0)
     }
-    // Whoever is new has not seen us: what we showed before went to those who were here.
+    // A new session has not received our presence, so it is sent again.
     if neighbors.take(presence, of: session, author, hasLeft: state == nil) { shown = nil }
     if let own = link.session() { ownColor.giveWay(to: neighbors.all, session: own) }
     application.setNeedsDisplay()
   }
 
-  /// Tells others where one is, when that is news.
+  /// Sends this client's presence if it has changed.
   func present() {
     whereabouts.look(at: page.windows.focus)
     guard linkState.isConnected else { return }
@@ -40,7 +40,8 @@ extension BoardScreen {
     link.present(presence.bytes)
   }
 
-  /// In points of the board: under the mouse, or beside the note that keys have led to, so that it can still be read.
+  /// The position of the user in points of the board. It is under the mouse, or beside the note focused by keys, so
+  /// that the cursor does not cover it.
   private var presencePlace: (x: Double, y: Double)? {
     guard let id = whereabouts.note else { return whereabouts.mouse.map(onBoard) }
     return page.shape(of: id).map { ($0.x + $0.width, $0.y) }
@@ -50,12 +51,12 @@ extension BoardScreen {
     Person(neighbor.author.split(separator: "@").first.map(String.init) ?? neighbor.author, color: neighbor.color)
   }
 
-  /// Who edits a note elsewhere.
+  /// The other users who edit a note.
   func editors(of id: ObjectID) -> [Person] {
     neighbors.all.filter { $0.presence?.editing == id }.map(person)
   }
 
-  /// The cursors of others on this board.
+  /// The cursors of other users on this board.
   var pointers: [PointerState] {
     neighbors.all.compactMap { neighbor in
       guard let presence = neighbor.presence, presence.board == page.board.id, let x = presence.x, let y = presence.y

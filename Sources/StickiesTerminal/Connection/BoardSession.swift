@@ -8,15 +8,15 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// `stickies open`, put together: the terminal's driver, the client, and the application between them. Keys come from the
-/// driver's thread through a stream; commits and the connection are heard on the main actor; each of them ends in one turn
-/// of the application, whose grid goes to the driver.
+/// Runs `stickies open`: the terminal's driver, the client and the application. Keys arrive from the driver's thread
+/// through a stream, commits and connection news on the main actor; all of them are handled in turns of the
+/// application, whose grid goes to the driver.
 @MainActor
 public final class BoardSession {
-  /// What happens to the loop of turns.
+  /// An element of the stream that drives the turns.
   private enum Wake: Sendable {
     case events([DriverEvent])
-    /// Something changed here, or a time has come.
+    /// A turn was requested, by a change or a timer.
     case turn
   }
 
@@ -26,42 +26,42 @@ public final class BoardSession {
   private let wakes: AsyncStream<Wake>
   private let wake: AsyncStream<Wake>.Continuation
   private let user: String
-  /// What views ask in the background; the answers come back to this actor.
+  /// Requests of views in the background; the answers arrive on this actor.
   private let requests: RequestCenter<BoardQuestion, BoardAnswer>
   private let batches: NoteBatches
   private let editor: OutsideEditor
-  /// Takes what the editor outside has saved by now, while one is open.
+  /// Takes what the external editor has saved so far; nil if none is open.
   private var leaveEditor: (() -> Void)?
-  /// The last turn is over.
+  /// Set after the last turn.
   private var isEnding = false
   private let keepTexts: ([String]) -> String?
-  /// What was lost with the end, after `run`.
+  /// The changes that were lost at the end; set by `run`.
   public private(set) var loss: Loss?
 
-  /// Changes that did not reach the server, though nobody chose to lose them.
+  /// Changes that did not reach the server and that the user did not discard.
   public struct Loss: Sendable, Hashable {
-    /// How many objects they were of.
+    /// The number of changed objects.
     public let count: Int
-    /// False when texts were among them that could not be kept.
+    /// False if some texts could not be written to a file.
     public let isKept: Bool
-    /// Where the texts among them are; nil when there were none, or no file could be written.
+    /// The file with the texts; nil if there were none, or if it could not be written.
     public let file: String?
   }
 
   private(set) var screen: BoardScreen?
   private var alarm: Task<Void, Never>?
   private var memoryTimer: TimerID?
-  /// When so long nothing was answered, in milliseconds, freed memory goes back to the system.
+  /// Time without answers after which freed memory is returned to the system, in milliseconds.
   private static let quietMilliseconds: Int64 = 1_000
   private var isTurnAsked = false
 
-  /// A session on the terminal of this process.
+  /// Creates a session on the terminal of this process.
   /// - Parameters:
-  ///   - configuration: which class and interface it is, by `ApplicationConfiguration.board`.
+  ///   - configuration: class and interface, made by `ApplicationConfiguration.board`.
   ///   - launcher: the program's only one; it refuses a second session while this one runs.
   ///   - editor: another program, which has the terminal while it is open.
-  ///   - keepTexts: writes texts that no server took into a file, and says which.
-  /// - Throws: `TerminalError` when there is no terminal, `ApplicationError` when a name is not known or another session
+  ///   - keepTexts: writes texts that the server did not accept into a file and returns its path.
+  /// - Throws: `TerminalError` if there is no terminal, `ApplicationError` if a name is unknown or another session
   ///   runs.
   public convenience init(
     _ client: GraphClient, board: Board, depth: ColorDepth, configuration: ApplicationConfiguration,
@@ -75,10 +75,10 @@ public final class BoardSession {
     }
   }
 
-  /// A session on any terminal.
+  /// Creates a session on any terminal.
   /// - Parameters:
-  ///   - user: the name that the client commits under.
-  ///   - makeTerminal: given where the terminal's events go, from any thread.
+  ///   - user: the author of the client's commits.
+  ///   - makeTerminal: creates the terminal; its argument receives events, from any thread.
   init(
     _ client: GraphClient, board: Board, depth: ColorDepth, user: String,
     configuration: ApplicationConfiguration, launcher: ApplicationLauncher, editor: OutsideEditor,
@@ -107,7 +107,7 @@ public final class BoardSession {
     try application.finishLaunching()
   }
 
-  /// Runs until the person leaves, or the program is asked to end. The terminal is as it was afterwards.
+  /// Runs until the user quits or a signal ends the program, and restores the terminal.
   /// - Returns: the exit code.
   public func run() async -> Int32 {
     follow(client.state)
@@ -121,7 +121,7 @@ public final class BoardSession {
     askForTurn()
     var code: Int32 = 0
     for await wake in wakes {
-      // What has come asks for a turn, which is behind all that had come by then: a burst of moves is one turn.
+      // Events request a turn, which runs after all events queued by then, so that a burst of moves is one turn.
       if let end = take(wake) {
         code = end
         break
@@ -129,7 +129,7 @@ public final class BoardSession {
     }
     setAlarm(nil)
     isEnding = true
-    // Before the terminal is given back: from then on a second signal ends the program at once.
+    // Before the terminal is restored, because a second signal then ends the program at once.
     let kept = keepUnsent()
     client.stateDidChange = nil
     client.silenceDidChange = nil
@@ -153,16 +153,16 @@ public final class BoardSession {
     return texts.isEmpty ? nil : keepTexts(texts)
   }
 
-  /// The terminal is given back; what is on its way gets a moment to arrive.
+  /// Waits a moment for the pending answers, after the terminal was restored.
   private func sendTheLast() async {
     guard let screen, screen.isAwaitingSaves, screen.linkState.isConnected else { return }
     let limit = Self.now + screen.patienceMilliseconds
-    // Each answer asks for a turn, as ever; there is none, but it wakes this.
+    // Each answer still requests a turn. No turn runs any longer, but the request wakes this loop.
     isTurnAsked = false
     setAlarm(limit)
     for await _ in wakes {
       isTurnAsked = false
-      // No event counts any more.
+      // Events are no longer handled.
       guard screen.isAwaitingSaves, screen.linkState.isConnected,
         case .wait(let time) = application.nextEvent([], until: limit, at: Self.now)
       else { break }
@@ -179,7 +179,8 @@ public final class BoardSession {
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// One turn; the exit code when it was the last one.
+  /// Runs one turn.
+  /// - Returns: the exit code if it was the last one.
   private func turn() -> Int32? {
     let turn = application.runTurn(at: Self.now)
     if let grid = turn.grid { driver.show(grid) }
@@ -187,7 +188,7 @@ public final class BoardSession {
     return turn.exitCode
   }
 
-  /// Asks for a turn at a time, and at no other one that was set before; nil for none.
+  /// Sets the time of the next turn, replacing the previous one; nil for none.
   private func setAlarm(_ time: Int64?) {
     alarm?.cancel()
     alarm = time.map { time in
@@ -200,14 +201,15 @@ public final class BoardSession {
     }
   }
 
-  /// A turn comes, one for all who ask before it.
+  /// Requests a turn; requests before it are coalesced.
   private func askForTurn() {
     guard !isTurnAsked else { return }
     isTurnAsked = true
     wake.yield(.turn)
   }
 
-  /// The exit code when the program has ended.
+  /// Handles an element of the stream.
+  /// - Returns: the exit code when the program has ended.
   private func take(_ wake: Wake) -> Int32? {
     switch wake {
     case .turn:
@@ -215,7 +217,7 @@ public final class BoardSession {
       return turn()
     case .events(let events):
       for event in events {
-        // No key is lost, however many come before the turn that they asked for.
+        // Runs a turn when the queue is full, so that no key is lost.
         if application.isQueueFull, let code = turn() { return code }
         post(event)
       }
@@ -238,7 +240,7 @@ public final class BoardSession {
       switch state {
       case .connected: .connected
       case .connecting, .reconnecting: .reconnecting
-      // What the server says may be long: what it means for whoever reads it comes first.
+      // The server's message may be long, so its meaning for the user comes first.
       case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "it says no more")")
       }
     screen?.hear(.state(now, message: screen?.messageTimer))
@@ -272,7 +274,7 @@ public final class BoardSession {
       leaveEditor: { [weak self] in self?.leaveEditor?() })
   }
 
-  /// Once nothing is answered any more for a while.
+  /// Returns freed memory to the system after a quiet period.
   private func giveMemoryBackSoon() {
     if let memoryTimer { application.cancel(memoryTimer) }
     memoryTimer = application.schedule(at: Self.now + Self.quietMilliseconds) { [weak self] in
@@ -296,7 +298,7 @@ public final class BoardSession {
 
   private func edit(_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) {
     guard leaveEditor == nil else { return }
-    // What was taken while the program was still open: what it ends with is compared with that.
+    // The text taken while the program was open; the final text is compared with it.
     var taken: String?
     leaveEditor = { [editor] in
       guard let saved = editor.saved(), !Bytes.equal(saved, taken ?? text) else { return }
@@ -314,7 +316,7 @@ public final class BoardSession {
       driver.resume()
       leaveEditor = nil
       done(result)
-      // At the end nothing that comes now is sent any more.
+      // After the last turn nothing is sent, so the editor's file is kept.
       if case .success(let text) = result, !isEnding || taken.map({ Bytes.equal(text, $0) }) ?? false {
         editor.discard()
       }
@@ -363,14 +365,14 @@ extension GraphClient {
     return links
   }
 
-  /// From the first commit, or from the oldest state that was not pruned.
+  /// The revisions from the first commit, or from the oldest state that was not pruned.
   private func reach() async throws -> ClosedRange<Revision> {
     let status = try await status()
     let first = max(1, status.oldest)
     return first...max(first, status.head.revision)
   }
 
-  /// A handful of requests, however many notes there were.
+  /// Reads a past board with a few requests, regardless of the number of notes.
   private func past(_ wish: PastBoard) async throws -> PastContents {
     let past = graph(at: wish.revision)
     var found = try await notes(wish, in: past)
@@ -378,7 +380,7 @@ extension GraphClient {
     if let board = try await past.object(Board.self, wish.board) {
       (found.name, found.color) = (board.name, PaperColor(name: board.color.rawValue))
     }
-    // Of the oldest state the commit may be gone.
+    // The commit of the oldest state may have been pruned.
     if let commit = try? await log(after: wish.revision - 1, through: wish.revision, limit: 1, changes: 0).first {
       found.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
     }
@@ -386,7 +388,7 @@ extension GraphClient {
     return found
   }
 
-  /// Of a board with too many notes the uppermost of a region, as it is shown in the present.
+  /// Reads all notes, or of a large board the uppermost ones of a region, as the live board does.
   private func notes(_ wish: PastBoard, in past: PastGraph) async throws -> PastContents {
     let all = BoardPage.notes(of: wish.board, in: context.model)
     if !wish.isLarge {

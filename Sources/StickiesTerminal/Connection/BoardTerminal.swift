@@ -1,22 +1,22 @@
 import TerminalCells
 
-/// What a session wants of its terminal; `TerminalDriver` is one, and so is a grid that a test looks at.
+/// The terminal of a session: `TerminalDriver`, or in tests a grid.
 public protocol BoardTerminal: Sendable {
-  /// Columns and rows as they are now.
+  /// The current columns and rows.
   var size: Size { get }
-  /// Takes the terminal and begins to tell events.
+  /// Takes over the terminal and begins to deliver events.
   func start()
-  /// Shows a grid; of several that come in a hurry the newest.
+  /// Shows a grid; if several arrive while the terminal is busy, the newest one.
   func show(_ grid: Grid)
   /// Sends a sequence between two frames.
   func send(_ sequence: [UInt8])
-  /// Stops the program until the shell lets it go on.
+  /// Suspends the program until the shell resumes it.
   func stop()
-  /// Gives the terminal to another program.
+  /// Releases the terminal to another program.
   func suspend(_ done: @escaping @Sendable () -> Void)
-  /// Takes it back.
+  /// Takes over the terminal again.
   func resume()
-  /// Gives it back for good.
+  /// Restores the terminal for good.
   func end(_ done: @escaping @Sendable () -> Void)
 }
 

@@ -2,8 +2,8 @@ import Glibc
 import GraphControllers
 import TerminalCells
 
-/// Says on a terminal that the first connection takes a while: a line that comes after a moment, moves, and goes without a
-/// trace. Nothing is drawn for a connection that is there at once.
+/// A line on the terminal while the first connection takes long. It appears after a moment, shows a spinner, and is
+/// erased at the end; for a fast connection nothing is drawn.
 @MainActor
 public final class ConnectingLine {
   private var overlay = BusyOverlay()
@@ -13,17 +13,17 @@ public final class ConnectingLine {
   private let symbols: Symbols
   private let write: (String) -> Void
 
-  /// A line that is not shown yet.
+  /// Creates a line that is not shown yet.
   /// - Parameters:
-  ///   - address: where one connects to.
-  ///   - isASCII: for a terminal without Unicode.
-  ///   - write: to the terminal, at once.
+  ///   - address: the address of the server.
+  ///   - isASCII: whether the terminal lacks Unicode.
+  ///   - write: writes to the terminal without buffering.
   public init(to address: String, isASCII: Bool = false, write: @escaping (String) -> Void) {
     (self.address, self.write) = (address, write)
     symbols = isASCII ? .ascii : .lines
   }
 
-  /// Runs `body`, and says meanwhile what is waited for.
+  /// Runs `body` and shows the line meanwhile.
   public func whileConnecting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     let token = overlay.show(.connecting, at: Self.now)
     ticking = Task { [weak self] in

@@ -2,40 +2,40 @@ import GraphClient
 import GraphModel
 import StickiesKit
 
-/// A change of all notes that satisfy a condition, by the server and in one commit.
+/// A change of all notes that satisfy a predicate, made by the server in one commit.
 struct NoteBatch: Hashable {
-  /// What becomes of them.
+  /// The kind of change.
   enum Work: Hashable {
-    /// A property gets a value, by its name.
+    /// Sets a property, given by name, to a value.
     case set(String, Value)
     case delete
   }
 
   var notes: GraphPredicate
   var work: Work
-  /// Whether locked notes are left as they are.
+  /// Whether locked notes remain unchanged.
   var sparesLocked = true
 }
 
-/// What became of it.
+/// The outcome of a `NoteBatch`.
 struct NoteBatchResult: Hashable {
-  /// Notes that it was done to, and locked ones that were left as they are.
+  /// The number of changed notes, and of locked notes that remained unchanged.
   var count: Int
   var locked: Int
-  /// Objects that the commit changed, with what went along; what an undo has to take back.
+  /// The number of objects that the commit changed, cascades included; an undo has to revert them.
   var changed: Int
 }
 
-/// Makes such changes, each over a connection of its own: the server gives a batch up with the connection that asked for it, and
-/// nothing of it stays, so that whoever waits can do so, too. The main actor protects what is here.
+/// Performs batches, each over a connection of its own. Closing that connection makes the server cancel the batch
+/// without a trace, so the user can cancel it. The main actor protects the state.
 @MainActor
 final class NoteBatches {
-  /// Told how far a batch is.
+  /// Called with the progress of a batch.
   var didProgress: (BatchProgress) -> Void = { _ in }
   private let client: GraphClient
   private let user: String
 
-  /// - Parameter user: the name that the client commits under: undo is of what a name has done.
+  /// - Parameter user: the author of the client's commits; undo covers the commits of one author.
   init(_ client: GraphClient, user: String) { (self.client, self.user) = (client, user) }
 
   func perform(_ batch: NoteBatch) async throws -> NoteBatchResult {
@@ -70,7 +70,7 @@ final class NoteBatches {
     case .set(let name, let value):
       guard let property = entity.property(named: name) else { throw Refusal(.malformed, "a note has no \(name)") }
       saved = try await own.batchUpdate(entity, where: meant, set: [(property, .value(value))]) { progress in
-        // Others may have come in between: the server says to how many it was done.
+        // Other clients may have committed in between, so the count is taken from the server.
         if progress.total > 0 { count = progress.total }
         didProgress(progress)
       }

@@ -1,13 +1,13 @@
-/// A program in which a person edits a text.
+/// An external text editor.
 public struct OutsideEditor {
-  /// The text that the person makes of this one, when the program has ended.
+  /// Opens a text and returns the edited text when the program has ended.
   public let edit: (String) async throws -> String
-  /// What is saved in the program that is open; nil for none.
+  /// The text last saved by the open program; nil if there is none.
   public let saved: () -> String?
-  /// Lets go of what the program has ended with: it is taken care of.
+  /// Deletes the file of the finished program, once its text is safe.
   public let discard: () -> Void
 
-  /// An editor.
+  /// Creates an editor.
   public init(
     edit: @escaping (String) async throws -> String, saved: @escaping () -> String?, discard: @escaping () -> Void
   ) {

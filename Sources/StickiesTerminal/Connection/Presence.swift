@@ -1,18 +1,18 @@
 import GraphModel
 
-/// What a board shows of itself to the others: where one is, and which note one edits. As JSON with a version, so that
-/// programs of other versions can pass over what they don't know.
+/// The presence of a client: board, cursor and edited note. Encoded as JSON with a version, so that programs of other
+/// versions can ignore what they do not know.
 struct BoardPresence: Hashable {
-  /// Of what is said; a higher one is passed over.
+  /// The version of the format; higher ones are ignored.
   static let version: Int64 = 1
 
   var board: ObjectID
-  /// The cursor, in points of the board; nil when there is none.
+  /// The cursor, in points of the board; nil if there is none.
   var x: Double?
   var y: Double?
-  /// The note that is edited.
+  /// The note that is being edited.
   var editing: ObjectID?
-  /// Which of the colors for people is one's own; nil for whoever has not chosen one.
+  /// The client's color, an index into the theme's colors for people; nil if it has not chosen one.
   var color: Int?
 
   var bytes: [UInt8] {
@@ -29,9 +29,10 @@ struct BoardPresence: Hashable {
     (self.board, self.x, self.y, self.editing, self.color) = (board, x, y, editing, color)
   }
 
-  /// Nil for what is not understood: another program's, or a later version's.
+  /// Decodes a presence; nil if it is from another program or a later version.
   /// - Parameters:
-  ///   - boards: the number of the entity of boards, `notes` of notes.
+  ///   - boards: the number of the entity Board.
+  ///   - notes: the number of the entity Note.
   init?(_ bytes: [UInt8], boards: EntityNumber, notes: EntityNumber) {
     guard let text = String(validating: bytes, as: UTF8.self), let json = try? JSON(parsing: text),
       json["v"]?.integerValue == Self.version, let name = json["board"]?.stringValue, let key = UniqueID(name)
@@ -54,7 +55,7 @@ struct BoardPresence: Hashable {
   }
 }
 
-/// Who else is here.
+/// The other connected sessions.
 struct Neighbors {
   struct Neighbor: Hashable {
     var session: UInt64
@@ -66,7 +67,8 @@ struct Neighbors {
 
   private(set) var all = [Neighbor]()
 
-  /// What a session showed; nil when it has left. Returns whether it is a new one, which has not seen us.
+  /// Records the presence of a session, or removes it if it has left.
+  /// - Returns: whether the session is new, so that it has not received our presence.
   mutating func take(_ presence: BoardPresence?, of session: UInt64, _ author: String, hasLeft: Bool) -> Bool {
     if hasLeft {
       all.removeAll { $0.session == session }
@@ -80,26 +82,26 @@ struct Neighbors {
     return true
   }
 
-  /// The connection is gone, and with it what was known of others.
+  /// Removes all sessions, when the connection is lost.
   mutating func forget() { all = [] }
 }
 
-/// Which of the theme's colors for people is one's own. Everybody chooses for themselves and says it with what they show:
-/// so it is the same on every screen, and stays for as long as one is here. Of two who have chosen the same, whoever came
-/// later gives way, as long as there is a color that nobody has.
+/// The client's own choice among the theme's colors for people. Each client chooses and sends it with its presence,
+/// so that it is the same on every screen and does not change during a session. If two clients have chosen the same
+/// color, the later session switches, as long as a color is free.
 struct OwnColor {
   private(set) var number: Int
 
-  /// To begin with it goes by the name, so that most people have the same one every day.
+  /// Derives the initial color from the author, so that most people have the same one every day.
   init(of author: String) {
     number = author.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Theme.peopleColors
   }
 
-  /// Takes another one when somebody who was here before has it.
-  /// - Parameter session: one's own; sessions that began later have higher numbers.
+  /// Chooses another color if a session that began earlier has the same one.
+  /// - Parameter session: this client's session; later sessions have higher numbers.
   mutating func giveWay(to neighbors: [Neighbors.Neighbor], session: UInt64) {
     let isTaken = neighbors.contains {
-      // Whoever says no color will not give way.
+      // A client that sends no color will not switch.
       $0.color == number && ($0.session < session || $0.presence?.color == nil)
     }
     let taken = Set(neighbors.map(\.color))

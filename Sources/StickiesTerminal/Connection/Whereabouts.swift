@@ -1,27 +1,28 @@
 import GraphModel
 import TerminalCells
 
-/// Where one is on the board, for oneself and for others: at the mouse, or at the note to which keys have led since.
+/// The position of the user on the board: the mouse, or the note focused by keys since. Used for new notes and
+/// presence.
 struct Whereabouts: Hashable {
-  /// Where the mouse was seen last, in cells of the screen; terminals that don't tell its moves tell its presses.
+  /// The last known position of the mouse, in cells of the screen. Terminals that do not report moves report presses.
   private(set) var mouse: Point?
-  /// The note that keys have led to; nil while the mouse was used last.
+  /// The note focused by keys; nil if the mouse was used last.
   private(set) var note: ObjectID?
-  /// The focus as it was looked at last.
+  /// The focus at the last `look`.
   private var focus: ObjectID?
-  /// Whether the mouse was used since: then it has led the focus to where that is.
+  /// Whether the mouse was used since; a change of the focus then came from the mouse.
   private var isMouseNews = false
 
-  /// The mouse was seen at a cell of the canvas.
+  /// Records the position of the mouse on the canvas.
   mutating func mouse(at point: Point) { (mouse, note, isMouseNews) = (point, nil, true) }
 
-  /// Looks at the focus, once in each turn.
+  /// Updates the position from the focus; once per turn.
   mutating func look(at focus: ObjectID?) {
     defer { (self.focus, isMouseNews) = (focus, false) }
     if focus != self.focus, !isMouseNews { note = focus }
   }
 
-  /// A temporary id became permanent.
+  /// Replaces a temporary id by the permanent one.
   mutating func identify(_ old: ObjectID, as new: ObjectID) {
     if note == old { note = new }
     if focus == old { focus = new }

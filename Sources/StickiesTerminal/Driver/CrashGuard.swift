@@ -2,35 +2,36 @@ import Glibc
 import Synchronization
 import TerminalCells
 
-/// Gives the terminal back when the program dies: by a crash, or by `exit` in the middle.
+/// Restores the terminal when the program dies, by a crash or by a call of `exit`.
 ///
-/// Whatever a handler may need is prepared before: the bytes, the line's state and the handlers that were there lie in memory
-/// that is never moved or freed.
+/// Everything that a handler needs is prepared in advance: the bytes, the termios and the previous handlers are in
+/// memory that is never moved or freed.
 enum CrashGuard {
-  /// Signals that end a program: by its own fault, or because somebody sent what nobody here waits for.
+  /// Signals that end a program: its own faults, and sent signals that the program does not handle.
   static let fatal: [CInt] = [
     SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT, SIGSYS, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2,
     SIGXCPU, SIGXFSZ, SIGIO, SIGPWR, SIGSTKFLT,
   ]
   private static let slots = 65
 
-  /// What the handler reads. Written by `arm` only, before `isArmed` is set, and only one terminal can be armed.
+  /// The state that the handler reads. Only `arm` writes it, before it sets `isArmed`, and only one terminal can be
+  /// armed.
   private struct Prepared {
-    /// The number by which the driver's thread has the terminal.
+    /// The descriptor that the driver's thread uses.
     var driver: CInt
-    /// The guard's own number of the same terminal.
+    /// The guard's own descriptor of the same terminal.
     var descriptor: CInt
-    /// What takes all and shows nothing.
+    /// A descriptor of /dev/null.
     let nowhere: CInt
     var line: termios
     var bytes: UnsafeMutablePointer<UInt8>
     var count: Int
-    /// The handlers that were there, by the signal's number.
+    /// The previous handlers, indexed by signal number.
     var before: UnsafeMutablePointer<sigaction>
   }
 
-  // Unsafe, because pointers are not Sendable. It is a constant; what it points to is written while `isArmed` is false and
-  // read while it is true, and `isArmed` orders both.
+  // Unsafe because pointers are not Sendable. The pointer is a constant; its memory is written while `isArmed` is
+  // false and read while it is true, and `isArmed` orders both.
   private nonisolated(unsafe) static let prepared: UnsafeMutablePointer<Prepared> = {
     let place = UnsafeMutablePointer<Prepared>.allocate(capacity: 1)
     let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalSequences.leave.count)
@@ -47,7 +48,7 @@ enum CrashGuard {
   private static let isArmed = Atomic<Bool>(false)
   private static let isInstalled = Atomic<Bool>(false)
 
-  /// From now on the terminal is given back whatever happens.
+  /// Ensures that the terminal is restored, however the program ends.
   static func arm(_ file: TerminalFile) {
     let own = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
     prepared.pointee.driver = file.descriptor
@@ -61,36 +62,38 @@ enum CrashGuard {
       action.__sigaction_handler.sa_sigaction = { number, info, _ in
         CrashGuard.die(number, wasSent: info.map { CrashGuard.wasSent(number, code: $0.pointee.si_code) } ?? true)
       }
-      // On the thread's other stack, if it has one: its own may be what overflowed.
+      // Runs on the alternate stack, if the thread has one: its own may have overflowed.
       action.sa_flags = SA_ONSTACK | SA_SIGINFO
       sigfillset(&action.sa_mask)
       sigaction(signal, &action, prepared.pointee.before + Int(signal))
     }
   }
 
-  /// The terminal has been given back in the usual way.
+  /// Disarms the guard after a regular restore of the terminal.
   static func disarm() {
     guard isArmed.exchange(false, ordering: .acquiring) else { return }
     if prepared.pointee.descriptor != prepared.pointee.driver { close(prepared.pointee.descriptor) }
   }
 
-  /// Whether somebody has sent a signal: a fault of the program's own says a positive code, and `abort`, by which the
-  /// runtime ends a program, that a thread has sent it.
+  /// Whether a signal was sent, rather than caused by a fault. A fault has a positive code; `abort`, by which the
+  /// runtime ends a program, has the code of a signal sent by a thread.
   static func wasSent(_ signal: CInt, code: CInt) -> Bool {
     code <= 0 && !(signal == SIGABRT && Int(code) == Int(SI_TKILL))
   }
 
-  /// How long a terminal that takes nothing may keep a dying program: so many pauses, in milliseconds.
+  /// The limit for restoring an unresponsive terminal: the length of a pause in milliseconds, and the number of
+  /// pauses.
   private static var pauseMilliseconds: CInt { 10 }
   private static var pauses: Int { 20 }
 
-  /// Async-signal-safe: `dup2`, `tcflush`, `tcsetattr`, `poll` and `write` are in POSIX's list; `isArmed` is an atomic and
-  /// `prepared` a constant, both of which `arm` has used before any handler was installed, so that reading them initializes,
-  /// allocates and locks nothing, and the two above are computed. The descriptor is non-blocking, and what is full is waited
-  /// for a moment only: a terminal that does not read holds up no dying program.
+  /// Restores the terminal. Async-signal-safe: `dup2`, `tcflush`, `tcsetattr`, `poll` and `write` are in POSIX's
+  /// list; `isArmed` is an atomic and `prepared` a constant, both of which `arm` has used before any handler was
+  /// installed, so that reading them initializes, allocates and locks nothing; the two properties above are computed.
+  /// The descriptor is non-blocking and retries are limited: a terminal that does not read cannot block a dying
+  /// program.
   private static func giveBack() {
     guard isArmed.exchange(false, ordering: .acquiring) else { return }
-    // The driver's thread goes on meanwhile, and would draw the rest of its frame on the screen that is given back.
+    // The driver's thread is still running and would draw the rest of its frame on the restored screen.
     if prepared.pointee.descriptor != prepared.pointee.driver {
       dup2(prepared.pointee.nowhere, prepared.pointee.driver)
     }
@@ -101,19 +104,20 @@ enum CrashGuard {
       if written > 0 {
         done += written
       } else {
-        // No wait for room: where a write of the driver's is still under way there may be room, and no way in.
+        // Sleeps instead of polling for POLLOUT: while a write of the driver is in progress, the terminal may be
+        // ready and the write fail anyway.
         poll(nil, 0, pauseMilliseconds)
       }
     }
-    // No mouse report lands in the shell.
+    // Drops pending input so that mouse reports do not reach the shell.
     tcflush(prepared.pointee.descriptor, TCIFLUSH)
     tcsetattr(prepared.pointee.descriptor, TCSANOW, &prepared.pointee.line)
   }
 
-  /// Gives the terminal back and lets the signal end the program: a fault as it did before, for that handler tells where it
-  /// was; what somebody has sent as it does without a handler, for behind that one the program would go on, and nobody looks for
-  /// a fault. `sigaction`, `signal` and `raise` are async-signal-safe, and the signal, which is blocked while its handler runs, comes
-  /// again as soon as this returns. `errno` needs no care, for nobody goes on after this.
+  /// Restores the terminal and lets the signal end the program. A fault goes to the previous handler, which reports
+  /// its place; a sent signal to the default action, because the previous handler would let the program continue.
+  /// `sigaction`, `signal` and `raise` are async-signal-safe. The signal is blocked while its handler runs, so it is
+  /// delivered again as soon as this returns. `errno` need not be preserved, because no code runs afterwards.
   private static func die(_ signal: CInt, wasSent: Bool) {
     giveBack()
     if wasSent {

@@ -1,36 +1,37 @@
 import Glibc
 import TerminalCells
 
-/// What the driver's thread does between two looks into its mailbox. Only that thread has it.
+/// The state and steps of the driver's thread between two reads of its mailbox. Only that thread uses it.
 struct DriverLoop {
   let file: TerminalFile
   var writer: ScreenWriter
   /// The newest grid that has not been drawn.
   var newest: Grid?
-  /// What is to be sent before it.
+  /// Sequences to send before the grid.
   var sequences: [UInt8] = []
   private(set) var isHungUp = false
 
   private var decoder = TerminalDecoder()
-  /// When the decoder is to be told that nothing came, in the clock's milliseconds.
+  /// When the decoder's timeout expires, in the clock's milliseconds.
   private var deadline: Int?
-  /// What was drawn last, for the case that all has to be drawn anew.
+  /// The last drawn grid, for a complete redraw.
   private var last: Grid?
-  /// Bytes of a frame or a sequence that the terminal has not taken yet. Nothing new is made before it has taken all of
-  /// them: what it shows stays what the writer believes.
+  /// Bytes of a frame or a sequence that the terminal has not accepted yet. No new frame is encoded before all of
+  /// them are written, so that the terminal matches the writer's state.
   private var pending: ArraySlice<UInt8> = []
   private var isHeld = false
   private var endings = EndingSignals()
-  /// Until when the questions that were asked may be answered; nil when the last answer is here.
+  /// The deadline for the answers to the terminal queries; nil after the last answer.
   private var answersDeadline: Int?
-  /// Bytes of the signal pipe that were read while answers were waited for.
+  /// Bytes of the signal pipe that were read while waiting for answers.
   private var unheard: [UInt8] = []
 
-  /// How long a terminal that does not read may keep the program from giving it back.
+  /// How long a terminal that does not read can delay its restoration, in milliseconds.
   private static let patienceMilliseconds: CInt = 200
 
-  /// How long a terminal may take for its answers. One that leaves sooner waits for them, or they would land in the editor
-  /// or the shell that comes next; a terminal that answers nothing costs this once, and nothing after that time.
+  /// How long the terminal may take to answer queries, in milliseconds. Leaving earlier waits for the answers,
+  /// because they would otherwise reach the editor or shell that comes next. With a terminal that never answers, this
+  /// costs the delay once.
   static let answersMilliseconds = 1_000
 
   init(file: TerminalFile, depth: ColorDepth) {
@@ -38,7 +39,7 @@ struct DriverLoop {
     writer = ScreenWriter(depth: depth)
   }
 
-  /// Takes the terminal, or takes it again: a shell may have changed it meanwhile.
+  /// Takes over the terminal, also after a shell has used it and may have changed it.
   mutating func enter() {
     CrashGuard.arm(file)
     file.makeRaw()
@@ -50,20 +51,20 @@ struct DriverLoop {
     write()
   }
 
-  /// Gives the terminal back as it was.
+  /// Restores the terminal.
   mutating func leave() {
     guard isHeld else { return }
     isHeld = false
     pending = []
-    // Before the shell's screen returns: what is typed there is not ours to read.
+    // Must happen before the shell's screen returns: input typed there belongs to the shell.
     awaitAnswers()
     file.write(TerminalSequences.leave, withinMilliseconds: Self.patienceMilliseconds)
     file.restoreLine()
     CrashGuard.disarm()
   }
 
-  /// Reads until the last answer is here, or its time is over, or a signal asks the program to end. What else is read is
-  /// dropped, as all is that was typed for us.
+  /// Reads until the last answer, the deadline, or a signal to end. Other input is dropped, like all input that was
+  /// typed for this program.
   private mutating func awaitAnswers() {
     defer { answersDeadline = nil }
     while !isHungUp, let deadline = answersDeadline, Self.now < deadline {
@@ -81,14 +82,14 @@ struct DriverLoop {
     }
   }
 
-  /// Gives the terminal back, stops the program, and goes on when it goes on.
+  /// Restores the terminal, suspends the program, and takes over the terminal when it resumes.
   mutating func stop() {
     leave()
     SignalPipe.stop()
     enter()
   }
 
-  /// Sends what the terminal takes without making us wait.
+  /// Writes what the terminal accepts without blocking.
   mutating func write() {
     while isHeld, !isHungUp {
       if pending.isEmpty {
@@ -110,15 +111,15 @@ struct DriverLoop {
     }
   }
 
-  /// Waits until something happens, and tells what it was.
+  /// Waits until something happens and returns the events.
   mutating func wait() -> [DriverEvent] {
     var waited = [
       pollfd(fd: SignalPipe.readEnd, events: Int16(POLLIN), revents: 0),
-      // One that is not held is not looked at: another program reads it.
+      // A terminal that was released is not polled: another program reads it.
       pollfd(
         fd: isHeld ? file.descriptor : -1, events: Int16(pending.isEmpty ? POLLIN : POLLIN | POLLOUT), revents: 0),
     ]
-    // Others may wake us more often than that: the time is what counts.
+    // Other threads may wake poll earlier, so the time is checked, not the return value.
     let left = !unheard.isEmpty ? 0 : isHeld ? deadline.map { max(0, $0 - Self.now) } : nil
     let count = poll(&waited, 2, left.map { CInt(clamping: $0) } ?? -1)
     if count < 0 { return [] }
@@ -132,7 +133,7 @@ struct DriverLoop {
     for byte in heard { events += hear(CInt(byte)) }
     let revents = CInt(waited[1].revents)
     if isHeld, revents & POLLIN != 0 { events += read() }
-    // One that is gone is readable for ever and has nothing to read.
+    // A hung-up terminal is always readable and returns nothing.
     if isHeld, revents & (POLLHUP | POLLERR | POLLNVAL) != 0 { isHungUp = true }
     return events
   }
@@ -172,7 +173,7 @@ struct DriverLoop {
       stop()
       return [.resumed, .terminal(.resize(file.size))]
     case SIGCONT:
-      // After SIGSTOP, which nobody hears: the shell has had the terminal.
+      // Follows SIGSTOP, which cannot be handled: the shell has used the terminal.
       guard isHeld else { return [] }
       leave()
       enter()
@@ -181,7 +182,7 @@ struct DriverLoop {
       guard endings.endsAtOnce(signal, at: Self.now) else {
         return decoder.endPaste().map(DriverEvent.terminal) + [.terminate(signal: signal)]
       }
-      // It waits for nothing.
+      // A forced end does not wait for answers.
       answersDeadline = nil
       leave()
       Glibc.signal(signal, SIG_DFL)
@@ -191,8 +192,8 @@ struct DriverLoop {
     }
   }
 
-  /// Signals that came while the terminal was given back were heard, and nobody reads them any more: a second one ends the
-  /// program at once all the same.
+  /// Handles signals that arrived during the restoration, when the loop no longer reads the pipe. A second one still
+  /// ends the program at once.
   mutating func obeyWhatCameMeanwhile() {
     for byte in unheard + SignalPipe.drain() {
       let signal = CInt(byte)

@@ -1,18 +1,19 @@
 import Glibc
 
-/// Signals that ask the program to end, and which of them end it at once because whoever should have ended it does not.
+/// Decides which of the signals that ask the program to end must end it at once.
 ///
-/// On SIGTERM and SIGHUP nobody is asked, so any further one means that. On SIGINT somebody may have been asked and
-/// have stayed: one that comes hours later asks anew, and only one soon behind it is the second.
+/// SIGTERM and SIGHUP do not ask the user, so any further signal means that the program hangs. SIGINT may have asked
+/// the user, who stayed: a later SIGINT asks again, and only one soon after it counts as the second.
 struct EndingSignals: Hashable {
-  /// So long behind a SIGINT the next signal is its second, in milliseconds.
+  /// How long after a SIGINT the next signal counts as its second, in milliseconds.
   static let secondMilliseconds = 5_000
 
   private var lastSignal: CInt?
   private var lastTime = 0
 
-  /// Another one has come.
-  /// - Parameter now: milliseconds of a clock that never goes back.
+  /// Records a signal.
+  /// - Parameter now: milliseconds of a monotonic clock.
+  /// - Returns: whether the signal must end the program at once.
   mutating func endsAtOnce(_ signal: CInt, at now: Int) -> Bool {
     defer { (self.lastSignal, lastTime) = (signal, now) }
     guard let lastSignal else { return false }

@@ -1,15 +1,16 @@
 import Glibc
 import Synchronization
 
-/// Signals as bytes of a pipe, so that they come in order with everything else that the driver waits for; and the way for
-/// other threads to wake it.
+/// Delivers signals as bytes of a pipe, in order with the driver's other events. Other threads also wake the driver
+/// through it.
 enum SignalPipe {
-  /// What is heard while a terminal is held.
+  /// The signals that are handled while a terminal is held.
   static let heard: [CInt] = [SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP]
-  /// The byte that only wakes.
+  /// A byte that only wakes the driver.
   static let wake: UInt8 = 0
 
-  /// The pipe's ends; made once, with the first driver, and never closed: a handler may run at any time.
+  /// The ends of the pipe. They are created with the first driver and never closed, because a handler may run at any
+  /// time.
   private static let ends: (read: CInt, write: CInt) = {
     var pair: [CInt] = [-1, -1]
     pipe(&pair)
@@ -22,18 +23,19 @@ enum SignalPipe {
 
   static var readEnd: CInt { ends.read }
 
-  /// Puts the handlers in place. Whatever was there before is not kept: nobody else in the program handles these.
+  /// Installs the handlers. Previous handlers are not kept: the program handles these signals nowhere else.
   static func install() {
     _ = ends
     for signal in heard { install(signal) }
-    // A terminal that is gone is an error of `write`, not the end.
+    // A closed terminal is an error of `write` and must not end the program.
     signal(SIGPIPE, SIG_IGN)
   }
 
   static func install(_ signal: CInt) {
     var action = sigaction()
-    // Async-signal-safe: `write` is in POSIX's list, the pipe is a constant that `install` has used before, so that reading it
-    // initializes nothing; the pipe never blocks (when it is full, more signals say nothing new), and `errno` is put back.
+    // Async-signal-safe: `write` is in POSIX's list, and the pipe is a constant that `install` has used before, so
+    // that reading it initializes nothing. The pipe never blocks (when it is full, further signals add nothing), and
+    // `errno` is restored.
     action.__sigaction_handler.sa_handler = { number in
       let before = errno
       SignalPipe.send(UInt8(truncatingIfNeeded: number))
@@ -43,7 +45,7 @@ enum SignalPipe {
     sigaction(signal, &action, nil)
   }
 
-  /// Gives the signals their usual effect again; that a terminal went away no longer matters if it did.
+  /// Restores the default actions; after a hangup, SIGHUP is ignored.
   static func uninstall(isHungUp: Bool = false) {
     for signal in heard { Glibc.signal(signal, isHungUp && signal == SIGHUP ? SIG_IGN : SIG_DFL) }
   }
@@ -52,20 +54,20 @@ enum SignalPipe {
     withUnsafePointer(to: byte) { _ = write(ends.write, $0, 1) }
   }
 
-  /// The bytes that wait.
+  /// Reads the pending bytes.
   static func drain() -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = buffer.withUnsafeMutableBytes { read(ends.read, $0.baseAddress, $0.count) }
     return Array(buffer.prefix(max(0, count)))
   }
 
-  /// Stops the program as Ctrl-Z would, and returns when it goes on; at once, if nobody could make it go on. `raise` is
-  /// for this thread, so that it stands still before it returns.
+  /// Suspends the program as Ctrl-Z does and returns when it resumes. Returns at once if no shell could resume it.
+  /// `raise` signals this thread, so the program is stopped before it returns.
   static func stop() {
-    // Going on is what follows here: it need not be heard too.
+    // Resuming continues here, so SIGCONT need not be delivered through the pipe.
     Glibc.signal(SIGCONT, SIG_DFL)
     Glibc.signal(SIGTSTP, SIG_DFL)
-    // A thread has the mask of the one that made it, and those of a pool let no signal through.
+    // A thread inherits the mask of its creator, and threads of a pool block all signals.
     var stops = sigset_t()
     var before = sigset_t()
     sigemptyset(&stops)

@@ -2,37 +2,37 @@ import Glibc
 import Synchronization
 import TerminalCells
 
-/// What the driver tells.
+/// An event of the terminal driver.
 public enum DriverEvent: Hashable, Sendable {
-  /// The terminal said something, or has another size.
+  /// Input from the terminal, or its new size.
   case terminal(TerminalEvent)
-  /// SIGINT, SIGTERM or SIGHUP: the program is asked to end. A second one ends it at once; behind SIGINT, where
-  /// somebody may have stayed, one within five seconds.
+  /// SIGINT, SIGTERM or SIGHUP: a request to end the program. A second one ends it at once; after SIGINT, which may
+  /// have asked the user, only one within five seconds.
   case terminate(signal: Int32)
-  /// The program was stopped and goes on. The screen is drawn anew by itself.
+  /// The program was suspended and has resumed. The driver redraws the screen.
   case resumed
-  /// The terminal is gone.
+  /// The terminal was closed.
   case hangup
 }
 
-/// A terminal, held by a thread of its own.
+/// A terminal, driven by a thread of its own.
 ///
-/// The thread alone reads, writes and changes the terminal. It waits in `poll` for keys, for signals and for others who
-/// wake it, so it costs nothing while nothing happens, and it never waits for a terminal that does not read: while bytes of a
-/// frame are still to be sent, newer frames replace each other in the mailbox, and the newest one is drawn next. What others hand
-/// over lies in the mailbox, guarded by a mutex that nobody keeps while he does anything else.
+/// Only the thread reads, writes and configures the terminal. It waits in `poll` for keys, signals and other threads,
+/// so it uses no CPU while idle. It never blocks on a terminal that does not read: while bytes of a frame are unsent,
+/// newer frames replace each other in the mailbox, and the newest is drawn next. Other threads pass data through the
+/// mailbox, under a mutex that is held only for that.
 public final class TerminalDriver: Sendable {
-  /// Bytes of sequences, such as for the clipboard, that wait at most; more are dropped.
+  /// Maximum size of waiting sequences, such as for the clipboard, in bytes; more are dropped.
   public static let maximumWaiting = 1 << 18
 
-  /// What is handed to the thread.
+  /// Data passed to the thread.
   private struct Mailbox {
     var frame: Grid?
     var sequences: [UInt8] = []
     var depth: ColorDepth?
-    /// In order; what is called on the thread when a wish has come true is beside it.
+    /// Requests in order, each with a closure that the thread calls after performing it.
     var wishes: [(wish: Wish, done: (@Sendable () -> Void)?)] = []
-    /// Nobody reads it any more: there is no terminal, and every wish about it has come true.
+    /// Set when the thread has ended; requests then complete at once.
     var isOver = false
   }
 
@@ -40,14 +40,14 @@ public final class TerminalDriver: Sendable {
 
   private static let isTaken = Atomic<Bool>(false)
 
-  /// Whether `isTaken` is this driver's: given up once, by whoever comes first of its end and its release.
+  /// Whether this driver set `isTaken`; cleared once, by its end or its deinitialization.
   private let isHolder = Atomic<Bool>(true)
   private let file: TerminalFile
   private let mailbox = Mutex(Mailbox())
   private let depth: ColorDepth
   private let sink: @Sendable ([DriverEvent]) -> Void
 
-  /// Opens the terminal; `start` takes it. What it tells goes to `sink`, on the driver's thread, in order.
+  /// Opens the terminal; `start` takes it over. Events go to `sink`, on the driver's thread, in order.
   public init(path: String = "/dev/tty", depth: ColorDepth, sink: @escaping @Sendable ([DriverEvent]) -> Void)
     throws(TerminalError)
   {
@@ -67,14 +67,14 @@ public final class TerminalDriver: Sendable {
     giveBack()
   }
 
-  /// Columns and rows as they are now.
+  /// The current columns and rows.
   public var size: Size { file.size }
 
-  /// Takes the terminal and begins to tell events, the size first. It is given back by `end`, and if the program ends in any
-  /// other way than SIGKILL.
+  /// Takes over the terminal and begins to deliver events, the size first. The terminal is restored by `end`, and if
+  /// the program ends in any other way except SIGKILL.
   public func start() {
     SignalPipe.install()
-    // The thread keeps the driver until it ends.
+    // The thread retains the driver until it ends.
     let held = Unmanaged.passRetained(self).toOpaque()
     var thread = pthread_t()
     let failed = pthread_create(
@@ -92,27 +92,27 @@ public final class TerminalDriver: Sendable {
     pthread_detach(thread)
   }
 
-  /// Shows a grid, as soon as the terminal takes it. Of several that come meanwhile only the newest is drawn.
+  /// Shows a grid as soon as the terminal accepts it; newer grids replace one that waits.
   public func show(_ grid: Grid) { hand { $0.frame = grid } }
 
-  /// Sends a sequence of `TerminalSequences`, between two frames.
+  /// Sends a sequence of `TerminalSequences` between two frames.
   public func send(_ sequence: [UInt8]) {
     hand { if $0.sequences.count + sequence.count <= Self.maximumWaiting { $0.sequences += sequence } }
   }
 
-  /// Draws with another number of colors from now on.
+  /// Changes the number of colors.
   public func use(_ depth: ColorDepth) { hand { $0.depth = depth } }
 
-  /// Gives the terminal to another program, an editor say; `done` is called when it is free.
+  /// Releases the terminal to another program, such as an editor; calls `done` when it is free.
   public func suspend(_ done: @escaping @Sendable () -> Void) { wish(.suspend, done) }
 
-  /// Takes the terminal back and draws the last grid anew. Keys that the other program has left are dropped.
+  /// Takes over the terminal again and redraws the last grid. Input left by the other program is dropped.
   public func resume() { wish(.resume, nil) }
 
-  /// Stops the whole program, as Ctrl-Z does, until the shell lets it go on; `.resumed` tells that.
+  /// Suspends the whole program, as Ctrl-Z does, until the shell resumes it; `.resumed` reports that.
   public func stop() { wish(.stop, nil) }
 
-  /// Gives the terminal back for good; `done` is called when it is as it was and another driver may take it.
+  /// Restores the terminal for good; calls `done` when another driver may take it.
   public func end(_ done: @escaping @Sendable () -> Void) { wish(.end, done) }
 
   private func wish(_ wish: Wish, _ done: (@Sendable () -> Void)?) {
@@ -161,7 +161,7 @@ public final class TerminalDriver: Sendable {
     switch wish {
     case .suspend: loop.leave()
     case .resume:
-      // It was typed for the other program, which may read no keys: here it would be commands.
+      // The input was typed for the other program, which may not have read it; here it would run commands.
       file.dropInput()
       loop.enter()
     case .stop:
@@ -175,19 +175,19 @@ public final class TerminalDriver: Sendable {
     }
   }
 
-  /// Another driver may take the terminal.
+  /// Allows another driver to take the terminal.
   private func giveBack() {
     if isHolder.exchange(false, ordering: .relaxed) { Self.isTaken.store(false, ordering: .relaxed) }
   }
 
-  /// The terminal is gone.
+  /// Ends the driver because the terminal was closed.
   private func giveUp() {
     giveBack()
     closeMailbox()
     sink([.hangup])
   }
 
-  /// Nobody reads the mailbox from now on: whoever waits for something of the terminal waits no longer.
+  /// Closes the mailbox and completes the pending requests.
   private func closeMailbox() {
     let wishes = mailbox.withLock { mail in
       defer { (mail.wishes, mail.isOver) = ([], true) }

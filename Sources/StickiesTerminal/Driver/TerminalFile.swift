@@ -1,16 +1,16 @@
 import Glibc
 import TerminalCells
 
-/// The terminal as a file of this program's own.
+/// The terminal as a file of this program.
 ///
-/// It is opened anew, not taken from standard input: making that non-blocking would make the shell's non-blocking too, for both
-/// share one open file, and a crash would leave it so.
+/// It is opened separately instead of using standard input: that shares its open file description with the shell, so
+/// O_NONBLOCK would apply to the shell too, and remain after a crash.
 struct TerminalFile: Sendable {
   let descriptor: CInt
-  /// How the terminal's line was before.
+  /// The termios before any change.
   let saved: termios
 
-  /// Opens `path` and remembers how its line is. Nothing is changed yet.
+  /// Opens `path` and saves its termios, without changing anything.
   init(path: String) throws(TerminalError) {
     let descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw .notATerminal(path: path, errno: errno) }
@@ -24,11 +24,11 @@ struct TerminalFile: Sendable {
     self.saved = saved
   }
 
-  /// Keys come one by one, unseen, and mean nothing to the line: Ctrl-C is a key like any other.
+  /// Sets raw mode: keys arrive one by one, without echo, and Ctrl-C is a key like any other.
   func makeRaw() {
     var raw = saved
     cfmakeraw(&raw)
-    // Bytes are read when there are any; what waits for them is `poll`.
+    // A read returns what is there; `poll` does the waiting.
     withUnsafeMutableBytes(of: &raw.c_cc) { bytes in
       bytes[Int(VMIN)] = 0
       bytes[Int(VTIME)] = 0
@@ -36,18 +36,18 @@ struct TerminalFile: Sendable {
     tcsetattr(descriptor, TCSANOW, &raw)
   }
 
-  /// The line as it was. What was typed for us and not read is dropped, so that no mouse report lands in the shell. It
-  /// never waits for output to leave: the terminal may have stopped reading.
+  /// Restores the termios. Pending input is dropped, so that no mouse report reaches the shell. Does not wait for
+  /// output to drain, because the terminal may have stopped reading.
   func restoreLine() {
     var saved = saved
     dropInput()
     tcsetattr(descriptor, TCSANOW, &saved)
   }
 
-  /// What was typed and not read is nobody's.
+  /// Drops pending input.
   func dropInput() { tcflush(descriptor, TCIFLUSH) }
 
-  /// Columns and rows; 80 and 24 of a terminal that does not know.
+  /// Columns and rows; 80 by 24 if the terminal does not know.
   var size: Size {
     var window = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
@@ -56,17 +56,17 @@ struct TerminalFile: Sendable {
     return Size(width: Int(window.ws_col), height: Int(window.ws_row))
   }
 
-  /// Reads what is there into `buffer`.
+  /// Reads the available bytes into `buffer`.
   func read(into buffer: inout [UInt8]) -> Transfer {
     buffer.withUnsafeMutableBytes { Transfer(Glibc.read(descriptor, $0.baseAddress, $0.count)) }
   }
 
-  /// Writes as much as the terminal takes now.
+  /// Writes as much as the terminal accepts now.
   func write(_ bytes: ArraySlice<UInt8>) -> Transfer {
     bytes.withUnsafeBytes { Transfer(Glibc.write(descriptor, $0.baseAddress, $0.count)) }
   }
 
-  /// Writes all of it, if the terminal takes it within a time.
+  /// Writes all bytes, unless the terminal takes longer than the limit.
   func write(_ bytes: [UInt8], withinMilliseconds: CInt) {
     var rest = bytes[...]
     var left = withinMilliseconds
@@ -82,11 +82,11 @@ struct TerminalFile: Sendable {
     }
   }
 
-  /// What a read or a write came to.
+  /// The result of a read or a write.
   enum Transfer {
     case bytes(Int)
     case wouldBlock
-    /// The terminal is gone.
+    /// The terminal was closed.
     case over
 
     init(_ count: Int) {
@@ -95,7 +95,7 @@ struct TerminalFile: Sendable {
       } else if count < 0, errno == EAGAIN || errno == EINTR {
         self = .wouldBlock
       } else {
-        // With VMIN 0 a read of a terminal without input may come to 0 bytes; whether it is gone, `poll` says.
+        // With VMIN 0, a read without input can return 0 bytes; `poll` detects a closed terminal.
         self = count == 0 ? .wouldBlock : .over
       }
     }
@@ -104,9 +104,9 @@ struct TerminalFile: Sendable {
 
 /// Why there is no terminal to draw on.
 public enum TerminalError: Error, Hashable, CustomStringConvertible {
-  /// The file could not be opened, or is no terminal.
+  /// The file could not be opened, or is not a terminal.
   case notATerminal(path: String, errno: CInt)
-  /// A second driver was started while one runs: they would restore each other's terminal.
+  /// A second driver was started while one runs; they would overwrite each other's terminal state.
   case alreadyRunning
 
   public var description: String {

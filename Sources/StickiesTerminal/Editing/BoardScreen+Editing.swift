@@ -4,9 +4,9 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// Opening and closing the editor of a note, and what becomes of its text when the note goes away under it.
+/// Opening and closing the editor of a note, and keeping its text if the note disappears.
 extension BoardScreen {
-  /// A locked note is not changed by accident.
+  /// Whether a note may be changed; a locked one needs unlocking first, which a message explains.
   func mayChange(_ note: Note) -> Bool {
     guard linkIsOpen else { return false }
     guard note.locked else { return true }
@@ -14,7 +14,7 @@ extension BoardScreen {
     return false
   }
 
-  /// Whether anything can be changed at all.
+  /// Whether changes are possible; shows the reason if not.
   var linkIsOpen: Bool {
     if case .closed(let why) = linkState {
       say("nothing can be changed any more: \(why)", isTrouble: true)
@@ -25,13 +25,13 @@ extension BoardScreen {
     return false
   }
 
-  /// Why nothing can be changed; nil when everything can.
+  /// Why changes are not possible; nil if they are.
   var readOnlyReason: String? {
     if case .closed(let why) = linkState { return why }
     return (application as? StickiesApplication)?.readOnlyReason
   }
 
-  /// Somebody wants to type into a note.
+  /// Opens the editor of a note.
   func edit(_ controller: NoteController, at point: Point? = nil) {
     guard controller !== editing, let note = controller.note, mayChange(note) else { return }
     endEditing()
@@ -44,12 +44,12 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// Scrolls the board as far as it takes to see the cursor of an editor: a note may reach beyond the screen.
+  /// Scrolls the board as little as possible to show the editor's cursor. A note may extend beyond the screen.
   func showCursor(of controller: NoteController) {
     guard let editor = controller.editor, !TooSmall.isTooSmall(application.screenSize) else { return }
     let text = NoteView.textFrame(in: controller.lastFrame.clamped)
     let cursor = editor.cursorPosition
-    // At the edges lie the marks of notes that are out of sight, and at the lowest one the tool bar.
+    // The edges show the marks of notes that are not visible, and the last row the tool bar.
     var room = seen.inset(1)
     if mode.isEditing { room.size.height -= 1 }
     func beyond(_ place: Int, _ low: Int, _ high: Int) -> Int {
@@ -61,13 +61,13 @@ extension BoardScreen {
         y: beyond(text.minY + cursor.y - controller.scroll, room.minY, room.maxY)))
   }
 
-  /// The editor closes; what was typed is on its way.
+  /// Closes the editor and sends the text.
   func endEditing() {
     guard let controller = editing else { return }
     editing = nil
     let note = controller.note
     controller.endEditing()
-    // Made here and left empty: nobody wanted it. Somebody who has taken it to another board did.
+    // A new note that was left empty is discarded, unless another client has moved it to another board.
     if controller.isNew, let note, !note.isFault, note.text.isEmpty, controller.elsewhere == nil {
       remove(note)
       page.reconcile()
@@ -80,17 +80,17 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// The same, where it is this note's editor that is open; it may have closed before anybody could answer.
+  /// Closes the editor if it belongs to this note; it may have closed before the user answered.
   private func endEditing(of controller: NoteController) {
     if editing === controller { endEditing() }
   }
 
-  /// A note under the mouse, or in the middle of what shows; typing goes into it at once. It is sent with the first letter
-  /// and is gone again when there is none.
+  /// Creates a note under the mouse, or in the middle of the canvas, and opens its editor. The note is sent with the
+  /// first character, and discarded if there is none.
   func newNote() {
     guard linkIsOpen else { return }
     guard !boardIsGone else { return say("there is no board to make it on", isTrouble: true) }
-    // It has not been looked for, and would be hidden with all that is not found. It is made where one looks.
+    // The search does not match the new note and would hide it. The note is created at the current scroll position.
     search?.keepPlace()
     closeSearch()
     newNote(text: "", at: onBoard(free(placeOfNewNote)))
@@ -99,13 +99,13 @@ extension BoardScreen {
     edit(controller)
   }
 
-  /// What is pasted while no text is open is a note; one undo takes it away.
+  /// Creates a note from a paste while no text is open; one undo removes it.
   func newNote(pasting paste: PasteEvent) -> Bool {
     guard application.modalWindow == nil, paste.text.contains(where: { !$0.isWhitespace }) else { return false }
     newNote()
     guard let editing else { return true }
     _ = editing.paste(paste)
-    // Of one that has no end yet the rest goes there, too.
+    // The rest of an unfinished paste goes into the same note.
     guard !paste.isOpen else { return true }
     let isTaken = editing.editedText?.isEmpty == false
     endEditing()
@@ -113,7 +113,7 @@ extension BoardScreen {
     return true
   }
 
-  /// So that all of it is in sight, as far as there is room: one types where one looks.
+  /// The place of a new note, so that it is completely visible if there is space.
   private var placeOfNewNote: Point {
     let size = Self.newNoteSize
     let wish = whereabouts.mouse ?? Point(x: canvas.middle.x - size.width / 2, y: canvas.middle.y - size.height / 2)
@@ -122,7 +122,7 @@ extension BoardScreen {
       y: max(canvas.minY, min(wish.y, canvas.maxY - size.height)))
   }
 
-  /// Beside notes that lie just there, so that none covers another; while it is in sight.
+  /// Moves the place of a new note beside notes at exactly that place, as long as it stays visible.
   private func free(_ wish: Point) -> Point {
     let shapes = page.windows.ids.compactMap { page.shape(of: $0) }
     var place = wish
@@ -134,7 +134,7 @@ extension BoardScreen {
     return place
   }
 
-  /// The cells of a note as the model makes it, 200 points wide and high.
+  /// The cells of a note of the model's default size, 200 points wide and high.
   static let newNoteSize = BoardScale.cells(x: 0, y: 0, width: 200, height: 200).size
 
   func newNote(text: String, at place: (x: Double, y: Double)) {
@@ -150,7 +150,7 @@ extension BoardScreen {
     if !text.isEmpty { touch(note.id) }
   }
 
-  /// Takes a note off the board; what the server never had is not told to it.
+  /// Deletes a note; a note that was never sent is not deleted on the server.
   func remove(_ note: Note) {
     let id = note.id
     let isUnsent = note.isInserted && !unsent.contains(id)
@@ -161,7 +161,7 @@ extension BoardScreen {
 
   private var topHeight: Double { page.windows.ids.compactMap { page.shape(of: $0)?.z }.max() ?? 0 }
 
-  /// The note of an open editor is not shown any more. Where it is instead, and whether, only the server knows.
+  /// Reports that the note of the open editor is no longer shown, and searches for it on the server.
   func tell(_ loss: WindowLoss, of controller: NoteController) {
     say(loss.sentence, isTrouble: true)
     if loss.kind == .deleted { return tellThatItIsGone(loss, controller) }
@@ -215,7 +215,7 @@ extension BoardScreen {
 
   private func tellThatItIsGone(_ loss: WindowLoss, _ controller: NoteController) {
     controller.isLost = true
-    // The answer to a save that is on its way offers it no second time.
+    // Prevents that the answer to a pending save offers the text a second time.
     offered.insert(loss.id)
     ask(
       QuestionText(
@@ -240,7 +240,7 @@ extension BoardScreen {
         subject: controller))
   }
 
-  /// A text that somebody typed has no place any more.
+  /// Asks what to do with a text whose note is deleted.
   func offer(_ text: String, _ sentence: String) {
     var text = text
     ask(
@@ -263,13 +263,13 @@ extension BoardScreen {
         }, text: { text }))
   }
 
-  /// A note with a text that has no place; without a board to make it on it is offered still.
+  /// Creates a note with such a text; without a board, asks again.
   private func newNote(with text: String, at place: (x: Double, y: Double)) {
     guard !boardIsGone else { return offer(text, "there is no board to make it on") }
     newNote(text: text, at: place)
   }
 
-  /// Puts a text on the clipboard: on the program's own, which every note takes it from, and on the terminal's.
+  /// Copies a text to the program's own clipboard, which all notes share, and to the terminal's.
   func copy(_ text: String) {
     clipboard = text
     guard let sequence = TerminalSequences.clipboard(text) else {
@@ -278,18 +278,18 @@ extension BoardScreen {
     link.sendToTerminal(sequence)
   }
 
-  /// Nobody wants a text that is nowhere else; should it have been another key that was meant, it can be pasted.
+  /// Discards the only copy of a text; it stays on the clipboard in case the wrong key was pressed.
   private func discard(_ text: String) {
     clipboard = text
     say("discarded; in a note Ctrl-V pastes it")
   }
 
-  /// Hands the text to another program, and takes back what it makes of it.
+  /// Opens the text in another program and saves the result.
   func editOutside(_ controller: NoteController) {
-    // Held: a note that leaves the board meanwhile, and that nobody holds, is known by its id only.
+    // Retained, because the context drops notes that have left the board and that nothing references.
     guard let note = controller.note, mayChange(note) else { return }
     endEditing()
-    // Told once more when the program goes on behind what was taken of it before.
+    // The closure is called again if the program saves more after the text was taken.
     var before = note.text
     link.editOutside(before) { [weak self] result in
       guard let self else { return }
@@ -301,11 +301,11 @@ extension BoardScreen {
           newNote(text: text, at: onBoard(canvas.middle))
           return say("the note is gone; what was written is in a new one", isTrouble: true)
         }
-        // Others may have written while the other program had the text.
+        // Other clients may have edited the text meanwhile.
         let all = TextSplice.merged(before, mine: text, theirs: note.text)
         before = text
         note.text = all
-        // Should somebody have deleted it unseen, it is offered.
+        // If the note was deleted meanwhile, the text will be offered.
         written[note.id] = all
         offered.remove(note.id)
         touch(note.id)
@@ -319,8 +319,8 @@ extension BoardScreen {
 }
 
 extension TextSplice {
-  /// Two people's versions of one text, put together: both stay. Should they not fit, mine counts, for theirs is in the
-  /// history.
+  /// Merges two versions of a text and keeps both edits. If they do not fit together, `mine` wins; the other one is
+  /// in the history.
   static func merged(_ before: String, mine: String, theirs: String) -> String {
     let rebased = rebase(differences(from: before, to: mine), over: differences(from: before, to: theirs))
     return apply(rebased, to: theirs) ?? mine

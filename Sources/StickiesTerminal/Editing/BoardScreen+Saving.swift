@@ -2,13 +2,13 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// How changes get to the server: at a bounded rate, all that was changed in one transaction, and every answer is heard.
+/// Saving: at a limited rate, with all changes in one transaction, and with a reaction to every answer.
 extension BoardScreen {
-  /// A note was changed here.
+  /// Records that a note was changed here, and schedules a save.
   func touch(_ id: ObjectID) {
     if let action = quitting.somethingChanged() {
       perform(action)
-      // Whoever goes on typing is to see it, too.
+      // A user who is still typing must see that the program does not quit.
       say("stays: there is something new", isTrouble: true)
     }
     unsent.touch(id)
@@ -17,7 +17,7 @@ extension BoardScreen {
     saveSoon()
   }
 
-  /// Saves when it is time to.
+  /// Saves, or schedules the save, as `SavePacer` allows.
   func saveSoon() {
     guard let due = pacer.due else { return }
     if due <= now { return save() }
@@ -28,9 +28,9 @@ extension BoardScreen {
     }
   }
 
-  /// Saves now, behind what is on its way: at the end of a gesture, so that all of it is one step of undo.
+  /// Saves now, even while another save is unanswered. Called at the end of a gesture, so that it is one undo step.
   func save() {
-    // The answer is for the board that was shown then.
+    // The answer belongs to the board that was shown then.
     let page = page
     let made = context.insertedObjects.map(\.id)
     page.windows.send(made)
@@ -43,7 +43,7 @@ extension BoardScreen {
     unsent.confirm(number, [])
   }
 
-  /// Texts that the server does not have as they are here.
+  /// Texts that differ from those on the server.
   var changedTexts: [ObjectID: String] {
     var texts = [ObjectID: String]()
     for id in unsent.all {
@@ -53,7 +53,7 @@ extension BoardScreen {
     return texts
   }
 
-  /// The text of a note as the server has it, as far as that is known here.
+  /// The text of a note on the server, as far as it is known here.
   func storedText(of id: ObjectID) -> String? {
     context.storedObjects.image(of: id).flatMap { image in
       context.model.entity(id.entity)?.property(named: "text").flatMap { image[$0].stringValue }
@@ -68,7 +68,7 @@ extension BoardScreen {
     switch result {
     case .success(let saved):
       refusedInARow = 0
-      // It is saved now; what was said since stays.
+      // The changes are saved now; later messages stay.
       if let notSaved, notSaved == messageTimer { message = nil }
       notSaved = nil
       keepDraft(saved.committed.conflicts)
@@ -93,7 +93,7 @@ extension BoardScreen {
     quitWhenSent()
   }
 
-  /// A note that somebody deleted takes no more text; an editor that is open on it keeps what was typed.
+  /// Keeps the editor's text after another client deleted the note.
   private func keepDraft(_ conflicts: [Conflict]) {
     guard let editing else { return }
     if conflicts.contains(where: { $0.kind == .deleted && $0.id == editing.id }) {
@@ -103,21 +103,21 @@ extension BoardScreen {
     }
   }
 
-  /// How long a save that a passing trouble refused waits for the next one, in milliseconds.
+  /// Time until the next attempt after a transient failure, in milliseconds.
   private static let retryMilliseconds: Int64 = 2_000
-  /// So often what was refused is mended and sent again before somebody has to look at it.
+  /// Maximum number of consecutive refusals that are repaired automatically.
   private static let maximumRefusals = 3
 
-  /// What was refused goes with every save that follows, so it must not stay as it is: a passing trouble is waited for, a
-  /// note whose board is gone comes to the one that is shown, and a line to a note that is gone goes.
-  /// - Returns: whether something was mended: the rest is sent again then.
+  /// Repairs refused changes, which would make every later save fail. A transient failure is retried later, a note
+  /// whose board was deleted moves to the one that is shown, and a link to a deleted note is removed.
+  /// - Returns: whether something was repaired, so that the rest is sent again.
   private func settle(_ refusal: Refusal) -> Bool {
     if refusal.code == .unavailable {
       retryLater()
       return false
     }
     refusedInARow += 1
-    // Of a conflict they say what is without a reference that it must have: another client deleted what it led to.
+    // For a conflict, all violations concern required references whose destination another client deleted.
     let destinations = refusal.violations.filter { $0.commonRule == .destination || refusal.code == .conflict }
     var isSettled =
       refusal.code == .conflict ? false : setAside(refusal.violations.filter { $0.commonRule != .destination })
@@ -133,7 +133,7 @@ extension BoardScreen {
       case let note as Note where note.board?.id != page.board.id && directory.number(of: page.board.id) != nil:
         note.board = page.board
         if note.isInserted { page.add(id) }
-        // Nobody has done anything new: who leaves goes on leaving.
+        // This is not a change by the user, so quitting continues.
         unsent.touch(id)
         say("its board is gone; it is on this one", isTrouble: true)
         isSettled = true
@@ -144,9 +144,9 @@ extension BoardScreen {
     return isSettled
   }
 
-  /// What the server has never heard of, for it was restored to a state before: the context has let go of it, and its text
-  /// is offered like that of a note that somebody has deleted.
-  /// - Returns: whether there was any: the rest is sent again.
+  /// Handles objects that the server does not know because it was restored to an earlier state. The context has
+  /// dropped them, and their texts are offered like those of notes that were deleted.
+  /// - Returns: whether there were any, so that the rest is sent again.
   private func letGo(_ refusal: Refusal, _ texts: [ObjectID: String]) -> Bool {
     let gone = refusal.violations.filter { $0.commonRule == .missing }
       .map { Conflict(kind: .deleted, id: $0.id) }
@@ -158,7 +158,7 @@ extension BoardScreen {
     return true
   }
 
-  /// A text that breaks a rule is taken out of what is sent, for nothing else would ever arrive; it is kept in a file.
+  /// Moves invalid texts from the unsent changes into a file, because no save could succeed with them.
   private func setAside(_ violations: [Violation]) -> Bool {
     var sentences = [String]()
     var texts = [String]()
@@ -184,7 +184,7 @@ extension BoardScreen {
       unsent.forget(id)
     }
     guard !texts.isEmpty else { return false }
-    // The question says it.
+    // The question replaces the message.
     message = nil
     let kept = link.keep(texts)
     ask(
@@ -211,13 +211,13 @@ extension BoardScreen {
     }
   }
 
-  /// What others had done to the same: said once, in the status line.
+  /// Reports the conflicts of a save, once, in the status line.
   /// - Parameters:
-  ///   - texts: what was sent of texts: of a note that is gone it is offered.
-  ///   - isUnknown: nobody has deleted what is gone; the server was restored to a state without it.
+  ///   - texts: the texts that were sent; those of deleted notes are offered.
+  ///   - isUnknown: whether the objects are missing because the server was restored, not because of a delete.
   private func tell(_ conflicts: [Conflict], _ texts: [ObjectID: String], isUnknown: Bool = false) {
     let gone = conflicts.filter { $0.kind == .deleted && !$0.mineWon && $0.id != editing?.id }
-    // Not only what was sent: more may have been written since.
+    // Includes text written since the save.
     let left = gone.filter { (written[$0.id] ?? texts[$0.id])?.isEmpty == false }
     let new = left.filter { offered.insert($0.id).inserted }
     let orphans = new.compactMap { written[$0.id] ?? texts[$0.id] }
@@ -227,10 +227,10 @@ extension BoardScreen {
       let what = orphans.count == 1 ? "the note" : "\(orphans.count) notes"
       return offer(orphans.joined(separator: "\n\n"), "\(cause) \(what) that you have written in")
     }
-    // Saves go by `objectTrump`: of what others do only a delete counts more than what was done here. Of the note that is
-    // edited the question says it.
+    // Saves use `objectTrump`, so that only a delete by another client wins over changes made here. For the edited
+    // note, the question reports it.
     guard let lost = gone.first else {
-      // Two who move or raise one note see it.
+      // Concurrent moves and raises of a note are visible anyway.
       let seen = ["x", "y", "z", "width", "height"]
       let won = conflicts.first { conflict in
         conflict.mineWon && conflict.kind == .changed
@@ -247,7 +247,7 @@ extension BoardScreen {
           : "\(name(lost)) has deleted what this was to refer to; the rest is saved", isTrouble: true)
   }
 
-  /// What was done here counts, and who has done something else meanwhile may not have been seen.
+  /// Reports that a change made here replaced one of another client, which may not have been visible.
   private func tellWhatGaveWay(_ conflict: Conflict) {
     let isDelete = conflict.kind == .changed && conflict.property == 0
     say(
@@ -259,9 +259,9 @@ extension BoardScreen {
 
   private func name(_ conflict: Conflict) -> String { conflict.author.isEmpty ? "someone" : conflict.author }
 
-  /// Takes the last step back, or does it again.
+  /// Undoes or redoes the last step.
   func undo(isRedo: Bool) {
-    // It is done on the server: what is asked for unseen would happen unseen, on its return.
+    // Undo runs on the server; queued while disconnected, it would surprise the user after the reconnect.
     guard linkState.isConnected else {
       return say("\(isRedo ? "redo" : "undo") needs the server", isTrouble: true)
     }

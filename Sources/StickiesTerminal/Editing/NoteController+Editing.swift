@@ -1,12 +1,12 @@
 import GraphModel
 import TerminalCells
 
-/// Editing in place: what is typed goes into the note at once, and what others write comes in under the cursor.
+/// Editing in place. Typed text goes into the note at once, and remote changes are merged under the cursor.
 extension NoteController {
-  /// How long the text of a note may be, in bytes of UTF-8; the model's own limit.
+  /// Maximum length of a note's text, in bytes of UTF-8; the model's own limit.
   static let maximumText = 4 << 20
 
-  /// Opens the editor, with the cursor behind the text or in a cell of it.
+  /// Opens the editor, with the cursor after the text or in a cell of it.
   func beginEditing(at point: Point? = nil) {
     guard editor == nil, let note else { return }
     var editor = TextEditor(note.text, width: textFrame.size.width)
@@ -18,7 +18,7 @@ extension NoteController {
     window.setNeedsDisplay()
   }
 
-  /// Closes it.
+  /// Closes the editor.
   func endEditing() {
     if isLost { lastText = editor?.text }
     (editor, edited, draft) = (nil, nil, nil)
@@ -27,8 +27,8 @@ extension NoteController {
     window.setNeedsDisplay()
   }
 
-  /// Hands an event to the editor, once that says what the note says: it hands back whole texts, and one without what others
-  /// wrote meanwhile would delete it.
+  /// Passes an event to the editor, after it has adopted the note's text. The editor returns complete texts, and an
+  /// outdated one would delete remote changes.
   func edit(_ event: TerminalEvent) -> Bool {
     followOthers()
     guard var editor, let screen else { return false }
@@ -54,7 +54,7 @@ extension NoteController {
     return true
   }
 
-  /// The note says what the editor says; the context finds out what of it is new.
+  /// Sets the note's text; the context computes the difference.
   func write(_ text: String) {
     guard let note, !note.isDeleted, !note.isFault else { return }
     note.text = text
@@ -63,12 +63,12 @@ extension NoteController {
     screen?.touch(id)
   }
 
-  /// Others may have written: their words come in, the cursor stays where it stands in the text.
+  /// Adopts remote changes of the text; the cursor keeps its place in the text.
   func followOthers() {
     guard var editor, !isLost, let note, !note.isFault, !note.isDeleted else { return }
     defer { rememberCommon() }
     guard !Bytes.equal(editor.text, note.text) else { return }
-    // Should the server have refused what is on its way, it is not in the note any more.
+    // If the server refuses the save in flight, its text is no longer in the note.
     if draft == nil, screen?.unsent.contains(id) == true { (draft, commonOfDraft) = (editor.text, common) }
     editor.adopt(note.text)
     self.editor = editor
@@ -76,15 +76,15 @@ extension NoteController {
     window.setNeedsDisplay()
   }
 
-  /// Should the note go now and come back later, this tells what was typed here from what others wrote. While words of
-  /// others have not come in yet, and while they wait for an answer, what was common before still is.
+  /// Updates the common text. It separates local from remote edits if the note is deleted and restored. While remote
+  /// edits are not adopted, or a save is unanswered, the previous common text remains valid.
   func rememberCommon() {
     guard let editor, let screen, !isLost, !screen.unsent.isOnItsWay(id) else { return }
     guard let note, !note.isFault, !note.isDeleted, Bytes.equal(editor.text, note.text) else { return }
     if let stored = screen.storedText(of: id) { common = stored }
   }
 
-  /// The note is there again. What was typed while it was gone goes into it, beside what others have made of it.
+  /// Continues editing after the note was restored, and merges text typed meanwhile into it.
   func comeBack() {
     let wasLost = isLost
     (isLost, elsewhere) = (false, nil)
@@ -98,13 +98,13 @@ extension NoteController {
     followOthers()
   }
 
-  /// The note is gone, and what was on its way with it: the editor has it still.
+  /// Keeps the editor's text, including what was in flight, after the note was deleted.
   func keepDraft() {
-    // Once it was known that the note is gone, the editor took over nothing any more: what it says is newer.
+    // If the delete was known already, the editor has adopted nothing since, and its text is newer than the draft.
     if !isLost, let draft, var editor {
       editor.adopt(draft)
       self.editor = editor
-      // It knows nothing of what others wrote since.
+      // The draft does not contain later remote changes.
       common = commonOfDraft
     }
     isLost = true

@@ -3,12 +3,12 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Follows one note wherever it is, for an editor that is open on it after it has left what is shown: somebody may have
-/// taken it to another board, or deleted it while nobody listened.
+/// Follows the edited note after it has left the board. Another client may have moved it to another board, or deleted
+/// it while this client was disconnected.
 final class NoteElsewhere {
-  /// Told when it is found, when it changes, and when it is not there any more.
+  /// Called when the note is found, changes or no longer exists.
   var didChange: () -> Void = {}
-  /// Whoever edits it has been told where it is.
+  /// Whether the user has been informed about the new place.
   var isTold = false
   private let rows: ResultsController
   private var listener: RowsListener?
@@ -17,7 +17,7 @@ final class NoteElsewhere {
     rows = ResultsController(
       ResultsRequest(entity: id.entity, predicate: .identifiers([id]), sort: []), in: context, perform: perform)
     listener = RowsListener { [weak self] in
-      // Of what can't be asked nobody knows where it is.
+      // If the query failed, the place remains unknown.
       if let self, rows.state == .loaded { didChange() }
     }
     rows.delegate = listener
@@ -27,6 +27,6 @@ final class NoteElsewhere {
 
   func start() { rows.performFetch() }
 
-  /// The note; nil for one that is not there.
+  /// The note; nil if it does not exist.
   var note: Note? { rows.count > 0 ? rows.object(at: 0) as? Note : nil }
 }

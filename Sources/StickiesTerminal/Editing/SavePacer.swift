@@ -1,19 +1,20 @@
-/// When changes are sent: the first one at once, those that follow at most 100 ms behind, and nothing while an answer is
-/// awaited. So typing and dragging are one commit in flight, however fast they are and however slow the server is.
+/// Decides when changes are sent. The first one is sent at once, later ones at most 100 ms after it, and none while a
+/// save is unanswered. Typing and dragging therefore have one commit in flight, regardless of their rate and the
+/// server's latency.
 struct SavePacer: Hashable {
-  /// How far a change may lag behind, in milliseconds, while the server answers.
+  /// Maximum delay of a change, in milliseconds, while the server answers.
   static let intervalMilliseconds: Int64 = 100
 
-  /// Something has changed since the last save.
+  /// Whether something has changed since the last save.
   private(set) var isWaiting = false
-  /// Saves that are not answered.
+  /// The number of unanswered saves.
   private(set) var inFlight = 0
   private var lastSent: Int64?
 
-  /// Something changed.
+  /// Records a change.
   mutating func change() { isWaiting = true }
 
-  /// When to save; nil when there is nothing to, or an answer is awaited.
+  /// When to save; nil if nothing has changed, or while a save is unanswered.
   var due: Int64? {
     guard isWaiting, inFlight == 0 else { return nil }
     return lastSent.map { $0 + Self.intervalMilliseconds } ?? .min
@@ -21,12 +22,12 @@ struct SavePacer: Hashable {
 
   func isDue(at now: Int64) -> Bool { due.map { $0 <= now } ?? false }
 
-  /// All that changed has been handed over.
+  /// Records that all changes were sent.
   mutating func sent(at now: Int64) {
     (isWaiting, lastSent) = (false, now)
     inFlight += 1
   }
 
-  /// An answer came.
+  /// Records an answer.
   mutating func answered() { inFlight = max(0, inFlight - 1) }
 }

@@ -13,7 +13,7 @@ extension Command {
   static let deleteToParagraphEnd = Command("delete-to-paragraph-end")
 }
 
-/// The commands of whoever writes in a note: each is what its key is to the editor.
+/// The commands on the text of a note that is being edited; each corresponds to a key of the editor.
 enum TextCommands {
   static let all: [(title: String, command: Command, key: KeyEvent)] = [
     ("Select All Text", .selectText, control("a")), ("Cut", .cutText, control("x")), ("Copy", .copyText, control("c")),

@@ -1,30 +1,31 @@
 import GraphModel
 
-/// Which objects have changes that the server does not have: what the status line counts and what quitting asks about.
+/// The objects with changes that the server does not have, for the status line and for quitting.
 struct UnsentChanges: Hashable {
-  /// Changed since the last save.
+  /// Objects changed since the last save.
   private(set) var touched = Set<ObjectID>()
-  /// Saved and not answered, by save.
+  /// Objects of unanswered saves, by save.
   private var sent = [Int: Set<ObjectID>]()
   private var lastSave = 0
 
-  /// The objects that have changes which are not on the server.
+  /// All objects with changes that are not on the server.
   var all: Set<ObjectID> { sent.values.reduce(touched) { $0.union($1) } }
 
-  /// How many they are.
+  /// The number of these objects.
   var count: Int { all.count }
 
   func contains(_ id: ObjectID) -> Bool { touched.contains(id) || isOnItsWay(id) }
 
-  /// Whether a save of it is on its way.
+  /// Whether a save of the object is unanswered.
   func isOnItsWay(_ id: ObjectID) -> Bool { sent.values.contains { $0.contains(id) } }
 
   mutating func touch(_ id: ObjectID) { touched.insert(id) }
 
-  /// An object is gone before it was sent.
+  /// Removes an object that was discarded before it was sent.
   mutating func forget(_ id: ObjectID) { touched.remove(id) }
 
-  /// All that was touched is on its way. Returns the number of the save.
+  /// Moves all touched objects into a new save.
+  /// - Returns: the number of the save.
   mutating func send() -> Int {
     lastSave += 1
     sent[lastSave] = touched
@@ -41,7 +42,8 @@ struct UnsentChanges: Hashable {
     sent = sent.mapValues(renamed)
   }
 
-  /// The save was refused: its changes are unsaved again. Returns them.
+  /// Marks the changes of a refused save as unsaved again.
+  /// - Returns: the objects of the save.
   mutating func refuse(_ save: Int) -> Set<ObjectID> {
     let ids = sent.removeValue(forKey: save) ?? []
     touched.formUnion(ids)

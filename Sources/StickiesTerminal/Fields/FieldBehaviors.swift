@@ -1,7 +1,7 @@
 import GraphControllers
 import TerminalCells
 
-/// Return ends the edit of a line, where it would be a line break elsewhere.
+/// Ends the edit on Return, which would insert a line break otherwise.
 final class ReturnEndsEdit: Behavior, LineFieldKeyObserver {
   func attach(to control: LineField) { control.observers.add(self) }
 
@@ -14,9 +14,9 @@ final class ReturnEndsEdit: Behavior, LineFieldKeyObserver {
   }
 }
 
-/// Says how many characters a field has, and complains when they are more than a model takes: then the edit does not end.
+/// Shows the number of characters, and reports a text longer than the model's limit. The edit does not end then.
 final class CharacterCount: Behavior, LineFieldTextObserver, LineFieldEndGuard {
-  /// How long the text may be, in bytes of UTF-8, as models count.
+  /// Maximum length of the text, in bytes of UTF-8, as models count.
   let maximum: Int
 
   init(maximum: Int) { self.maximum = maximum }
@@ -40,7 +40,7 @@ final class CharacterCount: Behavior, LineFieldTextObserver, LineFieldEndGuard {
   func fieldMayEnd(_ field: LineField) -> Bool { field.text.utf8.count <= maximum }
 }
 
-/// For a field that may not be empty: Return leaves it open then, and it says why.
+/// Requires a non-empty field: otherwise Return leaves it open and shows the reason.
 final class NeedsText: Behavior, LineFieldEndGuard {
   private let complaint = Complaint("may not be empty")
 
@@ -58,7 +58,7 @@ final class NeedsText: Behavior, LineFieldEndGuard {
   }
 }
 
-/// What is wrong with a field, beside it until it says something else; then the complaint leaves.
+/// Shows an error beside a field until its text changes; then it detaches itself.
 final class Complaint: Behavior, LineFieldTextObserver {
   private let sentence: String
 
@@ -71,7 +71,7 @@ final class Complaint: Behavior, LineFieldTextObserver {
 
   func detach(from control: LineField) {
     control.observers.remove(self)
-    // Somebody else may have something to say by now.
+    // Another behavior may have set the remark meanwhile.
     if control.remark == sentence { (control.remark, control.isWrong) = ("", false) }
   }
 

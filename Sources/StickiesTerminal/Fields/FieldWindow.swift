@@ -1,12 +1,12 @@
 import TerminalApplication
 import TerminalCells
 
-/// A window with one line of text. Keys that mean something to a text are the line's, not the menu's: control and z takes
-/// back what was typed, and does not stop the program.
+/// A window with one line of text. Keys that edit text go to the field instead of the menu: Ctrl-Z undoes typing and
+/// does not suspend the program.
 class FieldWindow: Window {
   let field = LineField()
 
-  /// Commands of the menu whose keys a text takes, and that come before it elsewhere.
+  /// Commands of the menu whose keys edit text in a field.
   private static let taken = Set(
     BoardMenu.bar.commands.filter { item in
       guard let key = item.key, !key.isText else { return false }

@@ -1,66 +1,67 @@
 import GraphControllers
 import TerminalCells
 
-/// Somebody who has to do with a field. What one hears of it is a protocol of its own.
+/// An observer of a field; each kind of notification has a protocol of its own.
 protocol LineFieldObserver: AnyObject {}
 
-/// Is told when the field says something else.
+/// Is notified when the text of a field has changed.
 protocol LineFieldTextObserver: LineFieldObserver {
   func fieldDidChange(_ field: LineField)
 }
 
-/// Is asked before the field takes a key; one refusal keeps it from the field.
+/// Is asked before a field handles a key; one refusal withholds the key.
 protocol LineFieldKeyObserver: LineFieldObserver {
   func field(_ field: LineField, mayTake key: KeyEvent) -> Bool
 }
 
-/// Is asked before the edit ends; one refusal keeps the field open, and whoever refuses says why.
+/// Is asked before the edit ends. One refusal keeps the field open, and the refusing observer shows the reason.
 protocol LineFieldEndGuard: LineFieldObserver {
   func fieldMayEnd(_ field: LineField) -> Bool
 }
 
-/// Is told when the edit has ended: what the field says now counts.
+/// Is notified when the edit has ended and the text is final.
 protocol LineFieldEndObserver: LineFieldObserver {
   func fieldDidEnd(_ field: LineField)
 }
 
-/// A field for one line of text: an editor whose text has no line break, its observers, and its behaviors, which it keeps.
-/// It draws nothing; whoever has it draws it, and hands it the keys.
+/// A field for one line of text. It has a text editor without line breaks, observers, and behaviors, which it
+/// retains. The field draws nothing; its owner draws it and passes keys to it.
 final class LineField {
-  /// A line is never broken into rows: it has more columns than anybody types.
+  /// Wide enough that a line is never broken into rows.
   private static let columns = 1 << 20
 
   private(set) var editor: TextEditor
-  /// Who hears of it, held weakly.
+  /// The observers, referenced weakly.
   let observers = MulticastDelegate<any LineFieldObserver>()
   private let behaviors = BehaviorOwner<LineField>()
-  /// What a behavior has to say about the text, to be shown beside it.
+  /// A behavior's remark on the text, shown beside it.
   var remark = ""
-  /// Whether that is a complaint.
+  /// Whether the remark is an error.
   var isWrong = false
-  /// Where what is cut and copied goes, besides the field's own clipboard.
+  /// Called with cut and copied text, besides the field's own clipboard.
   var didCopy: (String) -> Void = { _ in }
 
   init(_ text: String = "") { editor = TextEditor(Self.oneLine(text), width: Self.columns) }
 
   var text: String { editor.text }
 
-  /// Takes a behavior, and keeps it for as long as the field lives.
+  /// Attaches a behavior and retains it as long as the field lives.
   func attach<Attached: Behavior>(_ behavior: Attached) where Attached.Control == LineField {
     behaviors.attach(behavior, to: self)
   }
 
-  /// Gives a behavior up.
+  /// Detaches a behavior.
   func detach<Attached: Behavior>(_ behavior: Attached) where Attached.Control == LineField {
     behaviors.detach(behavior, from: self)
   }
 
-  /// Whether a key writes a letter into a line.
+  /// Whether a key types a character.
   static func isTyped(_ key: KeyEvent) -> Bool {
     if case .character = key.key { key.modifiers.isEmpty } else { false }
   }
 
-  /// Takes a key. False for one that means nothing to a line, such as tab.
+  /// Handles a key.
+  /// - Returns: false if the key has no meaning in a line, such as Tab.
   func take(_ key: KeyEvent) -> Bool {
     let mayTake = observers.ask((any LineFieldKeyObserver).self, whenNobodyResponds: true) {
       $0.field(self, mayTake: key)
@@ -72,10 +73,10 @@ final class LineField {
     }
   }
 
-  /// Takes what was pasted; its lines become one.
+  /// Inserts pasted text; its lines are joined.
   func paste(_ text: String) { _ = follow { $0.perform(.paste(Self.oneLine(text))) } }
 
-  /// Says something else, with the cursor behind it.
+  /// Replaces the text and moves the cursor to its end.
   func replace(with text: String) {
     _ = follow { editor in
       _ = editor.perform(.selectAll)
@@ -83,14 +84,14 @@ final class LineField {
     }
   }
 
-  /// Puts the cursor to an offset in UTF-8; a drag selects.
+  /// Moves the cursor to an offset in UTF-8, optionally extending the selection.
   func place(_ offset: Int, isSelecting: Bool = false) {
     let end = text.utf8.index(text.startIndex, offsetBy: min(max(0, offset), text.utf8.count))
     let column = CellText.width(of: text[..<end])
     _ = editor.perform(.place(Point(x: column, y: 0), isSelecting: isSelecting))
   }
 
-  /// The edit ends, if all who are asked agree; where nobody is, it does.
+  /// Ends the edit, unless an end guard refuses.
   func end() {
     let mayEnd = observers.ask((any LineFieldEndGuard).self, whenNobodyResponds: true) { $0.fieldMayEnd(self) }
     if mayEnd { observers.tell((any LineFieldEndObserver).self) { $0.fieldDidEnd(self) } }

@@ -1,7 +1,7 @@
 import TerminalApplication
 import TerminalCells
 
-/// Asks for one line, and offers names that it could become.
+/// Asks for one line and suggests names for it.
 final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserver {
   private weak var screen: BoardScreen?
   private let offers: (String) -> [String]
@@ -9,13 +9,13 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   private var names = [String]()
   private var chosen: Int?
 
-  /// A question.
+  /// Creates a prompt.
   /// - Parameters:
-  ///   - maximum: how long the answer may be, in bytes of UTF-8.
-  ///   - offers: the names that begin like what is typed; asked again when more is typed.
-  ///   - text: what stands in the field to begin with.
-  ///   - takesNothing: whether an empty answer is one.
-  ///   - done: told the answer; not called when the person leaves.
+  ///   - maximum: the maximum length of the answer, in bytes of UTF-8.
+  ///   - text: the initial text.
+  ///   - takesNothing: whether an empty answer is valid.
+  ///   - offers: the names that match the typed text; called again after each change.
+  ///   - done: receives the answer; not called when the user cancels.
   init(
     _ title: String, maximum: Int, on screen: BoardScreen, text: String = "", takesNothing: Bool = false,
     offers: @escaping (String) -> [String] = { _ in [] }, done: @escaping (String) -> Void
@@ -33,7 +33,7 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
 
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
-  // What is offered may arrive while the question is open.
+  // Suggestions can arrive while the prompt is open.
   override func update() {
     let offered = offers(field.text)
     guard offered != names else { return }
@@ -48,7 +48,7 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     done(field.text)
   }
 
-  /// A name that is offered is the answer, whatever is typed.
+  /// Answers with a suggested name, regardless of the typed text.
   private func choose(_ place: Int) {
     application?.endModal(self)
     done(names[place])

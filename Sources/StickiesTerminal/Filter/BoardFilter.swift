@@ -1,15 +1,14 @@
 import GraphModel
 import StickiesKit
 
-/// Which notes a client looks at: those of some colors, those with one of some tags, or both. It is this client's own and
-/// hides notes from the screen; nothing happens to them.
+/// Selects notes by color, by tag, or both. The filter belongs to this client and only hides notes from its screen.
 struct BoardFilter: Hashable {
-  /// Papers that are shown; all of them when there is none here.
+  /// The colors that are shown; empty for all.
   var colors = Set<StickiesKit.Color>()
-  /// Tags of which a note must have one; none is needed when there is none here.
+  /// The tags of which a note must have one; empty for no restriction.
   var tags = Set<ByteKey>()
 
-  /// Whether it hides anything.
+  /// Whether the filter restricts anything.
   var isOn: Bool { !colors.isEmpty || !tags.isEmpty }
 
   /// The colors in the palette's order, then the tags by name.
@@ -17,16 +16,16 @@ struct BoardFilter: Hashable {
     StickiesKit.Color.allCases.filter(colors.contains).map(\.rawValue) + tags.sorted().map { "#\($0.text)" }
   }
 
-  /// For the status line: "yellow, #work".
+  /// The description in the status line, as in "yellow, #work".
   var words: String { parts.joined(separator: ", ") }
 
-  /// Whether a note is shown. Tags that are not here yet count as none.
+  /// Whether a note passes the filter. Tags that are not loaded do not count.
   func passes(_ note: Note) -> Bool {
     guard colors.isEmpty || colors.contains(note.color) else { return false }
     return tags.isEmpty || note.tags.contains { !$0.isFault && tags.contains($0.name) }
   }
 
-  /// The same, for the server.
+  /// The same condition as a predicate for the server.
   var predicate: GraphPredicate {
     var parts = [GraphPredicate]()
     if !colors.isEmpty {

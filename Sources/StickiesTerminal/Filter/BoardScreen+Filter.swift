@@ -4,7 +4,7 @@ import GraphReplica
 import StickiesKit
 import TerminalApplication
 
-/// Showing some of the notes only. What is hidden is still there, and the status line says so for as long as it is.
+/// The filter of the screen. Hidden notes do not change, and the status line shows that the filter is active.
 extension BoardScreen {
   func openFilter() {
     endEditing()
@@ -13,7 +13,7 @@ extension BoardScreen {
     beginModal(FilterWindow(on: self))
   }
 
-  /// What is offered changes under whoever chooses.
+  /// Updates an open filter window when the tags change.
   func tagsDidChange(by difference: ResultsDifference?) {
     if let difference {
       for case let window as FilterWindow in application.windows { window.tagsDidChange(by: difference) }
@@ -21,19 +21,19 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// The filter is another one.
+  /// Applies a new filter.
   func filterDidChange() {
-    // What was found was looked for within the other one.
+    // The search result was restricted by the old filter.
     closeSearch()
     for page in directory.pages.values { page.filter = filter }
     page.refresh()
-    // Nothing is done to what it hides: of a large board that is more than the notes that were here.
+    // Hidden notes are deselected; in a large board this includes notes that are not loaded.
     all?.narrow(to: filter.predicate, mode.selection.target)
     wasFiltered = true
     application.setNeedsDisplay()
   }
 
-  /// A note that is made under a filter shall not vanish from it.
+  /// Gives a new note a color and a tag that pass the filter, so that it stays visible.
   func dress(_ note: Note) {
     if !filter.colors.isEmpty, !filter.colors.contains(note.color),
       let color = StickiesKit.Color.allCases.first(where: filter.colors.contains)
@@ -44,7 +44,7 @@ extension BoardScreen {
     wear(tag, on: note)
   }
 
-  /// Somebody edits a note that is not shown any more: it is still there, and so is the editor.
+  /// Reports that the edited note no longer passes the filter; its editor stays open.
   func tellThatItLeft(_ loss: WindowLoss, _ controller: NoteController) {
     ask(
       QuestionText(
@@ -61,7 +61,7 @@ extension BoardScreen {
 }
 
 extension BoardPage {
-  /// Whether a note has a window: one that was made here has one until the server knows it.
+  /// Whether a note has a window; a note created here has one until the server knows it.
   func isShown(_ id: ObjectID) -> Bool {
     guard filter.isOn, !made.contains(id), let note = note(id), !note.isFault, note.board?.id == board.id else {
       return true

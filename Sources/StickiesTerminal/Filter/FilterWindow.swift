@@ -3,7 +3,8 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// Chooses what is shown: a modal list of colors and tags. What is chosen counts at once, so that one sees what it does.
+/// A modal list of colors and tags that selects the visible notes. Each choice is applied at once, so that its effect
+/// shows.
 final class FilterWindow: ModalWindow {
   private enum Choice: Hashable {
     case heading(String)
@@ -25,16 +26,16 @@ final class FilterWindow: ModalWindow {
   private var choices: [Choice] {
     guard let screen else { return [] }
     let colors = [.heading("Colors")] + StickiesKit.Color.allCases.map { Choice.color($0) }
-    // A tag that is gone meanwhile can still be taken out of the filter.
+    // A deleted tag can still be removed from the filter.
     let names = screen.tagNames.all
     let gone = screen.filter.tags.subtracting(names.map(ByteKey.init)).sorted().map(\.text)
     guard !names.isEmpty || !gone.isEmpty else { return colors }
     return colors + [.heading("Tags")] + (names + gone).map { Choice.tag($0) }
   }
 
-  /// Others made, renamed or deleted tags: the focus stays on the tag that it is on.
+  /// Keeps the focus on its tag after other clients have created, renamed or deleted tags.
   func tagsDidChange(by difference: ResultsDifference) {
-    // Headings and colors come before the tags.
+    // Headings and colors precede the tags.
     let first = 2 + StickiesKit.Color.allCases.count
     guard focus >= first else { return }
     focus = min(first + difference.collectionDifference.offset(after: focus - first), choices.count - 1)
@@ -103,7 +104,7 @@ final class FilterWindow: ModalWindow {
 
   private var panel: Rect { frame.centered(Size(width: 36, height: choices.count + 3)) }
 
-  /// Where the list lies in the panel: above the last line, with its edge on the panel's.
+  /// The frame of the list in the panel: above the last line, its edge on the panel's edge.
   private var area: Rect {
     let inside = panel.inset(1)
     return Rect(
@@ -140,7 +141,7 @@ final class FilterWindow: ModalWindow {
 }
 
 extension CollectionDifference {
-  /// Where an element stands afterwards that stood at an offset; one that is gone leaves its place to the next.
+  /// The new offset of an element after the difference; for a removed element, the offset of the next one.
   func offset(after old: Int) -> Int {
     var place = old
     for case .remove(let offset, _, let new) in removals {

@@ -3,17 +3,17 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// All tags, live, by name: what is offered where somebody files notes or filters. They are asked for when they are needed
-/// for the first time, and read one state after another: of many commits only the last one is shown, with one difference.
+/// All tags, live, sorted by name: suggestions for tagging and filtering. They are fetched when first needed. Updates
+/// are read from an async sequence: many commits arrive as one update with one difference.
 final class TagNames {
-  /// Of more none is offered; whoever knows a name can type it.
+  /// Maximum number of suggested tags. If there are more, none is suggested, and names can still be typed.
   static let maximumTags = 2_000
 
-  /// Those that are here, in their order.
+  /// The names of the loaded tags, in order.
   private(set) var all = [String]()
-  /// Tags came, went or changed, by this difference; nil for the first that are here.
+  /// Called with the difference when the tags have changed; with nil for the first result.
   var didChange: (ResultsDifference?) -> Void = { _ in }
-  /// They can't be had.
+  /// Called when the tags could not be loaded.
   var didFail: (Refusal) -> Void = { _ in }
   private let tags: ResultsController
   private let context: ObjectContext
@@ -29,7 +29,7 @@ final class TagNames {
     tags = ResultsController(request, in: context, perform: link.perform)
   }
 
-  /// Somebody needs them: asks, and after a failure asks again. What is not here comes with a later turn.
+  /// Fetches the tags unless they are loaded, also again after a failure. They arrive in a later turn.
   func ask() {
     switch tags.state {
     case .fetching, .loaded: return
@@ -39,7 +39,7 @@ final class TagNames {
     read(tags.updates.makeAsyncIterator(), { [weak self] in self?.take($0) }, { [weak self] in self?.fail($0) })
   }
 
-  /// The tag of a name; nil when there is none, or nobody has asked for any yet.
+  /// The tag with a name; nil if there is none, or if the tags have not been fetched.
   subscript(name: String) -> Tag? { objects[name].flatMap { $0.isDeleted ? nil : $0 } }
 
   private func take(_ update: ResultsUpdate) {
@@ -50,7 +50,7 @@ final class TagNames {
   }
 
   private func fail(_ refusal: Refusal) {
-    // Any other limit speaks for itself.
+    // The messages of other limits are clear already.
     guard refusal == Replica.tooMany(Self.maximumTags) else { return didFail(refusal) }
     didFail(Refusal(.limit, "there are more than \(Self.maximumTags) tags; none of them is offered"))
   }

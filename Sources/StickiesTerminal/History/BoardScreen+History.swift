@@ -1,7 +1,7 @@
 import TerminalApplication
 import TerminalCells
 
-/// The past beside the present: how it opens and closes, and the list beside it.
+/// Opening and closing the history, and the list of a past state.
 extension BoardScreen {
   func openHistory() {
     guard linkState.isConnected else { return say("the history needs the server", isTrouble: true) }
@@ -21,7 +21,7 @@ extension BoardScreen {
     application.endModal(window)
   }
 
-  /// How a command stands for whoever looks at the screen.
+  /// The state of a command for the menu, according to the history, the open editor or the board.
   func shownState(of command: Command) -> CommandState {
     if let history { return history.state(of: command) }
     if let editing, editing.answers(command) { return editing.state(of: command) }
@@ -30,7 +30,7 @@ extension BoardScreen {
 
   // MARK: - The list
 
-  /// The list's rows of then, with the note of each that is no heading; nil while the present is shown.
+  /// The rows of the past list, with their notes; nil while the present is shown. Headings have no note.
   private var pastRows: [(row: ListRow, note: PastNote?)]? {
     guard let past = history?.past, past.shown != nil else { return nil }
     let notes = past.notes.sorted {
@@ -42,7 +42,7 @@ extension BoardScreen {
       .flatMap { color, notes in [(.heading(color, count: notes.count), nil)] + rows(notes) }
   }
 
-  /// The list as it was; nil while the present is shown.
+  /// The list as of the shown revision; nil while the present is shown.
   var pastListPane: ListPane? {
     guard let past = history?.past, let rows = pastRows else { return nil }
     let most = max(0, rows.count - (listFrame.size.height - 1))
@@ -52,7 +52,7 @@ extension BoardScreen {
     ) { rows[$0].row }
   }
 
-  /// The mouse is over the list of then, or drags its edge: there is nothing in it to choose, but to go to.
+  /// Handles the mouse over the past list or its edge. A click scrolls to a note; nothing can be selected.
   func pastListMouse(_ mouse: MouseEvent) -> Bool {
     if list.isResizing { return resizeList(mouse) }
     let frame = listFrame

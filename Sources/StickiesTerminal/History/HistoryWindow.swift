@@ -3,10 +3,10 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The board as it was: a modal window that takes keys and mouse, over a canvas that shows a revision and can't be changed.
-/// Nothing that one does here is done to the board as it is, which lies unseen beneath: commands end at this window, all but
-/// the few that change nothing but the view. And it stays until somebody closes it, or the board is gone: were it to go by
-/// itself, keys that are meant for it would come to that board.
+/// The board as of a revision: a modal window that takes keys and mouse, over a read-only canvas. Nothing done here
+/// changes the present board beneath: the window blocks all commands except a few that only change the view. It stays
+/// until the user closes it or the board is deleted; if it closed by itself, keys meant for it would reach the
+/// present board.
 final class HistoryWindow: ModalWindow {
   override class var passing: Set<Command> {
     [.quitAnywhere, .suspend, .help, .openMenu, .list, .groupList, .narrowList, .widenList]
@@ -15,7 +15,8 @@ final class HistoryWindow: ModalWindow {
   let past: PastReader
   private var isDragging = false
   private let layouts = LayoutCache()
-  /// Names the notes for the layouts: from revision to revision most of them say the same.
+  /// The numbers of notes in the layout cache. They stay the same for all revisions, because most texts are equal in
+  /// adjacent ones.
   private var numbers = [ObjectID: Int]()
   private weak var screen: BoardScreen?
 
@@ -37,13 +38,13 @@ final class HistoryWindow: ModalWindow {
 
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
-  /// Scrolls the board under it.
+  /// Scrolls the board beneath.
   private func scroll(by step: Point) {
     screen?.scroll(by: step)
     past.didScroll()
   }
 
-  /// Brings a note of then into sight.
+  /// Scrolls to a note of the past.
   func show(_ note: PastNote) {
     screen?.bringIntoSight(note.values.cells)
     past.didScroll()
@@ -60,7 +61,7 @@ final class HistoryWindow: ModalWindow {
     if key == KeyEvent(.character("q")) {
       screen?.closeHistory()
     } else if BoardMenu.bar.command(for: key) != nil {
-      // It means something on the board, and nothing here.
+      // The key is a command of the board, which is not available here.
       tellThatItIsPast()
     }
     return true
@@ -73,13 +74,13 @@ final class HistoryWindow: ModalWindow {
 
   private func tellThatItIsPast() { screen?.say("this is the past: Esc goes back to now") }
 
-  /// What the overlay offers to cancel, or else back to now.
+  /// Cancels the wait that the overlay offers to cancel, or returns to the present.
   private func escape() {
     guard let screen else { return }
     let isOffered = screen.offersToGiveUp
     if past.shown != nil, isOffered { return screen.giveUp() }
     screen.closeHistory()
-    // Nothing of the past was seen yet: what was seen is the overlay, of an earlier wait as well.
+    // If no past state was shown, the visible overlay can belong to an earlier wait, which Escape cancels too.
     if isOffered, screen.canGiveUp { screen.giveUp() }
   }
 
@@ -111,7 +112,7 @@ final class HistoryWindow: ModalWindow {
 
   // MARK: - Drawing
 
-  /// The two lowest rows of the canvas.
+  /// The last two rows of the canvas.
   private var scrubberFrame: Rect {
     guard let area = screen?.canvas else { return Rect(x: 0, y: 0, width: 0, height: 0) }
     let height = min(2, area.size.height)
@@ -120,7 +121,7 @@ final class HistoryWindow: ModalWindow {
 
   private var scrubber: HistoryScrubber? {
     guard let reach = past.reach else { return nil }
-    // On the way to a revision nobody knows yet who made it.
+    // Author and time of a revision are unknown until it has been loaded.
     let commit = past.contents.commit.flatMap { $0.revision == past.revision ? $0 : nil }
     return HistoryScrubber(
       first: UInt64(clamping: reach.lowerBound), last: UInt64(clamping: reach.upperBound),
@@ -140,7 +141,7 @@ final class HistoryWindow: ModalWindow {
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
     guard let screen, !TooSmall.isTooSmall(grid.size) else { return }
     defer { scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme) }
-    // While the first of the past is on its way, the board lies beneath as it is now.
+    // Until the first past state has been loaded, the present board stays visible.
     guard past.shown != nil || past.trouble != nil else { return }
     let board = Canvas(
       color: past.contents.color ?? .gray, origin: screen.page.scroll, notes: past.notes.map(state), links: past.lines)

@@ -3,29 +3,29 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// Reads a board as it was: which revisions there are, which one is wanted, and what has come of it. Who stands at the newest
-/// goes with the commits that come; who stands at another stays there. While the server is away, what has come stays.
+/// Reads past states of a board: the range of revisions, the wanted one and its contents. At the newest revision it
+/// follows new commits; at any other it stays. While disconnected, it keeps what it has loaded.
 final class PastReader {
-  /// The revisions that can be shown; nil before anybody knows.
+  /// The revisions that can be shown; nil while unknown.
   private(set) var reach: ClosedRange<Revision>?
-  /// The one that the thumb is at.
+  /// The revision at the scrubber's thumb.
   private(set) var revision: Revision = 0
   private(set) var contents = PastContents()
-  /// The revision that this is of; nil before there is any.
+  /// The revision of `contents`; nil until one has been loaded.
   private(set) var shown: Revision?
-  /// The lines between its notes.
+  /// The links of the loaded revision.
   private(set) var lines = [LinkState]()
-  /// Why nothing of the past is here; nil while it is on its way, or something is.
+  /// Why nothing could be loaded; nil while the first revision is being loaded or after it has arrived.
   private(set) var trouble: String?
-  /// Something of it is another.
+  /// Called when anything visible has changed.
   var didChange: () -> Void = {}
-  /// The revision that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
-  /// way, and the next one is for where the thumb is then.
+  /// The revision that is being read. However fast the thumb is dragged, one request is pending, and the next one is
+  /// for the thumb's position at that time.
   private var asked: Revision?
-  /// The newest revision that this connection has told of: an answer that was on its way then does not know it.
+  /// The newest revision that this connection has reported. Answers that were already in flight do not include it.
   private var heard: Revision = 0
   private weak var screen: BoardScreen?
-  /// What is asked for here; closed with the window, so that a late answer is nobody's.
+  /// The requests of the history; closed with the window, so that late answers are ignored.
   private let inquiries: BoardInquiries
 
   init(on screen: BoardScreen) {
@@ -33,7 +33,7 @@ final class PastReader {
     inquiries = screen.makeInquiries("Loading the history…")
   }
 
-  /// Asks how far history reaches, and for the newest revision, or where one is by now.
+  /// Reads the range of revisions, then the wanted revision or the newest one.
   func start() {
     trouble = nil
     inquiries.reach { [weak self] result in
@@ -47,18 +47,18 @@ final class PastReader {
     }
   }
 
-  /// It is looked at no more.
+  /// Cancels the requests when the window closes.
   func close() { inquiries.close() }
 
-  /// What is on its way is not wanted any more; what is seen stays.
+  /// Cancels the pending request; the shown revision stays.
   func giveUp() {
     if let shown { revision = shown }
     inquiries.cancel()
   }
 
-  // MARK: - What becomes of the graph meanwhile
+  // MARK: - Changes of the graph
 
-  /// The graph is at a revision by now.
+  /// Records a new revision of the graph.
   func follow(_ newest: Revision) {
     heard = max(heard, newest)
     guard let reach, newest > reach.upperBound else { return }
@@ -66,9 +66,9 @@ final class PastReader {
     catchUp()
   }
 
-  /// The server went, or is back.
+  /// Handles a lost or restored connection.
   func linkDidChange() {
-    // It may come back with an earlier state.
+    // The server may return with an earlier state.
     if screen?.linkState.isConnected == true { start() } else { heard = 0 }
   }
 
@@ -80,7 +80,7 @@ final class PastReader {
     didChange()
   }
 
-  // MARK: - Going back and forth
+  // MARK: - Navigation
 
   func go(by step: Revision) { go(to: revision + step) }
 
@@ -93,11 +93,11 @@ final class PastReader {
     }
     revision = max(reach.lowerBound, min(wanted, reach.upperBound))
     didChange()
-    // Also where one is already: by now there may be newer ones.
+    // Also for the current revision, because a newer one may exist by now.
     ask()
   }
 
-  /// Another part of the board is seen: of a large one what comes into sight is asked for.
+  /// Loads the newly visible area of a large board.
   func didScroll() {
     if !isHere, screen?.linkState.isConnected == true { ask() }
   }
@@ -128,37 +128,37 @@ final class PastReader {
     catchUp()
   }
 
-  /// Asks for what is to be seen, where that is not here.
+  /// Loads the wanted revision and area if they are not loaded.
   private func catchUp() {
     if revision != shown || !isHere { ask() }
   }
 
-  /// - Parameter wanted: nil when it was not about one revision.
+  /// - Parameter wanted: the requested revision; nil if the request was for the range.
   private func fail(_ refusal: Refusal, at wanted: Revision? = nil) {
     guard refusal != BoardInquiries.givenUp else { return }
     didChange()
     guard let shown else { return trouble = refusal.message }
     guard let wanted else { return }
-    // Lost with the connection, it is asked for again on the next; the thumb stays where one wants to go.
+    // A request lost with the connection is repeated after the reconnect; the thumb stays where the user put it.
     if refusal.code != .unavailable {
-      // One can't go there; what is seen stays, unless one is on the way to another.
+      // The revision is not readable: the shown one stays, unless the user has moved on.
       guard revision == wanted else { return ask() }
       revision = shown
     }
     screen?.say("not revision \(wanted): \(refusal.message)", isTrouble: true)
   }
 
-  /// Whether what is seen is here.
+  /// Whether the visible area is loaded.
   private var isHere: Bool { contents.region.map { $0.covers(screen?.seen ?? $0.cells) } ?? true }
 
-  // MARK: - What is shown
+  // MARK: - Contents
 
-  /// What the board was called; nil before anything is here.
+  /// The name of the board at that time; nil until a revision has been loaded.
   var boardName: String? { shown == nil ? nil : contents.name ?? "not there then" }
 
-  /// The notes; of a large board those that are in sight.
+  /// The notes; for a large board the visible ones.
   var notes: [PastNote] {
-    // The marks at the edges would count what was asked for, not what there was.
+    // Edge marks would count the loaded notes, not all that existed.
     guard contents.region != nil, let seen = screen?.seen else { return contents.notes }
     return contents.notes.filter { !$0.values.cells.intersection(seen).isEmpty }
   }

@@ -4,10 +4,10 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// Lines between notes: from the note in focus to another one that is chosen by keys or by a click. Between two that have
-/// one already, it is taken away, or written on.
+/// Links between notes: from the focused note to another one that is chosen by keys or a click. The command deletes
+/// an existing link between them, or edits its label.
 extension BoardScreen {
-  /// The command: begins at the note in focus, or ends there when it was begun at another one.
+  /// Begins a link at the focused note, or ends one that was begun at another note.
   func linkOrEnd() {
     writesOnLink = false
     if linkStart != nil { return endLink(at: focused) }
@@ -16,7 +16,7 @@ extension BoardScreen {
     say("Tab or a click chooses the other note; Return (un)links, Esc ends")
   }
 
-  /// The command: writes on the line of the note in focus. Of several it is the one to another note that is chosen.
+  /// Edits the label of the focused note's link. If there are several, the other note must be chosen.
   func writeOnLink() {
     writesOnLink = true
     if linkStart != nil { return endLink(at: focused) }
@@ -36,7 +36,7 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// The other note is chosen.
+  /// Handles the choice of the other note.
   func endLink(at controller: NoteController?) {
     guard let start = linkStart, let from = start.note, let to = controller?.note else { return }
     guard from.id != to.id else { return say("choose another note: Tab or a click, Esc leaves it") }
@@ -46,7 +46,8 @@ extension BoardScreen {
     }
   }
 
-  /// - Parameter line: the one that is there.
+  /// Creates, deletes or labels the link.
+  /// - Parameter line: the existing link.
   private func endLink(_ from: Note, _ to: Note, _ line: Link?) {
     if writesOnLink {
       guard let line else { return say("no line leads there: Tab or a click, Esc leaves it") }
@@ -74,7 +75,7 @@ extension BoardScreen {
     say("unlinked; u takes it back")
   }
 
-  /// One step of undo, saved apart from what was changed before.
+  /// Makes an undo step that is saved separately from earlier changes.
   private func step(named name: String, _ body: () -> Void) {
     save()
     undoScope.beginGroup(named: name)
@@ -83,10 +84,10 @@ extension BoardScreen {
     undoScope.endGroup()
   }
 
-  /// Hands over links of a note, or of two: one that is here, or two where only one note is named. Of a large board those
-  /// that begin far away are not here: the server is asked for what is missing. Without it what is here has to do.
+  /// Finds links of a note, up to two, or one link between two notes. In a large board the links that begin far away
+  /// are not loaded, so the server is asked for missing ones. While disconnected, the loaded ones must suffice.
   private func findLines(at id: ObjectID, and other: ObjectID? = nil, _ body: @escaping ([Link]) -> Void) {
-    // Keys wait for the answer; a click does not, and would ask for the same twice.
+    // Keys are queued until the answer; clicks are not, and would send the request twice.
     guard !isFinding else { return }
     let here = other.map { [line(between: id, and: $0)].compactMap { $0 } } ?? lines(at: id)
     let limit = other == nil ? 2 : 1
@@ -94,7 +95,7 @@ extension BoardScreen {
     else { return body(here) }
     save()
     isFinding = true
-    // It is answered when the server has what was saved before.
+    // The reply arrives after the server has committed the previous save.
     inquiries.links(BoardPage.links(at: id, and: other, in: context.model), limit: limit) { [weak self] result in
       guard let self else { return }
       switch result {
@@ -105,7 +106,7 @@ extension BoardScreen {
     }
   }
 
-  /// The links of a note that are here, also those that the server does not have yet.
+  /// The loaded links of a note, including those that the server does not have yet.
   private func lines(at id: ObjectID) -> [Link] {
     let made = context.insertedObjects.compactMap { $0 as? Link }
     return (page.links.snapshot.compactMap { context.fault($0) as? Link } + made).filter { line in
@@ -113,12 +114,13 @@ extension BoardScreen {
     }
   }
 
-  /// The link of two notes that is here, whichever way it points.
+  /// The loaded link between two notes, in either direction.
   private func line(between one: ObjectID, and other: ObjectID) -> Link? {
     lines(at: one).first { $0.from?.id == other || $0.to?.id == other }
   }
 
-  /// A line was clicked twice; false where there is none.
+  /// Asks about a link after a double click on it.
+  /// - Returns: false if there is no link at the point.
   func askAboutLink(at point: Point) -> Bool {
     guard case .link(let number)? = canvasState.part(at: point, frame: canvas, theme: theme, cache: layouts),
       (0..<page.links.count).contains(number), let line = page.links.object(at: number) as? Link
@@ -128,7 +130,8 @@ extension BoardScreen {
         title: "Delete the link?", lines: ["The notes at its ends stay."],
         choices: [
           .init(key: "d", title: "Delete it") { [weak self] in
-            // Held by the question: a link that nobody holds goes, and comes back as another object.
+            // Retained by the closure: the context drops unreferenced links and creates other instances for them
+            // later.
             if !line.isDeleted { self?.unlink(line) }
           },
           .init(key: "l", title: "Write on it instead") { [weak self] in self?.askForLabel(of: line) },
@@ -136,7 +139,7 @@ extension BoardScreen {
     return true
   }
 
-  /// How long what is written on a line may be, in bytes of UTF-8; the model's own limit.
+  /// Maximum length of a link's label, in bytes of UTF-8; the model's own limit.
   static let maximumLabel = 200
 
   private func askForLabel(of line: Link) {
@@ -157,23 +160,23 @@ extension BoardScreen {
   // MARK: - Drawing
 
   var linkStates: [LinkState] {
-    // A line to a note that a search has not found would lead nowhere.
+    // During a search, links to notes that it does not match are hidden.
     let shown = found == nil ? nil : Set(shownIDs)
     let lines = lines(on: page, among: shown)
-    // Who writes on a line sees the line.
+    // While a label is edited, the link itself is visible.
     guard !writesOnLink, let start = linkStart?.id, let end = page.windows.focus, start != end,
       let wish = linkState(-1, start, end, wish(between: start, and: end), on: page)
     else { return lines }
     return lines + [wish]
   }
 
-  /// What becomes of two notes: of a large board the server knows whether they have a link.
+  /// The text of the provisional link: in a large board only the server knows whether a link exists.
   private func wish(between start: ObjectID, and end: ObjectID) -> String {
     guard line(between: start, and: end) == nil else { return "unlink" }
     return page.part == nil ? "link" : "(un)link"
   }
 
-  /// The lines of a board; nil for those between any two notes.
+  /// The links of a board; with `shown`, only those between these notes.
   func lines(on page: BoardPage, among shown: Set<ObjectID>?) -> [LinkState] {
     page.links.snapshot.enumerated().compactMap { index, id -> LinkState? in
       guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id,

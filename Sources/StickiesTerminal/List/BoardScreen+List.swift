@@ -4,11 +4,11 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The list beside the canvas: the notes that are shown, in reading order, by their first lines.
+/// The list beside the canvas: the visible notes in reading order, by their first lines.
 extension BoardScreen {
-  /// What is on the board now: all notes, or what a search found.
+  /// The notes on the canvas: all, or the search result.
   var shownIDs: [ObjectID] {
-    // Of a large board only what a search finds is here.
+    // In a large board only search results are loaded anyway.
     guard let found, page.part == nil else { return page.windows.ids }
     let there = Set(found)
     return page.windows.ids.filter { there.contains($0) || page.windows[$0] === editing }
@@ -20,7 +20,7 @@ extension BoardScreen {
     if isListOpen { application.orderOut(listWindow) } else { application.orderBack(listWindow) }
   }
 
-  /// Left of the canvas; of no width while it is closed or there is no room.
+  /// The frame of the list, left of the canvas; its width is 0 if the list is closed or does not fit.
   var listFrame: Rect {
     let size = application.screenSize
     let most = size.width - ListPlace.leastCanvas
@@ -28,7 +28,7 @@ extension BoardScreen {
     return Rect(x: 0, y: 1, width: width, height: max(0, size.height - 2))
   }
 
-  /// The notes that the list is about; of a large board those of its window, or the first of what a search finds.
+  /// The notes of the list; in a large board those of its window, or the first ones of the search result.
   private var listedIDs: [ObjectID] {
     guard let part = page.part else { return shownIDs }
     return found ?? part.list.snapshot.filter(page.isShown)
@@ -36,12 +36,12 @@ extension BoardScreen {
 
   var listIDs: [ObjectID] { listedIDs.filter { page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) } }
 
-  /// The rows of the list, and the place of the first that is here among all of them.
+  /// The loaded rows of the list, the offset of the first one, and the total count.
   private var listRows: (lines: [ListLine], offset: Int, count: Int) {
     if let part = page.part, found == nil, !filter.isOn, let total = part.total {
       return (part.list.snapshot.map { .note($0) }, part.list.offset, total)
     }
-    // Of what a search finds there as many as it says.
+    // The search has a total count of its own.
     if page.part != nil, let found, let search {
       return (found.map { .note($0) }, search.offset, max(search.totalCount, found.count))
     }
@@ -49,7 +49,7 @@ extension BoardScreen {
     return (lines, 0, lines.count)
   }
 
-  /// What is on the board now, in its sections; what the server does not have yet stands behind the others of its color.
+  /// The notes on the canvas in sections. Notes that the server does not have yet are at the end of their color.
   private func lines(in sections: ListSections) -> [ListLine] {
     let shown = listIDs
     var rest = Set(shown)
@@ -70,7 +70,7 @@ extension BoardScreen {
       }
   }
 
-  /// The sections of the board that is shown are followed for as long as somebody looks at them.
+  /// Follows the sections of the board while the list shows them.
   func followSections() {
     let wanted = isListOpen && list.isGrouped && page.part == nil ? page.board.id : nil
     guard wanted != sections?.board else { return }
@@ -78,7 +78,7 @@ extension BoardScreen {
     sections = wanted.map { ListSections(of: $0, in: context, perform: link.perform) }
     sections?.didChange = { [weak self] in self?.application.setNeedsDisplay() }
     sections?.didFail = { [weak self] refusal in
-      // A board that has grown too large is followed in parts, and not in sections.
+      // A board that has grown too large is followed in parts, without sections.
       guard let self, page.part == nil else { return }
       list.isGrouped = false
       say("the list is not in sections: \(refusal.message)", isTrouble: true)
@@ -110,7 +110,7 @@ extension BoardScreen {
     return row
   }
 
-  /// The first note that is seen in the list, and how many rows below its top: a heading may stand above it.
+  /// The first visible note of the list, and its distance from the top in rows: a heading may precede it.
   var firstListed: (id: ObjectID, below: Int)? {
     let (lines, offset, _) = listRows
     for row in lines.indices where row + offset >= list.top {
@@ -119,18 +119,18 @@ extension BoardScreen {
     return nil
   }
 
-  /// A note's row in the list; nil for one that is not in it, or not here.
+  /// The row of a note in the list; nil if it is not in the list or not loaded.
   func row(of id: ObjectID) -> Int? {
     let (lines, offset, _) = listRows
     return lines.firstIndex(of: .note(id)).map { $0 + offset }
   }
 
-  /// Scrolls so that the note in focus is among the rows, when the focus is another one.
+  /// Scrolls the list to the focused note after the focus has changed.
   func followListFocus() {
     guard !listFrame.isEmpty, list.focus != page.windows.focus else { return }
     guard let focus = page.windows.focus else { return list.focus = nil }
     let (lines, offset, count) = listRows
-    // Of a large board its row may be on the way.
+    // In a large board the row may not be loaded yet.
     guard let row = lines.firstIndex(of: .note(focus)) else { return }
     list.focus = focus
     let rows = listPane.visibleRows(in: listFrame)
@@ -144,7 +144,7 @@ extension BoardScreen {
     pane.draw(into: &grid, frame: frame, clip: clip.intersection(frame), theme: theme)
   }
 
-  /// The mouse is over the list, or drags its edge.
+  /// Handles the mouse over the list or its edge.
   func listMouse(_ mouse: MouseEvent) -> Bool {
     if list.isResizing { return resizeList(mouse) }
     let frame = listFrame
@@ -176,7 +176,7 @@ extension BoardScreen {
     return true
   }
 
-  /// Brings rows of what a search finds on a large board into the list.
+  /// Moves the search's window so that it contains these rows, in a large board.
   private func showFound(_ rows: Range<Int>) {
     guard page.part != nil, let search, let found else { return }
     let here = search.offset..<search.offset + found.count
@@ -186,7 +186,7 @@ extension BoardScreen {
       to: ResultsWindow(offset: max(0, rows.lowerBound - BoardPart.listRows / 2), limit: BoardPart.listRows))
   }
 
-  /// Gives the list more columns, or fewer; from what it has, which may be less than was wished for.
+  /// Changes the width of the list. It starts from the actual width, which may be smaller than the stored one.
   func widenList(by step: Int) {
     let most = application.screenSize.width - ListPlace.leastCanvas
     list.width = max(ListPlace.leastWidth, min(listFrame.size.width + step, most))
@@ -202,15 +202,15 @@ extension BoardScreen {
 }
 
 extension ListRow {
-  /// A note by its first line.
+  /// A row for a note, with its first line.
   init(_ note: NoteValues) {
     let title = note.text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
     self.init(.note(note.color), title, detail: note.tags.first.map { "#\($0)" } ?? "", marks: note.marks)
   }
 
-  /// What stands above the notes of a color.
+  /// The heading of a color's section.
   static func heading(_ color: String, count: Int) -> ListRow { ListRow(.section, headingText(color, count: count)) }
 
-  /// The words of it.
+  /// The text of that heading.
   static func headingText(_ color: String, count: Int) -> String { "\(color.capitalizedWord) (\(count))" }
 }

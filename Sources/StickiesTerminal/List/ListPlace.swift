@@ -2,7 +2,7 @@ import GraphModel
 
 /// A row of the list beside the canvas.
 enum ListLine: Hashable {
-  /// What a section is called.
+  /// The heading of a section.
   case heading(String)
   /// A note.
   case note(ObjectID)
@@ -11,24 +11,24 @@ enum ListLine: Hashable {
   var id: ObjectID? { if case .note(let id) = self { id } else { nil } }
 }
 
-/// Where one is in the list beside the canvas: this client's own, kept while the list is closed.
+/// Scroll position and layout of the list beside the canvas. Local to this client, and kept while the list is closed.
 struct ListPlace {
-  /// Columns that it begins with, and that it has at least.
+  /// Initial and minimum width, in columns.
   static let width = 30
   static let leastWidth = 16
-  /// Columns by which a key makes it wider or narrower.
+  /// Columns by which a key changes the width.
   static let step = 2
-  /// Columns that are left to the canvas; on a screen without room for both there is no list.
+  /// Minimum width of the canvas, in columns; on a screen too narrow for both there is no list.
   static let leastCanvas = 30
 
-  /// Whether the notes stand in sections, one for each color.
+  /// Whether the list has a section for each color.
   var isGrouped = false
-  /// Columns that it takes, as far as there is room.
+  /// The preferred width, in columns.
   var width = Self.width
-  /// The first row that is seen.
+  /// The first visible row.
   var top = 0
-  /// The note that the list was scrolled to last: only another focus scrolls it again.
+  /// The note that the list last scrolled to; only a change of the focus scrolls again.
   var focus: ObjectID?
-  /// The mouse drags its edge.
+  /// Whether the mouse drags the list's edge.
   var isResizing = false
 }

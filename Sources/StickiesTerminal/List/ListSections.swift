@@ -3,8 +3,8 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// The notes of a board in sections by color, in reading order within each: rows that every commit changes where it has to,
-/// between will change and did change.
+/// The notes of a board in sections by color, in reading order within each. It applies the incremental changes that
+/// the results controller reports between will-change and did-change.
 final class ListSections: ResultsControllerDelegate {
   /// The notes of one color.
   struct Section: Equatable {
@@ -13,14 +13,14 @@ final class ListSections: ResultsControllerDelegate {
   }
 
   let board: ObjectID
-  /// Before the first result there is one without a row, as the controller has it.
+  /// Before the first result there is one section without rows, as in the controller.
   private(set) var sections = [Section(color: "", ids: [])]
-  /// The rows are others.
+  /// Called when the rows have changed.
   var didChange: () -> Void = {}
-  /// The rows can't be had any more; they stay as they were.
+  /// Called when the query fails; the rows stay as they were.
   var didFail: (Refusal) -> Void = { _ in }
   private let results: ResultsController
-  /// What the commit that is being told has said so far.
+  /// The changes reported so far for the current commit.
   private var told = (sections: [ResultsSectionChange](), objects: [ResultsObjectChange]())
 
   init(of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
@@ -59,7 +59,7 @@ final class ListSections: ResultsControllerDelegate {
 
   func results(_ controller: ResultsController, didFail refusal: Refusal) { didFail(refusal) }
 
-  /// What goes, by its old place: rows first, from the last to the first, then sections.
+  /// Removes rows and sections by their old positions: rows first, from last to first, then sections.
   private func takeOut() {
     let rows = told.objects.compactMap { change -> ResultsPosition? in
       switch change {
@@ -71,7 +71,7 @@ final class ListSections: ResultsControllerDelegate {
     for case .removed(_, let place) in told.sections { sections.remove(at: place) }
   }
 
-  /// What comes, by its new place: sections first, from the first to the last, then rows.
+  /// Inserts by new positions: sections first, from first to last, then rows.
   private func putIn() {
     for case .inserted(let name, let place) in told.sections {
       guard case .string(let color)? = name else { continue }

@@ -1,7 +1,8 @@
 import TerminalApplication
 import TerminalCells
 
-/// The list beside the canvas: on the screen while the list is open. Keys stay with the notes, whose focus is the list's, too.
+/// The window of the list beside the canvas, on the screen while the list is open. It does not take keys; its focus
+/// is that of the notes.
 final class ListWindow: Window {
   private weak var screen: BoardScreen?
 
@@ -12,7 +13,7 @@ final class ListWindow: Window {
 
   override var canBecomeKey: Bool { false }
 
-  // Its edge is dragged, and the screen has another size, under it.
+  // The frame depends on the list's width and the size of the screen.
   override func update() { if let screen { frame = screen.listFrame } }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) { screen?.drawList(into: &grid, clip: clip) }

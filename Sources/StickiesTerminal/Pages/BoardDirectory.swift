@@ -3,16 +3,16 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// All boards, in the order in which they were made, and their pages' contents. It knows nothing of paging.
+/// All boards in the order of creation, with the contents of their pages. Independent of paging.
 final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
   let boards: ResultsController
-  /// Makes the page of a board, not yet opened.
+  /// Creates the page of a board, not yet opened.
   var makePage: (Board) -> BoardPage? = { _ in nil }
-  /// Boards came, went or changed.
+  /// Called when boards have been added, removed or changed.
   var didChange: (ResultsDifference) -> Void = { _ in }
-  /// There is no list of boards, or none that goes on.
+  /// Called when the list of boards could not be loaded or followed.
   var didFail: (Refusal) -> Void = { _ in }
-  /// A page that was asked for has its notes now, or can't have them.
+  /// Called when a requested page has loaded its notes or failed to.
   var didLoad: (PageRequest, BoardPage, Refusal?) -> Void = { _, _, _ in }
   private(set) var pages = [ObjectID: BoardPage]()
   private let context: ObjectContext
@@ -26,7 +26,7 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
     boards.delegate = self
   }
 
-  /// Asks for the boards, and after a failure asks again.
+  /// Fetches the boards, also again after a failure.
   func ask() { boards.performFetch() }
 
   var pageCount: Int { boards.count }
@@ -37,17 +37,17 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
 
   func number(of board: ObjectID) -> Int? { boards.position(of: board)?.offset }
 
-  /// The page of a board: the one that is open, or a new one.
+  /// The page of a board: the open one, or a new one.
   func page(_ board: Board) -> BoardPage? {
     if let page = pages[board.id] { return page }
     pages[board.id] = makePage(board)
     return pages[board.id]
   }
 
-  /// Takes over a page that is open already.
+  /// Adds a page that is open already.
   func adopt(_ page: BoardPage) { pages[page.board.id] = page }
 
-  /// Nobody shows the board any more.
+  /// Removes the page of a board that is no longer shown.
   func forget(_ board: ObjectID) { pages[board] = nil }
 
   func content(for request: PageRequest) -> BoardPage? {
@@ -69,11 +69,11 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
   func results(_ controller: ResultsController, didFail refusal: Refusal) { didFail(refusal) }
 }
 
-/// One of the two that show all boards.
+/// One of the two page controllers that show all boards.
 final class BoardPageController: PageController<BoardPage> {
-  /// Called when what is to be shown is something else.
+  /// Called when the displayed contents have changed.
   var faceDidChange: () -> Void = {}
-  /// What covers it while its board slides in and is still on its way.
+  /// The overlay while the board slides in and is still being loaded.
   var busyView = BusyViewHolder { BusyView() }
 
   override func didChangeFace() { faceDidChange() }

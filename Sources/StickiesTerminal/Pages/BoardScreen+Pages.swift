@@ -4,8 +4,8 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// From board to board: two page controllers stand for all of them, and a board whose notes are on their way shows that,
-/// never the board before.
+/// Switching between boards: two page controllers serve all of them. A board whose notes are being loaded shows that,
+/// never the previous board.
 extension BoardScreen {
   func openDirectory() {
     directory.adopt(page)
@@ -36,11 +36,11 @@ extension BoardScreen {
         controller.faceDidChange = { [weak self] in self?.application.setNeedsDisplay() }
         return controller
       }
-      // It may have gone before anybody knew which boards there are.
+      // The board may have been deleted before the list of boards arrived.
       guard directory.number(of: page.board.id) == nil else { return }
     }
     if let goal = pageGoal {
-      // Boards before the goal came or went: its number is another one by now.
+      // Boards before the destination were added or removed, so its number has changed.
       (pageScroll, pageGoal) = (nil, nil)
       let place = directory.number(of: goal) ?? directory.number(of: page.board.id) ?? pager?.current.page ?? 0
       pager?.jump(to: place, at: now)
@@ -52,7 +52,7 @@ extension BoardScreen {
     if let place = directory.number(of: page.board.id) {
       boardIsGone = false
       pager?.sourceDidChange(at: now)
-      // Boards before this one came or went: it stays the one that is shown.
+      // Boards before this one were added or removed; the same board stays on the screen.
       if pager?.current.page != place { pager?.jump(to: place, at: now) }
       return
     }
@@ -65,7 +65,7 @@ extension BoardScreen {
     showCurrentPage()
   }
 
-  /// Goes to the neighbor, by a scroll over both; on the way to it, one further, or back.
+  /// Scrolls to the neighbor board; during a scroll, one board further or back.
   func scrollPages(by step: Int) {
     directory.ask()
     guard let pager, pager.source.pageCount > 0 else { return }
@@ -95,11 +95,11 @@ extension BoardScreen {
     }
   }
 
-  /// A scroll ends at once where it was to end: whatever is done next is done on that board.
+  /// Ends a scroll at its destination at once, so that the next action applies to that board.
   func settlePages() {
     guard let scroll = pageScroll else { return }
     (pageScroll, pageGoal) = (nil, nil)
-    // The server went away on the way: a board that is not here is not gone to.
+    // The server was lost during the scroll: a board that is not loaded can't be shown.
     let stays = !isHere(scroll.page) && !linkState.isConnected
     let end = stays ? directory.number(of: page.board.id) ?? scroll.page : scroll.page
     if stays { say("other boards need the server", isTrouble: true) }
@@ -108,7 +108,7 @@ extension BoardScreen {
     showCurrentPage()
   }
 
-  /// Whether an event goes on with a scroll; every other key and click ends it first.
+  /// Whether an event continues a scroll; any other key or click ends it first.
   func pages(_ event: ApplicationEvent) -> Bool {
     switch event.kind {
     case .key(let key):
@@ -130,26 +130,26 @@ extension BoardScreen {
     showCurrentPage()
   }
 
-  /// Whether a board's notes are here: that of the board that is shown, and mostly of the one beside it.
+  /// Whether a board's notes are loaded, as those of the shown board and usually of its neighbor are.
   private func isHere(_ place: Int) -> Bool {
     directory.board(at: place).flatMap { directory.pages[$0.id] }?.isLoaded == true
   }
 
-  /// Without the server there is only what is here to go to.
-  /// - Parameter place: the board's; nil for one that is yet to be named.
+  /// Whether a board can be left; while disconnected, only loaded boards can be shown.
+  /// - Parameter place: the number of the destination; nil if it is yet to be chosen.
   func mayLeave(for place: Int? = nil) -> Bool {
     guard !linkState.isConnected, !(place.map(isHere) ?? false) else { return true }
     say("other boards need the server", isTrouble: true)
     return false
   }
 
-  /// The board of the current controller is on the screen, with its notes or on the way to them.
+  /// Shows the board of the current page controller, loaded or not.
   private func showCurrentPage() {
     defer { closeOtherPages() }
     guard let pager, let board = directory.board(at: pager.current.page), board.id != page.board.id,
       let next = directory.page(board)
     else { return }
-    // What somebody is in the middle of was about the board before.
+    // Gestures and windows that are in progress belong to the previous board.
     endGesture()
     panning = nil
     if linkStart != nil { cancelLink() }
@@ -160,7 +160,7 @@ extension BoardScreen {
     let gone = self.page.name
     endEditing()
     closeSearch()
-    // What was asked for the board before is not for this one.
+    // So do its requests.
     inquiries.close()
     inquiries = makeInquiries()
     releaseKeys()
@@ -178,7 +178,7 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// Only the boards of the two controllers are followed, and until a scroll ends the one that it leaves.
+  /// Closes all boards except those of the two controllers and the one that a scroll is leaving.
   private func closeOtherPages() {
     let shown = pager.map { [$0.current, $0.next].compactMap { directory.board(at: $0.page)?.id } } ?? []
     for (board, other) in directory.pages where other !== page && !shown.contains(board) {
@@ -187,14 +187,14 @@ extension BoardScreen {
     }
   }
 
-  /// Where one is among the boards.
+  /// The dots for the position among the boards.
   func dots(room: Int) -> PageDots? { pager.map { $0.dots(room: room) } }
 }
 
 // MARK: - Drawing
 
 extension BoardScreen {
-  /// Both boards that show during a scroll, side by side.
+  /// Draws both boards that are visible during a scroll, side by side.
   func drawScroll(_ pager: Pager<BoardDirectory, BoardPageController>, into grid: inout Grid) {
     let width = canvas.size.width
     let lower = pager.offset.rounded(.down)
@@ -218,6 +218,6 @@ extension BoardScreen {
 }
 
 extension DotsView {
-  /// Dots for the pages of a pager.
+  /// The dots of a pager's pages.
   init(_ dots: PageDots) { self.init(count: dots.count, current: dots.current) }
 }

@@ -5,22 +5,22 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// Hears what a search finds, and shows it on the board: notes that were not found leave the screen, not the board.
+/// Shows the result of a search on the board. Notes that it does not match are hidden from the screen only.
 ///
-/// Whoever only looks at what is found, by Tab or a scroll, is back at the end where they were before. Whoever goes to a note,
-/// by Return, a click or an edit, stays there.
+/// If the user only browses the result, by Tab or scrolling, closing the search restores focus and scroll position.
+/// After Return, a click or an edit, the board stays at that note.
 final class SearchListener: SearchControllerDelegate {
   private weak var screen: BoardScreen?
-  /// The note that had the focus before the search: of a large board it stays here for it.
+  /// The focused note before the search; in a large board it stays loaded for the return.
   private(set) var focus: ObjectID?
-  /// What no other search has of a place: where the board is scrolled to, the list's top, and how many rows below it the
-  /// first note stands.
+  /// The part of the position that `SearchPlace` does not contain. It is the scroll position of the board, the top
+  /// row of the list, and the distance of the first note from it.
   private var kept = (scroll: Point(x: 0, y: 0), top: 0, below: 0)
 
   init(_ screen: BoardScreen) { self.screen = screen }
 
   func search(_ controller: SearchController, didShow rows: ResultsSnapshot, for query: SearchQuery?) {
-    // Other rows are seen from the first on.
+    // A new result is shown from its first row.
     if query != nil, let screen { (screen.list.top, screen.list.focus) = (0, nil) }
     show(controller, rows, query)
   }
@@ -51,7 +51,7 @@ final class SearchListener: SearchControllerDelegate {
 
   func placeToKeep(for controller: SearchController) -> SearchPlace {
     guard let screen else { return SearchPlace() }
-    // Among all rows those that are found stand elsewhere: there the list goes by the focus.
+    // While a result is shown, its rows have other positions; the list then returns by the focus.
     let first = screen.found == nil ? screen.firstListed : nil
     kept = (screen.page.scroll, screen.list.top, first?.below ?? 0)
     focus = screen.page.windows.focus
@@ -61,7 +61,7 @@ final class SearchListener: SearchControllerDelegate {
   func search(_ controller: SearchController, didReturnTo place: SearchPlace) {
     guard let screen else { return }
     screen.page.scroll = kept.scroll
-    // Keys stay with the field for as long as it is open.
+    // Keys go to the field as long as it is open.
     if let id = place.selection.first {
       screen.page.windows.setFocus(id)
     } else if focus == nil {
@@ -73,7 +73,7 @@ final class SearchListener: SearchControllerDelegate {
 }
 
 extension BoardScreen {
-  /// Above the canvas, which makes room for it.
+  /// The frame of the search field, above the canvas.
   var searchFrame: Rect { Rect(x: canvas.minX, y: 1, width: canvas.size.width, height: 1) }
 
   func openSearch() {
@@ -97,13 +97,13 @@ extension BoardScreen {
     application.orderFront(window)
   }
 
-  /// What a search finds, wherever it lies.
+  /// The predicate of a search over all notes.
   func condition(of query: SearchQuery) -> GraphPredicate? {
     guard let text = context.model.entity(named: "Note")?.property(named: "text") else { return nil }
     return query.predicate(in: [.property(text.number)])
   }
 
-  /// The field says something else.
+  /// Handles a change of the field's text.
   func type(_ text: String) {
     search?.type(text, at: now)
     tickSearch()
@@ -123,11 +123,11 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// What is found stays; keys go to the first of it. What was typed a moment ago is asked at once, and its answer
-  /// waited for: what is shown until then was found for less.
+  /// Goes to the first note found and keeps the result. Text typed just before is searched at once and its answer
+  /// awaited, because the shown result is of a shorter text.
   func keepSearch() {
     guard let search, let field else { return }
-    // What failed is asked again.
+    // A failed search is repeated.
     if case .failed = answer { search.type(field.field.text, at: now) }
     if let due = search.deadline {
       search.tick(at: due)
@@ -138,7 +138,8 @@ extension BoardScreen {
     awaitsFound = true
   }
 
-  /// The answer may be what Return waits for. In a turn of its own: here somebody is still telling what has changed.
+  /// Goes to the first note when the awaited answer has arrived. Deferred to a turn of its own, because the caller is
+  /// still delivering changes.
   fileprivate func followFound() {
     guard awaitsFound, answer != .searching else { return }
     _ = application.schedule(at: now) { [weak self] in
@@ -148,7 +149,7 @@ extension BoardScreen {
     }
   }
 
-  /// Keys that came behind Return are what comes next.
+  /// Delivers the keys that were queued after Return.
   func stopAwaitingFound() {
     guard awaitsFound else { return }
     awaitsFound = false

@@ -1,10 +1,10 @@
 import GraphControllers
 
 extension SearchQuery {
-  /// Of a longer text the beginning is looked through: no more of it is laid out.
+  /// Maximum searched length, in bytes; only the beginning of a longer text is laid out.
   static let maximumBytes = LayoutCache.maximumBytes
 
-  /// The parts of a text to highlight, as offsets in UTF-8.
+  /// The ranges of a text to highlight, as offsets in UTF-8.
   func offsets(in text: String) -> [Range<Int>] {
     let utf8 = text.utf8
     let shown = utf8.count <= Self.maximumBytes ? text : String(decoding: utf8.prefix(Self.maximumBytes), as: UTF8.self)

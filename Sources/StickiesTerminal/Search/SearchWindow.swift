@@ -1,7 +1,7 @@
 import TerminalApplication
 import TerminalCells
 
-/// The field of a search: one line above the board; keys go to it while it is open and has the focus.
+/// The search field: one line above the board, which gets the keys while it is open and focused.
 final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserver {
   private weak var screen: BoardScreen?
 
@@ -13,7 +13,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     field.didCopy = { [weak screen] in screen?.copy($0) }
   }
 
-  // List and screen change their size under it.
+  // The frame depends on the list and the size of the screen.
   override func update() { if let screen { frame = screen.searchFrame } }
 
   func fieldDidChange(_ field: LineField) { screen?.type(field.text) }
@@ -46,7 +46,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     screen.map {
       SearchField(
         field.text, cursor: isKey ? field.editor.cursor : nil, selection: field.editor.selection,
-        // Nobody answers while there is no server: the field says so instead of going on for ever.
+        // While disconnected, the field reports that instead of searching forever.
         answer: $0.answer == .searching && !$0.linkState.isConnected ? .failed("waits for the server") : $0.answer)
     }
   }

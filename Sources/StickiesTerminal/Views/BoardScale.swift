@@ -1,10 +1,10 @@
 import TerminalCells
 
-/// Points of a board, as the model has them, and cells of a screen.
+/// Converts between points of a board, as in the model, and cells of a screen.
 public enum BoardScale {
-  /// Points of a cell's width.
+  /// Points per column of cells.
   public static let pointsPerColumn = 8.0
-  /// Points of a cell's height.
+  /// Points per row of cells.
   public static let pointsPerRow = 16.0
 
   private static func cell(_ points: Double, _ scale: Double) -> Int {
@@ -13,7 +13,7 @@ public enum BoardScale {
     return Int(min(max(cells, -Double(Rect.farthest)), Double(Rect.farthest)))
   }
 
-  /// The cells of a note; at least as many as `NoteView.minimumSize`. Numbers that no screen has are cut.
+  /// The cells of a note, at least `NoteView.minimumSize`. Numbers beyond any screen are clamped.
   public static func cells(x: Double, y: Double, width: Double, height: Double) -> Rect {
     Rect(
       x: cell(x, pointsPerColumn), y: cell(y, pointsPerRow),
@@ -21,7 +21,7 @@ public enum BoardScale {
       height: max(NoteView.minimumSize.height, cell(height, pointsPerRow)))
   }
 
-  /// The points of a place in cells.
+  /// The points of a position in cells.
   public static func points(_ place: Point) -> (x: Double, y: Double) {
     (Double(place.x) * pointsPerColumn, Double(place.y) * pointsPerRow)
   }

@@ -1,18 +1,18 @@
 import TerminalCells
 
-/// Draws a message with a spinner in the middle of a view, and makes what lies beneath faint. The view beneath stays readable.
-/// Whoever lets people wait has one for all its life, and changes what it says.
+/// Draws a message with a spinner over a view, and dims the view, which stays readable. Its owner keeps one instance
+/// and updates it.
 public final class BusyView {
-  /// What is being done.
+  /// A description of what is in progress.
   public var message: String
-  /// How often the spinner moved.
+  /// The number of steps of the spinner.
   public var phase: Int
-  /// How much is done, from 0 to 1; nil if nobody knows.
+  /// The completed fraction, from 0 to 1; nil if unknown.
   public var progress: Double?
-  /// The key that ends it; empty if none does.
+  /// The key that cancels; empty if none does.
   public var cancelKey: String
 
-  /// An overlay.
+  /// Creates an overlay.
   public init(_ message: String = "", phase: Int = 0, progress: Double? = nil, cancelKey: String = "") {
     self.message = message
     self.phase = phase
@@ -26,7 +26,7 @@ public final class BusyView {
     return frame.centered(Size(width: width, height: 3 + (progress == nil ? 0 : 1) + (hint == 0 ? 0 : 1)))
   }
 
-  /// Draws it over `frame`.
+  /// Draws the overlay over `frame`.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let clip = clip.intersection(frame)

@@ -1,12 +1,13 @@
 import TerminalCells
 
-/// How the cursors of others are drawn: a mark, and behind it a flag with the name. By its title a note is known, so a flag
-/// that would cover one stands before its mark, or with it behind the title.
+/// Draws the cursors of other users: a mark, followed by a flag with the name. Titles identify notes, so a flag that
+/// would cover a title goes before its mark, or both go behind the title.
 extension Canvas {
-  /// Columns of a name at most.
+  /// Maximum width of a name, in columns.
   private static let nameColumns = 16
 
-  /// - Parameter title: the columns of the title of which a point of the screen shows a cell.
+  /// Draws one cursor.
+  /// - Parameter title: returns the columns of the title that covers a point of the screen.
   func draw(
     _ pointer: PointerState, into grid: inout Grid, _ shift: Point, _ clip: Rect, _ theme: Theme,
     title: (Point) -> Range<Int>?
@@ -14,7 +15,7 @@ extension Canvas {
     let cell = Rect(origin: pointer.place, size: Size(width: 1, height: 1)).clamped.moved(x: shift.x, y: shift.y)
     guard clip.contains(cell.origin) else { return }
     let y = cell.minY
-    /// How many of so many columns, from one on, show no title.
+    /// The number of columns from `x` on, at most `count`, that show no title.
     func free(_ count: Int, from x: Int) -> Int {
       (x..<min(x + count, clip.maxX)).prefix { title(Point(x: $0, y: y)) == nil }.count
     }
@@ -29,7 +30,7 @@ extension Canvas {
         (mark, name) = (behind, behind + 1)
         line = CellLine(line.text, width: free(line.width, from: name), cut: theme.symbols.cut)
       } else {
-        // There is room for the mark alone.
+        // There is only space for the mark.
         line = CellLine("", width: 0, cut: theme.symbols.cut)
       }
     }

@@ -1,50 +1,50 @@
 import TerminalCells
 
-/// The cursor of somebody else.
+/// The cursor of another user.
 public struct PointerState: Hashable, Sendable {
-  /// Whose it is.
+  /// The user.
   public var person: Person
-  /// Where it is, in cells of the board.
+  /// The position, in cells of the board.
   public var place: Point
 
-  /// Somebody's cursor.
+  /// Creates a cursor.
   public init(_ person: Person, at place: Point) {
     self.person = person
     self.place = place
   }
 }
 
-/// A part of a canvas that the mouse can be at.
+/// A part of a canvas under the mouse.
 public enum CanvasPart: Hashable, Sendable {
-  /// A part of the highest note there, by the note's number.
+  /// A part of the topmost note there, with the note's number.
   case note(Int, NotePart)
-  /// The mark of notes that lie outside, by the number of the nearest one.
+  /// The mark of notes that lie outside, with the number of the nearest one.
   case mark(Int)
-  /// A line between two notes, by the link's number.
+  /// A link between two notes, with its number.
   case link(Int)
   /// The board, at a cell of the board.
   case board(Point)
 }
 
-/// A board's surface as far as it is seen: links, then notes from the lowest to the highest, then marks of those that lie
-/// outside, then the cursors of others. Of a note that has the focus and whose title others cover, frame and title are drawn
-/// over those.
+/// The visible surface of a board. It draws links, then notes from lowest to highest, then marks of notes that lie
+/// outside, then the cursors of other users. If other notes cover the title of the focused note, its frame and title
+/// are drawn over them.
 ///
-/// What is not seen costs next to nothing: notes outside of the frame, or wholly under others, are left out before
-/// their texts are looked at, and of the others no more is drawn than a rectangle around what is seen.
+/// Invisible notes cost almost nothing: notes outside the frame, or completely covered by others, are skipped before
+/// their texts are read, and of the others only a rectangle around the visible part is drawn.
 public struct Canvas: Sendable {
   /// The board's color.
   public var color: PaperColor
-  /// The cell of the board that lies at the top left.
+  /// The cell of the board at the top left.
   public var origin: Point
   /// The notes, in any order. Those that lie outside are marked at the edges.
   public var notes: [NoteState]
-  /// Lines between notes.
+  /// The links between notes.
   public var links: [LinkState]
-  /// Where others are.
+  /// The cursors of other users.
   public var pointers: [PointerState]
 
-  /// A surface.
+  /// Creates a canvas.
   public init(
     color: PaperColor = .gray, origin: Point = Point(x: 0, y: 0), notes: [NoteState] = [], links: [LinkState] = [],
     pointers: [PointerState] = []
@@ -56,14 +56,14 @@ public struct Canvas: Sendable {
     self.pointers = pointers
   }
 
-  /// How far cells of the board lie from those of the screen.
+  /// The offset from cells of the board to cells of the screen.
   func shift(in frame: Rect) -> Point {
     let limit = Rect.farthest
     return Point(
       x: frame.minX - min(max(origin.x, -limit), limit), y: frame.minY - min(max(origin.y, -limit), limit))
   }
 
-  /// Draws it.
+  /// Draws the canvas.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme, cache: LayoutCache) {
     let frame = frame.clamped
     let clip = clip.intersection(frame).intersection(grid.bounds)
@@ -94,7 +94,7 @@ public struct Canvas: Sendable {
     }
   }
 
-  /// The columns of the title of which a point of the screen shows a cell; nil for any other point.
+  /// The columns of the title that is visible at a point of the screen; nil if there is none.
   private func title(
     at point: Point, _ seen: [Int], _ hidden: Int?, _ shift: Point, _ theme: Theme, _ cache: LayoutCache
   ) -> Range<Int>? {
@@ -106,9 +106,11 @@ public struct Canvas: Sendable {
     return top.map(row).flatMap { $0.contains(point) ? $0.minX..<$0.maxX : nil }
   }
 
-  /// The places of the notes of which a cell is seen, from the highest to the lowest, each with a rectangle that holds what
-  /// is seen of it and of its shadow; what they cover is added to `covered`. And the place of the note that has the focus,
-  /// when nothing of its title is seen because of others.
+  /// Finds the visible notes.
+  /// - Parameter covered: receives the cells that the notes cover.
+  /// - Returns: the indices of the notes of which a cell is visible, from highest to lowest, each with a rectangle
+  ///   that contains the visible part of the note and of its shadow; and the index of the focused note if other notes
+  ///   cover its title.
   private func seen(
     in clip: Rect, _ shift: Point, _ covered: inout Coverage
   ) -> (notes: [(place: Int, part: Rect)], hidden: Int?) {
@@ -116,7 +118,7 @@ public struct Canvas: Sendable {
     var found = [(place: Int, z: Double, outline: Rect)]()
     for place in notes.indices {
       let outline = notes[place].outline.moved(x: shift.x, y: shift.y)
-      // With its shadow.
+      // Includes the shadow.
       let reach = Rect(
         x: outline.minX, y: outline.minY, width: outline.size.width + 2, height: outline.size.height + 1)
       if reach.intersection(clip).isEmpty { continue }
@@ -136,7 +138,7 @@ public struct Canvas: Sendable {
     return (seen, hidden)
   }
 
-  /// What lies at a point of the screen, when it is drawn in `frame`; nil beside it.
+  /// The part at a point of the screen, if the canvas is drawn in `frame`; nil outside.
   public func part(at point: Point, frame: Rect, theme: Theme, cache: LayoutCache) -> CanvasPart? {
     let frame = frame.clamped
     guard frame.contains(point) else { return nil }

@@ -1,27 +1,28 @@
 import TerminalCells
 
 extension Rect {
-  /// Farther out than this nothing lies: sums of places stay far from the limits of numbers.
+  /// The maximum coordinate; sums of coordinates stay far from overflow.
   static let farthest = 1 << 30
 
-  /// The rectangle with its place and size within bounds; what lies in the usual places is unchanged.
+  /// The rectangle with origin and size clamped to the limits; ordinary rectangles do not change.
   var clamped: Rect {
     Rect(
       x: min(max(minX, -Self.farthest), Self.farthest), y: min(max(minY, -Self.farthest), Self.farthest),
       width: min(size.width, Self.farthest), height: min(size.height, Self.farthest))
   }
 
-  /// Column and row in the middle.
+  /// The cell in the middle.
   var middle: Point { Point(x: minX + size.width / 2, y: minY + size.height / 2) }
 }
 
 extension Grid {
-  /// What is drawn over the cursor hides it.
+  /// Hides the cursor if it is in the rectangle, which is drawn over.
   mutating func hideCursor(in rect: Rect) {
     if let cursor, rect.contains(cursor) { self.cursor = nil }
   }
 
-  /// Draws a text into so many columns from `x` on, with `cut` at its end if it does not fit; returns the column behind it.
+  /// Draws a text, truncated with `cut` to a width.
+  /// - Returns: the column after the text.
   @discardableResult
   mutating func draw(
     _ text: String, x: Int, y: Int, width: Int, _ style: Style, clip: Rect, cut: Character
@@ -32,16 +33,17 @@ extension Grid {
   }
 }
 
-/// A text made to fit one line.
+/// A text truncated to fit one line.
 struct CellLine: Hashable, Sendable {
-  /// What of it is shown.
+  /// The truncated text.
   let text: String
-  /// Columns of that.
+  /// Its width in columns.
   let width: Int
-  /// Whether something was left out.
+  /// Whether the text was truncated.
   let isCut: Bool
 
-  /// As much of the text as fits, with `cut` for what does not. A text of a thousand invisible characters ends after them.
+  /// Truncates a text to a width, with `cut` in place of the rest. At most 1,000 characters are read, because they
+  /// may be invisible.
   init(_ text: String, width: Int, cut: Character) {
     guard width > 0 else {
       self.init("", 0, !text.isEmpty)
@@ -54,7 +56,7 @@ struct CellLine: Hashable, Sendable {
       let columns = CellText.width(of: character)
       count += 1
       if column + columns > width || count > 1000 {
-        // Room for the mark: the last place of the line.
+        // The last column is for the mark.
         while column >= width, !shown.isEmpty { column -= CellText.width(of: shown.removeLast()) }
         shown.append(cut)
         self.init(shown, column + 1, true)

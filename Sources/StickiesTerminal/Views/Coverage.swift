@@ -1,6 +1,6 @@
 import TerminalCells
 
-/// Which cells of a rectangle are covered, as bits: so that what lies under others is not drawn at all.
+/// A bit for each covered cell of a rectangle, so that hidden content is not drawn at all.
 struct Coverage {
   let frame: Rect
   private let wordsPerRow: Int
@@ -12,7 +12,7 @@ struct Coverage {
     words = Array(repeating: 0, count: wordsPerRow * frame.size.height)
   }
 
-  /// The bits of columns `low..<high` in one word of a row.
+  /// The bits of the columns `low..<high` in one word of a row.
   private static func mask(_ word: Int, _ low: Int, _ high: Int) -> UInt64 {
     let first = max(low - word * 64, 0)
     let end = min(high - word * 64, 64)
@@ -20,7 +20,7 @@ struct Coverage {
     return below & (UInt64.max << UInt64(first))
   }
 
-  /// Covers a rectangle as far as it lies inside.
+  /// Covers the part of a rectangle that lies inside.
   mutating func add(_ rect: Rect) {
     let area = rect.intersection(frame)
     guard !area.isEmpty else { return }
@@ -30,7 +30,7 @@ struct Coverage {
     }
   }
 
-  /// The smallest rectangle that holds all cells of a rectangle that are not covered; empty when all are that lie inside.
+  /// The bounding box of the uncovered cells of a rectangle; empty if all cells inside are covered.
   func free(of rect: Rect) -> Rect {
     let area = rect.intersection(frame)
     guard !area.isEmpty else { return Rect(x: frame.minX, y: frame.minY, width: 0, height: 0) }

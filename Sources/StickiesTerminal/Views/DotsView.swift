@@ -1,32 +1,31 @@
 import GraphControllers
 import TerminalCells
 
-/// Draws a dot for each page, the current one filled. Of more pages than there is room for, those around the current one have
-/// dots between two arrows, and numbers say where that is.
+/// Draws a dot for each page, the current one filled. If not all dots fit, those around the current one are drawn
+/// between two arrows, followed by the position in numbers.
 public struct DotsView: Hashable, Sendable {
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
     /// A page.
     case page(Int)
-    /// The page before, of more than have dots.
+    /// The previous page, if not every page has a dot.
     case previous
-    /// The page behind.
+    /// The next page.
     case next
   }
 
-  /// How many pages there are.
+  /// The number of pages.
   public let count: Int
-  /// The page that shows, from 0.
+  /// The current page, from 0.
   public let current: Int
 
-  /// Dots.
+  /// Creates dots.
   public init(count: Int, current: Int) {
     self.count = max(0, count)
     self.current = min(max(0, current), max(0, count - 1))
   }
 
-  /// What there is room for: the dots, whether arrows stand beside them, and where the current page is in numbers when not
-  /// every page has a dot.
+  /// The layout for a width: dots, arrows, and the position in numbers if not every page has a dot.
   private struct Row {
     let dots: PageDots
     let isCut: Bool
@@ -36,15 +35,15 @@ public struct DotsView: Hashable, Sendable {
       isCut = 2 * count + 1 > width
       let text = PageDots(count: count, current: current, room: 0).text
       numbers = isCut ? text : ""
-      // Two arrows, the numbers and the blanks between them; an odd number of dots, for one of them is in the middle.
+      // Two arrows, the numbers and the spaces between them. The number of dots is odd, so that one is in the middle.
       let room = (width - text.count - 4) / 2
       dots = PageDots(
         count: count, current: current, room: isCut ? max(0, min(DotsView.mostDots, room - (room + 1) % 2)) : count)
     }
 
-    /// In columns, a dot with the blank behind it.
+    /// The width in columns, with a space after each dot.
     var dotsWidth: Int { 2 * dots.dots.count }
-    /// Between the arrows: dots, or the numbers when there is no room for any.
+    /// The width between the arrows: dots, or the numbers if there is no space for dots.
     var middle: Int { dots.dots.isEmpty ? numbers.count + 1 : dotsWidth }
     var width: Int {
       guard isCut else { return dotsWidth - 1 }
@@ -52,10 +51,10 @@ public struct DotsView: Hashable, Sendable {
     }
   }
 
-  /// Of more pages than there is room for so many have a dot: those around the current one.
+  /// Maximum number of dots if not every page has one.
   private static let mostDots = 9
 
-  /// Draws them in the middle of the first row of `frame`, over what is there; one page needs no dot.
+  /// Draws the dots centered in the first row of `frame`; nothing for a single page.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme, style: Style? = nil) {
     let frame = frame.clamped
     guard count > 1, !frame.isEmpty else { return }
@@ -81,7 +80,7 @@ public struct DotsView: Hashable, Sendable {
 
   private func start(_ row: Row, _ frame: Rect) -> Int { frame.minX + max(0, (frame.size.width - row.width) / 2) }
 
-  /// What lies at a point; a dot takes the blank behind it, too.
+  /// The part at a point; a dot includes the space after it.
   public func part(at point: Point, frame: Rect) -> Part? {
     let frame = frame.clamped
     guard count > 1, frame.contains(point), point.y == frame.minY else { return nil }

@@ -1,16 +1,16 @@
 import TerminalCells
 
-/// A mark at the edge of a canvas: notes lie outside, that way. So every note can be found again, wherever it went.
+/// A mark at the edge of a canvas for notes that lie outside in that direction. Every note can thus be found.
 struct EdgeMark: Hashable {
   /// The cells of the mark.
   let frame: Rect
-  /// An arrow, and how many there are.
+  /// An arrow and the number of notes.
   let text: String
-  /// The nearest note's number and color.
+  /// Number and color of the nearest note.
   let id: Int
   let color: PaperColor
 
-  /// Columns of a mark at the top or the bottom that count as one place.
+  /// Columns at the top or bottom that share a mark.
   private static let slot = 8
 
   private enum Side: Int { case left, right, up, down }
@@ -21,7 +21,7 @@ struct EdgeMark: Hashable {
     let along: Int
   }
 
-  /// The marks of all notes of which no cell is inside, in a fixed order.
+  /// The marks of all notes that lie completely outside, in a fixed order.
   static func marks(of notes: [NoteState], shift: Point, frame: Rect, symbols: Symbols) -> [EdgeMark] {
     guard frame.size.width >= slot, frame.size.height >= 3 else { return [] }
     var found = [Place: (count: Int, nearest: Int, distance: Int)]()

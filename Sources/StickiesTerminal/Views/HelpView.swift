@@ -1,27 +1,27 @@
 import TerminalApplication
 import TerminalCells
 
-/// Draws the help: all commands with their keys, menu by menu, in as many columns as fit, on as many pages as it takes; last
-/// what the marks mean.
+/// Draws the help: all commands with their keys, menu by menu, and the meaning of the marks. It has as many columns
+/// as fit and as many pages as needed.
 public struct HelpView: Hashable, Sendable {
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
-    /// A page, by the dots below.
+    /// A page, by the dots at the bottom.
     case page(DotsView.Part)
-    /// Closes the help.
+    /// The close mark.
     case close
-    /// Anything else of it.
+    /// The rest of the panel.
     case text
   }
 
-  /// Keys and clicks that belong together and are in no menu.
+  /// Related keys and clicks that are in no menu.
   public struct Section: Sendable {
-    /// What they are for.
+    /// The heading.
     public let title: String
-    /// Each with what it does.
+    /// The keys with their effects.
     public let entries: [(key: String, title: String)]
 
-    /// A section.
+    /// Creates a section.
     public init(_ title: String, _ entries: [(key: String, title: String)]) {
       self.title = title
       self.entries = entries
@@ -34,17 +34,17 @@ public struct HelpView: Hashable, Sendable {
     case blank
   }
 
-  /// The page that shows, from 0.
+  /// The current page, from 0.
   public let page: Int
   private let lines: [Line]
 
   private static let columnWidth = 37
   private static let keyWidth = 11
 
-  /// The help of a menu bar.
+  /// Creates the help of a menu bar.
   /// - Parameters:
-  ///   - others: what is in no menu.
-  ///   - symbols: whose marks are explained; nil for none.
+  ///   - others: sections that are in no menu.
+  ///   - symbols: the marks to explain; nil for none.
   public init(_ menuBar: Menu, others: [Section] = [], symbols: Symbols? = nil, page: Int = 0) {
     var lines = [Line]()
     func add(_ heading: String, _ entries: [(key: String, title: String)]) {
@@ -76,7 +76,7 @@ public struct HelpView: Hashable, Sendable {
     let pages: Int
   }
 
-  /// The lines in columns of so many rows: none ends with a heading, and none begins with a gap.
+  /// Splits the lines into columns of a number of rows. No column ends with a heading or begins with a blank line.
   private func folded(_ rows: Int) -> [ArraySlice<Line>] {
     var columns = [ArraySlice<Line>]()
     var rest = lines[...]
@@ -97,17 +97,18 @@ public struct HelpView: Hashable, Sendable {
     let columns = max(1, min((screen.size.width - 4) / Self.columnWidth, 4, (lines.count + 11) / 12))
     let rows = max(1, screen.size.height - 5)
     let pages = max(1, (folded(rows).count + columns - 1) / columns)
-    // All pages alike, none with a line or two. Gaps fall away, so that it may be less than all lines take.
+    // Finds the smallest height with this number of pages, so that no page has just a line or two. Blank lines at
+    // column starts are dropped, so the minimum can be below the average.
     let least = max(1, min(lines.count / (pages * columns) - 1, rows))
     let height = (least...rows).first { folded($0).count <= pages * columns } ?? rows
     let panel = screen.centered(Size(width: columns * Self.columnWidth + 4, height: height + 4))
     return Place(panel: panel, inside: panel.inset(2), columns: columns, pages: pages)
   }
 
-  /// How many pages it takes on a screen.
+  /// The number of pages on a screen.
   public func pages(in screen: Rect) -> Int { place(screen.clamped).pages }
 
-  /// Draws it in the middle of a screen.
+  /// Draws the help in the middle of a screen.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let place = place(frame)
@@ -154,7 +155,7 @@ public struct HelpView: Hashable, Sendable {
     Rect(x: place.panel.minX + 1, y: place.panel.maxY - 2, width: place.panel.size.width - 2, height: 1)
   }
 
-  /// What lies at a point; nil beside the help.
+  /// The part at a point; nil outside the help.
   public func part(at point: Point, frame: Rect) -> Part? {
     let place = place(frame.clamped)
     guard place.panel.contains(point) else { return nil }

@@ -1,27 +1,27 @@
 import TerminalCells
 
-/// Draws the line along which one goes back in a board's history: a thumb on it, and what stood at that revision.
+/// Draws the track of a board's history, with a thumb at the shown revision. Its time and author are below.
 public struct HistoryScrubber: Hashable, Sendable {
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
-    /// The line, at a revision; drags go on from there.
+    /// The track, at a revision; a drag continues from there.
     case revision(UInt64)
-    /// Back to the present.
+    /// The mark that returns to the present.
     case close
   }
 
-  /// The oldest revision that can be shown.
+  /// The oldest readable revision.
   public let first: UInt64
-  /// The newest.
+  /// The newest revision.
   public let last: UInt64
-  /// The one that is shown.
+  /// The shown revision.
   public let current: UInt64
-  /// When it was made, in words.
+  /// The formatted time of the revision.
   public let time: String
-  /// Whose it is.
+  /// The author of the revision.
   public let author: String
 
-  /// A scrubber.
+  /// Creates a scrubber.
   public init(first: UInt64, last: UInt64, current: UInt64, time: String = "", author: String = "") {
     self.first = min(first, last)
     self.last = max(first, last)
@@ -34,13 +34,13 @@ public struct HistoryScrubber: Hashable, Sendable {
     Rect(x: frame.minX + 2, y: frame.minY, width: max(0, frame.size.width - 6), height: min(1, frame.size.height))
   }
 
-  /// The thumb's column on a line of so many columns.
+  /// The column of the thumb on a track of a width.
   private func column(_ width: Int) -> Int {
     guard last > first, width > 1 else { return max(0, width - 1) }
     return Int((Double(current - first) / Double(last - first) * Double(width - 1)).rounded())
   }
 
-  /// Draws the line into the first row of `frame` and the words into the second.
+  /// Draws the track in the first row of `frame` and the text in the second.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let height = min(2, frame.size.height)
@@ -65,7 +65,7 @@ public struct HistoryScrubber: Hashable, Sendable {
       cut: theme.symbols.cut)
   }
 
-  /// What lies at a point; nil where nothing can be clicked. A drag may leave the row: give it the row's own `y`.
+  /// The part at a point; nil where nothing can be clicked. A drag may leave the row; pass the row's own `y` then.
   public func part(at point: Point, frame: Rect) -> Part? {
     let frame = frame.clamped
     guard point.y == frame.minY, frame.contains(point) else { return nil }
@@ -73,7 +73,7 @@ public struct HistoryScrubber: Hashable, Sendable {
     return .revision(revision(atColumn: point.x, frame: frame))
   }
 
-  /// The revision at a column of the screen, the nearest one beside the line: for drags.
+  /// The revision at a column of the screen, clamped to the track, for drags.
   public func revision(atColumn x: Int, frame: Rect) -> UInt64 {
     let track = track(frame.clamped)
     guard track.size.width > 1, last > first else { return last }

@@ -1,32 +1,33 @@
 import TerminalCells
 
-/// The rows of notes' texts, kept from turn to turn: most notes do not change while one does. Filled as notes are drawn or
-/// clicked; when it is full, what was not drawn lately leaves.
+/// Caches the laid-out texts of notes from turn to turn, because most notes do not change. Entries are added when
+/// notes are drawn or clicked; when the cache is full, the least recently used half is evicted.
 ///
-/// Kept by whoever draws, and used where that one is: nothing in it is guarded.
+/// Not thread-safe: used only where drawing happens.
 public final class LayoutCache {
-  /// Bytes of a text that are laid out at most. Of a longer one the beginning is shown; an editor shows all of it.
+  /// Maximum length of a text that is laid out, in bytes. Only the beginning of a longer one is shown; an editor
+  /// shows all of it.
   static let maximumBytes = 1 << 16
 
   struct Key: Hashable {
     let id: Int
     let width: Int
-    /// How many columns the first line may take as a title; what does not fit stays in the body.
+    /// Maximum width of the first line as a title; a longer line stays in the body.
     let titleWidth: Int
   }
 
-  /// What a text was laid out as; shared, for it is asked for whenever its note is drawn.
+  /// The layout of a text; a class, so that each drawing shares it.
   final class Entry {
-    /// The note's text, as it was.
+    /// The note's text at the time of the layout.
     let source: String
     /// The first line.
     let title: CellLine
-    /// What the body shows: all of it, or what follows the title.
+    /// The text of the body: the complete text, or what follows the title.
     let text: String
-    /// Where that begins in `source`, in UTF-8.
+    /// The start of the body in `source`, in UTF-8.
     let start: Int
     let layout: TextLayout
-    /// Whether there is more of it than was laid out.
+    /// Whether the text was too long to be laid out completely.
     let isCut: Bool
     fileprivate(set) var used: Int
 
@@ -38,23 +39,23 @@ public final class LayoutCache {
     }
   }
 
-  /// Entries kept at most.
+  /// Maximum number of entries.
   public let capacity: Int
   private var entries = [Key: Entry]()
   private var uses = 0
-  /// How many texts were laid out, for tests.
+  /// The number of layouts made so far, for tests.
   private(set) var misses = 0
 
-  /// An empty cache.
+  /// Creates an empty cache.
   public init(capacity: Int = 512) { self.capacity = max(1, capacity) }
 
-  /// How many it keeps now.
+  /// The current number of entries.
   var count: Int { entries.count }
 
   func entry(_ id: Int, text: String, width: Int, titleWidth: Int, cut: Character) -> Entry {
     let key = Key(id: id, width: width, titleWidth: titleWidth)
     uses += 1
-    // Texts that share their storage are equal without a look into them.
+    // Comparing strings with shared storage takes constant time.
     if let entry = entries[key], entry.source == text {
       entry.used = uses
       return entry
@@ -66,7 +67,7 @@ public final class LayoutCache {
     return entry
   }
 
-  /// The older half leaves.
+  /// Evicts the older half.
   private func evict() {
     let uses = entries.values.map(\.used).sorted()
     let middle = uses[uses.count / 2]
@@ -84,12 +85,12 @@ public final class LayoutCache {
     while let last = first.last, last == " " || last == "\t" { first.removeLast() }
     let title = CellLine(first, width: titleWidth, cut: cut)
     var start = text.startIndex
-    // A title that is shown whole is not said twice.
+    // A title that fits is not repeated in the body.
     if !title.isCut, count < 1000, !first.isEmpty { start = end < text.endIndex ? text.index(after: end) : end }
     var stop = text.endIndex
     if text.utf8.distance(from: start, to: stop) > maximumBytes {
       let place = text.utf8.index(start, offsetBy: maximumBytes)
-      // Down to a whole character.
+      // Rounds down to a complete character.
       stop = text.index(before: text.index(after: place))
     }
     let body = String(text[start..<stop])
@@ -100,7 +101,7 @@ public final class LayoutCache {
 }
 
 extension TextLayout {
-  /// The text of a row, line break left out.
+  /// The text of a row without its line break.
   func shown(_ row: Int, of text: String) -> Substring {
     let range = rows[row].visible
     let low = text.utf8.index(text.startIndex, offsetBy: min(range.lowerBound, text.utf8.count))

@@ -1,17 +1,17 @@
 import TerminalCells
 
-/// A link, as a canvas shows it.
+/// The display state of a link.
 public struct LinkState: Hashable, Sendable {
-  /// The link's number on this screen.
+  /// The number of the link on this screen.
   public var id: Int
-  /// The outline of the note where it begins, in cells of the board.
+  /// The outline of the source note, in cells of the board.
   public var from: Rect
-  /// The outline of the note where it ends.
+  /// The outline of the destination note.
   public var to: Rect
-  /// What the arrow says.
+  /// The label of the arrow.
   public var label: String
 
-  /// A link.
+  /// Creates a link state.
   public init(id: Int, from: Rect, to: Rect, label: String = "") {
     self.id = id
     self.from = from
@@ -19,19 +19,19 @@ public struct LinkState: Hashable, Sendable {
     self.label = label
   }
 
-  /// The way of the line.
+  /// The route of the line.
   var route: LinkRoute { LinkRoute(from: from.clamped, to: to.clamped) }
 }
 
-/// A line from the middle of a note along its row, then along the column of the other one's middle.
+/// A line from the middle of a note along its row, then along the column of the other note's middle.
 struct LinkRoute {
   enum Head: Hashable { case left, right, up, down }
 
-  /// Where it begins, turns and ends.
+  /// Start, corner and end of the line.
   let start: Point
   let turn: Point
   let end: Point
-  /// The cell before the note where it ends, and where the arrow points to. Nil if the notes touch.
+  /// The cell before the destination note and the direction of the arrow; nil if the notes touch.
   let head: (place: Point, direction: Head)?
 
   init(from: Rect, to: Rect) {
@@ -50,14 +50,14 @@ struct LinkRoute {
     head = from.contains(place) || from == to ? nil : (place, direction)
   }
 
-  /// Whether a cell belongs to it.
+  /// Whether a cell belongs to the route.
   func contains(_ point: Point) -> Bool {
     point.y == start.y && point.x >= min(start.x, turn.x) && point.x <= max(start.x, turn.x)
       || point.x == turn.x && point.y >= min(turn.y, end.y) && point.y <= max(turn.y, end.y)
   }
 }
 
-/// Draws links where no note covers them. Lines that meet are joined.
+/// Draws links where no note covers them, and joins lines that meet.
 struct LinkLines {
   private let clip: Rect
   private let covered: Coverage
@@ -141,7 +141,7 @@ struct LinkLines {
     )
   }
 
-  /// A label on the row of the line, between the notes.
+  /// The label on the horizontal part of the line, between the notes.
   private func rowLabel(_ link: LinkState, _ route: LinkRoute, _ symbols: Symbols) -> Label? {
     let (from, to) = ends(link)
     let goesRight = route.start.x < route.turn.x
@@ -156,7 +156,7 @@ struct LinkLines {
     return (Rect(x: x, y: route.start.y, width: line.width + 2, height: 1), " \(line.text) ")
   }
 
-  /// A label across the column of the line, between the notes.
+  /// The label across the vertical part of the line, between the notes.
   private func columnLabel(_ link: LinkState, _ route: LinkRoute, _ symbols: Symbols) -> Label? {
     let (from, to) = ends(link)
     let goesDown = route.end.y > route.turn.y

@@ -1,31 +1,31 @@
 import TerminalCells
 
-/// A line of a list of notes.
+/// A row of a list of notes.
 public struct ListRow: Hashable, Sendable {
-  /// A section's heading, or a note.
+  /// The kind of a row.
   public enum Kind: Hashable, Sendable {
-    /// What follows belongs together.
+    /// The heading of a section.
     case section
-    /// A note on paper of a color.
+    /// A note with a paper color.
     case note(PaperColor)
-    /// A note that is known to be there and not yet here.
+    /// A note that exists but is not loaded yet.
     case loading
   }
 
-  /// What it is.
+  /// The kind of the row.
   public var kind: Kind
-  /// The note's title, or the section's.
+  /// The title of the note or the section.
   public var title: String
-  /// What of the title was searched for, as offsets in UTF-8.
+  /// The search matches in the title, as offsets in UTF-8.
   public var matches: [Range<Int>]
-  /// What stands at its end, such as a time or a tag.
+  /// Text at the end of the row, such as a time or a tag.
   public var detail: String
-  /// Signs.
+  /// The marks of the note.
   public var marks: NoteMarks
-  /// Whether it is chosen, in edit mode.
+  /// Whether the note is selected, in edit mode.
   public var isChecked: Bool
 
-  /// A line.
+  /// Creates a row.
   public init(
     _ kind: Kind, _ title: String, matches: [Range<Int>] = [], detail: String = "", marks: NoteMarks = [],
     isChecked: Bool = false
@@ -39,40 +39,40 @@ public struct ListRow: Hashable, Sendable {
   }
 }
 
-/// Draws a list of any length: only the rows that are seen are asked for.
+/// Draws a list of any length; only the visible rows are requested.
 public struct ListPane {
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
     /// A row.
     case row(Int)
-    /// Its circle.
+    /// The circle of a row.
     case circle(Int)
-    /// The line between list and canvas: drags change the list's width.
+    /// The line between list and canvas; drags change the list's width.
     case edge
-    /// Below the last row, or the heading.
+    /// The area below the last row, or the heading.
     case empty
   }
 
-  /// What the list is called; empty for none.
+  /// The heading; empty for none.
   public let heading: String
-  /// How many rows there are.
+  /// The number of rows.
   public let count: Int
-  /// The first row that is seen.
+  /// The first visible row.
   public let top: Int
-  /// The row that keys act on.
+  /// The focused row.
   public let focus: Int?
-  /// Whether the focus is the keyboard's.
+  /// Whether the list has the keyboard focus.
   public let isFocused: Bool
   /// Columns of the circles that have slid in, 0 to `circleColumns`.
   public let circles: Int
-  /// How many notes the rows hold, where some rows are headings.
+  /// The number of notes, if some rows are headings.
   public let noteCount: Int
   private let row: (Int) -> ListRow
 
-  /// All columns of the circles.
+  /// The full width of the circles, in columns.
   public static let circleColumns = 2
 
-  /// A list. `row` is asked for the rows that are seen, each once.
+  /// Creates a list. `row` is called once for each visible row.
   public init(
     heading: String = "", count: Int, top: Int = 0, focus: Int? = nil, isFocused: Bool = false, circles: Int = 0,
     noteCount: Int? = nil, row: @escaping (Int) -> ListRow
@@ -89,17 +89,17 @@ public struct ListPane {
 
   private var headingRows: Int { heading.isEmpty ? 0 : 1 }
 
-  /// Rows that a list of such a frame shows.
+  /// The number of rows that fit into a frame.
   public func visibleRows(in frame: Rect) -> Int { max(0, frame.size.height - headingRows) }
 
-  /// The top, nearest to `top`, at which a row is seen among `rows` rows.
+  /// The top row nearest to `top` at which `row` is visible.
   public static func top(_ top: Int, showing row: Int, count: Int, rows: Int) -> Int {
     let rows = max(1, rows)
     let low = max(0, row - rows + 1)
     return max(0, min(max(min(top, row), low), max(0, count - rows)))
   }
 
-  /// Draws it; its last column parts it from the canvas.
+  /// Draws the list; its last column is the line beside the canvas.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let clip = clip.intersection(frame).intersection(grid.bounds)
@@ -180,7 +180,7 @@ public struct ListPane {
     grid.highlight(row.matches, of: row.title, x: x, y: line.minY, theme.match, clip: rest)
   }
 
-  /// What lies at a point; nil beside it.
+  /// The part at a point; nil outside.
   public func part(at point: Point, frame: Rect) -> Part? {
     let frame = frame.clamped
     guard frame.contains(point) else { return nil }
@@ -193,7 +193,7 @@ public struct ListPane {
 }
 
 extension Grid {
-  /// Gives parts of a text that was drawn from `x` on another look. Ranges that the text does not have are cut to it.
+  /// Changes the style of parts of a text that was drawn from `x` on. Ranges are clamped to the text.
   mutating func highlight(_ ranges: [Range<Int>], of text: String, x: Int, y: Int, _ style: Style, clip: Rect) {
     guard !ranges.isEmpty else { return }
     let shown = text.prefix(1000)

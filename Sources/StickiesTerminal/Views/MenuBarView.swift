@@ -1,28 +1,28 @@
 import TerminalApplication
 import TerminalCells
 
-/// Draws a menu bar and the menus that are open in it, one beside the other.
+/// Draws a menu bar and its open menus, side by side.
 public struct MenuBarView {
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
-    /// The title of a menu, by its place in the bar.
+    /// The title of a menu, by its index in the bar.
     case title(Int)
-    /// A line of an open menu: the path to it, as in `MenuTracking`.
+    /// An item of an open menu: its path, as in `MenuTracking`.
     case item([Int])
-    /// An open menu where no line lies: its frame, a separator.
+    /// An open menu without an item at that point: its frame or a separator.
     case menu
   }
 
-  /// The menus, when none is open.
+  /// The menus, if none is open.
   public let menuBar: Menu
-  /// Which are open.
+  /// The open menus.
   public let tracking: MenuTracking?
-  /// What stands at the bar's right end, such as the program's name.
+  /// Text at the right end of the bar, such as the program's name.
   public let title: String
   private let state: (Command) -> CommandState
 
-  /// A menu bar.
-  /// - Parameter state: how a command stands now; asked for the lines of open menus only.
+  /// Creates a menu bar.
+  /// - Parameter state: returns the current state of a command; called only for items of open menus.
   public init(
     _ menuBar: Menu, tracking: MenuTracking? = nil, title: String = "",
     state: @escaping (Command) -> CommandState = { _ in CommandState() }
@@ -33,12 +33,12 @@ public struct MenuBarView {
     self.title = title
   }
 
-  /// How many columns of the first row the titles take.
+  /// The number of columns that the titles take in the first row.
   var titlesWidth: Int { titles.last.map { $0.x + $0.width } ?? 0 }
 
   private var shown: Menu { tracking.map(\.menuBar) ?? menuBar }
 
-  /// Where the titles lie in the first row, from column 0.
+  /// The titles with their columns in the first row.
   private var titles: [(place: Int, x: Int, width: Int, text: String)] {
     var x = 1
     return shown.items.enumerated().compactMap { place, item in
@@ -49,7 +49,7 @@ public struct MenuBarView {
     }
   }
 
-  /// An open menu: where it lies, and the first of its lines that is seen.
+  /// The layout of an open menu: its frame and its first visible item.
   private struct Panel {
     let frame: Rect
     let menu: Menu
@@ -96,14 +96,14 @@ public struct MenuBarView {
     }
   }
 
-  /// Room for the titles, as they are now, and the keys.
+  /// The size for the current titles and the keys.
   private func size(of menu: Menu) -> Size {
     let titles = menu.items.map { CellText.width(of: title($0)) }.max() ?? 0
     let keys = menu.items.map { CellText.width(of: Self.key($0)) }.max() ?? 0
     return Size(width: max(16, titles + keys + 9), height: menu.items.count + 2)
   }
 
-  /// Draws the bar into the first row of `frame`, and the open menus below it within `frame`: give it the whole screen.
+  /// Draws the bar in the first row of `frame`, and the open menus below it. `frame` should be the whole screen.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let clip = clip.intersection(frame)
@@ -161,7 +161,7 @@ public struct MenuBarView {
     }
   }
 
-  /// What lies at a point when it is drawn in `frame`; nil on the empty bar and beside everything.
+  /// The part at a point if the bar is drawn in `frame`; nil on the empty bar and outside.
   public func part(at point: Point, frame: Rect) -> Part? {
     let frame = frame.clamped
     guard frame.contains(point) else { return nil }

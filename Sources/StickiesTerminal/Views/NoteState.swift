@@ -1,79 +1,79 @@
 import TerminalCells
 
-/// Somebody, as a board shows them.
+/// A user, as displayed on a board.
 public struct Person: Hashable, Sendable {
-  /// What they are called.
+  /// The user's name.
   public var name: String
-  /// Which of the theme's colors for people is theirs.
+  /// The user's color, an index into the theme's colors for people.
   public var color: Int
 
-  /// Somebody.
+  /// Creates a person.
   public init(_ name: String, color: Int) {
     self.name = name
     self.color = color
   }
 }
 
-/// What of a note is shown by a sign beside its title.
+/// Attributes of a note that are marked beside its title.
 public struct NoteMarks: OptionSet, Hashable, Sendable {
   /// The set as bits.
   public let rawValue: UInt8
 
-  /// A set of bits.
+  /// Creates a set from bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// It comes before others.
+  /// The note is pinned: sorted before others.
   public static let pinned = NoteMarks(rawValue: 1)
-  /// One is asked before it is edited.
+  /// The note is locked against accidental changes.
   public static let locked = NoteMarks(rawValue: 2)
-  /// It has changes that the server does not have yet.
+  /// The note has changes that the server does not have yet.
   public static let unsent = NoteMarks(rawValue: 4)
-  /// Changes of it met with others' changes, and somebody has to choose.
+  /// The note has a conflict that the user must resolve.
   public static let conflict = NoteMarks(rawValue: 8)
 }
 
-/// All that is to be known of a note to draw it.
+/// The display state of a note: everything that drawing needs.
 public struct NoteState: Sendable {
-  /// A circle beside the title, while several notes can be chosen.
+  /// The selection circle beside the title.
   public enum Circle: Hashable, Sendable {
-    /// Not chosen.
+    /// The note is not selected.
     case empty
-    /// Chosen.
+    /// The note is selected.
     case checked
   }
 
-  /// The window's number on this screen.
+  /// The number of the window on this screen.
   public var id: Int
-  /// Where it lies, in cells of the board.
+  /// The frame, in cells of the board.
   public var frame: Rect
-  /// Its place in the pile.
+  /// The stacking order.
   public var z: Double
-  /// All of the text; the first line is the title.
+  /// The complete text; the first line is the title.
   public var text: String
-  /// The paper.
+  /// The color.
   public var color: PaperColor
-  /// What of the text was searched for, as offsets in UTF-8; not shown in an open editor.
+  /// The search matches in the text, as offsets in UTF-8; not shown in an open editor.
   public var matches: [Range<Int>] = []
-  /// What it is filed under.
+  /// The names of the tags.
   public var tags: [String] = []
-  /// Signs beside the title.
+  /// The marks beside the title.
   public var marks: NoteMarks = []
-  /// Only the title shows.
+  /// Whether only the title is visible.
   public var isCollapsed = false
-  /// Keys go to it.
+  /// Whether the note has the focus.
   public var isFocused = false
-  /// What the circle says, while several can be chosen.
+  /// The state of the selection circle, in edit mode.
   public var circle: Circle
   /// Columns of the circle that have slid in, 0 to `NoteView.circleWidth`.
   public var circleColumns: Int
-  /// Who edits it elsewhere.
+  /// The other users who edit the note.
   public var editors: [Person]
-  /// Rows that are scrolled out above.
+  /// The number of rows scrolled out at the top.
   public var scroll = 0
-  /// The editor, while it is edited here; its width has to be `NoteView.textWidth(of:)`.
+  /// The editor while the note is edited here; its width must be `NoteView.textWidth(of:)`.
   public var editing: TextEditor?
 
-  /// A note.
+  /// Creates a note state.
   public init(
     id: Int, frame: Rect, z: Double = 0, text: String, color: PaperColor = .yellow,
     matches: [Range<Int>] = [], tags: [String] = [],
@@ -97,7 +97,7 @@ public struct NoteState: Sendable {
     self.editing = editing
   }
 
-  /// The cells that it takes on the board: only the title's row, if it is collapsed.
+  /// The cells of the board that the note takes: only the title's row if it is collapsed.
   public var outline: Rect {
     let frame = frame.clamped
     return isCollapsed ? Rect(origin: frame.origin, size: Size(width: frame.size.width, height: 1)) : frame

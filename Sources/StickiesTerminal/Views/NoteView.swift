@@ -1,37 +1,37 @@
 import TerminalCells
 
-/// A part of a note that the mouse can be at.
+/// A part of a note under the mouse.
 public enum NotePart: Hashable, Sendable {
-  /// The row with the title: drags move the note.
+  /// The row with the title; drags move the note.
   case title
-  /// Closes the window, of the focused note only.
+  /// The close mark, of the focused note only.
   case close
-  /// Chooses the note among others.
+  /// The selection circle.
   case circle
-  /// Drags resize the note.
+  /// The corner whose drags resize the note.
   case resize
-  /// The text, nearest to an offset in UTF-8.
+  /// The text, at the nearest offset in UTF-8.
   case text(Int)
-  /// A cell of the text's rows as they are laid out, for the editor of a note that is edited here.
+  /// A cell of the laid-out text, for the editor of a note that is edited here.
   case editor(Point)
-  /// The frame elsewhere.
+  /// The rest of the frame.
   case border
 }
 
-/// Draws a note. The first line is the title; where it fits there, the body goes on with the second.
+/// Draws a note. The first line is the title; if it fits, the body begins with the second line.
 public struct NoteView: Sendable {
-  /// What is drawn.
+  /// The state to draw.
   public let state: NoteState
 
-  /// Smaller ones are drawn, but hardly usable.
+  /// The minimum useful size; smaller notes are drawn, too.
   public static let minimumSize = Size(width: 10, height: 3)
-  /// Columns of the circle with what parts it from the title.
+  /// Columns of the circle, including the space before the title.
   public static let circleWidth = 2
 
-  /// A view of a note.
+  /// Creates a view of a note.
   public init(_ state: NoteState) { self.state = state }
 
-  // MARK: - Anatomy
+  // MARK: - Layout
 
   /// The rectangle of the text within a frame.
   public static func textFrame(in frame: Rect) -> Rect {
@@ -40,17 +40,17 @@ public struct NoteView: Sendable {
       ? Rect(x: inside.minX + 1, y: inside.minY, width: inside.size.width - 2, height: inside.size.height) : inside
   }
 
-  /// Columns of the text of a note of such a frame: the width for its editor.
+  /// The width of the text in a frame, in columns; the width for its editor.
   public static func textWidth(of frame: Rect) -> Int { max(1, textFrame(in: frame.clamped).size.width) }
 
-  /// The scroll, nearest to `scroll`, at which the editor's cursor is seen in a note of such a frame.
+  /// The scroll position nearest to `scroll` at which the editor's cursor is visible.
   public static func scroll(_ scroll: Int, showing editor: TextEditor, in frame: Rect) -> Int {
     let rows = max(1, textFrame(in: frame.clamped).size.height)
     let cursor = editor.cursorPosition.y
     return max(0, min(max(scroll, cursor - rows + 1), cursor))
   }
 
-  /// The scroll that is left when rows that do not exist are not scrolled to.
+  /// The scroll position, clamped to the existing rows.
   public func scroll(_ scroll: Int, cache: LayoutCache, theme: Theme) -> Int {
     let rows = rows(cache, theme).layout.rows.count
     return max(0, min(scroll, rows - Self.textFrame(in: state.frame.clamped).size.height))
@@ -66,10 +66,10 @@ public struct NoteView: Sendable {
     return text
   }
 
-  /// The column of the close mark; its place is kept free in notes without focus, so that no title moves.
+  /// The column of the close mark, reserved in all notes so that titles do not move with the focus.
   private func closeColumn(_ outline: Rect) -> Int { outline.maxX - 2 }
 
-  /// Columns of the circle that are seen.
+  /// The visible columns of the circle.
   private var circleColumns: Int { min(max(state.circleColumns, 0), Self.circleWidth) }
 
   private func titleStart(_ outline: Rect) -> Int { outline.minX + 2 + circleColumns }
@@ -94,7 +94,7 @@ public struct NoteView: Sendable {
 
   // MARK: - Drawing
 
-  /// Draws it with its top left cell at `origin`. The shadow lies outside of its frame, and within `clip`.
+  /// Draws the note with its top left cell at `origin`. The shadow lies outside its frame, and within `clip`.
   public func draw(into grid: inout Grid, at origin: Point, clip: Rect, theme: Theme, cache: LayoutCache) {
     let board = state.outline
     let outline = Rect(origin: origin, size: board.size).clamped
@@ -111,14 +111,14 @@ public struct NoteView: Sendable {
     drawFrame(into: &grid, at: local, clip: inside, theme: theme, cache: cache)
     guard outline.size.height > 1 else { return }
     let frame = Self.textFrame(in: state.frame.clamped.moved(x: shift.x, y: shift.y))
-    // With the edge, where arrows say that there is more.
+    // Includes the edge, where arrows mark that there is more text.
     let reach = Rect(
       x: frame.minX, y: frame.minY, width: max(0, outline.maxX - frame.minX), height: frame.size.height)
     if !reach.intersection(inside).isEmpty { drawText(into: &grid, outline, frame, inside, theme, look, cache) }
     drawFoot(into: &grid, outline, inside, theme, look)
   }
 
-  /// Draws no more than the frame and the row with the title, over whatever is there.
+  /// Draws only the frame and the row with the title, over existing content.
   func drawFrame(into grid: inout Grid, at origin: Point, clip: Rect, theme: Theme, cache: LayoutCache) {
     let outline = Rect(origin: origin, size: state.outline.size).clamped
     let look = theme.note(state.color)
@@ -145,12 +145,12 @@ public struct NoteView: Sendable {
     } else {
       grid.restyle(row, clip: clip) { $0 = style }
     }
-    // Ends and frame are whole in the narrowest notes, too.
+    // Even in the narrowest notes the ends of the frame stay complete.
     let clip = clip.intersection(Rect(x: row.minX + 1, y: y, width: row.size.width - 2, height: 1))
     let marks = marks(symbols)
     if circleColumns > 0 {
       let mark = state.circle == .checked ? symbols.selected : symbols.unselected
-      // From under the frame it comes to its place.
+      // The circle slides in from under the frame.
       grid.draw(" \(mark) ", x: row.minX + 1 - (Self.circleWidth - circleColumns), y: y, style, clip: clip)
     }
     let rows = rows(cache, theme)
@@ -175,7 +175,7 @@ public struct NoteView: Sendable {
     let layout: TextLayout
     let text: String
     var isCut = false
-    /// What was searched for, in the text as it is laid out.
+    /// The search matches, relative to the laid-out text.
     var matches = [Range<Int>]()
     if let editor = state.editing {
       (layout, text) = (editor.layout, editor.text)
@@ -209,7 +209,7 @@ public struct NoteView: Sendable {
     let place = editor.cursorPosition
     let cursor = Point(
       x: min(frame.minX + place.x, frame.maxX), y: frame.minY + place.y - scroll)
-    // Behind a full row the cursor stands on the edge.
+    // After a full row the cursor is on the edge.
     let reach = clip.intersection(
       Rect(x: frame.minX, y: frame.minY, width: frame.size.width + 1, height: frame.size.height))
     if reach.contains(cursor) { grid.cursor = cursor }
@@ -227,7 +227,7 @@ public struct NoteView: Sendable {
     guard width > 0 else { return }
     let clip = clip.intersection(Rect(x: outline.minX + 1, y: y, width: outline.size.width - 2, height: 1))
     if let first = state.editors.first {
-      // Of many the first few: no note is wide enough for more.
+      // Only the first names: no note is wide enough for more.
       let names = state.editors.prefix(20).map(\.name).joined(separator: ", ")
       let line = CellLine(
         "\(names) \(state.editors.count == 1 ? "edits" : "edit")", width: width, cut: theme.symbols.cut)
@@ -241,7 +241,7 @@ public struct NoteView: Sendable {
 
   // MARK: - Mouse
 
-  /// What of it lies at a point of the board; nil beside it.
+  /// The part at a point of the board; nil outside the note.
   public func part(at point: Point, theme: Theme, cache: LayoutCache) -> NotePart? {
     let outline = state.outline
     guard outline.contains(point) else { return nil }

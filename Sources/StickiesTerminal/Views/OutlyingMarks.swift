@@ -1,11 +1,11 @@
 import TerminalCells
 
-/// At each edge of a canvas, how many notes lie beyond it: for boards that are too large for a mark of each place.
+/// The number of notes beyond each edge of a canvas, for boards too large for a mark at each place.
 struct OutlyingMarks: Hashable {
-  /// How many lie on each side; a side without any has no mark.
+  /// The number of notes on each side; a side without notes has no mark.
   let counts: [BoardSide: Int]
 
-  /// Where each mark stands and what it says, in a fixed order.
+  /// Frame and text of each mark, in a fixed order.
   func marks(in frame: Rect, symbols: Symbols) -> [(place: Rect, text: String)] {
     BoardSide.allCases.compactMap { side in
       guard let count = counts[side], count > 0, !frame.isEmpty else { return nil }

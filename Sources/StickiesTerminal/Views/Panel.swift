@@ -1,7 +1,7 @@
 import TerminalCells
 
 extension Grid {
-  /// Lays an empty panel with frame and shadow over what is there.
+  /// Draws an empty panel with frame and shadow.
   mutating func panel(_ frame: Rect, theme: Theme, clip: Rect) {
     shadow(of: frame, clip: clip)
     let inside = clip.intersection(frame)
@@ -12,7 +12,7 @@ extension Grid {
 }
 
 extension Theme {
-  /// The same, for what can't be chosen.
+  /// A dimmed style for disabled items.
   func faint(_ style: Style) -> Style {
     var faint = style
     if depth == .none || style.background == .standard || depth == .sixteen {
@@ -25,7 +25,7 @@ extension Theme {
 }
 
 extension Rect {
-  /// A rectangle of a size in the middle of this one, as large as fits.
+  /// A centered rectangle of a size, clamped to this one.
   func centered(_ size: Size) -> Rect {
     let width = min(size.width, self.size.width)
     let height = min(size.height, self.size.height)
@@ -35,11 +35,11 @@ extension Rect {
 }
 
 extension Style {
-  /// The same, bold.
+  /// The style in bold.
   var bold: Style { Style(foreground, on: background, attributes.union(.bold)) }
 }
 
 extension Theme {
-  /// Keys on a panel.
+  /// The style of keys on a panel.
   var panelKey: Style { panel.bold }
 }

@@ -2,16 +2,17 @@ import TerminalCells
 
 /// The palette of boards and notes, by the model's names.
 public enum PaperColor: String, Hashable, Sendable, CaseIterable {
-  /// One of the model's colors.
+  /// A color of the model.
   case yellow, blue, green, pink, purple, gray, orange, red, teal, brown, white
 
-  /// The model's color of that name; a name that this program does not know is gray.
+  /// Creates the color with the model's name; gray for a name that this program does not know.
   public init(name: String) { self = PaperColor(rawValue: name) ?? .gray }
 
-  /// Its place in the palette.
+  /// The index in the palette.
   var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-  /// The paper's color: pastel on a light background, deep on a dark one. Of 16 colors no two papers get the same.
+  /// The paper's color: pastel on a light background, deep on a dark one. With 16 colors, no two papers share a
+  /// color.
   func paper(isDark: Bool, depth: ColorDepth) -> Color {
     switch depth {
     case .none: .standard

@@ -1,14 +1,14 @@
 import TerminalCells
 
-/// Says on an empty board what can be done first.
+/// Draws a hint on an empty board.
 public struct EmptyBoard: Hashable, Sendable {
-  /// What is said, line by line, the first one bold.
+  /// The lines of the hint; the first one is bold.
   public let lines: [String]
 
-  /// Any words.
+  /// Creates a hint from any lines.
   public init(lines: [String]) { self.lines = lines }
 
-  /// An empty board's words, with the keys as they are.
+  /// Creates the hint of an empty board, with the given keys.
   public init(board: String, newNoteKey: String, helpKey: String) {
     lines = [
       board.isEmpty ? "Nothing sticks here yet." : "Nothing sticks to \(board) yet.", "",
@@ -17,12 +17,12 @@ public struct EmptyBoard: Hashable, Sendable {
     ]
   }
 
-  /// A search or a filter that nothing passes.
+  /// The hint for a search or filter without results.
   public static func nothingFound(_ clearKey: String) -> EmptyBoard {
     EmptyBoard(lines: ["Nothing found.", "", "\(clearKey)  shows all notes again."])
   }
 
-  /// Draws it in the middle of a board of a color.
+  /// Draws the hint in the middle of a board of a color.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme, color: PaperColor = .gray) {
     let frame = frame.clamped
     let clip = clip.intersection(frame)
@@ -38,24 +38,24 @@ public struct EmptyBoard: Hashable, Sendable {
   }
 }
 
-/// What is shown instead of everything else where there is no room for it.
+/// The message that replaces everything on a screen that is too small.
 public struct TooSmall: Hashable, Sendable {
-  /// The smallest screen that is worked on.
+  /// The smallest usable screen.
   public static let least = Size(width: 40, height: 10)
 
   /// Whether a screen is too small.
   public static func isTooSmall(_ size: Size) -> Bool { size.width < least.width || size.height < least.height }
 
-  /// Whether the answers of a question can be read on a screen.
+  /// Whether the answers of a question fit on a screen.
   public static func fitsQuestions(_ size: Size) -> Bool { size.width >= 24 && size.height >= 7 }
 
-  /// What keys do meanwhile, as a sentence.
+  /// A sentence about what keys do meanwhile.
   public let keys: String
 
-  /// The message.
+  /// Creates the message.
   public init(keys: String) { self.keys = keys }
 
-  /// Draws it over `frame`, as much of it as fits.
+  /// Draws as much of the message over `frame` as fits.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let clip = clip.intersection(frame)

@@ -1,38 +1,38 @@
 import TerminalCells
 
-/// Draws a panel that asks for one line: the line, what is said about it, and names that it could become.
+/// Draws a panel with a text field, a remark and suggested names.
 public struct PromptView: Sendable {
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
-    /// The line, at an offset in UTF-8.
+    /// The field, at an offset in UTF-8.
     case text(Int)
-    /// A name, by its place.
+    /// A name, by its index.
     case name(Int)
-    /// The panel elsewhere.
+    /// The rest of the panel.
     case panel
   }
 
-  /// Names that are shown at most; more letters lead to the others.
+  /// Maximum number of suggested names; typing more narrows them down.
   public static let maximumNames = 8
 
-  /// What is asked for.
+  /// The title.
   public let title: String
-  /// What is typed.
+  /// The typed text.
   public let text: String
   /// The cursor, as an offset in UTF-8.
   public let cursor: Int
-  /// What is selected of the text.
+  /// The selected range of the text.
   public let selection: Range<Int>
-  /// What is said about it.
+  /// The remark beside the text.
   public let remark: String
-  /// Whether that is a complaint.
+  /// Whether the remark is an error.
   public let isWrong: Bool
-  /// What it could become.
+  /// The suggested names.
   public let names: [String]
-  /// The name that is chosen.
+  /// The index of the chosen name.
   public let chosen: Int?
 
-  /// A panel.
+  /// Creates a panel.
   public init(
     _ title: String, text: String, cursor: Int, selection: Range<Int> = 0..<0, remark: String = "",
     isWrong: Bool = false, names: [String] = [], chosen: Int? = nil
@@ -49,7 +49,7 @@ public struct PromptView: Sendable {
 
   private func panel(_ screen: Rect) -> Rect {
     let height = 3 + names.count
-    // It grows downwards, so that the line stays where it is while names come and go.
+    // Grows downwards, so that the field does not move while names appear and disappear.
     let room = screen.centered(Size(width: 44, height: 3 + Self.maximumNames))
     return Rect(x: room.minX, y: room.minY, width: room.size.width, height: min(height, room.size.height))
   }
@@ -67,7 +67,7 @@ public struct PromptView: Sendable {
 
   private func scroll(_ line: Rect) -> Int { max(0, column(of: cursor) - line.size.width + 1) }
 
-  /// Draws it over a screen.
+  /// Draws the panel over a screen.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let clip = clip.intersection(frame)
@@ -99,7 +99,7 @@ public struct PromptView: Sendable {
     if shown.contains(point) { grid.cursor = point }
   }
 
-  /// What lies at a point; nil beside it.
+  /// The part at a point; nil outside the panel.
   public func part(at point: Point, frame: Rect) -> Part? {
     let panel = panel(frame.clamped)
     guard panel.contains(point) else { return nil }
@@ -114,7 +114,7 @@ public struct PromptView: Sendable {
 }
 
 extension String {
-  /// The offset in UTF-8 of the character at a column of a line; its end behind the last one.
+  /// The offset in UTF-8 of the character at a column of a line; the end if the column is after the last one.
   func offset(atColumn wanted: Int) -> Int {
     var column = 0
     var offset = 0

@@ -1,40 +1,39 @@
 import TerminalCells
 
-/// Draws a question that waits for an answer: what is asked, a text that is offered, if there is one, and a button for each
-/// answer.
+/// Draws a question: the message, an endangered text if there is one, and a button for each answer.
 public struct QuestionView: Hashable, Sendable {
-  /// An answer.
+  /// A button for an answer.
   public struct Button: Hashable, Sendable {
-    /// What it says.
+    /// The title.
     public var title: String
-    /// The key that gives the answer, in words.
+    /// The key that gives the answer, as text.
     public var key: String
 
-    /// An answer.
+    /// Creates a button.
     public init(_ title: String, key: String = "") {
       self.title = title
       self.key = key
     }
   }
 
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
-    /// An answer, by its place.
+    /// A button, by its index.
     case button(Int)
-    /// Anything else of it.
+    /// The rest of the panel.
     case panel
   }
 
-  /// What it is about.
+  /// The title.
   public let title: String
-  /// What is asked, in sentences.
+  /// The question, in sentences.
   public let message: String
   /// A text that would be lost; its beginning is shown.
   public let offer: String
-  /// The answers; return gives the first one.
+  /// The answers; Return gives the first one.
   public let buttons: [Button]
 
-  /// A question.
+  /// Creates a question.
   public init(_ title: String, message: String, offer: String = "", buttons: [Button]) {
     self.title = title
     self.message = message
@@ -46,7 +45,7 @@ public struct QuestionView: Hashable, Sendable {
     let panel: Rect
     let message: [String]
     let offer: [String]
-    /// Where each button lies; those that do not fit in a row go on in the next.
+    /// The frames of the buttons, wrapped into rows.
     let buttons: [Rect]
   }
 
@@ -54,7 +53,7 @@ public struct QuestionView: Hashable, Sendable {
     button.key.isEmpty ? button.title : "\(button.title) (\(button.key))"
   }
 
-  /// The label in so many columns: the key is what has to stay.
+  /// The label for a width: the title is truncated, the key stays.
   private func label(_ button: Button, cut: Character, to columns: Int) -> String {
     let whole = label(button)
     let key = " (\(button.key))"
@@ -63,7 +62,7 @@ public struct QuestionView: Hashable, Sendable {
     return CellLine(button.title, width: room, cut: cut).text + key
   }
 
-  /// The rows of a text, a bounded number of them.
+  /// The rows of a text, up to a limit.
   private static func rows(_ text: String, width: Int, limit: Int) -> [String] {
     let shown = String(text.prefix(4000))
     let layout = TextLayout(shown, width: width)
@@ -87,7 +86,7 @@ public struct QuestionView: Hashable, Sendable {
     let offer = offer.isEmpty ? [] : Self.rows(offer, width: columns - 2, limit: room)
     let height = 2 + message.count + (offer.isEmpty ? 0 : offer.count + 2) + 1 + buttonRows
     let panel = screen.centered(Size(width: width, height: height))
-    // On a screen that is too low the answers are what is left.
+    // On a screen that is too low, the buttons take precedence over the text.
     let first = panel.maxY - 1 - buttonRows
     let frames = zip(spots, buttons).map { spot, button in
       Rect(
@@ -97,7 +96,7 @@ public struct QuestionView: Hashable, Sendable {
     return Place(panel: panel, message: message, offer: offer, buttons: frames)
   }
 
-  /// Draws it in the middle of a screen.
+  /// Draws the question in the middle of a screen.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let clip = clip.intersection(frame)
@@ -137,7 +136,7 @@ public struct QuestionView: Hashable, Sendable {
     }
   }
 
-  /// What lies at a point; nil beside the question.
+  /// The part at a point; nil outside the question.
   public func part(at point: Point, frame: Rect) -> Part? {
     let place = place(frame.clamped)
     guard place.panel.contains(point) else { return nil }

@@ -1,37 +1,37 @@
 import TerminalCells
 
-/// Draws the field for a search: what is looked for, and how many notes were found.
+/// Draws the search field: the query and the number of notes found.
 public struct SearchField: Sendable {
-  /// What is known of the answer.
+  /// The state of the search.
   public enum Answer: Hashable, Sendable {
-    /// Nothing was asked.
+    /// No search is active.
     case none
-    /// Somebody looks.
+    /// The search is in progress.
     case searching
-    /// So many were found.
+    /// The number of notes found.
     case found(Int)
-    /// It did not come to an answer; why.
+    /// The search failed, with the reason.
     case failed(String)
   }
 
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
     /// The text, at an offset in UTF-8.
     case text(Int)
-    /// Empties the field.
+    /// The mark that clears the field.
     case clear
   }
 
-  /// What is typed: one line.
+  /// The typed text: one line.
   public let text: String
-  /// The cursor, as an offset in UTF-8; nil while keys go elsewhere.
+  /// The cursor, as an offset in UTF-8; nil if the field is not focused.
   public let cursor: Int?
-  /// What is selected of it.
+  /// The selected range of the text.
   public let selection: Range<Int>
-  /// What came of it.
+  /// The state of the search.
   public let answer: Answer
 
-  /// A field. Line breaks of the text are shown as pictures.
+  /// Creates a field. Line breaks of the text are shown as control pictures.
   public init(_ text: String, cursor: Int? = nil, selection: Range<Int> = 0..<0, answer: Answer = .none) {
     self.text = text
     self.cursor = cursor
@@ -50,7 +50,7 @@ public struct SearchField: Sendable {
     }
   }
 
-  /// Where the text lies in the first row, and how many columns of it are scrolled out to the left.
+  /// The frame of the text in the first row, and the number of columns scrolled out to the left.
   private func place(_ frame: Rect) -> (area: Rect, scroll: Int, told: CellLine) {
     let told = CellLine(self.told, width: max(0, frame.size.width / 2), cut: "~")
     let left = frame.minX + 3
@@ -65,7 +65,7 @@ public struct SearchField: Sendable {
     return CellText.width(of: text[..<index])
   }
 
-  /// Draws it into the first row of `frame`.
+  /// Draws the field in the first row of `frame`.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let row = Rect(x: frame.minX, y: frame.minY, width: frame.size.width, height: min(1, frame.size.height))
@@ -97,7 +97,7 @@ public struct SearchField: Sendable {
     if inside.contains(point) { grid.cursor = point }
   }
 
-  /// What lies at a point; nil where nothing can be clicked.
+  /// The part at a point; nil where nothing can be clicked.
   public func part(at point: Point, frame: Rect) -> Part? {
     let frame = frame.clamped
     guard frame.contains(point), point.y == frame.minY else { return nil }

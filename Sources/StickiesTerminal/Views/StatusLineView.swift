@@ -1,51 +1,51 @@
 import TerminalCells
 
-/// What a status line tells. Nothing in it is a guess: each case is known by whoever sets it.
+/// The contents of a status line. Each case is a fact that its owner knows, never a guess.
 public struct StatusState: Hashable, Sendable {
-  /// How one stands to the server.
+  /// The state of the connection.
   public enum Connection: Hashable, Sendable {
-    /// Messages come and go.
+    /// Messages are exchanged.
     case connected
-    /// The connection stands, and the server owes an answer for a while.
+    /// The connection is open, but the server has not answered for a while.
     case silent
-    /// The server is away, and is tried again and again.
+    /// The connection is lost and reconnection attempts continue.
     case reconnecting
-    /// It is away and nobody tries; why. Nothing can be written any more.
+    /// The connection is closed for good, for this reason; changes are no longer possible.
     case disconnected(reason: String)
   }
 
-  /// A filter that is on.
+  /// An active filter.
   public struct Filter: Hashable, Sendable {
-    /// What it lets pass, in words.
+    /// The description of what passes.
     public var words: String
-    /// How many notes it hides.
+    /// The number of hidden notes.
     public var hidden: Int
 
-    /// A filter that is on.
+    /// Creates an active filter.
     public init(_ words: String, hidden: Int) {
       self.words = words
       self.hidden = hidden
     }
   }
 
-  /// How one stands to the server.
+  /// The state of the connection.
   public var connection: Connection
-  /// Changes that the server has not confirmed.
+  /// The number of changes that the server has not confirmed.
   public var unsent: Int
-  /// True if one may not write here.
+  /// Whether changes are not allowed.
   public var isReadOnly: Bool
-  /// The revision that is shown instead of the present.
+  /// The shown revision; nil for the present.
   public var revision: UInt64?
-  /// What of the board is shown, and how many notes are not; nil when all are.
+  /// The active filter; nil if all notes are shown.
   public var filter: Filter?
-  /// What there is to say about what was done last; empty if nothing.
+  /// The message about the last action; empty for none.
   public var message: String
   /// The board's name.
   public var board: String
-  /// The others who are here.
+  /// The other connected users.
   public var people: [Person]
 
-  /// What is to be told.
+  /// Creates the contents of a status line.
   public init(
     connection: Connection, unsent: Int = 0, isReadOnly: Bool = false, revision: UInt64? = nil,
     filter: Filter? = nil, message: String = "", board: String = "", people: [Person] = []
@@ -61,25 +61,25 @@ public struct StatusState: Hashable, Sendable {
   }
 }
 
-/// Draws the status line: on the left how things stand, on the right who is here. What is too long for it is cut from its end; how
-/// things stand comes first, so that is the last to go.
+/// Draws the status line: states on the left, connected users on the right. If it is too long, it is truncated at the
+/// end; the most important states come first.
 public struct StatusLineView: Hashable, Sendable {
-  /// A part of it that can be clicked.
+  /// A part that can be clicked.
   public enum Part: Hashable, Sendable {
-    /// What of the board is shown.
+    /// The description of the filter.
     case filter
   }
 
-  /// What is told.
+  /// The contents.
   public let state: StatusState
 
-  /// A line that tells it.
+  /// Creates a status line.
   public init(_ state: StatusState) { self.state = state }
 
   private enum Kind { case plain, good, waiting, wrong }
 
-  /// Pieces from the left, in words. Where all of them have no room the board's name makes room for what is said, and then
-  /// what is not on the server is told more briefly.
+  /// The pieces from the left. If they do not all fit, the board's name is dropped in favor of the message, then the
+  /// number of unsent changes is shortened.
   private func pieces(width: Int) -> [(part: Part?, text: String, kind: Kind)] {
     func hasRoom(_ pieces: [(part: Part?, text: String, kind: Kind)]) -> Bool {
       pieces.reduce(1) { $0 + 3 + CellLine($1.text, width: width, cut: "…").width } - 2 <= width
@@ -91,7 +91,8 @@ public struct StatusLineView: Hashable, Sendable {
   }
 
   private func pieces(withBoard: Bool = true, isBrief: Bool = false) -> [(part: Part?, text: String, kind: Kind)] {
-    // Why a connection is no more may be long: it comes behind what is short, and gives way to what is said.
+    // The reason for a closed connection may be long: it comes after short pieces and is dropped in favor of the
+    // message.
     let isOver = if case .disconnected = state.connection { true } else { false }
     var found: [(Part?, String, Kind)] = [isOver ? (nil, "read-only", .wrong) : connection]
     if state.unsent > 0 {
@@ -127,7 +128,7 @@ public struct StatusLineView: Hashable, Sendable {
     var isParted = false
   }
 
-  /// Where everything lies in a line of so many columns, from 0.
+  /// The pieces with their columns in a line of a width, from 0.
   private func placed(width: Int, cut: Character) -> [Piece] {
     var placed = [Piece]()
     var x = 1
@@ -137,7 +138,7 @@ public struct StatusLineView: Hashable, Sendable {
       placed.append(Piece(part: part, x: x, line: line, kind: kind, isParted: x > 1))
       x += line.width + 3
     }
-    // From the right as many people as there is room for, and how many more there are.
+    // From the right as many names as fit, and the number of the others.
     let room = width - x
     var names = [(place: Int, line: CellLine)]()
     var used = 0
@@ -164,7 +165,7 @@ public struct StatusLineView: Hashable, Sendable {
     return placed
   }
 
-  /// Draws it into the first row of `frame`.
+  /// Draws the line in the first row of `frame`.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let row = Rect(x: frame.minX, y: frame.minY, width: frame.size.width, height: min(1, frame.size.height))
     let clip = clip.intersection(row)
@@ -191,11 +192,11 @@ public struct StatusLineView: Hashable, Sendable {
     }
   }
 
-  /// What lies at a point; nil where nothing can be clicked.
+  /// The part at a point; nil where nothing can be clicked.
   public func part(at point: Point, frame: Rect) -> Part? {
     guard frame.contains(point), point.y == frame.minY else { return nil }
     let x = point.x - frame.minX
-    // The mark for what is cut has the same width in every theme.
+    // The truncation mark has the same width in every theme.
     return placed(width: frame.size.width, cut: ".").first { piece in
       x >= piece.x && x < piece.x + piece.line.width
     }?.part

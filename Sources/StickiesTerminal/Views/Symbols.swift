@@ -1,11 +1,11 @@
 import TerminalCells
 
-/// The marks that views are drawn with, each one cell wide.
+/// The characters that views are drawn with, each one cell wide.
 public struct Symbols: Hashable, Sendable {
-  /// The frame of a note, and of what has the focus.
+  /// The frames of a note without and with the focus.
   let box: BoxLines
   let focusedBox: BoxLines
-  /// Left and right end of a collapsed note.
+  /// The left and right end of a collapsed note.
   let leftEnd: Character
   let rightEnd: Character
   let line: Character
@@ -33,16 +33,16 @@ public struct Symbols: Hashable, Sendable {
   let full: Character
   let empty: Character
   let thumb: Character
-  /// A line, as far as one came on it.
+  /// The part of the history's track before the thumb.
   let passed: Character
   let search: Character
-  /// Between what a line tells.
+  /// The separator between pieces of the status line.
   let separator: String
-  /// Lines between notes, by what they join: 1 up, 2 down, 4 left, 8 right.
+  /// Lines between notes, indexed by the directions they join: 1 up, 2 down, 4 left, 8 right.
   let joints: [Character]
   let spinner: [Character]
 
-  /// Lines and blocks, and shapes that nearly every font has.
+  /// Box-drawing characters and shapes that nearly every font has.
   static let lines = Symbols(
     box: .rounded, focusedBox: .heavy, leftEnd: "├", rightEnd: "┤", line: "─", resize: "▟", close: "×", pinned: "▲",
     locked: "■", collapsed: "►", unsent: "*", conflict: "!", unselected: "○", selected: "●", up: "↑", down: "↓",
@@ -51,7 +51,7 @@ public struct Symbols: Hashable, Sendable {
     joints: [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"],
     spinner: ["│", "/", "─", "\\"])
 
-  /// ASCII alone.
+  /// ASCII only.
   static let ascii = Symbols(
     box: .ascii, focusedBox: .ascii, leftEnd: "[", rightEnd: "]", line: "-", resize: "#", close: "x", pinned: "^",
     locked: "L", collapsed: ">", unsent: "*", conflict: "!", unselected: "o", selected: "@", up: "^", down: "v",

@@ -1,61 +1,61 @@
 import TerminalCells
 
-/// How everything looks on a terminal: of a light or a dark background, with as many colors as it shows. All colors are those
-/// that the terminal has already, so that what is to be read can be read on every one; without colors, bold, faint and
-/// reverse tell things apart, and nothing is told by color alone.
+/// The styles for a terminal, by light or dark background and number of colors. Colors are chosen among those that
+/// the terminal has and checked for contrast. Without colors, bold, faint and reverse distinguish the styles; color
+/// is never the only distinction.
 public struct Theme: Sendable {
-  /// How a note of one color looks.
+  /// The styles of a note of one color.
   public struct NoteLook: Hashable, Sendable {
-    /// The text, and the paper behind it.
+    /// The text on the paper.
     public let text: Style
     /// The row with the title.
     public let title: Style
-    /// The same of the note that has the focus.
+    /// The row with the title of the focused note.
     public let focusedTitle: Style
     /// The frame.
     public let border: Style
-    /// The frame of the note that has the focus.
+    /// The frame of the focused note.
     public let focusedBorder: Style
-    /// What is said besides: tags, hints.
+    /// Secondary text: tags, hints.
     public let faint: Style
     /// Selected text.
     public let selected: Style
   }
 
-  /// True on a dark background.
+  /// Whether the background is dark.
   public let isDark: Bool
-  /// How many colors there are.
+  /// The number of colors.
   public let depth: ColorDepth
-  /// The marks and lines to draw with.
+  /// The characters to draw with.
   public let symbols: Symbols
 
   /// Menu bar, tool bar, status line.
   public let bar: Style
-  /// What is chosen in a bar, a menu or a list.
+  /// The chosen item in a bar, a menu or a list.
   public let chosen: Style
-  /// What can't be chosen now, in a bar or a menu.
+  /// A disabled item in a bar or a menu.
   public let disabled: Style
   /// Keys and hints in a bar or a menu.
   public let hint: Style
-  /// An open menu, a question, the help: what lies over the board.
+  /// Panels over the board: an open menu, a question, the help.
   public let panel: Style
   /// The frame of a panel.
   public let panelBorder: Style
-  /// A button that return presses.
+  /// The button that Return presses.
   public let button: Style
   /// Another button.
   public let otherButton: Style
-  /// A list beside the board, the field above it.
+  /// The list beside the board and the search field.
   public let list: Style
-  /// What is said besides in a list.
+  /// Secondary text in a list.
   public let listFaint: Style
-  /// What a search found.
+  /// Search matches.
   public let match: Style
-  /// All is well, in a bar.
+  /// A good state, in a bar.
   public let good: Style
-  /// Something waits, in a bar.
+  /// A pending state, in a bar.
   public let waiting: Style
-  /// Something is wrong, in a bar.
+  /// An error state, in a bar.
   public let wrong: Style
 
   private let looks: [NoteLook]
@@ -63,11 +63,11 @@ public struct Theme: Sendable {
   private let links: [Style]
   private let people: [Style]
 
-  /// The looks for a terminal.
+  /// Creates the theme for a terminal.
   /// - Parameters:
-  ///   - isDark: whether its background is dark; `Theme.isDark(_:)` tells by its answer.
-  ///   - depth: how many colors it shows.
-  ///   - isASCII: draws with letters of ASCII alone.
+  ///   - isDark: whether its background is dark; `Theme.isDark(_:)` derives it from the terminal's answer.
+  ///   - depth: the number of colors.
+  ///   - isASCII: whether to draw with ASCII only.
   public init(isDark: Bool = true, depth: ColorDepth = .direct, isASCII: Bool = false) {
     self.isDark = isDark
     self.depth = depth
@@ -111,10 +111,10 @@ public struct Theme: Sendable {
       : Style(.standard, on: .standard, [.reverse, .bold, .underline])
   }
 
-  /// Whether a background that a terminal told is a dark one.
+  /// Whether a background color reported by a terminal is dark.
   public static func isDark(_ background: Color) -> Bool { (background.luminance ?? 0) < 0.18 }
 
-  /// How a note of a color looks.
+  /// The styles of a note of a color.
   public func note(_ color: PaperColor) -> NoteLook { looks[color.index] }
 
   /// The surface of a board of a color.
@@ -123,19 +123,19 @@ public struct Theme: Sendable {
   /// Lines and hints on a board of a color.
   public func link(_ color: PaperColor) -> Style { links[color.index] }
 
-  /// How many colors there are for people.
+  /// The number of colors for people.
   static var peopleColors: Int { Inks.people.count }
 
-  /// A person's name on the person's color. Every number has one; numbers far apart share them.
+  /// The style of a person's name. Numbers beyond the palette wrap around.
   public func person(_ number: Int) -> Style { people[Int(number.magnitude % UInt(people.count))] }
 }
 
-/// What a theme's colors are made of.
+/// Computes the colors of a theme.
 struct Inks {
   let isDark: Bool
   let depth: ColorDepth
 
-  /// Colors of people, apart from each other and from the papers.
+  /// Colors of people, distinct from each other and from the papers.
   static let people: [UInt32] = [0xD6336C, 0x1C7ED6, 0x2F9E44, 0xE8590C, 0x7048E8, 0x0C8599, 0xC2A000, 0x9C36B5]
 
   func exact(_ hex: UInt32) -> Color { depth.nearest(to: Color(hex: hex)) }
@@ -145,7 +145,7 @@ struct Inks {
     return exact(isDark ? dark : light)
   }
 
-  /// Black or white, softened where that can still be read.
+  /// Black or white, softened if the contrast remains sufficient.
   func ink(on background: Color) -> Color {
     guard background != .standard else { return .standard }
     func contrast(_ color: Color) -> Double { color.contrast(with: background) ?? 0 }
@@ -155,7 +155,7 @@ struct Inks {
     return depth == .direct && contrast(soft) >= 5 ? soft : hard
   }
 
-  /// A color that can be read on `background` after it became one that the terminal has.
+  /// A color with sufficient contrast on `background` after rounding to one that the terminal has.
   func legible(_ color: Color, on background: Color, _ contrast: Double = 4.5) -> Color {
     guard background != .standard else { return depth.nearest(to: color) }
     let found = depth.nearest(to: color.legible(on: background, contrast: contrast))
@@ -186,7 +186,7 @@ struct Inks {
         selected: Style(.standard, on: .standard, .reverse))
     }
     let ink = ink(on: paper)
-    // Of 16 colors none lies between a paper and its ink.
+    // With 16 colors, none lies between a paper and its ink.
     let strip = depth == .sixteen ? paper : depth.nearest(to: paper.mixed(with: ink, 0.14))
     let stripe = ink.contrast(with: strip) ?? 0 >= 4.5 ? strip : paper
     let line = depth == .sixteen ? ink : legible(paper.mixed(with: ink, 0.5), on: paper, 2)
@@ -198,7 +198,7 @@ struct Inks {
       faint: faint(on: paper, 3.5), selected: Style(paper, on: ink))
   }
 
-  /// A tint of the color: papers of any color stand out from it, and shadows are seen on it.
+  /// A tint of the color on which all papers and shadows stand out.
   func board(_ color: PaperColor) -> Style {
     guard depth >= .palette else { return .standard }
     if depth == .palette { return text(on: .palette(isDark ? 234 : 254)) }

@@ -1,17 +1,17 @@
 import TerminalCells
 
-/// Draws the tool bar, while several notes can be chosen: what can be done with those that are.
+/// Draws the tool bar of edit mode: the commands on the selected notes.
 public struct ToolBarView: Hashable, Sendable {
-  /// Something to press.
+  /// A button of the bar.
   public struct Item: Hashable, Sendable {
-    /// What it says, without a count.
+    /// The title, without a count.
     public var title: String
-    /// The key that does the same.
+    /// The key of the same command.
     public var key: String
-    /// Whether it acts on what is chosen: then it carries the count, and nothing comes of it at zero.
+    /// Whether the command acts on the selection. If so, the title has the count, and the button is disabled at zero.
     public var actsOnSelection: Bool
 
-    /// Something to press.
+    /// Creates a button.
     public init(_ title: String, key: String = "", actsOnSelection: Bool = false) {
       self.title = title
       self.key = key
@@ -19,14 +19,14 @@ public struct ToolBarView: Hashable, Sendable {
     }
   }
 
-  /// From the left.
+  /// The buttons, from the left.
   public let items: [Item]
-  /// How many notes are chosen; nil while none can be.
+  /// The number of selected notes; nil outside edit mode.
   public let count: Int?
-  /// How far the bar has slid in, from 0, nothing is seen of it, to 1.
+  /// The fraction of the bar that has slid in, from 0 (invisible) to 1.
   public let slide: Double
 
-  /// A tool bar.
+  /// Creates a tool bar.
   public init(_ items: [Item], count: Int? = nil, slide: Double = 1) {
     self.items = items
     self.count = count
@@ -35,7 +35,8 @@ public struct ToolBarView: Hashable, Sendable {
 
   private func isEnabled(_ item: Item) -> Bool { !item.actsOnSelection || (count ?? 0) > 0 }
 
-  /// - Parameter isTight: the count stands once, at the first action.
+  /// The titles of the buttons.
+  /// - Parameter isTight: whether only the first action has the count.
   private func texts(isTight: Bool) -> [String] {
     let first = items.firstIndex(where: \.actsOnSelection)
     return items.enumerated().map { place, item in
@@ -43,7 +44,8 @@ public struct ToolBarView: Hashable, Sendable {
     }
   }
 
-  /// Where everything lies, from column 0; what does not fit is left out: keys first, then counts that stand there already.
+  /// The buttons with their columns, from 0. If they do not fit, keys are dropped first, then repeated counts, then
+  /// buttons.
   private func placed(width: Int) -> [(place: Int, x: Int, text: String, key: String)] {
     let keyed = items.map { $0.key.isEmpty ? 0 : CellText.width(of: $0.key) + 1 }
     func columns(_ texts: [String]) -> [Int] { texts.map { CellText.width(of: $0) + 3 } }
@@ -64,7 +66,7 @@ public struct ToolBarView: Hashable, Sendable {
 
   private func shift(_ frame: Rect) -> Int { Int((1 - slide) * Double(frame.size.width)) }
 
-  /// Draws it into the first row of `frame`.
+  /// Draws the bar in the first row of `frame`.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
     let frame = frame.clamped
     let shift = shift(frame)
@@ -84,7 +86,7 @@ public struct ToolBarView: Hashable, Sendable {
     }
   }
 
-  /// The item at a point, one that is disabled too.
+  /// The index of the button at a point, disabled ones included.
   public func part(at point: Point, frame: Rect) -> Int? {
     let frame = frame.clamped
     let x = point.x - frame.minX - shift(frame)

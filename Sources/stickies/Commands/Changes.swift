@@ -2,7 +2,7 @@ import ArgumentParser
 import GraphModel
 import StickiesKit
 
-/// A command that changes one note in one commit and prints it as stored.
+/// The note and options of a command that changes one note in one commit and prints the stored note.
 struct OneNote: ParsableArguments {
   @OptionGroup var options: Options
   @Argument(help: "The note's number or id.")
@@ -76,7 +76,7 @@ struct Lower: AsyncParsableCommand {
 }
 
 extension OneNote {
-  /// One above the highest of the other notes on its board, or one below the lowest.
+  /// Moves the note one above the highest of the other notes on the board, or one below the lowest.
   @MainActor
   fileprivate func pile(onTop: Bool) async throws {
     try await commit { shell, note in

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// What a command's help ends with: lines that can be typed.
+/// Examples at the end of a command's help: lines that can be typed.
 enum Examples {
-  /// By the words of the command.
+  /// The examples, keyed by the words of the command.
   static let lines: [String: [String]] = [
     "": ["open", "add \"Call Ann\" --tag phone", "watch"], "board": ["board add Work", "board list"],
     "graph": ["graph entities", "graph fetch Note --where 'pinned == TRUE'"],
@@ -35,7 +35,7 @@ enum Examples {
     "graph import": ["graph import all.jsonl"],
   ]
 
-  /// The end of a help that was asked for by these words.
+  /// The examples for the help that was requested by these arguments.
   static func text(for arguments: [String]) -> String {
     var words = arguments[...]
     if words.first == "help" { words = words.dropFirst() }

@@ -29,7 +29,7 @@ struct SyncFolder: AsyncParsableCommand {
   }
 }
 
-/// What a run over a folder says.
+/// Prints the result of a run over a folder.
 @MainActor
 enum FolderReport {
   static func show(_ result: FolderResult, isExport: Bool = false, on output: Output) {
@@ -48,7 +48,7 @@ enum FolderReport {
     output.print("edited \(result.edited), added \(result.added), deleted \(result.deleted), \(written)")
   }
 
-  /// Names of files are strangers' words.
+  /// File names are untrusted text and are escaped.
   private static func shown(_ text: String) -> String { TextTable.visible(text) }
 
   private static func line(_ conflict: FolderChanges.Conflict) -> String {

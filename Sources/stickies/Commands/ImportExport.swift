@@ -18,7 +18,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Argument(help: "Folders or files.")
   var paths: [String]
 
-  /// So many are named to a person.
+  /// Maximum number of skipped files that are listed in text output.
   private static let maximumSkipLines = 100
 
   @MainActor
@@ -72,7 +72,7 @@ struct Export: AsyncParsableCommand {
   func run() async throws {
     try await options.withShell { shell in
       if let board, let to {
-        // What does not exist is said before a folder is made.
+        // Resolves the board before creating the folder, so that an unknown board leaves none behind.
         let board = try await shell.board(board)
         let folder = try NoteFolder(to, creates: true)
         let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
@@ -89,14 +89,14 @@ struct Export: AsyncParsableCommand {
   }
 }
 
-/// A line on a terminal that is written over, until the end or Ctrl-C.
+/// A progress line on a terminal, overwritten until the end or Ctrl-C.
 @MainActor
 final class Progress {
   private let isShown: Bool
   private var isDirty = false
   private var interruption: Interruption?
 
-  /// - Parameter interrupted: what is told at Ctrl-C.
+  /// - Parameter interrupted: the message on Ctrl-C.
   init(isShown: Bool, interrupted sentence: String? = nil) {
     self.isShown = isShown
     interruption = sentence.map { Interruption($0) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import GraphModel
 import StickiesKit
 
-/// The ends of an arrow.
+/// The ends of a link, as arguments.
 struct NotePair: ParsableArguments {
   @OptionGroup var options: Options
   @Argument(help: "The note where it begins, by number or id.")

@@ -46,7 +46,7 @@ struct Add: AsyncParsableCommand {
     }
   }
 
-  /// Notes of which nobody says where they stick lie a little beside each other, ten in a row of steps: none hides
+  /// The position of a note without a given one. Such notes are staggered in groups of ten, so that none covers
   /// another one's title.
   @MainActor
   private func place(_ shell: Shell) async throws -> [(String, Value)] {
@@ -56,7 +56,7 @@ struct Add: AsyncParsableCommand {
     return [("x", .double(24 * step)), ("y", .double(32 * step))]
   }
 
-  /// Above what lies on the board; nil for the first note there.
+  /// A stacking order above the board's notes; nil for the first note there.
   @MainActor
   private func height(on board: ObjectID, _ shell: Shell) async throws -> Double? {
     guard !board.isTemporary else { return nil }
@@ -66,7 +66,7 @@ struct Add: AsyncParsableCommand {
     return z + 1
   }
 
-  /// On an empty store one board is made; two who do so at once make one together.
+  /// The board for the note. In an empty store one is created; two clients that do so concurrently share one.
   @MainActor
   private func board(_ shell: Shell, _ changes: inout [Change]) async throws -> ObjectID {
     if let board { return try await shell.board(board).id }
@@ -113,7 +113,7 @@ struct EditCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    // An editor may be open for hours: a daemon that is away when it is closed is waited for.
+    // An editor may be open for hours, so the command waits for a daemon that is down when it closes.
     try await note.options.withShell(reconnects: text == nil) { shell in
       let note = try await shell.note(note.id)
       let property = shell.property("Note", "text")
@@ -123,7 +123,7 @@ struct EditCommand: AsyncParsableCommand {
     }
   }
 
-  /// Only what differs from what was read is sent: text that others write meanwhile stays.
+  /// Sends only the difference to the text that was read, so that concurrent edits are kept.
   @MainActor
   private func save(
     _ new: String, _ note: ObjectImage, _ old: String, _ property: Property, _ shell: Shell
@@ -139,7 +139,7 @@ struct EditCommand: AsyncParsableCommand {
     let place = "what you wrote is in \(editor.file)"
     let interruption = Interruption(place)
     defer { withExtendedLifetime(interruption) {} }
-    // Not before: the editor had the terminal.
+    // Set only now, because the editor had the terminal before.
     let tell = { (state: GraphClient.State) in
       if case .reconnecting = state {
         StandardError.write("stickies: the connection was lost; trying again; \(place)")

@@ -31,10 +31,10 @@ struct Open: AsyncParsableCommand {
   @Flag(help: "Look only: nothing can be changed.")
   var readOnly = false
 
-  /// A program has one application.
+  /// The launcher; a program has one.
   @MainActor private static let launcher = ApplicationLauncher()
 
-  /// A name that is wrong is told before anybody looks for the daemon.
+  /// Reports an unknown interface before connecting to the daemon.
   func validate() throws {
     guard BoardInterface(rawValue: interfaceName) == nil else { return }
     let known = BoardInterface.allCases.map(\.rawValue).sorted()
@@ -103,7 +103,7 @@ struct Open: AsyncParsableCommand {
     }
   }
 
-  /// On an empty store one board is made, as `add` does it.
+  /// The board to open. In an empty store one is created, as by `add`.
   @MainActor
   private func find(_ shell: Shell) async throws -> Board {
     let id: ObjectID

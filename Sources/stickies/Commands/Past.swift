@@ -6,7 +6,7 @@ import StickiesKit
   import Glibc
 #endif
 
-/// `--at`: which state of the graph a command reads.
+/// The option `--at`: the state of the graph that a command reads.
 struct Past: ParsableArguments {
   @Option(
     name: .customLong("at"), parsing: .unconditional,
@@ -24,7 +24,7 @@ struct Past: ParsableArguments {
     try text.map { try When($0, option: "--at") }
   }
 
-  /// The shell for that state; a time is resolved by the daemon, and a person is told to what.
+  /// A shell that reads that state; the daemon resolves a time, and the user is informed of the revision.
   @MainActor
   func shell(_ shell: Shell) async throws -> Shell {
     var past = shell
@@ -37,7 +37,7 @@ struct Past: ParsableArguments {
     return past
   }
 
-  /// The revision of a time, which is said on standard error.
+  /// The revision at a time, which is also printed on standard error.
   @MainActor
   private func resolved(_ time: Timestamp, _ shell: Shell) async throws -> Revision {
     let found = try await shell.client.revision(at: time)
@@ -52,7 +52,7 @@ struct Past: ParsableArguments {
   }
 }
 
-/// The clock and the zone of whoever types.
+/// The clock and time zone of the user.
 enum LocalClock {
   static var now: Timestamp {
     var time = timespec()
@@ -60,7 +60,7 @@ enum LocalClock {
     return Timestamp(time.tv_sec) * Dates.microsecondsPerSecond + Timestamp(time.tv_nsec / 1_000)
   }
 
-  /// The clocks of the place that the environment names.
+  /// Conversions in the time zone of the environment.
   static let wall = WallClock(
     offset: { moment in
       var time = time_t(moment)
@@ -71,7 +71,7 @@ enum LocalClock {
     moment: { wall in
       var time = time_t(wall)
       var fields = tm()
-      // The fields of the calendar are the same everywhere; where they are is for `mktime` to say.
+      // `gmtime_r` supplies the calendar fields of the wall time; `mktime` interprets them in the time zone.
       gmtime_r(&time, &fields)
       fields.tm_isdst = -1
       return Int64(mktime(&fields))
@@ -79,9 +79,9 @@ enum LocalClock {
 }
 
 extension Shell {
-  /// An object that a person names, as it was. It is looked for among what is there now, and read by its id then, which
-  /// costs little however long ago it was; what is not there any more is looked for among what was.
-  /// - Parameter noun: what the search says there is none of.
+  /// Finds an object by a user's description and returns it as of the past revision. It is searched in the present
+  /// and then read by id, which is fast for any revision; a deleted object is searched in the past state.
+  /// - Parameter noun: the noun in the search's message that nothing was found.
   func find(_ noun: String, _ search: (Shell) async throws -> ObjectImage) async throws -> ObjectImage {
     guard let revision else { return try await search(self) }
     var present = self

@@ -11,7 +11,7 @@ struct Status: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    // Of whatever the daemon serves: a number for the next note there is only where there are notes.
+    // Works with any model; only a model with notes has a next number.
     try await options.withGraph { shell in
       let status = try await shell.client.status()
       let number = shell.client.context.model.entity(named: "Note")?.property(named: "number")

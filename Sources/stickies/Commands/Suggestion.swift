@@ -1,9 +1,9 @@
 import GraphModel
 
-/// The nearest of the words that would have been understood.
+/// Suggests the known word that is nearest to a mistyped one.
 enum Suggestion {
-  /// The end of a message about a word that is none of `names`: `. Did you mean "list"?`; nil when none is near.
-  /// - Parameter letters: how long the word is of which some may be wrong; nil for all of it.
+  /// The end of a message about an unknown word, as in `. Did you mean "list"?`; nil if no name is near.
+  /// - Parameter letters: the length by which the tolerated distance is limited; nil for the name's length.
   static func sentence(for word: String, among names: [String], letters: Int? = nil) -> String? {
     let guess = names.map { ($0, distance(word.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
     return guess.flatMap { name, distance in
@@ -11,8 +11,8 @@ enum Suggestion {
     }
   }
 
-  /// What is said of a name that is none of an entity's properties.
-  /// - Parameter names: those that would do; nil for all of the entity's.
+  /// The message about a name that is not a property of an entity.
+  /// - Parameter names: the valid names; nil for all of the entity's properties.
   static func sentence(forProperty name: String, of entity: Entity, among names: [String]? = nil) -> String {
     if let advice = entity.adviceOnComposite(name) { return advice }
     let names = names ?? entity.properties.map(\.name)
@@ -20,7 +20,7 @@ enum Suggestion {
     return "\(entity.name) has no property \"\(name)\"\(more)"
   }
 
-  /// How many letters have to be put in, left out, changed or swapped with their neighbor.
+  /// The edit distance: insertions, deletions, substitutions and swaps of neighbors.
   static func distance(_ left: String, _ right: String) -> Int {
     let (a, b) = (Array(left), Array(right))
     var rows = [Array(0...b.count)]

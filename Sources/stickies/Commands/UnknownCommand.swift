@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// A subcommand that does not exist, told before the argument parser takes the word for an argument of something else.
+/// An unknown subcommand. Reported before the argument parser takes the word for an argument of another command.
 struct UnknownCommand: Error, CustomStringConvertible {
   let description: String
 
-  /// Looks for the first word that should name a subcommand and does not, here or one level down.
+  /// Finds the first word that should name a subcommand and does not, at this or a lower level.
   static func find(
     in arguments: [String], of command: any ParsableCommand.Type = StickiesCommand.self, path: [String] = []
   ) -> UnknownCommand? {
@@ -13,7 +13,7 @@ struct UnknownCommand: Error, CustomStringConvertible {
     if let known = command.configuration.subcommands.first(where: { $0._commandName == word }) {
       return find(in: Array(arguments.dropFirst()), of: known, path: path + [word])
     }
-    // The root's own; behind it the words name a command as well.
+    // The root's own `help`; the words after it name a command, too.
     if path.isEmpty, word == "help" { return find(in: Array(arguments.dropFirst()), of: command) }
     let suggestion = Suggestion.sentence(
       for: (path + [word]).joined(separator: " "), among: names.map { (path + [$0]).joined(separator: " ") },

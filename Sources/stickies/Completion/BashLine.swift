@@ -1,24 +1,26 @@
-/// A bash command line up to the cursor, as bash reads it: its words, and the quoting of the text that readline replaces.
+/// A bash command line up to the cursor, parsed as bash does. It has the words, and the quoting of the text that
+/// readline replaces.
 ///
-/// Bash inserts a candidate as it is, so the candidate must be quoted for the place where it lands. This program does that
-/// instead of the script in the shell: it knows where readline begins to replace, and reads the line up to there by bash's
-/// rules. A line that readline and bash read differently (readline does not know `$'…'`) is not completed: the insertion
-/// would land in another quoting than the one it is written for.
+/// Bash inserts a candidate literally, so it must be quoted for its place. This program does that instead of the
+/// shell script: it knows where readline's replacement begins, and parses the line up to there by bash's rules. A
+/// line that readline and bash parse differently (readline does not know `$'…'`) is not completed, because the
+/// insertion would have the wrong quoting.
 struct BashLine {
-  /// How bash reads the characters at a place: bare, or between `'…'`, `"…"` or `$'…'`.
+  /// How bash reads characters: bare, or between `'…'`, `"…"` or `$'…'`.
   enum Quoting { case none, single, double, escapes }
 
-  /// The words behind the command's name; the last one is to be completed and may be empty.
+  /// The words after the command's name; the last one is to be completed and may be empty.
   let words: [String]
-  /// The part of the last word that stays in front of what is replaced.
+  /// The part of the last word before the replaced text.
   let kept: String
-  /// The quoting where the replaced text begins and ends.
+  /// The quoting at the beginning and the end of the replaced text.
   let quoting: Quoting
 
+  /// Parses a line.
   /// - Parameters:
   ///   - line: the simple command up to the cursor, as in `COMP_LINE`.
-  ///   - replaced: what readline replaces, which is the end of the line, as in a completion function's `$2`.
-  /// - Returns: nil for a line whose end can't be quoted for certain.
+  ///   - replaced: the end of the line that readline replaces, as in a completion function's `$2`.
+  /// - Returns: nil for a line whose end can't be quoted reliably.
   init?(_ line: String, replacing replaced: String) {
     let scalars = Array(line.unicodeScalars)
     let end = Array(replaced.unicodeScalars)
@@ -32,7 +34,8 @@ struct BashLine {
     (kept, quoting) = (start.kept, start.quoting)
   }
 
-  /// The quotation mark that readline takes for open at the end, and closes itself behind a single candidate.
+  /// The quotation mark that readline considers open at the end. Readline closes the mark itself after a single
+  /// candidate.
   private static func openMark(_ scalars: [Unicode.Scalar]) -> Unicode.Scalar? {
     var open: Unicode.Scalar?
     var isQuoted = false
@@ -50,14 +53,14 @@ struct BashLine {
     return open
   }
 
-  /// The text that stands for the replaced one when the last word becomes `word`; nil if the kept part is not its beginning.
+  /// The replacement that changes the last word to `word`; nil if `word` does not begin with the kept part.
   func replacement(for word: String) -> String? {
     guard word.utf8.starts(with: kept.utf8) else { return nil }
     let rest = String(decoding: word.utf8.dropFirst(kept.utf8.count), as: UTF8.self)
     var text = quoting.quoted(rest)
     guard let mark = quoting.mark.map(String.init) else { return text }
-    // Readline takes a mark at the end for the closing one and adds none, and one at the beginning for the opening one,
-    // which it then replaces.
+    // Readline takes a mark at the end for the closing one and adds none, and one at the beginning for the opening
+    // one, which it then replaces.
     if text.isEmpty || text.hasSuffix(mark) { text += mark }
     if text.hasPrefix(mark) { text = mark + text }
     return text
@@ -65,7 +68,7 @@ struct BashLine {
 }
 
 extension BashLine.Quoting {
-  /// The quotation mark that ends it.
+  /// The quotation mark that ends this quoting.
   fileprivate var mark: Unicode.Scalar? {
     switch self {
     case .none: nil
@@ -74,7 +77,7 @@ extension BashLine.Quoting {
     }
   }
 
-  /// Text that bash reads as `text` in this quoting, history expansion (`!`) included.
+  /// Text that bash reads as `text` in this quoting, with history expansion (`!`) escaped.
   func quoted(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -82,9 +85,9 @@ extension BashLine.Quoting {
       case (.none, _) where scalar.isASCII && !Self.bare.contains(scalar): result += "\\".unicodeScalars + [scalar]
       case (.single, "'"): result += "'\\''".unicodeScalars
       case (.double, "\\"), (.double, "\""), (.double, "$"), (.double, "`"): result += "\\".unicodeScalars + [scalar]
-      // Between these marks a backslash keeps `!` from history, and stays.
+      // Between double quotes, a backslash prevents history expansion of `!` but stays in the text.
       case (.double, "!"): result += "\"'!'\"".unicodeScalars
-      // Octal: readline, which takes `$'` for `'`, must not see a mark or a backslash.
+      // In octal: readline, which takes `$'` for `'`, must not see a mark or a backslash.
       case (.escapes, "'"): result += "\\047".unicodeScalars
       case (.escapes, "\\"): result += "\\134".unicodeScalars
       case (.escapes, "!"): result += "\\041".unicodeScalars
@@ -98,24 +101,25 @@ extension BashLine.Quoting {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=@%+,".unicodeScalars)
 }
 
-/// Reads a line by bash's rules of quoting, one scalar after the other.
+/// Reads a line by bash's quoting rules, scalar by scalar.
 private struct BashReader {
   private(set) var words = [String]()
-  /// The word that is being read; nil between words.
+  /// The current word; nil between words.
   private(set) var word: String?
   private(set) var quoting = BashLine.Quoting.none
-  /// What was read where the replaced text begins; nil if that is inside an escape or a substitution.
+  /// The state at the beginning of the replaced text; nil if that is inside an escape or a substitution.
   private(set) var atStart: (kept: String, quoting: BashLine.Quoting, wordCount: Int)?
 
   private let scalars: [Unicode.Scalar]
   private let start: Int
   private var index = 0
-  /// The next word is the file of a redirection, which is no argument.
+  /// Whether the next word is the file of a redirection, which is not an argument.
   private var isRedirection = false
 
   init(_ scalars: [Unicode.Scalar], start: Int) { (self.scalars, self.start) = (scalars, start) }
 
-  /// - Returns: false for what can't be read for certain: another command behind this one, an open substitution.
+  /// Reads the line.
+  /// - Returns: false if it can't be parsed reliably: a further command, an open substitution.
   mutating func read() -> Bool {
     while true {
       if index == start { atStart = (word ?? "", quoting, words.count) }
@@ -164,7 +168,7 @@ private struct BashReader {
     case "$" where next == "\"": return open(.double, 2)
     case "<" where next == "(", ">" where next == "(": return false
     case "<", ">":
-      // `2>` has its number in front.
+      // The number of `2>` precedes it.
       if let word, word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { self.word = nil }
       endWord()
       isRedirection = true
@@ -211,7 +215,7 @@ private struct BashReader {
         break
       }
       let digits = scalars[(index + 1)...].prefix(3).prefix { ("0"..."7").contains($0) }
-      // Other escapes are not what this program writes.
+      // This program writes no other escapes.
       guard let value = UInt8(String(String.UnicodeScalarView(digits)), radix: 8), value < 0x80 else { return false }
       append(Unicode.Scalar(value))
       index += digits.count
@@ -221,7 +225,7 @@ private struct BashReader {
     return true
   }
 
-  /// Takes `$(…)`, `${…}` and a pair of backquotes as they are written; other characters stand for themselves.
+  /// Copies `$(…)`, `${…}` and a pair of backquotes literally; other characters stand for themselves.
   private mutating func readSubstitution() -> Bool {
     guard let last = endOfSubstitution(at: index) else { return false }
     while index <= last {
@@ -231,7 +235,7 @@ private struct BashReader {
     return true
   }
 
-  /// The place of a substitution's last character, `place` itself where none begins; nil for one that is open.
+  /// The index of a substitution's last character, `place` itself if none begins there; nil for an open one.
   private func endOfSubstitution(at place: Int) -> Int? {
     let (first, second) = (scalars[place], place + 1 < scalars.count ? scalars[place + 1] : nil)
     if first == "`" {

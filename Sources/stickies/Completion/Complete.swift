@@ -5,13 +5,13 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// `stickies complete -- WORD...`, for the shells: what the last word may become. Names of things come from the live graph;
-/// without a daemon, or when it takes too long, there are none, and nothing is said of it.
+/// `stickies complete -- WORD...`, called by shells: prints candidates for the last word. Names of objects come from
+/// the live graph; without a daemon, or after a timeout, there are none, without a message.
 struct Complete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "complete", abstract: "Print what the last word may become.", shouldDisplay: false)
 
-  /// Nobody waits longer for a completion.
+  /// The timeout of a completion, in milliseconds.
   static let patienceMilliseconds: Int64 = 500
 
   @Flag(
@@ -34,7 +34,7 @@ struct Complete: AsyncParsableCommand {
     let candidates: [Candidate]
     switch place.wanted {
     case .nothing: candidates = []
-    // What is inserted never begins with a tab.
+    // Inserted text never begins with a tab.
     case .files: return Failure.printed(bash ? "\tfiles" : Candidate.files)
     case .words(let words): candidates = words
     case .things(let kind, let mayBeginWithDash):
@@ -44,7 +44,7 @@ struct Complete: AsyncParsableCommand {
       }
       candidates = (things ?? []).filter { $0.isOneLine && (mayBeginWithDash || !$0.word.hasPrefix("-")) }
     }
-    // By bytes, as the store compares: a letter may be one scalar or two.
+    // Compares bytes, as the store does: a letter may be one scalar or two.
     for candidate in candidates where candidate.word.utf8.starts(with: place.typed.utf8) {
       guard let line else {
         Failure.printed(place.lead + candidate.line)
@@ -55,19 +55,19 @@ struct Complete: AsyncParsableCommand {
   }
 }
 
-/// A word, and what a person is told of it.
+/// A candidate word with its description.
 struct Candidate: Sendable {
   let word: String
   var text = ""
 
-  /// The line that asks a shell for its own completion of file names.
+  /// The line that requests the shell's own completion of file names.
   static let files = ":files"
 
-  /// The word, a tab and the text; a name that looks like `:files` has the tab as well, which makes it a word.
+  /// The word, a tab and the text. A name equal to `:files` gets the tab as well, which marks it as a word.
   var line: String { text.isEmpty && word != Self.files ? word : "\(word)\t\(text)" }
 
-  /// Whether a shell can show and insert the word: it says something, and nothing in it is a control character, ends a
-  /// line, or turns the direction of what follows.
+  /// Whether a shell can display and insert the word. It must not be empty or contain a control character, a line
+  /// separator or a change of text direction.
   var isOneLine: Bool {
     !word.isEmpty
       && word.unicodeScalars.allSatisfy { scalar in
@@ -79,25 +79,25 @@ struct Candidate: Sendable {
   }
 }
 
-/// What the last of the words can be, by the commands' own declarations.
+/// Determines the possible values of the last word from the commands' declarations.
 struct CompletionPlace {
-  /// Things that the graph has.
+  /// Kinds of live objects.
   enum Kind: Equatable, Sendable { case note, board, tag, entity, object, author }
 
   enum Wanted {
     case nothing
     case files
     case words([Candidate])
-    /// Live ones; a word that begins with a dash would be an option at some places.
+    /// Live objects; in some places a word that begins with a dash would be an option.
     case things(Kind, mayBeginWithDash: Bool)
   }
 
   private(set) var wanted = Wanted.nothing
-  /// What stands there already, of an option's value what stands behind the sign.
+  /// The typed part; of an option's value the part after the equals sign.
   private(set) var typed: String
-  /// `--board=`, where the value is behind it; what is printed has it as well.
+  /// The prefix `--board=` if the value follows it; it is printed again before each candidate.
   private(set) var lead = ""
-  /// What `--server` says among the words.
+  /// The value of `--server` among the words.
   private(set) var server: String?
 
   init(_ words: [String]) {
@@ -134,7 +134,7 @@ struct CompletionPlace {
     }
   }
 
-  /// `--board=Not`, in its parts.
+  /// Splits `--board=Not` into name and value.
   private static func parted(_ word: String) -> (name: String, value: String)? {
     guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return nil }
     return (String(word[..<sign].dropFirst(2)), String(word[word.index(after: sign)...]))
@@ -146,6 +146,7 @@ struct CompletionPlace {
     command.configuration.subcommands.first { $0._commandName == name }
   }
 
+  /// The candidates for a word.
   /// - Parameter before: the words between the command and the one to be completed.
   private static func wanted(
     _ before: [String], _ typed: String, _ arguments: CommandArguments, _ path: [String]
@@ -159,7 +160,7 @@ struct CompletionPlace {
       } else if !isOver, word == "--" {
         isOver = true
       } else if !isOver, word.hasPrefix("--") {
-        // `--board=Notes` has its value.
+        // `--board=Notes` already has its value.
         option = arguments.options.first { $0.takesValue && "--" + $0.name == word }
       } else if isOver || !word.hasPrefix("-") || word == "-" {
         positional += 1
@@ -177,7 +178,7 @@ struct CompletionPlace {
     return values(of: arguments.positionals[place], path, mayBeginWithDash: isOver)
   }
 
-  /// What a value may be is told by its name, which the help shows too.
+  /// The candidates for a value, determined by its name, which the help shows too.
   private static func values(
     of argument: CommandArguments.Argument, _ path: [String], mayBeginWithDash: Bool
   ) -> Wanted {
@@ -195,7 +196,7 @@ struct CompletionPlace {
   }
 }
 
-/// A command's options and arguments, from what the argument parser tells of it.
+/// A command's options and arguments, from the argument parser's help dump.
 struct CommandArguments {
   struct Argument {
     let name: String
@@ -225,7 +226,7 @@ struct CommandArguments {
     }
   }
 
-  /// Of a type with few values all of them; else those that the command declares.
+  /// All cases of a type with few values; otherwise the values that the command declares.
   private static func values(of argument: JSON) -> [String] {
     let values = argument["allValues"] ?? argument["completionKind"]?["list"]?["values"]
     return values?.arrayValue?.compactMap(\.stringValue) ?? []

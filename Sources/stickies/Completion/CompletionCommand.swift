@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// `stickies completion`: what a shell needs to know, which is only whom to ask. The program knows its commands and the
-/// graph, and the shells' ways to ask differ in a dozen lines.
+/// `stickies completion`: prints a script that makes the shell call `stickies complete`. The program knows its
+/// commands and the graph; the scripts differ in a dozen lines.
 struct CompletionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completion", abstract: "Print the completion for your shell: commands, options, notes, boards, tags.")
@@ -19,9 +19,10 @@ struct CompletionCommand: ParsableCommand {
     }
   }
 
-  // `stickies complete -- WORD...` prints candidates for the last word, one a line, a tab and a description behind some;
-  // a line `:files` asks for the shell's own completion of file names. zsh and fish quote what they insert, and bash does
-  // not: with `--bash` candidates come quoted, so that no name is ever taken for a command.
+  // `stickies complete -- WORD...` prints candidates for the last word, one a line, some with a tab and a
+  // description; a line `:files` requests the shell's own completion of file names. zsh and fish quote what they
+  // insert, bash does not: with `--bash` candidates are printed quoted, so that no name is ever executed as a
+  // command.
 
   private static let bash = #"""
     # stickies: completion for bash. source <(stickies completion bash)

@@ -3,8 +3,8 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// What the graph has that a person may name. The newest come first, and of many only those: whoever looks for another one
-/// types more, or searches.
+/// Candidates from the live graph. The newest come first, up to a limit; the user can type more letters or search for
+/// others.
 @MainActor
 enum LiveCandidates {
   private static let most = 200
@@ -61,7 +61,7 @@ enum LiveCandidates {
     }
   }
 
-  /// Objects of all entities, by the beginnings of their ids.
+  /// Objects of all entities, by prefixes of their ids.
   private static func objects(_ client: GraphClient) async throws -> [Candidate] {
     let shell = Shell(client: client, output: Output(json: false, ansi: .never, model: client.context.model))
     var found = [Candidate]()

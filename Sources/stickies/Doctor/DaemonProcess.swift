@@ -3,10 +3,10 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// A `stickiesd` of this user that runs, although no daemon answers where it was looked for.
+/// A running `stickiesd` of this user, although no daemon answers at the expected address.
 ///
-/// It is found by the lock of the default data directory, which has its process number, or by the address among the words
-/// that it was started with.
+/// It is found by the lock of the default data directory, which contains its process id, or by the address in its
+/// command line.
 struct DaemonProcess {
   let process: Int32
   /// The words of its command line, the program's name first.
@@ -15,13 +15,13 @@ struct DaemonProcess {
   private static let program = "stickiesd"
   private static let maintenance: Set = ["check", "backup", "restore", "migrate", "compact"]
 
-  /// A command that needs the store for a while and serves nobody.
+  /// Whether it runs a maintenance command, which locks the store and serves no clients.
   var isMaintenance: Bool { words.dropFirst().first.map { Self.maintenance.contains($0) } ?? false }
 
-  /// `process 4711 ("stickiesd --data notes")`.
+  /// As in `process 4711 ("stickiesd --data notes")`.
   var name: String { "process \(process) (\"\(([Self.program] + words.dropFirst()).joined(separator: " ").excerpt)\")" }
 
-  /// The addresses that it was told to listen on.
+  /// The addresses of its `--listen` options.
   var addresses: [ServerAddress] {
     let options = words.enumerated().compactMap { index, word -> String? in
       if word.hasPrefix("--listen=") { return String(word.dropFirst("--listen=".count)) }
@@ -30,7 +30,7 @@ struct DaemonProcess {
     return options.compactMap { try? ServerAddress(parsing: $0) }
   }
 
-  /// What is so, and what to do about it.
+  /// A message about the process, and advice.
   func explanation(_ address: ServerAddress) -> (message: String, mend: String) {
     if isMaintenance {
       return ("\(name) has the store and serves nobody", "wait until it ends, then start stickiesd")
@@ -41,7 +41,7 @@ struct DaemonProcess {
     )
   }
 
-  /// The process that has the lock of `data`, else one that was told to listen on `address`.
+  /// The process that holds the lock of `data`, otherwise one that listens on `address`.
   static func find(for address: ServerAddress, data: String) -> DaemonProcess? {
     if let descriptor = opened(data + "/lock"), let bytes = contents(of: descriptor),
       let number = Int32(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)), let found = running(number)
@@ -51,7 +51,7 @@ struct DaemonProcess {
     return processes().lazy.compactMap(running).first { $0.addresses.contains(address) }
   }
 
-  /// A process of this user with the name of the daemon; a lock's number may have become another program's.
+  /// A process of this user with the daemon's name. The id in a lock may have been reused by another program.
   private static func running(_ process: Int32) -> DaemonProcess? {
     var status = stat()
     guard process > 0, stat("/proc/\(process)", &status) == 0, status.st_uid == geteuid(),

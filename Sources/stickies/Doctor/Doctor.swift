@@ -4,7 +4,7 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// `stickies doctor`: looks for what usually is in the way, and says what mends it.
+/// `stickies doctor`: checks for common problems and advises how to fix them.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Find out why it does not work, and what mends it.",
@@ -13,7 +13,7 @@ struct Doctor: AsyncParsableCommand {
       problem, 1 a problem, 69 no daemon answers. Warnings are no problems.
       """)
 
-  /// Whoever listens has so long to answer.
+  /// The timeout for answers of the daemon, in milliseconds.
   static let patienceMilliseconds: Int64 = 3_000
 
   @OptionGroup var options: Options
@@ -28,7 +28,7 @@ struct Doctor: AsyncParsableCommand {
       let (found, location) = await daemon(address)
       findings += found
       hasDaemon = !found.contains { $0.state == .problem && $0.check == "daemon" }
-      // Without a daemon it is the disk that one would use.
+      // Without a daemon, checks the disk that a new one would use.
       let folder = location ?? (address.isHere && !hasDaemon ? ProcessEnvironment.current.dataDirectory : nil)
       if let folder { findings.append(Disk.finding(folder)) }
     } catch {
@@ -48,7 +48,8 @@ struct Doctor: AsyncParsableCommand {
 
   // MARK: - The daemon
 
-  /// - Returns: what was found, and the daemon's data directory when it is on this machine.
+  /// Checks the daemon.
+  /// - Returns: the findings, and the daemon's data directory if it is on this machine.
   @MainActor
   private func daemon(_ choice: ServerAddressChoice) async -> ([Finding], location: String?) {
     let address = choice.address
@@ -89,7 +90,7 @@ struct Doctor: AsyncParsableCommand {
     return findings
   }
 
-  /// The first word did not come in time.
+  /// The connection was accepted, but no welcome arrived in time.
   private struct Silence: Error, CustomStringConvertible {
     var description: String { "it takes connections and does not answer" }
   }
@@ -124,7 +125,7 @@ struct Doctor: AsyncParsableCommand {
       findings.append(Finding("commits", .problem, "they are refused: \(status.failure)"))
     }
     findings.append(Clock.finding(newest: newest))
-    // Another machine may have a folder of that name.
+    // On another machine, the path may name another folder here.
     return (findings, isHere && status.location.hasPrefix("/") ? status.location : nil)
   }
 
@@ -139,7 +140,7 @@ struct Doctor: AsyncParsableCommand {
     }
     let mend = served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion
     do {
-      // It may show its objects to older programs, too.
+      // A daemon with a newer model may still serve older programs.
       let client = try await Deadline.run(
         milliseconds: Self.patienceMilliseconds, late: { Silence() },
         { try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor")) })
@@ -159,7 +160,7 @@ struct Doctor: AsyncParsableCommand {
     }
   }
 
-  // MARK: - Telling
+  // MARK: - Output
 
   @MainActor
   private func show(_ findings: [Finding]) {
@@ -179,14 +180,14 @@ struct Doctor: AsyncParsableCommand {
   }
 }
 
-/// What was looked at, and what was found.
+/// The result of one check.
 struct Finding {
   enum State: String { case fine, warning, problem }
 
   let check: String
   let state: State
   let message: String
-  /// What to do about it, in one sentence.
+  /// The advice, in one sentence.
   var mend: String?
 
   init(_ check: String, _ state: State, _ message: String, mend: String? = nil) {

@@ -3,7 +3,7 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// The address that commands use, and who says so.
+/// The address that commands use, and where it was specified.
 struct ServerAddressChoice {
   let address: ServerAddress
   let origin: String
@@ -15,14 +15,14 @@ struct ServerAddressChoice {
     } else if let address = try environment.server {
       (self.address, origin) = (address, "from STICKIES_SERVER")
     } else {
-      // A daemon that was killed may have left a socket at an earlier place.
+      // A daemon that was killed may have left a socket at a place that comes earlier in the list.
       let places = environment.daemonPlaces.map(\.address)
       let answering = places.first { Probe.connect(to: $0) == nil }
       (address, origin) = (answering ?? environment.defaultSocket, "the default")
     }
   }
 
-  /// The daemon's files are this machine's.
+  /// Whether the daemon runs on this machine, so that its files can be checked.
   var isHere: Bool { Self.isHere(address) }
 
   private static func isHere(_ address: ServerAddress) -> Bool {
@@ -32,11 +32,11 @@ struct ServerAddressChoice {
     }
   }
 
-  /// What it means that nobody took the connection.
+  /// Explains why the connection was refused.
   func nobody(_ code: Int32) async -> Finding {
     let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory)
     let elsewhere = others(running)
-    // A daemon that runs must end before another one can serve its store.
+    // A running daemon must end before another one can serve its store.
     if elsewhere == nil, isHere, let running {
       let (message, mend) = running.explanation(address)
       return Finding("daemon", .problem, message, mend: mend)
@@ -44,7 +44,7 @@ struct ServerAddressChoice {
     let start =
       elsewhere.map { "a socket answers at \($0): use it by --server \($0)" }
       ?? "start a daemon: \(Self.command(address))"
-    // The code of a name that nobody knows is none of the system's.
+    // The code for an unknown host is not one of the system's.
     let reason = code == Probe.unknownHost ? "there is no host of that name" : String(cString: strerror(code))
     guard case .unix(let path) = address else {
       if !isHere, elsewhere == nil {
@@ -78,19 +78,19 @@ struct ServerAddressChoice {
     return Finding("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
   }
 
-  /// Another of the usual addresses, or of those of a daemon that runs, where somebody listens.
+  /// Another default address, or one of a running daemon, at which a socket accepts connections.
   private func others(_ running: DaemonProcess?) -> ServerAddress? {
     let usual = ProcessEnvironment.current.daemonPlaces.map(\.address) + (running?.addresses ?? [])
     return usual.first { $0 != address && Probe.connect(to: $0) == nil }
   }
 
-  /// The command that makes a daemon listen at an address; at the usual ones it does so without an option.
+  /// The command that starts a daemon at an address; default addresses need no option.
   private static func command(_ address: ServerAddress) -> String {
     let isUsual = ProcessEnvironment.current.socketPlaces.contains { $0.address == address }
     return isUsual ? "stickiesd" : "stickiesd --listen \(address)"
   }
 
-  /// The sentence of a command that found no daemon.
+  /// The message of a command that found no daemon.
   static func sentence(_ address: ServerAddress) -> String {
     let nobody = "no stickiesd answers at \(address)"
     if case .tcp(let host, _) = address, Probe.connect(to: address) == Probe.unknownHost {
@@ -107,19 +107,21 @@ struct ServerAddressChoice {
   }
 }
 
-/// A plain connection, to learn what is wrong with it or who is there.
+/// A plain connection that finds out why an address fails, or which program listens there.
 enum Probe {
-  /// Stands for a name that no host has.
+  /// The code for an unknown host name.
   static let unknownHost = ENXIO
 
-  /// - Returns: the error's number; nil when somebody took the connection.
+  /// Connects and closes.
+  /// - Returns: the error's number; nil if the connection was accepted.
   static func connect(to address: ServerAddress) -> Int32? {
     let (descriptor, code) = open(address)
     if descriptor >= 0 { close(descriptor) }
     return code
   }
 
-  /// Who listens, by what it says first or to a request of the web; nil when it says nothing known.
+  /// The kind of program that listens; nil if it sends nothing. Derived from its greeting or its answer to an HTTP
+  /// request.
   static func greeting(of address: ServerAddress) -> String? {
     let (descriptor, code) = open(address)
     guard code == nil else { return nil }

@@ -3,17 +3,17 @@ import Glibc
 import GraphModel
 import StickiesKit
 
-/// The disk that the data lie on.
+/// Checks the disk with the data.
 enum Disk {
-  /// Less than this, and commits may be refused soon.
+  /// With less free space than this, commits may soon be refused.
   static let lowBytes: UInt64 = 64 << 20
-  /// Less than this, and nothing can be written.
+  /// With less free space than this, nothing can be written.
   static let fullBytes: UInt64 = 1 << 20
 
   static func finding(_ folder: String) -> Finding {
     var space = statvfs()
     var path = folder
-    // Before the first start the folder is not there.
+    // Before the first start the folder does not exist; its nearest existing parent is checked.
     while statvfs(path, &space) != 0 {
       guard errno == ENOENT, path.count > 1, let slash = path.lastIndex(of: "/") else {
         return Finding("disk", .warning, "\(folder) can't be looked at: \(String(cString: strerror(errno)))")
@@ -36,11 +36,11 @@ enum Disk {
   }
 }
 
-/// The daemon's clock beside this one.
+/// Compares the daemon's clock with this machine's.
 enum Clock {
   private static let toleratedSeconds: Int64 = 60
 
-  /// - Parameter newest: when the newest commit was made; it can't be later than now unless the clocks differ.
+  /// - Parameter newest: the time of the newest commit; if it is in the future, the clocks differ.
   static func finding(newest: Timestamp?) -> Finding {
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
     let ahead = ((newest ?? 0) - now) / Dates.microsecondsPerSecond
@@ -51,7 +51,7 @@ enum Clock {
   }
 }
 
-/// What the terminal can show.
+/// Checks the capabilities of the terminal.
 enum TerminalCheck {
   static func findings(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> [Finding] {
     func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }

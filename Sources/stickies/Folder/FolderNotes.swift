@@ -1,15 +1,15 @@
 import GraphModel
 import StickiesKit
 
-/// Notes between the server's form and that of files.
+/// Converts notes between the server's form and that of files.
 @MainActor
 struct FolderNotes {
   let shell: Shell
   private let tagNames: [ObjectID: String]
-  /// By the bytes of their names: canonically equivalent names are two tags.
+  /// Keyed by bytes: canonically equivalent names are different tags.
   private let tagIDs: [ByteKey: ObjectID]
 
-  /// Reads the tags: notes have them by id, files by name.
+  /// Reads the tags: notes refer to them by id, files by name.
   init(_ shell: Shell) async throws {
     self.shell = shell
     let name = shell.property("Tag", "name")
@@ -27,7 +27,7 @@ struct FolderNotes {
       .map(snapshot)
   }
 
-  /// Those of `ids` that are there.
+  /// The notes with these ids, as far as they exist.
   func notes(_ ids: [UniqueID]) async throws -> [NoteSnapshot] {
     var found = [NoteSnapshot]()
     for start in stride(from: 0, to: ids.count, by: 1_000) {
@@ -74,11 +74,11 @@ struct FolderNotes {
 
   // MARK: Writing
 
-  /// The changes of one transaction, and what it needs to number them.
+  /// The changes of one transaction, and the state for numbering its temporary ids.
   struct Draft {
     var changes = [Change]()
     private var last: UInt64 = 0
-    /// Tags that the transaction makes, by name.
+    /// Tags that the transaction inserts, by name.
     fileprivate var tags = [ByteKey: ObjectID]()
 
     fileprivate mutating func temporary(_ entity: Entity) -> ObjectID {
@@ -107,7 +107,8 @@ struct FolderNotes {
     }
   }
 
-  /// The text speaks of what the file was written from, the fields of what they were compared with.
+  /// Appends the changes of an edit. The text change is based on the revision that the file was written at, the other
+  /// fields on the revision that they were compared with.
   func edit(_ edit: FolderChanges.Edit, _ draft: inout Draft) {
     let id = ObjectID(key: edit.theirs.id, entity: shell.entity("Note").number)
     let merge = edit.merge

@@ -2,36 +2,36 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// What a run over a folder did, for the report.
+/// The result of a run over a folder, for the report.
 struct FolderResult {
   var edited = 0
   var added = 0
   var deleted = 0
   var written = NoteFolder.Written()
   var conflicts = [FolderChanges.Conflict]()
-  /// Files whose edits were merged with the note as it is: what happened to it since was pruned.
+  /// Files whose edits were merged with the present note, because its history since was pruned.
   var compared = [String]()
-  /// Files that are gone, of notes that are not.
+  /// Deleted files whose notes still exist.
   var missing = [String]()
   /// Files with edits that an export does not send.
   var unsent = [String]()
   var skipped = [FolderChanges.Skip]()
 }
 
-/// One run over a folder: what its files say goes to the server, and what the server has goes into the files.
+/// One run over a folder: sends the edits of the files and writes the notes into the files.
 @MainActor
 struct FolderRun {
   let shell: Shell
   let folder: NoteFolder
   let progress: Progress
-  /// A transaction has about this many bytes at most; what a folder has more goes with the next.
+  /// Approximate maximum size of a transaction, in bytes; the rest of a folder is sent in further ones.
   private static let maximumTransactionSize = 8 << 20
-  /// So often is what somebody else changed meanwhile compared again.
+  /// Maximum number of comparisons after concurrent changes.
   private static let maximumAttempts = 10
 
   // MARK: - Export
 
-  /// Writes a board's notes. The first time the folder must have no notes of its own.
+  /// Writes a board's notes. On the first export the folder must contain no notes of its own.
   func export(_ board: UniqueID) async throws -> FolderResult {
     var list: FolderList
     if let known = try folder.list() {
@@ -49,7 +49,7 @@ struct FolderRun {
             + "there if that is meant")
       }
       list = FolderList(token: try await shell.client.status().head, board: board)
-      // From here on the folder is known as the board's, wherever the run is cut.
+      // From here on the folder belongs to the board, even if the run is interrupted.
       try folder.write(list)
     }
     let notes = try await FolderNotes(shell)
@@ -58,10 +58,10 @@ struct FolderRun {
     return result
   }
 
-  // MARK: - Both ways
+  // MARK: - Synchronization
 
-  /// Sends what the files say, then writes what is served.
-  /// - Parameter deletes: notes whose files are gone are deleted, if nobody changed them since.
+  /// Sends the edits of the files, then writes the notes.
+  /// - Parameter deletes: whether notes of deleted files are deleted, unless they have changed since.
   func synchronize(deletes: Bool) async throws -> FolderResult {
     guard var list = try folder.list() else {
       throw Refusal(
@@ -88,7 +88,7 @@ struct FolderRun {
         try await send(found.changes.placed(beside: found.notes), leaving, notes, &list, &result)
         result.compared += found.changes.edits.filter { old.contains($0.theirs.id) }.map(\.file)
       } catch let refusal as Refusal where [.conflict, .unique, .pruned].contains(refusal.code) {
-        // Somebody was quicker: nothing was written, and all is compared again.
+        // Another client has committed first: nothing was written, and everything is compared again.
         list.sending = nil
         revived.formUnion(refusal.conflicts.filter { $0.kind == .deleted }.map(\.id.key))
         attempts += 1
@@ -103,7 +103,7 @@ struct FolderRun {
       reason: "its note was changed since the file was written, and is not deleted; export writes the file again")
   }
 
-  /// Commits as many of the changes as one transaction takes.
+  /// Commits as many of the changes as fit into one transaction.
   private func send(
     _ changes: FolderChanges, _ leaving: [FolderChanges.Missing], _ notes: FolderNotes, _ list: inout FolderList,
     _ result: inout FolderResult
@@ -143,7 +143,8 @@ struct FolderRun {
 
   // MARK: - Comparing and writing
 
-  /// `old` are notes whose edits are merged with what is there, for want of history.
+  /// The result of a comparison. `old` are notes whose edits are merged with the present state because their history
+  /// was pruned.
   private typealias Found = (changes: FolderChanges, notes: [NoteSnapshot], old: [UniqueID])
 
   private func compare(
@@ -180,9 +181,9 @@ struct FolderRun {
     try folder.write(list)
   }
 
-  // MARK: - What an earlier run left
+  // MARK: - Interrupted runs
 
-  /// The folder was written from this store, and the store still has that past.
+  /// Checks that the folder was written from this store, and that the store still has that past.
   private func verify(_ list: FolderList) async throws {
     let advice = "export into another folder, and bring your edits over by hand"
     let status = try await shell.client.status()
@@ -195,14 +196,14 @@ struct FolderRun {
     guard revision <= head.revision else {
       throw Refusal(.denied, "the store is at revision \(head.revision) and \(folder.path) at \(revision); \(advice)")
     }
-    // Whether that past is the folder's nobody can tell any more: what differs is compared with what is there.
+    // The commit was pruned, so that the past can't be compared; differences are merged with the present state.
     guard revision > status.oldest else { return }
     let commit = try await shell.client.log(after: revision - 1, through: revision, limit: 1, changes: 0).first
     guard let commit, commit.revision == revision, commit.fingerprint != list.token.fingerprint else { return }
     throw Refusal(.denied, "the store was restored and went another way than \(folder.path); \(advice)")
   }
 
-  /// Finds out what became of a commit whose run was cut.
+  /// Resolves a commit whose outcome an interrupted run did not learn.
   private func settle(_ list: inout FolderList) async throws {
     guard let sending = list.sending else { return }
     let status = try await shell.client.status()

@@ -2,12 +2,12 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// Who deleted an object, and when.
+/// The delete of an object: author, time and revision.
 struct Deletion {
   let author: String
   let time: Timestamp
   let revision: Revision
-  /// The commit that brought it back since.
+  /// The later commit that restored the object.
   var revival: CommitEntry?
 
   var words: String {
@@ -17,14 +17,14 @@ struct Deletion {
 }
 
 extension Shell {
-  /// Of a refusal that names more, the others are told without their times.
+  /// Maximum number of objects in a refusal whose deletes are looked up.
   static let deletionsLookedUp = 20
 
-  /// The newest delete of an object, and the object as it was; nil where history does not know.
+  /// The newest delete of an object, with its last image; nil if history does not have it.
   func deletion(of id: ObjectID) async -> (Deletion, ObjectImage?)? {
     var request = LogRequest(limit: 1, filter: HistoryFilter(object: id.description))
     var revival: CommitEntry?
-    // What has happened to it since it came back is passed over.
+    // Skips changes after a restore.
     for _ in 0..<Self.changesLookedThrough {
       guard let commit = (try? await client.log(request))?.first, let change = commit.changes.first else { return nil }
       if change.kind == .removed {
@@ -41,10 +41,10 @@ extension Shell {
 
   private static let changesLookedThrough = 100
 
-  /// Why an object that a person names is not there: it was deleted. Nil where nothing says so.
+  /// The refusal for an object that was deleted; nil if history does not say so.
   /// - Parameters:
   ///   - prefix: the beginning of its id.
-  ///   - entity: what it would have to be.
+  ///   - entity: the expected entity.
   func refusalOfDeleted(_ prefix: String, of entity: Entity?) async -> Refusal? {
     let request = LogRequest(limit: 1, filter: HistoryFilter(object: prefix))
     guard let commit = (try? await client.log(request))?.first, let change = commit.changes.first,

@@ -2,11 +2,12 @@ import GraphClient
 import GraphModel
 import StickiesKit
 
-/// A JSON array on one line, printed as it comes; of a page an object that has the array and the next page's cursor.
+/// A JSON array on one line, printed incrementally. A page is an object with the array and the cursor of the next
+/// page.
 @MainActor
 struct PageOutput {
   let output: Output
-  /// The array's name; nil for the array alone.
+  /// The array's name; nil to print the array alone.
   let name: String?
   private(set) var isEmpty = true
 
@@ -23,7 +24,8 @@ struct PageOutput {
     isEmpty = false
   }
 
-  /// - Parameter next: where the next page begins. A person is told how to go on.
+  /// Ends the array, or shows the cursor to the user.
+  /// - Parameter next: the cursor of the next page; nil for the last one.
   func end(_ next: FetchCursor?) {
     let cursor = next.map { Base64.text($0.bytes) }
     guard output.json else {

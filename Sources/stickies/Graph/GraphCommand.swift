@@ -1,8 +1,8 @@
 import ArgumentParser
 import GraphModel
 
-/// `stickies graph`: commands for any entity of whatever a daemon serves. They need no schema file: the daemon is asked
-/// for its model.
+/// `stickies graph`: commands for any entity of any model. They need no schema file, because they request the model
+/// from the daemon.
 struct GraphCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "graph", abstract: "Read and change objects of any model that a daemon serves.",
@@ -17,15 +17,15 @@ struct GraphCommand: AsyncParsableCommand {
       stickies.Follow.self, ExportGraph.self, ImportGraph.self,
     ])
 
-  /// How a command that is one of `stickies` and of `stickies graph` is called here: as it was written.
+  /// The name of a command of both `stickies` and `stickies graph`, as it was typed.
   static func path(_ command: String) -> String {
     let first = CommandLine.arguments.dropFirst().first { $0 != "help" }
     return "stickies \(first == configuration.commandName ? "graph " : "")\(command)"
   }
 }
 
-/// Merge policies by the names that docs/protocol.md has, in this language's spelling: the library tells a default by what
-/// it is in memory, which of the policies themselves is a number.
+/// Merge policies under the names of docs/protocol.md, with this language's spelling. A type of its own, because the
+/// library prints a default value by its description, which of a `MergePolicy` is a number.
 enum PolicyName: String, CaseIterable, ExpressibleByArgument {
   case error, storeTrump, objectTrump, overwrite, rollback
 

@@ -15,7 +15,8 @@ extension GraphCommand {
         """,
       discussion: "All in one commit, all or none; more than \(Self.objectsInOneCommit) by --where in several.")
 
-    /// Deny is judged on what goes together, so that as much as possible goes in one transaction.
+    /// Maximum number of objects per commit. It is large because the deny rule is evaluated per transaction, so that
+    /// related objects should be deleted together.
     static let objectsInOneCommit = 100_000
 
     @OptionGroup var options: Options
@@ -80,7 +81,7 @@ extension GraphCommand {
       if others.count > 10 { shell.output.print("  … and \(others.count - 10) more") }
     }
 
-    /// What a commit deleted that nobody had named.
+    /// The objects that a commit deleted by cascade.
     private static func cascade(_ commit: CommitEntry, besides ids: [ObjectID]) -> [Delta.Change] {
       let named = Set(ids)
       return commit.changes.filter { $0.kind == .removed && !named.contains($0.id) }
@@ -118,7 +119,7 @@ extension GraphCommand {
             others[change.id.entity, default: 0] += 1
           }
         } catch {
-          // The commit stands; the log has no room for it.
+          // The commit succeeded, but it is too large for the log.
           isCounted = false
         }
       }
@@ -140,14 +141,14 @@ extension GraphCommand {
 }
 
 extension Saved {
-  /// What a delete has left as it is, since somebody had changed it.
+  /// The objects that were not deleted because another client had changed them.
   fileprivate var kept: Set<ObjectID> {
     Set(committed.conflicts.filter { $0.kind == .changed && !$0.mineWon }.map(\.id))
   }
 }
 
 extension Shell {
-  /// Says which of a commit's deletes met what others have changed since it was read; the commit stands.
+  /// Reports conflicts between a commit's deletes and changes made since the objects were read. The commit succeeded.
   fileprivate func tellKept(_ saved: Saved) {
     for conflict in saved.committed.conflicts where conflict.kind == .changed {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)

@@ -26,8 +26,7 @@ extension GraphCommand {
   }
 }
 
-/// A model for people, and for programs that have no reader for model files. Members have the names that the model file
-/// gives them.
+/// Describes a model to users, and to programs that can't read model files. Members have the model file's names.
 struct ModelDescription {
   let model: Model
 
@@ -35,7 +34,7 @@ struct ModelDescription {
 
   private func names(_ constraint: [PropertyNumber]) -> [String] { constraint.compactMap { model.property($0)?.name } }
 
-  // MARK: - For a program
+  // MARK: - JSON
 
   var json: JSON {
     .object([
@@ -123,7 +122,7 @@ struct ModelDescription {
     return .object(members)
   }
 
-  // MARK: - For a person
+  // MARK: - Text
 
   var text: String {
     var table = TextTable(["ENTITY", "PARENT", "ABSTRACT", "DOCUMENTATION"])

@@ -22,7 +22,7 @@ extension GraphCommand {
 
     @MainActor
     func run() async throws {
-      // As import reads it.
+      // The same as in import.
       let file = self.file == "-" ? nil : self.file
       try await options.withGraph { shell in
         let progress = Progress(isShown: isatty(2) == 1 && !shell.output.json && file != nil)
@@ -112,7 +112,8 @@ extension GraphCommand {
 }
 
 extension Refusal {
-  /// Who has the key that a line was to get is a line as well; each such conflict belongs to a violation, in their order.
+  /// Replaces the holder of a taken unique key by its line, if it is a line of the file, too. Each such conflict
+  /// belongs to a violation, in order.
   fileprivate func namingLines(_ lines: [ObjectID: Int], _ model: Model) -> Refusal {
     var named = self
     let clashes = violations.indices.filter { violations[$0].commonRule == .unique && violations[$0].property != 0 }
@@ -121,7 +122,7 @@ extension Refusal {
       let violation = violations[place]
       let keys = ([violation.property] + violation.others.map(\.property)).compactMap { model.property($0)?.name }
       let message = "line \(line) has the same \(keys.joined(separator: " and "))"
-      // What is said of all begins with the first.
+      // The refusal's message begins with the first violation.
       if place == 0 { named.message = named.message.replacing(violation.message, with: message) }
       named.violations[place].message = message
     }
@@ -129,12 +130,12 @@ extension Refusal {
   }
 }
 
-/// Where an export goes: standard output, or a file that has its name only when it is whole.
+/// The destination of an export: standard output or a file. The file gets its name only when it is complete.
 private final class ExportTarget {
   private let name: String?
-  /// The file that the name means; of a link what it leads to.
+  /// The file with symbolic links resolved.
   private let file: String
-  /// The file meanwhile; nil for standard output.
+  /// The temporary file; nil for standard output.
   let draft: String?
   private var descriptor: Int32 = 1
 
@@ -158,7 +159,7 @@ private final class ExportTarget {
 
   private static func file(_ name: String, replaces: Bool) throws -> String {
     if name.isEmpty { throw Refusal(.malformed, "the file has no name; without one the lines go to standard output") }
-    // A database's files are none of its names' alone: a log that is not its own is read as its own.
+    // SQLite would read a file of such a name as the log of the database beside it.
     for suffix in ["-wal", "-shm", "-journal"] where name.hasSuffix(suffix) {
       guard isDatabase(String(name.dropLast(suffix.count))) else { continue }
       throw Refusal(.notAllowed, "\(name) belongs to the SQLite database beside it: it stays as it is")
@@ -218,14 +219,14 @@ private final class ExportTarget {
     guard fsync(descriptor) == 0, rename(draft, file) == 0 else { throw failure() }
     close(descriptor)
     descriptor = -1
-    // The name is on the disk, too, before anybody relies on it.
+    // Makes the rename durable.
     let folder = open(URL(filePath: file).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
     fsync(folder)
     close(folder)
   }
 
-  /// Of an export that was not finished nothing stays.
+  /// Removes an unfinished export.
   func discard() {
     guard let draft, descriptor >= 0 else { return }
     close(descriptor)
@@ -233,14 +234,14 @@ private final class ExportTarget {
   }
 }
 
-/// The lines of an export, read to the end and held to it: what comes out behind the last line has been proven whole.
+/// Reads the lines of an export and verifies them. When it returns nil after the last line, the file is complete.
 @MainActor
 private final class GraphLinesOfFile {
   private let reader: LineReader
   private var file: GraphFile
   private let promised: Int64
   private var lines: ArraySlice<InputLine>
-  /// Blank lines are passed over: from this row on lines lie so many behind.
+  /// Offsets between row and line numbers, each from a row on, because blank lines are skipped.
   private var shifts = [(row: Int, shift: Int)]()
   private var isAtEnd = false
 
@@ -278,7 +279,8 @@ private final class GraphLinesOfFile {
     return object
   }
 
-  /// The object of a line. Of one with a mistake everything is told, and of the lines behind it, as far as anybody reads that.
+  /// The object of a line. If the line has a mistake, collects its other mistakes and those of the following lines,
+  /// up to a limit.
   private func object(_ line: InputLine) async throws -> ObjectImage? {
     var mistakes = [LinePlanner.Mistake]()
     func read(_ line: InputLine) -> ObjectImage? {
@@ -295,7 +297,7 @@ private final class GraphLinesOfFile {
     let object = read(line)
     if mistakes.isEmpty { return object }
     while !lines.isEmpty, mistakes.count < Batch.maximumViolations {
-      // The last line counts those before it, of which some have not counted.
+      // The last line is not read: its count would be wrong, because lines with mistakes were not counted.
       for line in lines where !GraphFile.isEnd(line) { _ = read(line) }
       lines = try await reader.lines(atMost: Self.linesAtOnce)[...]
     }

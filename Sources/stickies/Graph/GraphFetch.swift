@@ -68,7 +68,7 @@ extension GraphCommand {
 
     private static let pagesOfRows = "groups and distinct rows take no --after: page them by --limit and --offset"
 
-    /// Of a request of the model's, no more than that asks for: options narrow it.
+    /// The limit of the fetch: options can only narrow a fetch request of the model.
     private func limit(within asked: FetchRequest?) -> Int? {
       guard let most = asked?.limit else { return limit.number }
       let left = most - min(most, offset)
@@ -93,7 +93,7 @@ extension GraphCommand {
         var fetch = shell.client.wireFetch(
           entity, predicate, [], limit(within: asked), offset, try cursor(), at: shell.revision)
         let rows = try rows(of: entity, sort, in: shell.model)
-        // Aggregates without a group make one row of all.
+        // Aggregates without a group make a single row.
         if after != nil, rows?.isGrouped == true { throw Refusal(.malformed, Self.pagesOfRows) }
         if rows?.standForObjects ?? true { _ = try shell.order(sort, of: entity) }
         fetch.sort = sort
@@ -129,7 +129,7 @@ extension GraphCommand {
       }
     }
 
-    /// The daemon counts objects; groups and distinct rows are counted as they come.
+    /// Counts rows as they arrive: the daemon counts objects, but not groups or distinct rows.
     @MainActor
     private static func number(of rows: RowStream) async throws -> Int {
       var number = 0
@@ -137,10 +137,10 @@ extension GraphCommand {
       return number
     }
 
-    /// Groups alone are counted.
+    /// Groups without properties are counted.
     private var columnText: String { properties ?? "\(groupBy ?? ""), @count" }
 
-    /// Nil for the first page.
+    /// The cursor; nil for the first page.
     private func cursor() throws -> FetchCursor? {
       guard let after, !after.isEmpty else { return nil }
       guard let bytes = Base64.bytes(after) else {
@@ -149,7 +149,7 @@ extension GraphCommand {
       return try FetchCursor(bytes: bytes)
     }
 
-    /// What is to be calculated; nil where whole objects are printed, as they are when only their own properties are named.
+    /// The request for rows; nil if objects are printed, as for a list of plain properties.
     private func rows(of entity: Entity, _ sort: String, in model: Model) throws -> RowRequest? {
       let known = entity.family.compactMap { model.entity($0) }.flatMap(\.properties).map(\.name)
       func isName(_ item: Substring) -> Bool {
@@ -166,13 +166,13 @@ extension GraphCommand {
   }
 }
 
-/// What is printed of each object, by name: subentities have properties that their parent has not.
+/// The printed properties of each object, by name. Subentities have properties that their parent does not have.
 struct Columns {
-  /// Nil when nobody chose.
+  /// The properties of the option; nil without it.
   let chosen: [String]?
-  /// For a table.
+  /// The columns of a table.
   let names: [String]
-  /// Several kinds of objects may come.
+  /// Whether objects of several entities can be in the result.
   let hasKinds: Bool
   private let model: Model
 
@@ -182,7 +182,7 @@ struct Columns {
     hasKinds = family.count { !$0.isAbstract } > 1
     guard let list else {
       chosen = nil
-      // As many as fit beside the id: the first that fit into one cell.
+      // As many as fit beside the id, of the types that fit into a cell.
       let room = TextTable.terminalWidth
       let most = room == .max ? 6 : max(2, min(6, (room - 12) / 16))
       let simple = entity.attributes.filter { $0.slot != nil && ![.data, .json].contains($0.attribute?.kind) }
@@ -206,18 +206,18 @@ struct Columns {
     names = chosen.filter { !["id", "entity", "revision"].contains($0) }
   }
 
-  /// The chosen to-manys of the entity that are stored at their other end.
+  /// The chosen to-many relationships of the entity that are stored at their other end.
   func unstored(of entity: Entity) -> [Property] {
     (chosen ?? []).compactMap { entity.property(named: $0) }.filter { $0.slot == nil }
   }
 }
 
-/// To-many relationships that are part of no image, by property and owner.
+/// To-many relationships that are not part of an image, by property and owner.
 typealias Members = [PropertyNumber: [ObjectID: [ObjectID]]]
 
 extension ObjectJSON {
-  /// An object with some of its properties, and with to-manys that are stored elsewhere.
-  /// - Parameter only: nil for all that is stored and whatever `members` has.
+  /// An object with some of its properties, including to-many relationships stored at their other end.
+  /// - Parameter only: the property names; nil for all that are stored or in `members`.
   static func object(_ image: ObjectImage, _ model: Model, only names: [String]?, members: Members) -> JSON {
     guard names != nil || !members.isEmpty else { return object(image, model) }
     guard let entity = model.entity(image.id.entity) else { return .null }

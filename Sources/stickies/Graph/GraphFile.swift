@@ -1,13 +1,14 @@
 import GraphModel
 
-/// A whole graph as JSON Lines, of any model: a head, a line for each object, an end with a checksum over those lines.
+/// A complete graph as JSON Lines, for any model. It has a head, a line for each object, and an end with a checksum
+/// over those lines.
 ///
-/// The same graph makes the same lines, whichever store holds it: objects come by the number of their entity and by id,
-/// members in the order of the model, without those that are null and without revisions. So two exports can be compared, and
-/// one that was imported and exported again differs in the head's revision only.
+/// The same graph makes the same lines, whichever store holds it: objects are sorted by the number of their entity
+/// and by id, members are in the order of the model, without nulls and revisions. Two exports can therefore be
+/// compared, and after an import another export differs only in the head's revision.
 struct GraphFile {
   let model: Model
-  /// How many objects have gone through, and a checksum of their lines.
+  /// The number of objects processed so far, and the checksum of their lines.
   private(set) var count = 0
   private(set) var sum = Checksum.seed
 
@@ -15,7 +16,7 @@ struct GraphFile {
 
   init(model: Model) { self.model = model }
 
-  // MARK: - Out
+  // MARK: - Writing
 
   func head(revision: Revision, objects: Int) -> String {
     JSON.object([
@@ -34,7 +35,7 @@ struct GraphFile {
       let value = image[property]
       if case .objects(let ids) = value, ids.isEmpty { continue }
       let json = value.json(kind: property.attribute?.kind)
-      // What can't come back is no export.
+      // Refuses values that an import could not restore.
       guard Self.value(json, property) == value else {
         throw Refusal(
           .invalid, "\(property.name) of \(entity.name) \(image.id) can't be written as JSON and read again")
@@ -60,9 +61,9 @@ struct GraphFile {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  // MARK: - In
+  // MARK: - Reading
 
-  /// - Returns: how many objects the head promises.
+  /// - Returns: the number of objects that the head states.
   func readHead(_ line: InputLine) throws(BadInput) -> Int64 {
     let json = try Self.json(line)
     guard let name = json["$graph"]?.stringValue else {
@@ -83,11 +84,11 @@ struct GraphFile {
     return objects
   }
 
-  /// Whether it is the last line, sound or not.
+  /// Whether a line is the end, valid or not.
   static func isEnd(_ line: InputLine) -> Bool { (try? json(line))?["$end"] != nil }
 
-  /// The object of a line; nil for the end, which is checked.
-  /// - Parameter mistakes: what is wrong with its members, all of it.
+  /// The object of a line; nil for the end, which is verified.
+  /// - Parameter mistakes: receives all mistakes in its members.
   mutating func read(
     _ line: InputLine, of promised: Int64, _ mistakes: inout [BadInput]
   ) throws(BadInput) -> ObjectImage? {
@@ -97,7 +98,7 @@ struct GraphFile {
         throw BadInput(
           "the file has \(count) objects, and says that it has \(promised): lines are missing, or too many")
       }
-      // Who changes a graph by hand leaves it away; what is in the file is judged by its own rules in either case.
+      // The checksum may be removed after a deliberate edit of the file; the contents are validated in either case.
       if let checksum = json["checksum"], checksum.stringValue != Self.text(of: sum) {
         throw BadInput(
           "the checksum is another one: a line has changed since the export; if that was on purpose, take \"checksum\" out of "
@@ -133,7 +134,7 @@ struct GraphFile {
     return image
   }
 
-  /// In the words of whoever inserts it; only here an object is named by its whole id.
+  /// The message of an insert for the same value; relationships need complete ids here.
   private static func unfit(_ json: JSON, _ property: Property, _ entity: Entity) -> BadInput {
     if property.attribute != nil {
       do throws(BadInput) {
@@ -154,7 +155,7 @@ struct GraphFile {
     }
   }
 
-  /// Members that are null are left out, so a document that says `null` is one.
+  /// Null values have no member, so `null` in a JSON attribute is the document null.
   private static func value(_ json: JSON, _ property: Property) -> Value? {
     func id(_ json: JSON) -> ObjectID? {
       json.stringValue.flatMap { UniqueID($0) }.map {

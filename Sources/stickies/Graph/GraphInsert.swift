@@ -65,10 +65,10 @@ extension GraphCommand {
   }
 }
 
-/// Lines with mistakes: nothing of their batch is committed.
+/// Lines with mistakes; nothing of their batch is committed.
 struct BadLines: ReportedError {
   let mistakes: [LinePlanner.Mistake]
-  /// What is committed already.
+  /// A clause about what is already committed.
   let done: String
 
   var report: Failure.Report {
@@ -83,7 +83,7 @@ struct BadLines: ReportedError {
   }
 }
 
-/// Inserts from standard input: one batch in memory, the next is read when it is on the daemon's disk.
+/// Inserts lines from standard input. One batch is in memory; the next one is read when the daemon has committed it.
 @MainActor
 private struct LineInsertion {
   private let shell: Shell
@@ -139,7 +139,7 @@ private struct LineInsertion {
     }
     progress.end()
     let commits = Output.count(commits, "commit")
-    // Nobody is told which of the objects were there: ids do not show it.
+    // Which of the objects existed already is unknown: ids do not show it.
     shell.output.say(
       policy == .error
         ? "inserted \(Output.count(inserted, "object")) in \(commits)"
@@ -158,7 +158,7 @@ private struct LineInsertion {
     }
   }
 
-  /// One line of JSON for each that was read.
+  /// Prints one line of JSON for each line that was read.
   private func tell(_ saved: Saved, _ plan: LinePlanner.Batch) {
     let ids = Dictionary(
       saved.committed.identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })

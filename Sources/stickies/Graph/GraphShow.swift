@@ -46,10 +46,10 @@ private struct WholeObject {
   let image: ObjectImage
   let entity: Entity
   private(set) var members = Members()
-  /// Why there are relationships that the daemon can't tell; nil where it told all.
+  /// Why some relationships could not be read; nil if all were read.
   private(set) var untold: String?
 
-  /// So many of a relationship's objects are named to a person.
+  /// Maximum number of a relationship's objects that are listed in text output.
   private static let named = 10
 
   init(_ image: ObjectImage, _ shell: Shell) async throws {
@@ -62,7 +62,8 @@ private struct WholeObject {
       do {
         members[property.number] = try await shell.members(of: property, owners: [image.id])
       } catch let refusal as Refusal where refusal.code == .limit && shell.revision != nil {
-        // Of long ago an object can be told, and what it refers to; who referred to it is searched for.
+        // An old state of an object and its references can be read, but a search for the objects that referred to it
+        // may exceed the limit.
         untold = refusal.message
       }
     }
@@ -74,7 +75,7 @@ private struct WholeObject {
 
   func text(_ shell: Shell) async throws -> String {
     var lines = [shell.output.dim("\(entity.name) \(image.id), revision \(image.revision)")]
-    // A transient attribute is a context's own: the daemon has none to show, as in JSON.
+    // Transient attributes exist only in a context, so the daemon has no value, as in JSON.
     for property in entity.attributes where property.slot != nil {
       let value = image[property]
       let text = value.isNull ? "null" : whole(value, property)
@@ -105,13 +106,13 @@ private struct WholeObject {
     return lines.joined(separator: "\n")
   }
 
-  /// All lines of a text, the ones after the first indented.
+  /// All lines of a text, indented after the first.
   private func whole(_ value: Value, _ property: Property) -> String {
     guard case .string(let text) = value, property.attribute?.kind != .json else {
       return ValueText.cell(value, property)
     }
     var lines = String.UnicodeScalarView()
-    // Scalars: `\r\n` is one character.
+    // Iterates over scalars, because `\r\n` is one character.
     for scalar in TextTable.whole(text).unicodeScalars {
       lines.append(scalar)
       if scalar == "\n" { lines.append(contentsOf: "  ".unicodeScalars) }

@@ -119,9 +119,9 @@ extension GraphCommand {
       shell.output.show(stored, else: shell.reference(stored))
     }
 
-    /// The object as whoever asks has read it: what differs of a text is sent, so that what others wrote since stays. Nil
-    /// where that state can't be told.
-    /// - Throws: a refusal `pruned` where it was told once: what others wrote would go unseen.
+    /// The object as the user read it. Only the difference of a text is sent, so that later edits of others are kept.
+    /// Nil if that state can't be read.
+    /// - Throws: a refusal `pruned` if a text is set and its state was pruned: edits of others would be overwritten.
     @MainActor
     private func whatWasRead(
       _ image: ObjectImage, _ entity: Entity, _ shell: Shell, forText text: Property?
@@ -167,7 +167,7 @@ extension GraphCommand {
         }
         try await commit()
       } catch let refusal as Refusal where !revisions.isEmpty {
-        // What was read or written next: what is committed stays.
+        // Reading or writing failed afterwards; earlier commits remain.
         var explained = await shell.explained(refusal)
         explained.done =
           "\(Output.count(updated, "object")) before \(updated == 1 ? "is" : "are") updated, in commits of their own"
@@ -188,26 +188,26 @@ extension GraphCommand {
       )
     }
 
-    /// How many of them are not what they were: some had the values already, were deleted since they were read, or are left
-    /// as they are by the policy.
+    /// The number of objects that a commit changed. Others had the values already, were deleted since they were read,
+    /// or were not changed because of the policy.
     private static func changed(_ changes: [Change], _ saved: Saved) -> Int {
       guard !saved.isComplete else {
         let stored = Set(saved.objects.map(\.id))
         return changes.count { stored.contains($0.id) }
       }
-      // A conflict may also name what is at the other end of a relationship.
+      // A conflict may also name the object at the other end of a relationship.
       let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
       return changes.count { !lost.contains($0.id) }
     }
   }
 }
 
-/// What an update wants, with all ids looked up: the same for each of many objects.
+/// The changes of an update with all ids resolved, the same for each of many objects.
 @MainActor
 private struct Wishes {
   private let inputs: [PropertyInput]
   private var ids = [ObjectName: ObjectID]()
-  /// To-manys that gain and lose members.
+  /// Added and removed members of to-many relationships.
   private var members = [Edit]()
 
   init(_ command: GraphCommand.Update, _ entity: Entity, _ shell: Shell) async throws {
@@ -237,7 +237,7 @@ private struct Wishes {
     for word in command.place { members.append(try await placing(word, entity, shell)) }
   }
 
-  /// `tasks=ID,ID:first`, `…:last`, or `…:ID` for right behind that one.
+  /// Parses `tasks=ID,ID:first`, `…:last`, or `…:ID` for the place after that object.
   private func placing(_ word: String, _ entity: Entity, _ shell: Shell) async throws -> Edit {
     let property = try Self.toMany(word, entity, shell)
     guard property.relationship?.isOrdered == true else {
@@ -257,7 +257,7 @@ private struct Wishes {
     }
     switch parts[1] {
     case "first": return Edit(property.number, .place(objects, after: nil))
-    // Behind one of themselves is the end.
+    // Placing the objects after one of themselves moves them to the end.
     case "last": return Edit(property.number, .place(objects, after: objects.first))
     default:
       let anchor = try await shell.id(.text(String(parts[1])), for: property)
@@ -268,7 +268,7 @@ private struct Wishes {
     }
   }
 
-  /// A text that is set.
+  /// The text attribute that is set; nil if there is none.
   var setText: Property? { inputs.first { $0.property.attribute?.kind == .text }?.property }
 
   private static func toMany(_ word: String, _ entity: Entity, _ shell: Shell) throws -> Property {
@@ -286,7 +286,9 @@ private struct Wishes {
     }
   }
 
-  /// - Parameter now: the object as it is: a text that it has already is not written once more beside itself.
+  /// The edits for an object.
+  /// - Parameter now: the present object; a text that it already has is omitted, because merging would insert it
+  ///   twice.
   func edits(of image: ObjectImage?, now: ObjectImage? = nil) throws -> [Edit] {
     let wanted = inputs.filter { input in
       guard let now, case .value(let value) = input.content, input.property.attribute?.kind == .text else {

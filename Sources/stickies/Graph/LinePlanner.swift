@@ -1,12 +1,12 @@
 import GraphModel
 
-/// A line of standard input, without its end.
+/// A line of standard input, without its line break.
 struct InputLine: Sendable {
-  /// From 1.
+  /// The line number, from 1.
   var number: Int
   var bytes: [UInt8]
 
-  /// What stands in its object.
+  /// The members of the line's object.
   func members() throws(BadInput) -> [JSON.Member] {
     let json: JSON
     do {
@@ -19,13 +19,13 @@ struct InputLine: Sendable {
   }
 }
 
-/// Turns lines of JSON into transactions, one batch after the other. A line may name the objects of its own batch by
-/// their labels, whichever comes first, and those of earlier batches; labels are all that is kept of those.
+/// Turns lines of JSON into transactions, batch by batch. A line can refer by label to objects of its own batch, in
+/// any order, and to those of earlier batches, of which only the labels are kept.
 struct LinePlanner {
-  /// One batch, ready to be committed when it has no mistake.
+  /// One batch, which can be committed if it has no mistake.
   struct Batch {
     var changes = [Change]()
-    /// Where each change comes from.
+    /// The source line of each change.
     var lines = [Source]()
     var mistakes = [Mistake]()
 
@@ -35,7 +35,7 @@ struct LinePlanner {
     }
   }
 
-  /// What is wrong with a line.
+  /// A mistake in a line.
   struct Mistake {
     var line: Int
     var reason: String
@@ -50,11 +50,11 @@ struct LinePlanner {
   }
 
   private let model: Model
-  /// Of the lines that do not name one.
+  /// The entity of lines that do not name one.
   private let entity: Entity
-  /// What is committed.
+  /// Labels of committed objects.
   private var labels = [ByteKey: ObjectID]()
-  /// Properties by name; there are many lines.
+  /// Properties by name, cached because there are many lines.
   private var properties = [EntityNumber: [ByteKey: Property]]()
 
   init(model: Model, entity: Entity) {
@@ -62,8 +62,7 @@ struct LinePlanner {
     self.entity = entity
   }
 
-  /// Reads a batch. Every line with a mistake is named, and every mistake of a line; where there is one, also what breaks
-  /// the rules.
+  /// Reads a batch. All mistakes of all lines are collected; if there is one, violations of the other lines too.
   mutating func plan(_ lines: [InputLine]) -> Batch {
     var batch = Batch()
     var fresh = [ByteKey: (id: ObjectID, line: Int)]()
@@ -91,7 +90,7 @@ struct LinePlanner {
     return batch
   }
 
-  /// Of lines that can be read and are not sent because of the others.
+  /// Adds the violations of valid lines, which are not sent because of the mistakes.
   private func addViolations(to batch: inout Batch) {
     let unread = Set(batch.mistakes.map(\.line))
     let lines = Dictionary(
@@ -102,7 +101,7 @@ struct LinePlanner {
     }
   }
 
-  /// The batch is on disk: its labels stand for permanent ids from now on.
+  /// Maps the labels of a committed batch to permanent ids.
   mutating func take(_ identities: [Committed.Identity], of batch: Batch) {
     let permanent = Dictionary(identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
     for (change, source) in zip(batch.changes, batch.lines) {
@@ -181,7 +180,7 @@ struct LinePlanner {
 }
 
 extension Model {
-  /// Why nothing is inserted into an abstract entity, and where instead.
+  /// The message that nothing can be inserted into an abstract entity, with its concrete subentities.
   func abstractSentence(_ entity: Entity) -> String {
     let names = entity.family.compactMap { self.entity($0) }.filter { !$0.isAbstract }.map(\.name)
     return "\(entity.name) is abstract: name \(names.joined(separator: " or "))"

@@ -2,8 +2,8 @@ import Dispatch
 import Glibc
 import GraphModel
 
-/// Lines of a stream, a batch at a time. They are read on a thread of their own: whoever writes them may take its time,
-/// and the connection is kept alive meanwhile.
+/// Reads lines of a stream in batches, on a thread of its own. The writer may be slow, and the connection must stay
+/// alive meanwhile.
 @MainActor
 final class LineReader {
   private let queue = DispatchQueue(label: "lines")
@@ -12,7 +12,7 @@ final class LineReader {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// The next lines that are not blank, at most so many and about 4 MiB; none at the end.
+  /// The next non-blank lines, up to a count and about 4 MiB; empty at the end.
   func lines(atMost count: Int) async throws -> [InputLine] {
     let (queue, descriptor, buffer) = (queue, descriptor, buffer)
     let (lines, rest) = await withCheckedContinuation { continuation in
@@ -27,15 +27,15 @@ final class LineReader {
   }
 }
 
-/// What was read and not taken.
+/// Bytes that were read and not yet returned.
 struct LineBuffer: Sendable {
-  /// What one batch may hold; about a quarter of what a frame takes.
+  /// Maximum size of a batch, about a quarter of a frame.
   static let batchSize = 4 << 20
-  /// No object is larger.
+  /// Maximum size of a line; no object is larger.
   static let maximumLineSize = 16 << 20
 
   private var bytes = [UInt8]()
-  /// Where the first line begins that was not taken.
+  /// The start of the first line that was not returned.
   private var start = 0
   private var isAtEnd = false
   private var number = 0

@@ -1,14 +1,14 @@
 import GraphModel
 
-/// What the rules say of lines before the daemon has seen them. Lines with mistakes are never sent, so nobody else would
-/// tell which of the others break a rule too: whoever mends a file wants to hear of all at once.
+/// Validates lines before they are sent. Lines with mistakes are never sent, so the daemon would not report which
+/// other lines violate rules, and the user should get all errors at once.
 ///
-/// Judged is what a line itself says: missing and wrong values, the model's own rules. What hangs on the objects that are
-/// there, unique keys among it, is told when the lines are committed.
+/// Checks only what a line alone determines: missing and wrong values, the model's own rules. Rules that depend on
+/// other objects, such as unique keys, are checked when the lines are committed.
 struct LinesAlone: GraphReader {
   let model: Model
 
-  /// - Returns: what breaks a rule, by the id of its insert.
+  /// - Returns: the violations; each has the id of its insert.
   func violations(of changes: [Change]) -> [Violation] {
     var last: UInt64 = 0
     do {
@@ -26,7 +26,7 @@ struct LinesAlone: GraphReader {
     }
   }
 
-  // Whoever is referred to is taken to be there.
+  // Referenced objects are assumed to exist.
 
   func image(of id: ObjectID) -> ObjectImage? { nil }
   func entity(of id: ObjectID) -> EntityNumber? { id.entity }

@@ -1,22 +1,22 @@
 import GraphModel
 
-/// A refusal in the words of the model: which object, which property, which rule, which value.
+/// A refusal described in the terms of the model: object, property, rule and value.
 struct ModelRefusal: ReportedError {
   let refusal: Refusal
   let model: Model
-  /// What stands in the way of a delete, or is the subject of a rule, in words.
+  /// Descriptions of the objects in the refusal.
   var titles = [ObjectID: String]()
-  /// The lines of standard input that objects to be inserted come from.
+  /// The lines of standard input for the objects to insert.
   var lines = [ObjectID: Int]()
-  /// What was to come back did not: its conflicts tell what it would have had to have.
+  /// Whether a restore was refused; its conflicts then name what the objects would need.
   var isRestore = false
-  /// Who deleted what its conflicts name, and when.
+  /// The deletes of objects that the conflicts name.
   var deletions = [ObjectID: Deletion]()
-  /// What is done already, when it is a later part that was refused.
+  /// A clause about what is already committed, if a later part was refused.
   var done = ""
 
   var report: Failure.Report {
-    // One object may be in the way of many.
+    // One object may block many others; repeated lines are dropped.
     var told = Set<ByteKey>()
     let details = (refusal.code == .denied ? denials : violations + conflicts).filter { told.insert($0).inserted }
     let text = Self.brief(details, of: refusal) + (done.isEmpty ? "" : "\n\(done)")
@@ -28,16 +28,16 @@ struct ModelRefusal: ReportedError {
       members: members)
   }
 
-  // MARK: - For a person
+  // MARK: - Text
 
-  /// So many lines of details a person is told; a program is told all of them.
+  /// Maximum number of detail lines in text output; JSON has all.
   static let detailsTold = 10
 
-  /// The first details, a line each, and how many more there are.
+  /// The first details, a line each, and the number of the others.
   static func brief(_ details: [String], of refusal: Refusal) -> String {
     let lines = details.prefix(detailsTold).map { "\n  \($0)" }.joined()
     guard details.count > detailsTold else { return lines }
-    // Of one relationship a refusal names the first of many.
+    // A refusal lists only the first objects of one relationship.
     let isCapped = refusal.code == .denied && refusal.violations.count >= Violation.maximumDenials
     return lines + "\n  and \(isCapped ? "at least " : "")\(details.count - detailsTold) more"
   }
@@ -57,7 +57,7 @@ struct ModelRefusal: ReportedError {
     }
   }
 
-  /// What breaks the rule; of a unique key over several properties, each with its name.
+  /// The violating value; for a unique key over several properties, each value with its name.
   private func values(_ violation: Violation, _ property: Property?) -> String {
     guard !violation.others.isEmpty else { return "value \(brief(violation.value, property))" }
     let parts = [Violation.KeyPart(violation.property, violation.value)] + violation.others
@@ -67,7 +67,7 @@ struct ModelRefusal: ReportedError {
     }.joined(separator: ", ")
   }
 
-  /// Each object that keeps another from being deleted.
+  /// The objects that prevent others from being deleted.
   private var denials: [String] {
     refusal.violations.map { violation in
       let others = violation.value.objectIDs.map(name).joined(separator: ", ")
@@ -75,7 +75,7 @@ struct ModelRefusal: ReportedError {
     }
   }
 
-  /// Of two new objects that have one key the violations say everything.
+  /// Two new objects with the same key are omitted, because the violations describe them.
   private var conflicts: [String] {
     refusal.conflicts.filter { $0.kind != .unique || !$0.id.isTemporary }.map { conflict in
       let property = model.property(conflict.property)
@@ -97,7 +97,7 @@ struct ModelRefusal: ReportedError {
     }
   }
 
-  /// What an object would have to have again, and who is in the way of that.
+  /// Describes what a restored object would need, and what blocks it.
   private func unrestored(_ conflict: Conflict, _ property: Property?, _ who: String) -> String {
     switch conflict.kind {
     case .unique: return "\(name(conflict.id)) is in the way"
@@ -122,7 +122,7 @@ struct ModelRefusal: ReportedError {
     return value.json(kind: property?.attribute?.kind).text.excerpt
   }
 
-  // MARK: - For a program
+  // MARK: - JSON
 
   private func json(_ id: ObjectID) -> JSON { id.isTemporary ? .null : .string(id.description) }
 
@@ -176,7 +176,7 @@ struct ModelRefusal: ReportedError {
 }
 
 extension Shell {
-  /// The refusal with the names of what it speaks of: one request for each entity, not for each object.
+  /// The refusal with descriptions of its objects, read with one request for each entity.
   func explained(_ refusal: Refusal, isRestore: Bool = false) async -> ModelRefusal {
     let refusal = await namingWhatIsMeant(refusal)
     var explained = ModelRefusal(refusal: refusal, model: model)
@@ -188,7 +188,7 @@ extension Shell {
     let groups = Dictionary(grouping: named) { model.entity($0.entity)?.root ?? 0 }
     for (root, ids) in groups.sorted(by: { $0.key < $1.key }) {
       guard let entity = model.entity(root) else { continue }
-      // What can't be read is named by its id.
+      // Objects that can't be read are named by their ids.
       for image in (try? await images(ids.sorted(), of: entity)) ?? [] { explained.titles[image.id] = reference(image) }
     }
     guard !isRestore else { return explained }
@@ -200,8 +200,8 @@ extension Shell {
     return explained
   }
 
-  /// An id is sent as one of what the relationship takes; where there is an object of another kind with it, that is what
-  /// is wrong.
+  /// Corrects violations of references. An id is sent as one of the destination's entity; if it belongs to an object
+  /// of another entity, the message says so.
   private func namingWhatIsMeant(_ refusal: Refusal) async -> Refusal {
     var refusal = refusal
     for (place, violation) in refusal.violations.enumerated().prefix(Self.misnamedLookedUp)

@@ -1,17 +1,17 @@
 import GraphModel
 import StickiesKit
 
-/// The rows of one batch; those of notes without a place have one at their end.
+/// The rows of one batch; those of notes without a position get one appended.
 @MainActor
 final class PlacedRows {
-  /// What each row has values for.
+  /// The properties of each row's values.
   let properties: [Property]
   private let lines: RowLines
   private let placement: NotePlacement?
   private let shell: Shell
   private var ready = [[Value]]()[...]
 
-  /// Notes that are laid out together.
+  /// The number of notes that are laid out together.
   private static let rowsAtOnce = 1_000
 
   init(_ lines: RowLines, _ entity: Entity, _ policy: MergePolicy, _ shell: Shell) {

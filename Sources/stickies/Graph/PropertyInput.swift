@@ -1,25 +1,25 @@
 import GraphModel
 
-/// How a person or a line of a file names an object.
+/// The name of an object in a command or in a line of a file.
 enum ObjectName: Hashable {
-  /// An id or its beginning; in a file, a label as well.
+  /// An id or a prefix of one; in a file, also a label.
   case text(String)
-  /// `{"$ref": label}`: a label and nothing else.
+  /// `{"$ref": label}`: only a label.
   case label(String)
 }
 
-/// What cannot be read as the value of a property, or as a property at all.
+/// An input that is not a valid value of a property, or not a property.
 struct BadInput: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// What one property is to become, as far as it can be told without asking for the objects that it names.
+/// The new content of a property, as far as it is known without looking up the objects that it names.
 struct PropertyInput {
   enum Content: Hashable {
     case value(Value)
-    /// Nil lets go of what a to-one holds.
+    /// Nil clears a to-one relationship.
     case reference(ObjectName?)
     case members([ObjectName])
   }
@@ -27,7 +27,7 @@ struct PropertyInput {
   let property: Property
   let content: Content
 
-  /// Reads `name=value` or `name:=JSON`.
+  /// Parses `name=value` or `name:=JSON`.
   init(parsing word: String, entity: Entity) throws(BadInput) {
     guard let equals = word.firstIndex(of: "=") else {
       throw BadInput("\"\(word)\" is neither name=value nor name:=JSON")
@@ -49,13 +49,13 @@ struct PropertyInput {
     content = try Self.content(json, property, entity)
   }
 
-  /// What a member of a JSON object says.
+  /// Reads the value of a member of a JSON object.
   init(_ property: Property, _ json: JSON, entity: Entity) throws(BadInput) {
     self.property = property
     content = try Self.content(json, property, entity)
   }
 
-  /// The members of a JSON object.
+  /// Reads the members of a JSON object.
   static func inputs(_ json: JSON, entity: Entity) throws(BadInput) -> [PropertyInput] {
     guard let members = json.members else { throw BadInput("a JSON object is expected, {\"name\": value, …}") }
     return try all(members) { member throws(BadInput) in
@@ -63,7 +63,8 @@ struct PropertyInput {
     }
   }
 
-  /// What is made of each; all mistakes at once.
+  /// Makes the inputs of all sources.
+  /// - Throws: all mistakes at once.
   static func all<Source>(
     _ sources: [Source], _ make: (Source) throws(BadInput) -> PropertyInput
   ) throws(BadInput) -> [PropertyInput] {
@@ -80,7 +81,8 @@ struct PropertyInput {
     return inputs
   }
 
-  /// The property of that name; another name is answered with the nearest one.
+  /// The property with a name.
+  /// - Throws: an error that suggests the nearest name.
   static func property(_ name: String, of entity: Entity) throws(BadInput) -> Property {
     if let property = entity.property(named: name) { return property }
     throw BadInput(Suggestion.sentence(forProperty: name, of: entity))
@@ -98,10 +100,10 @@ struct PropertyInput {
     }
   }
 
-  /// Ids with commas between.
+  /// Splits a comma-separated list of ids.
   static func names(_ text: String) -> [ObjectName] { text.split(separator: ",").map { .text(String($0)) } }
 
-  /// Text is taken as it is; nothing at all is null for every other type.
+  /// Strings are taken literally; empty text is null for every other type.
   private static func value(_ text: String, _ attribute: Attribute) -> Value? {
     switch attribute.kind {
     case .string, .text: return .string(text)
@@ -114,7 +116,7 @@ struct PropertyInput {
       case "false", "no": return .bool(false)
       default: return nil
       }
-    // Nothing at all is null already; the word would be the document.
+    // Empty text is null already; the word `null` would be the document null.
     case .json:
       guard let document = try? JSON(parsing: text), document != .null else { return nil }
       return Value(json: document, kind: .json)
@@ -150,7 +152,7 @@ struct PropertyInput {
       "\(entity.name).\(property.name) takes an object's id or {\"$ref\": label}, and not \(json.text.excerpt)")
   }
 
-  // MARK: - Words
+  // MARK: - Messages
 
   private static func unfit(
     _ text: String, _ attribute: Attribute, _ property: Property, _ entity: Entity
@@ -178,11 +180,11 @@ struct PropertyInput {
 }
 
 extension PropertyInput {
-  /// The edit that does it.
+  /// The edit for this input.
   /// - Parameters:
-  ///   - image: the object as it was read, for an update: a text then changes only where it differs, so that what
-  ///     others write meanwhile stays.
-  ///   - resolve: the id of what a name stands for.
+  ///   - image: for an update, the object as it was read. A text then changes only where it differs, so that
+  ///     concurrent edits of others are kept.
+  ///   - resolve: returns the id for a name.
   func edit(of image: ObjectImage? = nil, _ resolve: (ObjectName) throws(BadInput) -> ObjectID) throws(BadInput) -> Edit
   {
     switch content {
@@ -190,7 +192,7 @@ extension PropertyInput {
       guard let image else { return Edit(property.number, .set(.string(new))) }
       let old = image[property].stringValue
       let splices = TextSplice.differences(from: old ?? "", to: new)
-      // An edit that changes nothing is one.
+      // Equal texts still make an edit, without effect.
       return splices.isEmpty
         ? Edit.difference(of: property, from: .string(new), to: .string(new)) : Edit(property.number, .splice(splices))
     case .value(let value): return Edit(property.number, .set(value))
@@ -202,13 +204,13 @@ extension PropertyInput {
         let id = try resolve(name)
         if known.insert(id).inserted { ids.append(id) }
       }
-      // In the order in which they were named, where that means something.
+      // Keeps the given order if the relationship is ordered.
       let isOrdered = property.relationship?.isOrdered == true
       return Edit(property.number, .set(.objects(isOrdered ? ids : ids.sorted())))
     }
   }
 
-  /// The objects that it names.
+  /// The objects that the input names.
   var names: [ObjectName] {
     switch content {
     case .value, .reference(nil): []

@@ -1,22 +1,22 @@
 import GraphModel
 import StickiesKit
 
-/// Lines of JSON as the rows of one batch: all have the members of the first one, and nothing is kept of a line but its
-/// number.
+/// Reads lines of JSON as the rows of one batch. All lines have the members of the first one, and only the number of
+/// each line is retained.
 @MainActor
 final class RowLines {
   let properties: [Property]
-  /// The line of each row.
+  /// The line number of each row.
   private(set) var numbers = [Int32]()
   private let entity: Entity
   private let reader: LineReader
   private let names: Set<ByteKey>
   private var lines: ArraySlice<InputLine>
 
-  /// So many lines are read at a time.
+  /// The number of lines that are read at a time.
   private static let linesAtOnce = 1_000
 
-  /// Reads the first lines, for what they have values for; nil when there is none.
+  /// Reads the first lines to determine the properties; nil if there are no lines.
   init?(_ reader: LineReader, _ entity: Entity) async throws {
     let lines = try await reader.lines(atMost: Self.linesAtOnce)
     guard let first = lines.first else { return nil }

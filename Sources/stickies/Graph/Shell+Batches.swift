@@ -5,10 +5,10 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Batches: the daemon does it, in one commit, all or nothing.
+/// Batches: the daemon changes many objects in one commit, all or none.
 extension Shell {
   /// Changes all objects that match.
-  /// - Parameter calculations: `salary=salary * 1.1`.
+  /// - Parameter calculations: assignments such as `salary=salary * 1.1`.
   func updateOnServer(
     _ entity: Entity, where predicate: GraphPredicate, _ inputs: [PropertyInput], calculations: [String]
   ) async throws {
@@ -28,7 +28,7 @@ extension Shell {
         guard !assignments.contains(where: { $0.property.number == property.number }) else {
           throw BadInput("\(property.name) is given twice")
         }
-        // Here already, so that a mistake is found before anything is asked.
+        // Parsed here to report mistakes before the request.
         _ = try GraphExpression(parsing: expression, entity: entity, model: model)
         assignments.append((property, .expression(expression)))
       } catch let error as BadInput {
@@ -44,7 +44,7 @@ extension Shell {
     tell(saved, "updated", entity)
   }
 
-  /// Deletes all objects that match, with what the rules take along.
+  /// Deletes all objects that match, with those that the delete rules cascade to.
   func deleteOnServer(_ entity: Entity, where predicate: GraphPredicate) async throws {
     let progress = Progress(isShown: isatty(2) == 1 && !output.json, interrupted: Interruption.allOrNothing)
     defer { progress.end() }
@@ -53,7 +53,7 @@ extension Shell {
     tell(saved, "deleted", entity)
   }
 
-  /// Makes an object of each line of standard input, all or none.
+  /// Inserts an object for each line of standard input, all or none.
   func insertOnServer(_ entity: Entity, policy: MergePolicy) async throws {
     if entity.isAbstract { throw Refusal(.malformed, model.abstractSentence(entity)) }
     guard let lines = try await RowLines(LineReader(descriptor: 0), entity) else {
@@ -84,8 +84,8 @@ extension Shell {
     progress.show("\(step.done) of \(step.total) \(word)")
   }
 
-  /// What a delete takes along, and who lets go of it, counts as changed. Of what was asked for a second time, because the
-  /// answer was lost, nobody has counted it.
+  /// Prints the result of a batch. The count includes cascaded deletes and objects whose references were nullified;
+  /// it is nil for a batch repeated after a lost answer.
   private func tell(_ saved: GraphClient.BatchSaved, _ word: String, _ entity: Entity) {
     let revisions = saved.changed == 0 ? [] : [JSON.integer(saved.committed.revision)]
     if output.json {

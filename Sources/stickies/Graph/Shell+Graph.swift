@@ -2,9 +2,10 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// What the generic commands share: finding what a person names in a model that this program has never seen.
+/// Helpers of the generic commands. They find objects that a user names in a model unknown to this program.
 extension Shell {
-  /// The entity of that name; another name is answered with the nearest one.
+  /// The entity with a name.
+  /// - Throws: a refusal that suggests the nearest name.
   func known(_ name: String) throws -> Entity {
     if let entity = model.entity(named: name) { return entity }
     let names = model.entities.map(\.name)
@@ -17,7 +18,8 @@ extension Shell {
     return try GraphPredicate(parsing: text, entity: entity, model: model)
   }
 
-  /// The one object whose id begins so, of the entity or of any. Of one that is gone the refusal tells who deleted it.
+  /// The one object whose id has a prefix, of one entity or of any. For a deleted object, the refusal names the
+  /// author of the delete.
   func object(_ prefix: String, of entity: Entity? = nil) async throws -> ObjectImage {
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
       throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id")
@@ -30,20 +32,20 @@ extension Shell {
     }
   }
 
-  /// The objects with these ids, of which there may be many; those that are gone are missing.
+  /// The objects with these ids, in slices; deleted ones are missing from the result.
   func images(_ ids: [ObjectID], of entity: Entity) async throws -> [ObjectImage] {
     var images = [ObjectImage]()
     for start in stride(from: 0, to: ids.count, by: Self.idsInOneRequest) {
       let part = ids[start..<min(start + Self.idsInOneRequest, ids.count)]
       images += try await self.images(entity.name, where: .identifiers(Array(part)))
     }
-    // An ordered to-many has its members in an order that is not that of ids.
+    // The members of an ordered to-many relationship are not in the order of their ids.
     let byID = Dictionary(images.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     return ids.compactMap { byID[$0] }
   }
 
-  /// The members of a to-many that is stored at its other end: asked for by the inverse, a thousand owners at a time. In
-  /// their order where it is ordered.
+  /// The members of a to-many relationship that is stored at its other end. They are read by the inverse, for a
+  /// thousand owners at a time. Sorted if the relationship is ordered.
   func members(of property: Property, owners: [ObjectID]) async throws -> [ObjectID: [ObjectID]] {
     guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
       let entity = model.entity(relationship.destination)
@@ -75,19 +77,19 @@ extension Shell {
 
   static let idsInOneRequest = 1_000
 
-  /// `Person b6yvgbpa Ann`.
+  /// As in `Person b6yvgbpa Ann`.
   func reference(_ image: ObjectImage) -> String {
     "\(model.entity(image.id.entity)?.name ?? "object") \(image.id.description.prefix(8)) \(title(image))"
   }
 
   // MARK: - Input
 
-  /// Turns what was typed into edits of a new object.
+  /// Turns inputs into the edits of a new object.
   func edits(_ inputs: [PropertyInput]) async throws -> [Edit] {
     try Self.edits(inputs, try await ids(of: inputs), of: nil)
   }
 
-  /// The ids of all objects that are named, each looked up once.
+  /// The ids of all named objects, each looked up once.
   func ids(of inputs: [PropertyInput]) async throws -> [ObjectName: ObjectID] {
     var ids = [ObjectName: ObjectID]()
     for input in inputs {
@@ -96,7 +98,7 @@ extension Shell {
     return ids
   }
 
-  /// The edits of an object that was read, or of one to be made.
+  /// The edits of an object that was read, or of a new one if `image` is nil.
   static func edits(
     _ inputs: [PropertyInput], _ ids: [ObjectName: ObjectID], of image: ObjectImage?
   ) throws -> [Edit] {
@@ -112,18 +114,18 @@ extension Shell {
     }
   }
 
-  /// The object that a relationship is to name.
+  /// The id of an object that a relationship refers to.
   func id(_ name: ObjectName, for property: Property) async throws -> ObjectID {
     guard case .text(let prefix) = name else {
       throw Refusal(.malformed, "labels are for lines of standard input: \(property.name) takes an id here")
     }
     let destination = property.relationship.flatMap { model.entity($0.destination) }
-    // A whole id needs no search; whether there is such an object, the daemon judges.
+    // A complete id needs no search; the daemon checks whether the object exists.
     if let key = UniqueID(prefix), let destination { return ObjectID(key: key, entity: destination.number) }
     return try await object(prefix, of: destination).id
   }
 
-  /// The words of a command as what they say of an entity's properties.
+  /// Parses the arguments of a command as property inputs.
   func inputs(_ words: [String], values: String?, entity: Entity) throws -> [PropertyInput] {
     do {
       var inputs = try PropertyInput.all(words) { word throws(BadInput) in
@@ -148,20 +150,21 @@ extension Shell {
     }
   }
 
-  /// What nobody can have read yet would have nobody's changes since.
+  /// Checks that a base revision exists.
   /// - Throws: `Refusal` for a revision above the newest.
   func checkBase(_ base: Revision?) async throws {
     guard let base, let welcomed = client.welcome?.head.revision, base > welcomed else { return }
-    // A read shows a commit a moment before its author's answer makes it the server's newest.
+    // A read can contain a commit just before the server reports it as its newest.
     let newest = try await client.revision(at: .max).head.revision
     guard base > newest else { return }
     throw Refusal(.notFound, "there is no revision \(base) to have read it at: the newest is \(newest)")
   }
 
-  /// A revision at which what was just read was the present: an edit may reach objects beside it, that were read then too.
+  /// A base revision that covers what was just read. An edit may also affect related objects, which were read at the
+  /// same time.
   func base(of image: ObjectImage) -> Revision { max(image.revision, client.welcome?.head.revision ?? 0) }
 
-  /// Says where inserts met objects that have their unique keys, and differed from them: the inserts became those objects.
+  /// Reports inserts that were merged into existing objects with the same unique key but other values.
   func tellMet(_ saved: Saved) {
     let met = saved.committed.conflicts.filter { $0.kind == .unique }
     for conflict in met.prefix(Self.maximumMetLines) {
@@ -179,8 +182,8 @@ extension Shell {
 
   private static let maximumMetLines = 10
 
-  /// References to what others have deleted are not made. An edit that made nothing else has failed; what was made besides
-  /// stands, and a line says what it goes without.
+  /// Reports references that were dropped because other clients deleted their destinations.
+  /// - Throws: a refusal if the commit inserted nothing; otherwise the rest of the commit counts as success.
   func tellDroppedReferences(_ saved: Saved, _ changes: [Change]) throws {
     let changed = Set(changes.map(\.id))
     let gone = saved.committed.conflicts.filter { $0.kind == .deleted && !changed.contains($0.id) }
@@ -201,7 +204,7 @@ extension Shell {
     }
   }
 
-  /// Says which of a commit's edits lost to what others have stored, and which of theirs it took back; the commit stands.
+  /// Reports edits that lost a conflict and those that replaced edits of others; the commit succeeded.
   func tellLost(_ saved: Saved) {
     tellDeleted(saved.committed.conflicts.filter { $0.kind == .deleted })
     for conflict in saved.committed.conflicts where conflict.kind == .changed {

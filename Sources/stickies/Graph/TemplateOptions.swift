@@ -1,7 +1,7 @@
 import ArgumentParser
 import GraphModel
 
-/// A fetch request that the model names, with values for its variables.
+/// The options for a fetch request of the model, with values for its variables.
 struct TemplateOptions: ParsableArguments {
   @Option(name: .customLong("template"), parsing: .unconditional, help: "A fetch request of the model, by its name.")
   var name: String?
@@ -14,7 +14,7 @@ struct TemplateOptions: ParsableArguments {
     if name == nil, !values.isEmpty { throw ValidationError("--set goes with --template") }
   }
 
-  /// Nil when no template is asked for.
+  /// The fetch request; nil without `--template`.
   func request(in model: Model) throws -> FetchRequest? {
     guard let name else { return nil }
     guard let template = model.fetchRequest(named: name) else {

@@ -1,9 +1,10 @@
 import GraphModel
 import StickiesKit
 
-/// Values on one line, for a person.
+/// Formats values on one line, for users.
 enum ValueText {
-  /// What a property was and what it is. Of texts that differ further down, the first lines that do, with their number.
+  /// The old and the new value of a property. For texts whose first lines are equal, the first differing lines, with
+  /// their number.
   static func change(from old: Value, to new: Value, _ property: Property) -> (was: String, is: String) {
     func text(_ value: Value) -> String { value.isNull ? "null" : cell(value, property) }
     let cells = (was: text(old), is: text(new))

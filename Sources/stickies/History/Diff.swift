@@ -22,7 +22,7 @@ struct Diff: AsyncParsableCommand {
     help: "Only objects of this entity; may be said more than once.")
   var entities: [String] = []
 
-  /// Two words are two states where both can be that.
+  /// Two words are two states if both can be parsed so.
   private func parts() throws -> (object: String?, from: When, to: When?) {
     switch words.count {
     case 1: return (nil, try When(words[0], option: "diff"), nil)
@@ -48,7 +48,7 @@ struct Diff: AsyncParsableCommand {
       if let object = parts.object { request.object = try await shell.past(object) } else { request.contents = false }
       if let to = parts.to {
         request.to = try await shell.revision(to)
-        // On the wire 0 is the head; nothing was there at revision 0.
+        // In the protocol 0 means the head; revision 0 is the empty graph.
         guard request.to > 0 else { throw Refusal(.malformed, "diff goes from a state to a later one: 0 comes first") }
       }
       var count = 0

@@ -45,7 +45,7 @@ struct Follow: AsyncParsableCommand {
         shell.output.print(ObjectJSON.commit(commit, token: followed.token, shell.model))
         told = followed.token
       }
-      // The rest did not fit: whoever goes on need not look at it again.
+      // The last commits did not match; the token lets the next run skip them.
       if reached != told { shell.output.print(JSON.object([.init("token", .string(reached.description))])) }
     }
   }
@@ -68,7 +68,7 @@ extension ObjectJSON {
   }
 }
 
-/// Which commits of history are wanted.
+/// The options that filter commits of the history.
 struct HistoryOptions: ParsableArguments {
   @Option(
     name: .customLong("author"), parsing: .unconditionalSingleValue,

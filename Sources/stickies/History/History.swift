@@ -4,8 +4,7 @@ import GraphReplica
 import GraphWire
 import StickiesKit
 
-/// The history of whatever graph the daemon serves: the commands of this folder are those of `stickies` and of
-/// `stickies graph`.
+/// The log of any graph. Like the other commands of this folder, it belongs to both `stickies` and `stickies graph`.
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "List commits, the newest first.",
@@ -28,7 +27,7 @@ struct LogCommand: AsyncParsableCommand {
     help: "Of each commit at most so many changes. (default: \(Self.shownChanges); with --json all)")
   var changes: UInt64?
 
-  /// Of a commit so many changes are shown where nothing is said.
+  /// The default number of changes shown for each commit.
   private static let shownChanges: UInt64 = 10
 
   func validate() throws {
@@ -56,11 +55,11 @@ struct LogCommand: AsyncParsableCommand {
     }
     switch try until.map({ try When($0, option: "--until", toTheEnd: false) }) {
     case .revision(let revision)?:
-      // On the wire 0 is the head; there is no commit up to revision 0.
+      // In the protocol 0 means the head; there is no commit up to revision 0.
       guard revision > 0 else { throw Refusal(.notFound, "there is no commit up to revision 0") }
       request.through = revision
     case .time(let time)?: request.filter.until = time
-    // All that there is was committed by now.
+    // All commits were made before now.
     case .now?, nil: break
     }
     return request
@@ -109,7 +108,7 @@ struct Redo: AsyncParsableCommand {
 }
 
 extension CommitEntry {
-  /// What an undo took back or a redo did again, with its name if it has one.
+  /// The revision that an undo or redo applies to, with the name of its step if it has one.
   fileprivate var taken: String? {
     guard let revision = redoes ?? undoes else { return nil }
     guard let name = undo?.name, !name.isEmpty else { return "\(revision)" }
@@ -133,14 +132,14 @@ extension Shell {
     for commit in commits {
       let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
       output.print("\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
-      // Only who changed no object says in a name what was done: a migration.
+      // The name is shown only for commits without changes, as of a migration.
       if commit.changes.isEmpty, commit.unlisted == 0, commit.more == 0, what.isEmpty, let name = commit.undo?.name,
         !name.isEmpty
       {
         output.print("    \(TextTable.visible(name))")
       }
       if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
-      // A daemon of an earlier release tells all of them.
+      // Daemons of earlier releases send all changes.
       let shown = commit.changes.prefix(request.changes.map { Int(clamping: $0) } ?? .max)
       for change in shown { output.print("    \(Self.sign(change.kind)) \(output.line(change))") }
       let more = commit.changes.count - shown.count + Int(clamping: commit.more)
@@ -150,12 +149,12 @@ extension Shell {
     try await tellPruned(request, commits)
   }
 
-  /// Says that commits were pruned which may have been among those that were asked for.
+  /// Reports that commits were pruned which the request might have matched.
   @MainActor
   private func tellPruned(_ request: LogRequest, _ commits: [CommitEntry]) async throws {
     let oldest = try await client.status().oldest
     guard oldest > 0, request.after < oldest else { return }
-    // The newest first, as many as were wanted: the pruned ones would have come behind them.
+    // With the newest first and the limit reached, pruned commits would not be in the result anyway.
     let isFull = commits.count >= Int(clamping: request.limit) && commits.last.map { $0.revision > oldest + 1 } == true
     if isFull, !request.oldestFirst { return }
     if let since = request.filter.since,
@@ -167,7 +166,7 @@ extension Shell {
       "stickies: older history was pruned: the oldest commit that is kept is revision \(oldest + 1)")
   }
 
-  /// Takes back the author's newest step, or the one with this revision.
+  /// Undoes the author's newest step, or the one with this revision.
   @MainActor
   func undo(_ revision: Revision?) async throws {
     try await take { [client] in
@@ -176,7 +175,8 @@ extension Shell {
     }
   }
 
-  /// Prints what an undo or a redo did, and on standard error what it left alone, also where that was everything.
+  /// Prints the result of an undo or redo, and on standard error what it skipped. Skipped changes are also printed if
+  /// the step is refused because it skipped everything.
   @MainActor
   func take(_ step: () async throws -> Saved) async throws {
     let saved: Saved
@@ -191,7 +191,7 @@ extension Shell {
     tellSkipped(skipped)
     let what = "revision \(commit.taken ?? "\(commit.revision)")"
     let isRedo = commit.redoes != nil
-    // A daemon of an earlier release commits an undo without changes.
+    // Daemons of earlier releases commit an undo without changes.
     guard !commit.changes.isEmpty || skipped.isEmpty else {
       throw Refusal(
         .conflict, "nothing of \(what) could be \(isRedo ? "done again" : "taken back"): it has been changed since",

@@ -2,10 +2,10 @@ import GraphModel
 import GraphWire
 
 extension Shell {
-  /// So many of the author's newest commits are looked at for a name.
+  /// Maximum number of the author's newest commits that are searched for a name.
   static let namedCommits: UInt64 = 10_000
 
-  /// Takes back the author's newest step of that name that is not undone.
+  /// Undoes the author's newest step with this name that is not undone.
   @MainActor
   func undo(named name: String) async throws {
     let author = client.context.replica.author
@@ -21,12 +21,13 @@ extension Shell {
 }
 
 extension [CommitEntry] {
-  /// A commit of the newest step of that name that is not undone, in commits of one author, the newest first.
+  /// A commit of the newest step with this name that is not undone. The commits are those of one author, the newest
+  /// first.
   func newestStep(named name: String) -> Revision? {
     var undone = Set<UndoGroup>()
     for commit in reversed() {
       guard let group = commit.undo, Bytes.equal(group.name, name) else { continue }
-      // An undo and a redo have the group of their step.
+      // Undo and redo commits have the group of their step.
       if commit.redoes == nil, commit.undoes != nil { undone.insert(group) } else { undone.remove(group) }
     }
     return first { commit in

@@ -77,14 +77,14 @@ struct Restore: AsyncParsableCommand {
 }
 
 extension Shell {
-  /// Prints what a restore did, and on standard error what it could not bring back.
+  /// Prints the result of a restore, and on standard error what it could not restore.
   func showRestored(_ saved: Saved, _ revision: Revision?) async throws {
     let skipped = saved.committed.conflicts
     let commit: CommitEntry
     do {
       commit = try await record(of: saved)
     } catch let refusal as Refusal where refusal.code == .limit {
-      // The commit stands; the log has no room for it.
+      // The commit succeeded, but it is too large for the log.
       return output.print(
         output.json
           ? JSON.object([.init("revision", .integer(saved.committed.revision))]).text
@@ -94,7 +94,7 @@ extension Shell {
     for conflict in skipped {
       StandardError.write("stickies: not restored: \(TextTable.visible(obstacle(conflict)))")
     }
-    // What only counts others has not been set back itself.
+    // Objects in which only derived values changed were not restored themselves.
     let changes = commit.changes.filter { !isDerivedAlone($0) }
     let counts = [("came back", Delta.Change.Kind.inserted), ("set back", .updated), ("deleted", .removed)]
       .map { words, kind in (words, changes.count { $0.kind == kind }) }.filter { $0.1 > 0 }
@@ -106,7 +106,7 @@ extension Shell {
     if changes.count > 10 { output.print("    … and \(changes.count - 10) more") }
   }
 
-  /// All that moved in it the server computed.
+  /// Whether the server computed all values that changed in the object.
   private func isDerivedAlone(_ change: Delta.Change) -> Bool {
     guard change.kind == .updated, !change.edits.isEmpty else { return false }
     return change.edits.allSatisfy { edit in

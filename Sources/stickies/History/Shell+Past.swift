@@ -3,10 +3,10 @@ import GraphReplica
 import GraphWire
 import StickiesKit
 
-/// Naming objects that may be gone.
+/// Finds objects that may have been deleted.
 extension Shell {
-  /// An object that is there or was: by its number where its entity is numbered (`3`, `#3`), else by the beginning of its
-  /// id.
+  /// Finds an existing or deleted object. Its name is a number (`3`, `#3`) if the entity is numbered, otherwise a
+  /// prefix of its id.
   func past(_ name: String) async throws -> ObjectID {
     if let digits = Self.digits(of: name), let property = numbered {
       guard let number = Int64(digits), let id = try await numbered(number, property) else {
@@ -19,7 +19,7 @@ extension Shell {
     }
     let request = LogRequest(limit: 1, filter: HistoryFilter(object: name))
     if let id = try await client.log(request).first?.changes.first?.id { return id }
-    // Nothing that is kept of history names it: it is there all the same, or what told of it was pruned.
+    // The remaining history does not contain it: it may exist anyway, its history pruned.
     if UniqueID.range(ofPrefix: name) != nil {
       do {
         return try await object(name).id
@@ -28,20 +28,20 @@ extension Shell {
     throw Refusal(.notFound, "there is no object whose id begins with \"\(name)\"\(try await prunedPart())")
   }
 
-  /// What is said behind "there is none" where history does not go back to the beginning.
+  /// The addition to a "there is no" message if history was pruned.
   private func prunedPart() async throws -> String {
     let oldest = try await client.status().oldest
     return oldest == 0 ? "" : "; what was deleted by revision \(oldest) was pruned"
   }
 
-  /// The one attribute by whose number people name objects.
+  /// The only attribute with sequence numbers; nil if there are none or several.
   private var numbered: Property? {
     let sequences = model.entities.flatMap(\.attributes).filter { $0.attribute?.assignment == .sequence }
     let numbers = Set(sequences.map(\.number))
     return numbers.count == 1 ? sequences.first : nil
   }
 
-  /// So many commits that touched such objects are looked through for one that was deleted.
+  /// Maximum number of commits that are searched for a deleted object.
   private static let commitsLookedThrough = 20_000
   private static let commitsInOneRequest = 1_000
 
@@ -62,6 +62,6 @@ extension Shell {
     return nil
   }
 
-  /// The entities of these names.
+  /// The entities with these names.
   func entities(_ names: [String]) throws -> [EntityNumber] { try names.map { try known($0).number } }
 }

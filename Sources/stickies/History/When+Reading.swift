@@ -3,10 +3,10 @@ import GraphModel
 import StickiesKit
 
 extension When {
-  /// What `text` says here and now.
+  /// Parses a moment relative to the present time and the local time zone.
   /// - Parameters:
-  ///   - option: the option, or the command that takes it as its word, for the message.
-  ///   - toTheEnd: whether a second that is named is meant to its end, as that of a state is.
+  ///   - option: the option or command, for the error message.
+  ///   - toTheEnd: whether a given second is included up to its end, as for a state.
   init(_ text: String, option: String, toTheEnd: Bool = true) throws {
     do {
       try self.init(parsing: text, now: LocalClock.now, clock: LocalClock.wall, toTheEnd: toTheEnd)
@@ -17,7 +17,7 @@ extension When {
 }
 
 extension Shell {
-  /// The revision of a moment.
+  /// The revision at a moment.
   func revision(_ moment: When) async throws -> Revision {
     switch moment {
     case .revision(let revision): return revision

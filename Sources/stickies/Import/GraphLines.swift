@@ -1,7 +1,7 @@
 import GraphModel
 import StickiesKit
 
-/// The project's own JSON Lines, as `export` writes them.
+/// Reads the project's own JSON Lines, as `export` writes them.
 enum GraphLines {
   static func read(_ bytes: [UInt8], file: String, into batch: inout ImportBatch) {
     var objects = [(place: String, json: JSON)]()
@@ -13,7 +13,7 @@ enum GraphLines {
         objects.append((place, try JSON(repairing: line, replaced: &replaced)))
         batch.skip(place, replaced: replaced)
       } catch {
-        // Broken half-way: nothing of this file is taken, so that a later run of the whole file is one import.
+        // Nothing of a broken file is imported, so that a later run of the complete file is one import.
         return batch.skip(file, "line \(index + 1) is no JSON (\(error)); nothing of the file was taken")
       }
     }
@@ -59,7 +59,7 @@ enum GraphLines {
   }
 }
 
-/// The attributes of one line: those that the model takes, and words for the rest.
+/// The attributes of one line: valid values, and messages about the others.
 private struct LineValues {
   private(set) var taken = [String: Value]()
   private(set) var left = [String]()
@@ -81,10 +81,10 @@ private struct LineValues {
 
   private mutating func leave(_ name: String, _ reason: String) { left.append("its \(name): \(reason)") }
 
-  /// A value that has a place of its own.
+  /// Removes and returns a value that is stored separately.
   mutating func take(_ name: String) -> Value? { taken.removeValue(forKey: name) }
 
-  /// The names of the objects that a relationship lists.
+  /// The names of the objects in a relationship.
   mutating func names(_ name: String, _ names: [ByteKey: String]) -> [String] {
     guard let member = json[name], member != .null else { return [] }
     guard let items = member.arrayValue else {

@@ -4,8 +4,8 @@ import StickiesKit
 extension ImportBatch {
   private static let keepBoard = "Keep"
 
-  /// Takes a note of Keep. Creation time and file name together identify it: notes of one millisecond are several
-  /// notes, and an edit in Keep changes neither.
+  /// Adds a note of Keep. Creation time and file name together identify it: several notes can have the same
+  /// millisecond, and an edit in Keep changes neither.
   mutating func keep(_ note: KeepNote, file: String) {
     if note.isTrashed { return skip(file, "the note is in Keep's trash") }
     for remark in note.remarks { skip(file, remark) }
@@ -15,7 +15,7 @@ extension ImportBatch {
     if let created = note.created { values["created"] = .date(created) }
     if let updated = note.updated { values["updated"] = .date(updated) }
     var origin = KeepOrigins.origin(of: note, file: file)
-    // Two folders can have a file of one name: the content tells their notes apart.
+    // Two folders can have files of the same name; their contents distinguish the notes.
     if let text = keepTexts[origin], !Bytes.equal(text, note.text) {
       origin += ":" + KeepOrigins.fingerprint(note.text)
     } else {

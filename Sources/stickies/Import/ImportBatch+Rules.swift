@@ -2,10 +2,10 @@ import GraphModel
 import StickiesKit
 
 extension ImportBatch {
-  /// The batch without what the model's rules would refuse, so that one note never refuses all others.
+  /// The batch without anything that the model's rules would refuse. One note must not make the whole import fail.
   ///
-  /// A tag, a link's label or a value that breaks a rule is left out and named. A note with too long a text, or on a
-  /// board whose name breaks a rule, is skipped and named: without them it would be another note.
+  /// Invalid tags, link labels and values are omitted and reported. A note with too long a text, or on a board with
+  /// an invalid name, is skipped and reported, because it would not be the same note without them.
   func withinRules() -> ImportBatch {
     var batch = self
     batch.removeAll()
@@ -28,7 +28,7 @@ extension ImportBatch {
         left.append("its \(name): it \(message)")
       }
       if let origin = broken("Note", ["origin": .string(note.origin)]).first {
-        // Known again by what is left of it.
+        // A hash of the origin identifies the note in later runs.
         note.origin = "hash:" + KeepOrigins.fingerprint(note.origin)
         left.append("its origin: it \(origin.message)")
       }
@@ -63,7 +63,7 @@ extension ImportBatch {
     return named
   }
 
-  /// The values that break a rule of their property, with the end of a sentence for each.
+  /// The values that violate a rule of their property, each with the end of a sentence.
   private func broken(_ entity: String, _ values: [String: Value]) -> [(name: String, message: String)] {
     guard let entity = StickiesModel.model.entity(named: entity) else {
       preconditionFailure("the built-in model has no \(entity)")

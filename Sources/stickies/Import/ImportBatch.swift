@@ -1,7 +1,7 @@
 import GraphModel
 import StickiesKit
 
-/// What an import wants to be there, before it is compared with what is.
+/// The objects to import, before they are compared with the store.
 struct ImportBatch {
   struct Skip {
     var file: String
@@ -9,21 +9,21 @@ struct ImportBatch {
   }
 
   struct Note {
-    /// The key by which a second run knows the note again.
+    /// The key that identifies the note in later runs.
     var origin: String
     var board: String
     var tags: [String]
     /// Its other attributes, by name.
     var values: [String: Value]
-    /// What the file calls it, for links.
+    /// The id in the file, for links.
     var id: String?
-    /// The file, and the line where it has several notes.
+    /// The file, with the line if it has several notes.
     var place: String
-    /// What Keep says of the note, by which notes of earlier imports are known.
+    /// The note as Keep exported it, for identifying notes of earlier imports.
     var keep: KeepNote?
   }
 
-  /// A board or a tag: known again by its name, or by its id in the store that it was exported from.
+  /// A board or a tag, identified by its name, or by its id in the store that exported it.
   struct Named {
     var name: String
     var id: String?
@@ -39,17 +39,17 @@ struct ImportBatch {
 
   var notes = [Note]()
   var links = [Link]()
-  /// In the order in which they were met.
+  /// In the order of their first appearance.
   private(set) var boards = [Named]()
   private(set) var tags = [Named]()
   private(set) var skipped = [Skip]()
-  /// By the bytes of their names: canonically equivalent names are two boards or tags.
+  /// Keyed by bytes: canonically equivalent names are different boards or tags.
   private var boardNames = Set<ByteKey>()
   private var tagNames = Set<ByteKey>()
   /// The texts of Keep's notes, by origin.
   var keepTexts = [ByteKey: String]()
 
-  /// All but what was skipped.
+  /// Removes everything except the skipped entries.
   mutating func removeAll() {
     let skipped = skipped
     self = ImportBatch()
@@ -66,15 +66,15 @@ struct ImportBatch {
 
   private static let exported = "stickies:"
 
-  /// The origin of a note that a store exported with this id, and that had no origin there.
+  /// The origin of a note that a store exported with this id and that had no origin there.
   static func origin(exportedAs id: String) -> String { exported + id }
 
-  /// The id that the origin names; nil for a note that was no store's before.
+  /// The id in an origin; nil for a note that was not exported from a store.
   static func exportedID(_ origin: String) -> String? {
     origin.hasPrefix(exported) ? String(origin.dropFirst(exported.count)) : nil
   }
 
-  /// Names how many letters of JSON were not Unicode, if any.
+  /// Reports the number of invalid Unicode characters in JSON, if any.
   mutating func skip(_ place: String, replaced count: Int) {
     guard count > 0 else { return }
     let letters = count == 1 ? "1 letter" : "\(count) letters"

@@ -1,11 +1,11 @@
-/// What a file is, by its name in any case and by its first bytes.
+/// Detects the kind of a file by its name, ignoring case, and by its first bytes.
 struct ImportFile {
   /// The name in lower case.
   private let name: String
 
   init(name: String) { self.name = name.lowercased() }
 
-  /// Whether a folder's import reads the file.
+  /// Whether the import of a folder reads the file.
   var isOfAFolder: Bool { name.hasSuffix(".json") || isLines }
 
   var isLines: Bool { name.hasSuffix(".jsonl") }
@@ -14,12 +14,12 @@ struct ImportFile {
 
   private static let advice = "unpack it, and import the folder of the notes in it, such as Takeout/Keep"
 
-  /// What is said of a file with an archive's name, which can be too large to be read.
+  /// The message about a file with an archive's name, which may be too large to be read; nil for other names.
   static func archive(_ name: String) -> String? {
     ImportFile(name: name).isArchive ? "this is an archive; \(advice)" : nil
   }
 
-  /// Why a file can't be what an import takes, for kinds that people have at hand; nil for any other.
+  /// Why a file can't be imported, for common kinds of files; nil for others.
   static func reason(against bytes: [UInt8]) -> String? {
     func begins(_ start: [UInt8]) -> Bool { bytes.starts(with: start) }
     if begins([0x50, 0x4B, 0x03, 0x04]) || begins([0x50, 0x4B, 0x05, 0x06]) {

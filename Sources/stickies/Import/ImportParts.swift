@@ -1,14 +1,16 @@
 import GraphModel
 
-/// An import's changes in parts that a transaction can hold each, in their order: what names an object comes behind it.
+/// An import's changes, split into transactions of limited size. Their order is kept, so that references follow what
+/// they refer to.
 struct ImportParts: Sequence {
   private var parts = [[Change]]()
 
   var count: Int { parts.count }
 
+  /// Splits changes.
   /// - Parameters:
-  ///   - largest: about how many bytes a part has at most; a change that is larger is a part of its own.
-  ///   - bound: changes of this entity stay with the one before them.
+  ///   - largest: the approximate maximum size of a part, in bytes; a larger change is a part of its own.
+  ///   - bound: changes of this entity stay in the part of the change before them.
   init(_ changes: [Change], largest: Int, keeping bound: EntityNumber) {
     var (part, size) = ([Change](), 0)
     for change in changes {
@@ -25,7 +27,7 @@ struct ImportParts: Sequence {
 
   func makeIterator() -> IndexingIterator<[[Change]]> { parts.makeIterator() }
 
-  /// The change with the ids that earlier parts were given.
+  /// The change with temporary ids replaced by those that earlier parts were assigned.
   static func naming(_ change: Change, _ permanent: [ObjectID: ObjectID]) -> Change {
     var change = change
     for (index, edit) in change.edits.enumerated() {

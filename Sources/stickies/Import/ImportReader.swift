@@ -3,10 +3,11 @@ import Glibc
 import GraphModel
 import StickiesKit
 
-/// Reads files into a batch. What can't be taken is reported with its reason, never a reason to stop.
+/// Reads files into a batch. Anything that can't be imported is reported with its reason and does not stop the
+/// import.
 @MainActor
 enum ImportReader {
-  /// A file of an import has at most this many bytes.
+  /// Maximum size of a file, in bytes.
   static let maximumFileSize = 64 << 20
 
   static func read(_ path: String, into batch: inout ImportBatch, _ progress: Progress) throws {
@@ -41,7 +42,7 @@ enum ImportReader {
     if isEmpty { batch.skip(path, emptiness(path, names)) }
   }
 
-  /// Why a path that is there can't be reached; nil where it is not there.
+  /// Why an existing path can't be read; nil if it does not exist.
   private static func unreachable(_ path: String) -> String? {
     guard access(path, R_OK) != 0 else { return nil }
     switch errno {
@@ -51,7 +52,7 @@ enum ImportReader {
     }
   }
 
-  /// What to do with a folder that has nothing to import.
+  /// The advice for a folder without anything to import.
   private static func emptiness(_ path: String, _ names: [String]) -> String {
     let nothing = "nothing in this folder can be imported: no .json, .jsonl or .rtfd"
     let folders = ["Keep", "Takeout/Keep", "Takeout", "Stickies"].filter { folder in

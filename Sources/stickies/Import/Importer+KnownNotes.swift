@@ -2,12 +2,12 @@ import GraphModel
 import StickiesKit
 
 extension Importer {
-  /// So many notes are looked up at once.
+  /// The number of notes that are looked up at once.
   private static let lookupSize = 1_000
 
-  /// The notes of the batch that are in the store, by the batch's origins.
+  /// The notes of the batch that exist in the store, by the batch's origins.
   ///
-  /// A note is known by its origin; by its id, if it was exported from this store; and by the id that its origin names,
+  /// A note is identified by its origin; by its id, if it was exported from this store; and by the id in its origin,
   /// if another store imported it from here and exported it again.
   func knownNotes(_ batch: ImportBatch) async throws -> [ByteKey: ObjectID] {
     var known = [ByteKey: ObjectID]()
@@ -20,7 +20,7 @@ extension Importer {
       }
       var origins = [ObjectID: String]()
       for note in part {
-        // Its own id comes last: it is the note itself, and not merely what the note was made from.
+        // Its own id comes last: it identifies the note itself, not the note that it was made from.
         for name in [ImportBatch.exportedID(note.origin), note.id] {
           if let id = name.flatMap({ UniqueID($0) }) { origins[ObjectID(key: id, entity: entity)] = note.origin }
         }
@@ -34,10 +34,10 @@ extension Importer {
     return known
   }
 
-  /// The notes of Keep that other releases imported, or that had another file name.
+  /// Finds Keep notes that other releases imported, or that had another file name.
   private func addKeepNotes(_ batch: ImportBatch, _ known: inout [ByteKey: ObjectID]) async throws {
     let unknown = batch.notes.filter { $0.keep != nil && known[$0.origin] == nil }
-    /// A note is one file.
+    /// Each note of the store belongs to one file.
     var taken = Set(known.values)
     let (origin, text) = (shell.property("Note", "origin"), shell.property("Note", "text"))
     let (created, updated) = (shell.property("Note", "created"), shell.property("Note", "updated"))
@@ -45,7 +45,7 @@ extension Importer {
       let part = unknown[start..<min(start + Self.lookupSize, unknown.count)]
       let times = Set(part.compactMap(\.keep?.created)).sorted()
       var stored = [KeepOrigins.Stored]()
-      // Earlier releases took a time that is none as it was, so the origin says more than the time.
+      // Earlier releases imported invalid times unchanged, so origins identify more notes than times do.
       let origins = part.compactMap(\.keep).map { Value.string(KeepOrigins.earlier($0)) }
       let isOfThem = GraphPredicate.or([.in(created, times.map { .date($0) }), .in(origin, origins)])
       for image in try await shell.images("Note", where: isOfThem) {

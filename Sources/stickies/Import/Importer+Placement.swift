@@ -2,10 +2,10 @@ import GraphModel
 import StickiesKit
 
 extension Importer {
-  /// The notes, with a place for each of which the file names none: beside what is on its board, and beside the notes
-  /// of the import that have a place.
+  /// The notes, with positions for those that the file gives none. These are beside the notes of their board, both
+  /// stored and imported ones.
   func placed(_ notes: [ImportBatch.Note], _ batch: ImportBatch) async throws -> [ImportBatch.Note] {
-    // By the bytes of their boards' names.
+    // Keyed by the bytes of the boards' names.
     var (homeless, atHome) = ([[UInt8]: [Int]](), [[UInt8]: [NoteLayout.Frame]]())
     for (index, note) in notes.enumerated() {
       if note.values["x"] == nil && note.values["y"] == nil {
@@ -29,7 +29,7 @@ extension Importer {
     return notes
   }
 
-  /// The boards of the store by their names in the batch.
+  /// The stored boards by their names in the batch.
   private func boardIDs(_ batch: ImportBatch) async throws -> [[UInt8]: ObjectID] {
     let there = try await shell.images("Board")
     let name = shell.property("Board", "name")

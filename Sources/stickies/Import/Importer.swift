@@ -2,9 +2,9 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Turns a batch into one transaction, or what one can't hold into several that are one step of undo. Notes are known
-/// again by their origin, boards and tags by their names: what is there stays as it is, and the unique keys see to it
-/// even when two imports run at once.
+/// Turns a batch into one transaction, or into several that are one undo step. Notes are identified by their origins,
+/// boards and tags by their names. Existing objects do not change; unique keys ensure this even for concurrent
+/// imports.
 @MainActor
 struct Importer {
   let shell: Shell
@@ -27,7 +27,7 @@ struct Importer {
     return result
   }
 
-  /// A frame has twice as many bytes at most.
+  /// Half the maximum size of a frame.
   private static let largestPart = 8 << 20
 
   private func commit(_ parts: ImportParts) async throws {
@@ -62,9 +62,10 @@ struct Importer {
       changes.append(Change(.insert, id, edits: shell.edits(entity, ordered)))
       return id
     }
-    /// The boards or tags of the batch by their names in the file. What this store exported is known by its id, whatever
-    /// it is called now; what a new note needs becomes what is there under its name; what no note of the file needs is
-    /// made when there is none. Others are not: their notes are here, so they have been renamed or deleted since.
+    /// The ids of the batch's boards or tags, by their names in the file. Those exported from this store are
+    /// identified by id, even if renamed. Those that a new note needs are inserted, and unique keys merge them with
+    /// existing ones. Those that no note of the file uses are inserted if the name does not exist. Others are not
+    /// inserted: their notes exist here, so they have been renamed or deleted since.
     func settle(
       _ entity: String, _ listed: [ImportBatch.Named], of new: [String], all: [String]
     ) async throws -> [ByteKey: ObjectID] {
@@ -92,7 +93,8 @@ struct Importer {
       "Tag", batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags))
     var ids = [ByteKey: ObjectID]()
     for note in batch.notes { if let id = note.id { ids[id] = known[note.origin] } }
-    // A link lies behind its second note, and goes with it: a later run takes those between notes that are there for done.
+    // A link follows its second note, in the same transaction: later runs assume that links between existing notes
+    // exist.
     var linksAt = [ByteKey: [ImportBatch.Link]]()
     for link in batch.links {
       for end in Set([ByteKey(link.from), ByteKey(link.to)]) { linksAt[end, default: []].append(link) }

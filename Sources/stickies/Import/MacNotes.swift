@@ -2,11 +2,11 @@ import FoundationEssentials
 import GraphModel
 import StickiesKit
 
-/// The folder of macOS's Stickies: a package `NAME.rtfd` for each note, with its rich text and whatever was dragged into it,
+/// The folder of macOS's Stickies. It has a package `NAME.rtfd` for each note, with its rich text and attachments,
 /// and a list of the windows.
 @MainActor
 struct MacNotes {
-  /// What older systems kept all notes in.
+  /// The file in which older systems kept all notes.
   static let database = "StickiesDatabase"
   static let databaseReason =
     "the notes of an older Stickies are not read; open them in a newer one, which makes .rtfd packages of them"
@@ -14,12 +14,12 @@ struct MacNotes {
   private static let text = "TXT.rtf"
 
   private let windows: MacStickies
-  /// Whether the windows could be read: only then a window that is not there is worth a word.
+  /// Whether the list of windows was read; only then a missing window is reported.
   private let isKnown: Bool
 
   static func isPackage(_ name: String) -> Bool { name.lowercased().hasSuffix(".rtfd") && name.count > 5 }
 
-  /// A folder with packages.
+  /// Reads the windows of a folder with packages.
   init(folder: String, into batch: inout ImportBatch) {
     func without(_ reason: String) {
       batch.skip(MacStickies.name, "\(reason); the notes were taken without color and place")
@@ -38,7 +38,7 @@ struct MacNotes {
     }
   }
 
-  /// A package alone: the list is beside it.
+  /// Reads the windows for a single package: the list is in the same folder.
   init(packageAt path: String, into batch: inout ImportBatch) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let folder = parts.reversed().drop { $0.isEmpty }.dropFirst().reversed().joined(separator: "/")

@@ -1,23 +1,22 @@
 import GraphModel
 import StickiesKit
 
-/// Gives each note that is inserted without a place one beside the notes of its board.
+/// Positions inserted notes without a position beside the notes of their board.
 @MainActor
 final class NotePlacement {
   private let shell: Shell
-  /// The notes of each board that was asked for; nil is the key of notes that name no board.
+  /// The notes of each board that was read; notes without a board have the key nil.
   private var occupied = [ObjectID?: [NoteLayout.Frame]]()
 
-  /// Nil for a daemon that serves another model than the notes', and for a policy under which an insert may move a note
-  /// that is there.
+  /// Nil if the daemon serves another model, or if the policy would let an insert move an existing note.
   init?(_ shell: Shell, _ policy: MergePolicy) {
     guard shell.model.hash == StickiesModel.model.hash, policy == .error || policy == .storeTrump else { return nil }
     self.shell = shell
   }
 
-  /// Adds a place to each of the inserts that insert a note and set neither `x` nor `y`.
+  /// Adds a position to each insert of a note that sets neither `x` nor `y`.
   func place(_ changes: inout [Change]) async throws {
-    // Temporary ids are those of one commit.
+    // Temporary ids are only valid within one commit.
     occupied = occupied.filter { $0.key?.isTemporary != true }
     let note = shell.entity("Note")
     let (x, y) = (shell.property("Note", "x").number, shell.property("Note", "y").number)
@@ -40,7 +39,7 @@ final class NotePlacement {
     }
   }
 
-  /// Frames for notes of these sizes, which count as occupied from now on.
+  /// Frames for notes of these sizes; they count as occupied afterwards.
   func frames(for sizes: [NoteLayout.Frame], on board: ObjectID?) async throws -> [NoteLayout.Frame] {
     try await load(board)
     let frames = NoteLayout.frames(for: sizes, beside: occupied[board, default: []])
@@ -65,7 +64,7 @@ final class NotePlacement {
 }
 
 extension Shell {
-  /// The notes of a board.
+  /// The frames of a board's notes.
   func frames(on board: ObjectID) async throws -> [NoteLayout.Frame] {
     let isOnBoard = GraphPredicate.equal(property("Note", "board"), .object(board))
     var frames = [NoteLayout.Frame]()
@@ -78,7 +77,7 @@ extension Shell {
     return frames
   }
 
-  /// The frame that an insert with these values gets.
+  /// The frame of an insert with these values.
   func frame(ofNote values: [String: Value]) -> NoteLayout.Frame {
     func number(_ name: String) -> Double {
       for value in [values[name], property("Note", name).attribute?.defaultValue] {

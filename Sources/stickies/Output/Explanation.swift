@@ -1,7 +1,7 @@
 import GraphModel
 
 extension Output {
-  /// How a daemon finds an answer: for a person in paragraphs.
+  /// Prints the query plan of a fetch, in text output in paragraphs.
   func show(_ explanation: FetchExplanation) {
     guard !json else { return print(explanation.json) }
     var lines = explanation.statements.map(TextTable.visible)
@@ -23,7 +23,7 @@ extension Output {
 }
 
 extension FetchExplanation {
-  /// As `--json` prints it.
+  /// The explanation as `--json` prints it.
   fileprivate var json: JSON {
     func list(_ texts: [String]) -> JSON { .array(texts.map(JSON.string)) }
     return .object([

@@ -2,15 +2,16 @@ import Dispatch
 import Glibc
 import StickiesKit
 
-/// Ctrl-C while a command waits: a line that is written over goes, a sentence says how things stand, and the program ends
-/// as the signal ends it, so that a script that called it ends, too.
+/// Handles Ctrl-C while a command waits. It erases the progress line, prints a message, and ends the program by the
+/// signal, so that a calling script ends, too.
 final class Interruption {
   private let source: any DispatchSourceSignal
   private let previous: (@convention(c) (Int32) -> Void)?
 
+  /// Installs the handler until it is released.
   /// - Parameters:
-  ///   - sentence: what is told; nil where there is nothing to tell.
-  ///   - draft: a file that nobody needs then.
+  ///   - sentence: the message; nil for none.
+  ///   - draft: a file to delete.
   init(_ sentence: String? = nil, removing draft: String? = nil) {
     previous = signal(SIGINT, SIG_IGN)
     source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
@@ -28,7 +29,8 @@ final class Interruption {
     signal(SIGINT, previous)
   }
 
-  /// By the signal, to this thread: one to the process could come back as an event.
+  /// Ends the program by the signal. It is sent to this thread, because one to the process could be delivered as an
+  /// event again.
   private static func end() {
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -38,10 +40,10 @@ final class Interruption {
     raise(SIGINT)
   }
 
-  /// Of what is committed part by part.
+  /// For commands that commit in parts.
   static let inCommits = "what is in the log stays, the rest is not committed"
-  /// Of what does nothing twice.
+  /// For commands that can be repeated without duplicates.
   static let runAgain = "what is done is done; run it again for the rest"
-  /// Of one commit, which may have been on its way.
+  /// For a single commit, which may have been in flight.
   static let allOrNothing = "all of it is committed, or nothing; the log says which"
 }

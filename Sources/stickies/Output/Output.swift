@@ -3,7 +3,7 @@ import GraphModel
 import GraphWire
 import StickiesKit
 
-/// Prints for a person or for a program.
+/// Prints text or JSON.
 @MainActor
 struct Output {
   let json: Bool
@@ -28,12 +28,12 @@ struct Output {
 
   func print(_ json: JSON) { print(json.text) }
 
-  /// For a person only.
+  /// Prints text unless JSON is requested.
   func say(_ text: String) { if !json { print(text) } }
 
   // MARK: Objects
 
-  /// An object as stored: as JSON, or in one line unless there is more to say.
+  /// Prints a stored object: as JSON, or as one line unless `text` is given.
   func show(_ image: ObjectImage, else text: String? = nil) {
     if json { print(ObjectJSON.object(image, model)) } else { print(text ?? line(image)) }
   }
@@ -50,12 +50,12 @@ struct Output {
 
   // MARK: Text
 
-  /// `1 note`, `2 notes`.
+  /// As in `1 note`, `2 notes`.
   nonisolated static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     "\(number) \(number == 1 ? one : many ?? one + "s")"
   }
 
-  /// One line that says which note it is.
+  /// One line that identifies an object.
   func line(_ image: ObjectImage) -> String {
     guard let entity = model.entity(image.id.entity) else { return "" }
     func value(_ name: String) -> Value { entity.property(named: name).map { image[$0] } ?? .null }
@@ -69,18 +69,18 @@ struct Output {
     case "Board": return "board \(text)"
     case "Tag": return "tag \(text)"
     case "Link": return "link \(named)"
-    // Another model's entities have the names that it gives them.
+    // Entities of other models keep their names.
     default: return "\(entity.name) \(named)"
     }
   }
 
-  /// The same for what a commit did, also where the daemon has left the object out of one that is too large.
+  /// One line for a change of a commit. The daemon may have omitted the object because the commit is too large.
   func line(_ change: Delta.Change) -> String {
     if let image = change.object { return line(image) }
     return "\(model.entity(change.id.entity)?.name ?? "object") \(change.id.description.prefix(8))"
   }
 
-  /// A note's text in the color of its paper.
+  /// A text in the color of the note's paper.
   func paint(_ color: String, _ text: String) -> String {
     guard usesColor, let code = Self.codes[color] else { return text }
     return "\u{1B}[38;5;\(code)m\(text)\u{1B}[0m"
@@ -93,11 +93,11 @@ struct Output {
     "teal": 80, "brown": 137, "white": 255,
   ]
 
-  /// `14:03:22`, or with the date when it was not today; local time.
+  /// As in `14:03:22`, with the date if it was not today; local time.
   static func localTime(_ time: Timestamp) -> String { LocalTime.text(time) }
 }
 
-/// The one JSON shape of objects and commits (docs/cli.md).
+/// The JSON form of objects and commits (docs/cli.md).
 enum ObjectJSON {
   static func object(_ image: ObjectImage, _ model: Model) -> JSON {
     guard let entity = model.entity(image.id.entity) else { return .null }
@@ -137,7 +137,7 @@ enum ObjectJSON {
     return .object(members)
   }
 
-  /// An undo or a redo, with what it left alone.
+  /// An undo or a redo, with what it skipped.
   static func commit(_ entry: CommitEntry, skipped: [Conflict], _ model: Model) -> JSON {
     guard case .object(let members) = commit(entry, model), !skipped.isEmpty else { return commit(entry, model) }
     let list = skipped.map { conflict in
@@ -167,7 +167,7 @@ enum ObjectJSON {
             .init("entity", .string(model.entity(change.id.entity)?.name ?? "")),
           ])))
     }
-    // An update edits something: without edits the daemon has left them out along with the object.
+    // Every update has edits; if there are none, the daemon omitted them with the object.
     if change.kind == .updated, change.object != nil || !change.edits.isEmpty {
       members.append(.init("changed", .array(change.edits.map { .string(model.property($0.property)?.name ?? "") })))
     }

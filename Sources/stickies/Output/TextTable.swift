@@ -1,11 +1,11 @@
 import Glibc
 import TerminalCells
 
-/// Columns side by side, the last one cut to fit the terminal.
+/// A table with aligned columns; the last one is truncated to fit the terminal.
 struct TextTable {
   private let header: [String]
   private var rows = [[String]]()
-  /// The widths of a table that is printed as it comes.
+  /// The column widths of a table that is printed incrementally.
   private var settled: [Int]?
 
   init(_ header: [String]) { self.header = header }
@@ -19,8 +19,8 @@ struct TextTable {
     return lines(all, widths(all, in: width), width)
   }
 
-  /// The rows since the last call, for a table that is printed as it comes: the first time with the header, and with the
-  /// widths that the first rows ask for. Empty without rows.
+  /// The rows since the last call, for a table that is printed incrementally. The first call includes the header and
+  /// fixes the widths. Empty without rows.
   mutating func take(width: Int = Self.terminalWidth) -> String {
     guard !rows.isEmpty else { return "" }
     let part = settled == nil ? [header] + rows : rows
@@ -31,7 +31,8 @@ struct TextTable {
   }
 
   private func widths(_ rows: [[String]], in width: Int) -> [Int] {
-    // Many tags must not push the text out: no column before the last takes more than a quarter of the line.
+    // No column before the last takes more than a quarter of the line, so that the text stays visible beside many
+    // tags.
     let most = width == .max ? .max : max(4, width / 4)
     return header.indices.dropLast().map { column in min(most, rows.map { Self.width($0[column]) }.max() ?? 0) }
   }
@@ -40,7 +41,7 @@ struct TextTable {
     rows.map { row in
       var line = ""
       for (column, width) in widths.enumerated() {
-        // Without a terminal nothing is cut: what comes later than the widths may be wider.
+        // Without a terminal nothing is truncated; later rows may be wider than the widths.
         let cell = limit == .max ? row[column] : Self.cut(row[column], to: width)
         line += cell + String(repeating: " ", count: max(0, width - Self.width(cell)) + 2)
       }
@@ -48,36 +49,36 @@ struct TextTable {
     }.joined(separator: "\n")
   }
 
-  /// The columns of the terminal; without one there is nothing to fit into.
+  /// The width of the terminal in columns; unlimited without one.
   static var terminalWidth: Int {
     var size = winsize()
     guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return .max }
     return Int(size.ws_col)
   }
 
-  /// Columns that a text takes at most in an answer of one line, in a table's cell and in a message.
+  /// Maximum width of a text in one-line output, in a table's cell and in a message, in columns.
   static let longestLine = 200
 
-  /// The first line that says something, cut to `longestLine`.
+  /// The first non-blank line, truncated to `longestLine`.
   static func firstLine(_ text: String) -> String {
     let line = text.drop(while: \.isNewline).prefix { !$0.isNewline }
-    // What takes no column is cut as well, further on.
+    // Characters without width are limited as well.
     let beginning = line.prefix(4 * longestLine)
     return cut(visible(String(beginning)) + (beginning.endIndex < line.endIndex ? "…" : ""), to: longestLine)
   }
 
-  /// Control characters are shown, not obeyed: a note must not command the terminal, nor move other columns.
+  /// Makes control characters visible, so that a note can neither control the terminal nor shift columns.
   static func visible(_ text: String) -> String { PrintedText.line(text) }
 
-  /// A text with all of its lines, as standard output takes it.
+  /// A text with all of its lines, in the form for standard output.
   static func whole(_ text: String) -> String { PrintedText.whole(text, for: isatty(1) == 1 ? .terminal : .file) }
 
-  /// In cells: wide characters and emoji take two, marks none.
+  /// The width in cells: wide characters and emoji take two, combining marks none.
   static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
   private static func width(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
-    // A selector makes an emoji of a symbol, and of a digit only along with a keycap.
+    // A variation selector makes an emoji of a symbol, but of a digit only with a keycap.
     let isSelected = character.unicodeScalars.contains { $0.value == (first.isASCII ? 0x20E3 : 0xFE0F) }
     if first.properties.isEmojiPresentation || isSelected && first.properties.isEmoji {
       return 2

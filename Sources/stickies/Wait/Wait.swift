@@ -5,24 +5,24 @@ import GraphReplica
 import GraphWire
 import StickiesKit
 
-/// Waits by a live query or by following commits; nothing is asked twice. Both outlive a lost connection: what was
-/// committed meanwhile is told when there is one again. The time limit holds without a connection, too.
+/// Waits by a live query or by following commits, without polling. Both survive a lost connection and catch up after
+/// the reconnect. The time limit also applies while disconnected.
 @MainActor
 struct Wait {
-  /// As `timeout(1)` has it, and unlike the code of anything else that can go wrong here.
+  /// The exit code after the time limit, as of `timeout(1)`; no other failure has it.
   nonisolated static let timedOut: Int32 = 124
 
   let shell: Shell
   let timeout: TimeSpan?
   let missing: Missing
 
-  /// What is still awaited, for whoever ends the wait.
+  /// A description of what is still missing, for the timeout's message.
   @MainActor
   final class Missing {
     var sentence = "the daemon has not answered"
   }
 
-  /// Returns when the store has the revision.
+  /// Returns when the store has reached the revision.
   func until(_ revision: Revision) async throws {
     guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon said no welcome") }
     tellLostConnection()
@@ -45,8 +45,8 @@ struct Wait {
     }
   }
 
-  /// Returns when at least so many objects match, for 0 when none does.
-  /// - Parameter noun: what a person calls one of them.
+  /// Returns when at least `count` objects match; for 0, when none does.
+  /// - Parameter noun: the noun for one object in messages.
   func until(_ count: Int, of entity: Entity, where predicate: GraphPredicate, called noun: String) async throws {
     tellLostConnection()
     let bound = predicate.bound(now: GraphClient.now)
@@ -59,7 +59,7 @@ struct Wait {
       isEnough = count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count
       if isEnough { break }
       missing.sentence = Self.sentence(update.snapshot.count, noun)
-      // Who does not want to wait at all still wants to know.
+      // With a limit of zero, the first result decides.
       if let timeout, timeout.milliseconds == 0 { throw TimedOut(limit: timeout, missing: missing.sentence) }
     }
     guard isEnough else { throw Refusal(.unavailable, "the connection was closed") }
@@ -83,7 +83,7 @@ struct Wait {
   }
 }
 
-/// The time was over.
+/// The time limit has expired.
 struct TimedOut: ReportedError {
   let limit: TimeSpan
   let missing: String
@@ -93,10 +93,10 @@ struct TimedOut: ReportedError {
   }
 }
 
-/// Something that is given up after a while.
+/// Runs an operation with a time limit.
 @MainActor
 enum Deadline {
-  /// Runs `body`, but no longer than the time; it goes on unheard then, until what it waits for is closed.
+  /// Runs `body` with a time limit. After the limit it continues, but its result is ignored.
   static func run<Result: Sendable>(
     milliseconds: Int64, late: @escaping @MainActor () -> any Error,
     _ body: @escaping @MainActor () async throws -> Result
@@ -118,7 +118,7 @@ enum Deadline {
     }
   }
 
-  /// The first to come is heard.
+  /// Resumes the continuation with the first result.
   @MainActor
   private final class Race<Result: Sendable> {
     private var continuation: CheckedContinuation<Result, any Error>?

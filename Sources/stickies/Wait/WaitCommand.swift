@@ -3,7 +3,7 @@ import GraphClient
 import GraphModel
 import GraphWire
 
-/// `stickies wait`: how a script waits for somebody else, without asking again and again.
+/// `stickies wait`: lets a script wait for changes of others without polling.
 struct WaitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait", abstract: "Wait until notes are there that match, or until a revision.",
@@ -28,7 +28,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
   }
 
-  /// `3` and `#3` are one note.
+  /// The number of different notes: `3` and `#3` are the same.
   private var namedCount: Int { Set(id.map { Shell.digits(of: $0) ?? $0 }).count }
 
   @MainActor
@@ -93,7 +93,7 @@ extension GraphCommand {
   }
 }
 
-/// What is waited for, and how long.
+/// The condition and the time limit of a wait.
 struct WaitOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: "Until the store has this revision.")
   var revision: Revision?
@@ -106,10 +106,10 @@ struct WaitOptions: ParsableArguments {
 
   var timeout: TimeSpan? { limit }
 
-  /// An answer is waited for so long where nobody waits for anything else.
+  /// The time limit for the first answer if the limit is zero, in milliseconds.
   private static let answerMilliseconds: Int64 = 10_000
 
-  /// Runs `body` no longer than the time limit, which begins with the connection.
+  /// Runs `body` with the time limit, which includes the connection.
   @MainActor
   func withinTimeout(_ body: @escaping @MainActor (Wait.Missing) async throws -> Void) async throws {
     let missing = Wait.Missing()
@@ -119,7 +119,8 @@ struct WaitOptions: ParsableArguments {
       milliseconds: limit, late: { TimedOut(limit: timeout, missing: missing.sentence) }, { try await body(missing) })
   }
 
-  /// - Parameter what: how objects are asked for, as an error names it.
+  /// Validates the combination of options.
+  /// - Parameter what: how objects can be specified, for the error message.
   func check(asksForObjects: Bool, _ what: String) throws {
     if let revision {
       if revision < 0 { throw ValidationError("--revision takes a number from 0") }
@@ -133,7 +134,7 @@ struct WaitOptions: ParsableArguments {
   }
 }
 
-/// A time as people write it: `500ms`, `10s`, `2m`, `1h`, or seconds.
+/// A duration: `500ms`, `10s`, `2m`, `1h`, or seconds.
 struct TimeSpan: ExpressibleByArgument, Hashable {
   let text: String
   let milliseconds: Int64
@@ -143,7 +144,7 @@ struct TimeSpan: ExpressibleByArgument, Hashable {
     let (unit, factor) = units.first { argument.hasSuffix($0.0) } ?? ("", 1_000)
     let digits = argument.dropLast(unit.count)
     guard let first = digits.utf8.first, (0x30...0x39).contains(first) || first == 0x2E, let number = Double(digits),
-      // A year is for ever, and fits whatever counts it.
+      // At most a year, which cannot overflow.
       number >= 0, number * factor <= 366 * 24 * 3_600_000
     else { return nil }
     text = unit.isEmpty ? argument + "s" : argument
@@ -152,7 +153,7 @@ struct TimeSpan: ExpressibleByArgument, Hashable {
 }
 
 extension Shell {
-  /// Notes that may not be there yet. The beginning of an id can only be one that is.
+  /// A predicate for notes that may not exist yet. A prefix of an id must belong to an existing note.
   fileprivate func notes(_ names: [String]) async throws -> GraphPredicate {
     var numbers = [Value]()
     var ids = [ObjectID]()

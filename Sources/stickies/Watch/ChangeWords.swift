@@ -1,12 +1,13 @@
 import GraphModel
 import GraphWire
 
-/// Says what a commit did to objects, from what it was to what it is. What it was is known of objects that a query has
-/// told before: they are learned from its results and forgotten when they go. Of others only what it is can be said.
+/// Describes the changes of a commit from old to new values. The old values are known for objects that a query has
+/// delivered; they are recorded from its results and dropped with the objects. For other objects only the new values
+/// are described.
 @MainActor
 struct ChangeWords {
   let model: Model
-  /// The model is that of the notes, whose changes have words: moved, colored, tagged.
+  /// Whether the model is that of the notes, whose changes have verbs: moved, colored, tagged.
   let speaksOfNotes: Bool
   private var known = [ObjectID: ObjectImage]()
 
@@ -23,7 +24,7 @@ struct ChangeWords {
 
   mutating func forgetAll() { known = [:] }
 
-  /// What is known of an entity and of those that inherit from it.
+  /// The known objects of an entity and its subentities.
   func known(of entity: Entity) -> [ObjectImage] {
     let family = Set(entity.family)
     return known.values.filter { family.contains($0.id.entity) }
@@ -31,7 +32,7 @@ struct ChangeWords {
 
   // MARK: - Objects
 
-  /// Who is meant, by a name where one is known.
+  /// The name of an object if it is known, otherwise a prefix of its id.
   private func name(_ id: ObjectID) -> String {
     guard let image = known[id], let entity = model.entity(id.entity) else { return String(id.description.prefix(8)) }
     if speaksOfNotes, entity.name == "Note", let number = entity.property(named: "number") {
@@ -44,7 +45,7 @@ struct ChangeWords {
     return String(id.description.prefix(8))
   }
 
-  /// Where a new note sticks, or what an arrow leads from and to; empty for others.
+  /// The board and tags of a new note, or the ends of a link; empty for other objects.
   func circumstances(_ image: ObjectImage) -> String {
     guard speaksOfNotes, let entity = model.entity(image.id.entity) else { return "" }
     func objects(_ property: String) -> [ObjectID] {
@@ -64,9 +65,9 @@ struct ChangeWords {
 
   // MARK: - Changes
 
-  /// What an update did, part after part; the names alone where the object after it is missing.
+  /// Describes an update, property by property; only the names if the new object is missing.
   func words(_ change: Delta.Change) -> String {
-    // That it was updated is what the line says.
+    // The line itself says that the object was updated.
     let changed = change.edits.compactMap { model.property($0.property) }.filter {
       $0.attribute?.assignment != .updated
     }
@@ -113,7 +114,7 @@ struct ChangeWords {
 
   // MARK: - Notes
 
-  /// The words for what people do to notes; properties that have one are taken out of `rest`.
+  /// The verbs for changes of notes; removes the properties that have one from `rest`.
   private func noteWords(_ before: ObjectImage?, _ after: ObjectImage, _ rest: inout [Property]) -> [String] {
     guard let entity = model.entity(after.id.entity) else { return [] }
     var words = [String]()
@@ -126,7 +127,7 @@ struct ChangeWords {
     func cell(_ image: ObjectImage, _ name: String) -> String {
       entity.property(named: name).map { self.cell(image[$0], $0) } ?? ""
     }
-    /// Of one property, or of two with something between.
+    /// For one property, or for two with a separator.
     func arrow(_ first: String, _ between: String = "", _ second: String? = nil) -> String {
       func text(_ image: ObjectImage) -> String {
         cell(image, first) + (second.map { between + cell(image, $0) } ?? "")

@@ -1,14 +1,13 @@
 import GraphModel
 import GraphWire
 
-/// What a result that came whole differs in from the one that was told before it: commits that are too large to be told
-/// change by change leave nothing else to tell them by.
+/// The difference between two results of a query. Used for commits that are too large to be delivered as changes.
 struct ResultDifference {
-  /// What came, in the order of the new result, among what changed; then what went, by its id.
+  /// Inserted and updated objects in the order of the new result, then removed objects by id.
   private(set) var changes = [Delta.Change]()
   private let model: Model
 
-  /// So many changes are told one by one; of more, how many of each kind there are.
+  /// Maximum number of changes that are printed individually; of more only the counts are.
   static let toldOneByOne = 10
 
   init(from old: [ObjectImage], to new: [ObjectImage], model: Model) {
@@ -31,7 +30,7 @@ struct ResultDifference {
     }
   }
 
-  /// `3 came, 2500 changed (salary, remote), 1 went`.
+  /// As in `3 came, 2500 changed (salary, remote), 1 went`.
   var counts: String {
     var parts = [String]()
     func count(_ kind: Delta.Change.Kind) -> Int { changes.count { $0.kind == kind } }
@@ -44,7 +43,7 @@ struct ResultDifference {
     return parts.joined(separator: ", ")
   }
 
-  /// Which properties changed in any of the objects, in the order of the model. That an object was updated is no news.
+  /// The properties that changed in any of the objects, in the order of the model, without update times.
   private var properties: [String] {
     var seen = Set<PropertyNumber>()
     let numbers = changes.flatMap { $0.edits.map(\.property) }.filter { seen.insert($0).inserted }

@@ -1,12 +1,12 @@
 import GraphModel
 
-/// What became of a text, short enough for a line: whole words, and of a long part its beginning.
+/// The change of a text, short enough for a line: whole words, and only the beginning of a long part.
 enum TextChange: Equatable {
   case inserted(String)
   case removed(String)
   case replaced(String, String)
 
-  /// So many characters of a part are shown.
+  /// The number of characters shown of a part.
   private static let shown = 40
 
   /// The smallest difference that cuts no word; nil for equal texts.
@@ -17,11 +17,11 @@ enum TextChange: Equatable {
     var start = splice.offset
     var (oldEnd, newEnd) = (splice.end, splice.offset + splice.insertion.utf8.count)
     func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-    /// A part of it may be a blank or nothing, and its neighbors stand in both texts.
+    /// Whether a position is inside a word. The changed part may be blank or empty; its neighbors are in both texts.
     func cutsWord(_ bytes: [UInt8], at place: Int) -> Bool {
       place > 0 && place < bytes.count && !isSpace(bytes[place - 1]) && !isSpace(bytes[place])
     }
-    // A word before another that begins alike: the same splice further to the left cuts none.
+    // An inserted word may begin like the next one: the same splice further to the left may cut no word.
     let longer = splice.length == 0 ? b : a
     var slid = 0
     if splice.length == 0 || splice.insertion.isEmpty {
@@ -43,7 +43,7 @@ enum TextChange: Equatable {
     return now.isEmpty ? .removed(was) : .replaced(was, now)
   }
 
-  /// Between quotes, on one line, obeyed by no terminal.
+  /// The text in quotes on one line, with control characters made visible.
   static func quoted(_ text: String) -> String {
     let isLong = text.count > shown
     let lines = text.prefix(shown).map { $0.isNewline ? "⏎" : String($0) }.joined()

@@ -25,14 +25,14 @@ struct Watch: AsyncParsableCommand {
         summary: { images in
           Output.count(images.count { shell.model.entity($0.id.entity)?.name == "Note" }, "note")
         }, line: { shell.output.line($0) }, speaksOfNotes: true)
-      // What the notes that match lie on and wear is told by name.
+      // The boards and tags of matching notes are followed for their names.
       let names = ["Board", "Tag"].map(shell.entity).filter { name in !entities.contains { $0.number == name.number } }
       try await printer.follow(entities.map { ($0, predicate) }, names: names)
     }
   }
 }
 
-/// Where a watch begins.
+/// The revision at which a watch begins.
 struct Since: ParsableArguments {
   @Option(
     name: .customLong("since"), parsing: .unconditional,
@@ -44,7 +44,7 @@ struct Since: ParsableArguments {
   }
 }
 
-/// A part of an ordered query that is watched.
+/// The window of a sorted query that is watched.
 struct WatchedWindow {
   let entity: Entity
   let predicate: GraphPredicate

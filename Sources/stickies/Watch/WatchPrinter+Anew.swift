@@ -3,11 +3,11 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Results that come anew while they are watched: a batch was too large to be told change by change, or nobody could say
-/// any more what the commits did. Whoever watches hears who did it, and what came of it here.
+/// Handles results that are reloaded during a watch. A batch was too large for changes, or the effect of the commits
+/// was no longer recorded. Prints who made the commits and how the result differs.
 extension WatchPrinter {
-  /// Of the commits behind what was told so many are asked for, the newest: the one that made the result come anew is
-  /// among them unless commits come faster than results.
+  /// Maximum number of the newest commits that are read from the log. The one that caused the reload is among them
+  /// unless commits are faster than results.
   private static let commitsAskedFor = 20
 
   func showAnew(_ query: QueryID, _ images: [ObjectImage], _ at: Token) async {
@@ -29,12 +29,12 @@ extension WatchPrinter {
     output.print(output.dim("revision \(revision): \(summary(shown)); changes follow"))
   }
 
-  /// Names the batches behind what was told, the oldest first.
+  /// Prints the batches since the last printed revision, the oldest first.
   /// - Returns: whether there were any.
   @discardableResult
   func showBatches(through newest: Revision) async -> Bool {
     guard newest > revision else { return false }
-    // What the log does not hold, or nobody answers, stays untold; the result is there all the same.
+    // Batches that the log does not return are not printed; the result is valid anyway.
     let commits =
       (try? await client.log(after: revision, through: newest, limit: Self.commitsAskedFor, changes: 0)) ?? []
     let batches = commits.filter { $0.unlisted > 0 }.sorted { $0.revision < $1.revision }
@@ -45,7 +45,7 @@ extension WatchPrinter {
     return !batches.isEmpty
   }
 
-  /// The words know what the query's result is now, and nothing that has left it.
+  /// Replaces the known objects of the query's entity by its current result.
   func hold(_ images: [ObjectImage], of query: QueryID) {
     unknown.remove(query)
     guard let entity = queries[query]?.entity else { return }

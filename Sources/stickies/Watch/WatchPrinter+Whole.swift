@@ -2,22 +2,23 @@ import GraphClient
 import GraphModel
 import GraphWire
 
-/// Snapshots for a program. A snapshot is one line with all that is watched, in one state: where only one of several queries
-/// comes anew, or their results are of several revisions, all of them are read at one. Commits up to there are part of it.
+/// Snapshots for JSON output. A snapshot is one line with all watched objects at one revision. If only one of several
+/// queries is reloaded, or if their results have different revisions, all of them are read at one revision, which
+/// includes the commits up to it.
 extension WatchPrinter {
-  /// So often a state that was pruned before it could be read is given up for a newer one.
+  /// Maximum number of attempts if the revision is pruned before it could be read.
   private static let attempts = 3
 
-  /// A result came anew; the others stand as they were told.
+  /// Handles a reloaded result of one query; the other results are unchanged.
   func showWhole(_ query: QueryID, _ images: [ObjectImage], _ at: Revision) async throws {
-    // A batch may reset several queries, and the first of them has shown them all.
+    // A batch may reset several queries; the snapshot for the first one covers all.
     guard at > snapshotRevision else { return }
     let isAlone = queries.count == 1 && at >= revision
     revision = max(revision, at)
     showSnapshot(isAlone ? images : try await wholeResult())
   }
 
-  /// What all queries find in one state, and `revision` is the state's.
+  /// The results of all queries at one revision, which is `revision`.
   func wholeResult() async throws -> [ObjectImage] {
     var attempt = 0
     while true {

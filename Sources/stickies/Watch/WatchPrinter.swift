@@ -4,41 +4,42 @@ import GraphReplica
 import GraphWire
 import StickiesKit
 
-/// Puts together what several queries say into one snapshot and one line for each change.
+/// Combines several queries into one snapshot and a line for each change.
 @MainActor
 final class WatchPrinter {
   let output: Output
   let model: Model
-  /// The queries whose first results are not there yet, or new ones after the store has another past.
+  /// Queries whose first results are outstanding, or whose new ones are after the history diverged.
   private var waiting = Set<QueryID>()
-  /// The results that came while others are waited for, and the revisions that they are of.
+  /// Results that arrived while others are outstanding, with their revisions.
   private var results = [QueryID: (images: [ObjectImage], at: Revision)]()
-  /// The newest that was told.
+  /// The newest printed revision.
   var revision: Revision = 0
-  /// The revision of the newest snapshot: what came before it is part of it.
+  /// The revision of the newest snapshot, which includes all earlier commits.
   private(set) var snapshotRevision: Revision = 0
   private var isShown = false
-  /// The newest revision that was told of another past, until the new one is shown.
+  /// The newest revision that was printed of an abandoned history, until the new one is shown.
   private var abandoned: Revision?
   private let since: Revision?
   let summary: ([ObjectImage]) -> String
-  /// Of a window: how many rows there are before limit and offset.
+  /// For a window: the number of rows without limit and offset.
   private var total: UInt64?
   private let line: (ObjectImage) -> String
-  /// For a person only: a program is told the object, and keeps what it wants to compare.
+  /// For text output only: JSON output has the objects, and its reader compares them.
   var words: ChangeWords
-  /// Queries that are followed for the names of their objects alone.
+  /// Queries that are followed only for the names of their objects.
   private(set) var silent = Set<QueryID>()
-  /// What each query but a window asks for.
+  /// Entity and predicate of each query, except a window's.
   private(set) var queries = [QueryID: (entity: Entity, predicate: GraphPredicate)]()
-  /// Queries of which the words do not know all that was told: they began behind what can be read.
+  /// Queries whose previous objects are not all known. They began at a revision that can't be read.
   var unknown = Set<QueryID>()
   let client: GraphClient
 
+  /// Creates a printer.
   /// - Parameters:
-  ///   - summary: what a person is told of the first result.
-  ///   - line: what a person is told of an object.
-  ///   - speaksOfNotes: the model is known to be that of the notes.
+  ///   - summary: describes the first result in text output.
+  ///   - line: describes an object in text output.
+  ///   - speaksOfNotes: whether the model is that of the notes.
   init(
     _ client: GraphClient, output: Output, model: Model, since: Revision?,
     summary: @escaping ([ObjectImage]) -> String,
@@ -53,16 +54,16 @@ final class WatchPrinter {
     words = ChangeWords(model: model, speaksOfNotes: speaksOfNotes)
   }
 
-  /// Prints what happens to the queries until it is interrupted, or the server refuses.
-  /// - Parameter names: entities whose objects are told by name where others are related to them.
+  /// Prints changes of the queries until it is interrupted or the server refuses.
+  /// - Parameter names: entities whose objects are followed for their names.
   func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = []) async throws {
     let token = try await token()
     let names = output.json ? [] : names.map { (entity: $0, predicate: GraphPredicate.always) }
-    // A result that is read again must mean the same moment.
+    // Binds the time, so that repeated reads mean the same moment.
     let queries = queries.map { (entity: $0.entity, predicate: $0.predicate.bound(now: GraphClient.now)) }
     var isKnown = true
     if let token { isKnown = await learn(queries + names, at: token.revision) }
-    // One watch for all: a commit that makes a tag and tags a note is told at once.
+    // One watch for all queries: a commit that inserts a tag and tags a note is one event.
     try await follow { body in
       let numbers = self.client.watch(queries + names, since: token, body: body)
       self.silent = Set(numbers.suffix(names.count))
@@ -72,7 +73,7 @@ final class WatchPrinter {
     }
   }
 
-  /// Prints what happens to a window.
+  /// Prints changes of a window.
   func follow(_ window: WatchedWindow) async throws {
     try await follow {
       _ = self.client.watch(
@@ -80,7 +81,8 @@ final class WatchPrinter {
     }
   }
 
-  /// What there was when the watch begins. A past that can't be read any more costs the words what they come from.
+  /// Reads the objects at the beginning of the watch.
+  /// - Returns: false if that state is no longer readable; old values are then unknown.
   private func learn(_ queries: [(entity: Entity, predicate: GraphPredicate)], at revision: Revision) async -> Bool {
     guard !output.json, revision > 0 else { return true }
     for (entity, predicate) in queries {
@@ -101,7 +103,7 @@ final class WatchPrinter {
     return try await Self.token(of: since, head, client)
   }
 
-  /// One event after the other: what has to be asked for to tell one keeps the next waiting.
+  /// Handles events one after the other: requests for one event delay the next.
   private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
     client.stateDidChange = { state in
       if case .reconnecting(1) = state {
@@ -116,8 +118,8 @@ final class WatchPrinter {
     }
   }
 
-  /// A revision alone is no proof of a shared past; the log knows the commit, and asking by the head's token does for
-  /// the newest.
+  /// The token of a revision, with the fingerprint of its commit from the log. A revision alone does not prove a
+  /// shared history. The newest revision has the head's token.
   static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
     if revision == head.revision { return head }
     if revision == 0 {
@@ -131,7 +133,7 @@ final class WatchPrinter {
       }
       return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)
     } catch let refusal as Refusal where refusal.code == .pruned {
-      // Of the oldest state the commit is gone, and all that came after it are there.
+      // The commit of the oldest state was pruned; all later ones exist.
       guard try await client.status().oldest == revision else { throw refusal }
       return try await client.token(of: revision)
     }
@@ -160,15 +162,15 @@ final class WatchPrinter {
       guard !isShown, waiting.isEmpty else { return }
       if results.isEmpty { showSince(since) } else { try await showResults() }
     case .diverged:
-      // Nothing that was told counts any more; one line says so when the new results are there.
+      // All printed state is invalid; a line says so when the new results have arrived.
       guard isShown else { return }
-      // The store may go back once more before they are.
+      // The store may be restored once more before that.
       abandoned = abandoned ?? revision
       words.forgetAll()
       unknown = []
       (results, waiting, revision, snapshotRevision) = ([:], Set(queries.keys), 0, 0)
     case .changed(let update):
-      // The snapshot that is told has it already, or the one that is waited for will.
+      // The printed or the awaited snapshot includes the commit.
       if output.json, update.revision <= snapshotRevision { return }
       if output.json, !waiting.isEmpty { return revision = max(revision, update.revision) }
       revision = update.revision
@@ -194,11 +196,11 @@ final class WatchPrinter {
     }
   }
 
-  /// The results of all queries, which came one after the other.
+  /// Prints the results of all queries, which arrived one by one.
   private func showResults() async throws {
     let shown = queries.keys.filter { !silent.contains($0) }.sorted()
     let isOneState = shown.allSatisfy { results[$0]?.at == revision }
-    // A person is told how many there are, and a program gets one state.
+    // Text output needs only the count, JSON output a consistent state.
     let images =
       output.json && !isOneState ? try await wholeResult() : shown.flatMap { results[$0]?.images ?? [] }
     results = [:]
@@ -247,8 +249,8 @@ final class WatchPrinter {
     output.dim("\(Output.localTime(time)) \(TextTable.visible(author))")
   }
 
-  /// A sign, the object, and what became of it.
-  /// - Parameter gone: what is said of an object that went without having been deleted.
+  /// The line of a change: a sign, the object and a description.
+  /// - Parameter gone: the remark on an object that left without being deleted.
   func text(of change: Delta.Change, gone: String) -> String {
     let sign: String
     var detail = ""
