@@ -37,7 +37,7 @@ public enum Quitting: Hashable, Sendable {
   /// The client can quit; `discards` permits losing unsent changes.
   case quits(discards: Bool)
 
-  /// What the front end has to do.
+  /// An action for the front end.
   public enum Action: Hashable, Sendable {
     /// Show that changes are being sent, and call `takesTooLong` if they are not sent after a while.
     case showSending
