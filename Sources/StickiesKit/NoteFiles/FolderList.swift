@@ -3,7 +3,7 @@ import GraphModel
 /// The list of a folder of notes, stored in the folder: which file belongs to which note, and what it was written
 /// from.
 ///
-/// It includes the texts, because an edit is sent relative to the text that it was made on. It is written before a
+/// It includes the texts, because an edit is sent relative to the text that it was made on. The run writes it before a
 /// commit, with the changes to send, and after it, with their outcome, so that the next run can recover from an
 /// interruption.
 public struct FolderList: Sendable, Equatable {
