@@ -1,8 +1,8 @@
 import Glibc
 
-/// The three streams of a program, without buffers: what was written is seen, whatever happens next.
+/// Unbuffered access to a program's standard streams: output is visible at once, even if the program crashes.
 public enum Descriptor {
-  /// Writes everything; returns the error's number, 0 when there was none.
+  /// Writes the complete text; returns the `errno` of a failure, otherwise 0.
   public static func write(_ text: String, to descriptor: Int32) -> Int32 {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
@@ -16,7 +16,7 @@ public enum Descriptor {
     return 0
   }
 
-  /// Reads to the end; nil when it can't be read.
+  /// Reads to the end of the file; nil after a read error.
   public static func readToEnd(_ descriptor: Int32) -> [UInt8]? {
     var bytes = [UInt8]()
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -33,11 +33,11 @@ public enum Descriptor {
   }
 }
 
-/// The result of a command.
+/// Standard output: a command's result.
 public enum StandardOutput {
-  /// Writes a text without a buffer. If that fails, the program ends: a result that is lost is no success. A closed
-  /// pipe ends it with 141 and without a message, since its reader has seen enough.
-  /// - Parameter report: prints the message for any other error; the exit code is 1 then.
+  /// Writes a text without buffering. A failure ends the program, because a lost result is an error. A closed pipe
+  /// ends it with exit code 141 and no message, since its reader has all it needs.
+  /// - Parameter report: prints the message of any other error; the exit code is then 1.
   public static func write(_ text: String, terminator: String = "\n", report: (String) -> Void) {
     let code = Descriptor.write(text + terminator, to: 1)
     guard code != 0 else { return }
@@ -46,8 +46,8 @@ public enum StandardOutput {
     exit(1)
   }
 
-  /// Opens /dev/null in the place of those of the descriptors 0 to 2 that are closed, before a file or a socket of
-  /// the program gets their number and, with it, what is printed. The direction is the wrong one, so that reading and
+  /// Opens /dev/null for each of the descriptors 0 to 2 that is closed. Otherwise a file or socket of the program
+  /// would get that number, and printed text would be written to it. The access mode is reversed, so that reading and
   /// writing still fail.
   public static func reserveDescriptors() {
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
@@ -56,9 +56,9 @@ public enum StandardOutput {
   }
 }
 
-/// What is for a person's eyes and not part of the result.
+/// Standard error: messages to the user that are not part of the result.
 public enum StandardError {
-  /// Writes a line to standard error; where that fails there is no other place to say so.
+  /// Writes a line to standard error; ignores a failure, because it cannot be reported anywhere.
   public static func write(_ line: String, terminator: String = "\n") {
     _ = Descriptor.write(line + terminator, to: 2)
   }

@@ -1,2 +1,2 @@
-// A program of the sticky notes needs one import.
+// Programs for sticky notes need only one import.
 @_exported import GraphClient

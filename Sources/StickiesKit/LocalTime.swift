@@ -4,9 +4,9 @@ import GraphModel
   import Glibc
 #endif
 
-/// Times as people read them, in the zone of whoever looks.
+/// Formats times in the local time zone.
 public enum LocalTime {
-  /// `14:03:22`, or with the date when it was not today; local time.
+  /// Formats a time as `14:03:22`, preceded by the date unless it is today.
   public static func text(_ time: Timestamp) -> String {
     func fields(_ seconds: time_t) -> tm {
       var seconds = seconds

@@ -6,17 +6,17 @@ import GraphWire
   import Glibc
 #endif
 
-/// What the environment says: where data and sockets are, and who the user is.
+/// The settings in the environment: locations of data and sockets, and the user's name.
 public struct ProcessEnvironment: Sendable {
   private let variables: [String: String]
   let account: Account
 
-  /// Variables other than the process's own, and another account, for tests.
+  /// Creates an environment with other variables and another account, for tests.
   public init(variables: [String: String], account: Account = .current) {
     (self.variables, self.account) = (variables, account)
   }
 
-  /// The process's own, as they are now.
+  /// The current environment of the process.
   public static var current: ProcessEnvironment {
     ProcessEnvironment(variables: ProcessInfo.processInfo.environment)
   }
@@ -25,29 +25,29 @@ public struct ProcessEnvironment: Sendable {
     variables[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The variables whose names begin with `prefix` and that are not empty.
+  /// Returns the non-empty variables whose names begin with `prefix`.
   public func variables(prefix: String) -> [String: String] {
     variables.filter { $0.key.hasPrefix(prefix) && !$0.value.isEmpty }
   }
 
-  /// The folder that a variable of the XDG specification names, else one in the home directory. The specification wants
-  /// relative paths ignored.
+  /// Returns the folder in a variable of the XDG specification, otherwise one in the home directory. The
+  /// specification requires that relative paths be ignored.
   private func folder(_ variable: String, inHome fallback: String) -> String {
     if let folder = self[variable], folder.hasPrefix("/") { return folder }
     let home = self["HOME"] ?? account.home ?? "/"
     return home + "/" + fallback
   }
 
-  /// `$XDG_STATE_HOME/stickies`: what is nobody's store and shall not get lost all the same.
+  /// `$XDG_STATE_HOME/stickies`, for data that belongs to no store and must not be lost.
   public var stateDirectory: String { folder("XDG_STATE_HOME", inHome: ".local/state") + "/stickies" }
 
   /// `$XDG_DATA_HOME/stickies`.
   public var dataDirectory: String { folder("XDG_DATA_HOME", inHome: ".local/share") + "/stickies" }
 
-  /// `$XDG_CONFIG_HOME/stickies/stickiesd.json`, where the daemon's options may stand.
+  /// `$XDG_CONFIG_HOME/stickies/stickiesd.json`, the file for the daemon's options.
   public var configurationFile: String { folder("XDG_CONFIG_HOME", inHome: ".config") + "/stickies/stickiesd.json" }
 
-  /// `STICKIES_SERVER`, when it is set.
+  /// The address in `STICKIES_SERVER`; nil if it is not set.
   public var server: ServerAddress? {
     get throws {
       guard let text = self["STICKIES_SERVER"] else { return nil }
@@ -59,13 +59,13 @@ public struct ProcessEnvironment: Sendable {
     }
   }
 
-  /// `STICKIES_AUTHOR`, else user@host.
+  /// `STICKIES_AUTHOR`, otherwise user@host.
   public var author: String {
     if let author = self["STICKIES_AUTHOR"] { return author }
     let user = self["USER"] ?? self["LOGNAME"] ?? "user\(getuid())"
     return "\(user)@\(ProcessInfo.processInfo.hostName)"
   }
 
-  /// Whether `NO_COLOR` is set to anything.
+  /// Whether `NO_COLOR` has a value.
   public var wantsNoColor: Bool { self["NO_COLOR"] != nil }
 }

@@ -5,18 +5,18 @@ import GraphWire
   import Glibc
 #endif
 
-/// The account of a process: what the system knows of its user, whatever the environment says.
+/// The account of a process, as the system reports it, regardless of the environment.
 public struct Account: Sendable {
-  /// The effective user.
+  /// The effective user ID.
   public var user: UInt32
-  /// The home directory in the user database; nil for a user that is not in it.
+  /// The home directory in the user database; nil if the user has no entry.
   public var home: String?
-  /// Where the system keeps a directory for each user who is logged in.
+  /// The system's directory for the runtime directories of logged-in users.
   public var runtimeDirectories = "/run/user"
   /// A directory that every user can write to.
   public var temporaryDirectory = "/tmp"
 
-  /// An account for tests.
+  /// Creates an account for tests.
   public init(user: UInt32, home: String?) { (self.user, self.home) = (user, home) }
 
   /// The account of this process.
@@ -24,25 +24,25 @@ public struct Account: Sendable {
     Account(user: geteuid(), home: getpwuid(geteuid())?.pointee.pw_dir.map { String(cString: $0) })
   }
 
-  /// Whether a directory is there and belongs to this user.
+  /// Returns whether a directory exists and belongs to this user.
   func owns(_ directory: String) -> Bool {
     var status = stat()
     return stat(directory, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == user
   }
 }
 
-/// A directory of one user in which the daemon makes its default socket.
+/// A directory of one user in which the daemon creates its default socket.
 public struct SocketPlace: Sendable, Hashable {
   /// The directory of the socket.
   public let directory: String
-  /// Whose daemon it is.
+  /// The owner of the daemon.
   let user: UInt32
 
   /// The socket's address.
   public var address: ServerAddress { .unix(path: directory + "/socket") }
 
-  /// Makes the directory where it is missing.
-  /// - Returns: whether only this user can put a socket there.
+  /// Creates the directory if it is missing.
+  /// - Returns: whether only this user can create a socket there.
   public func prepare() -> Bool {
     var path = ""
     for part in directory.split(separator: "/") {
@@ -52,8 +52,8 @@ public struct SocketPlace: Sendable, Hashable {
     return isSafe
   }
 
-  /// Whether the directory belongs to the user and only the user can write there. In a directory of another user,
-  /// that user could put a socket of its own in the place of the daemon's.
+  /// Whether the directory belongs to the user and only the user can write to it. Another user who can write to it
+  /// could replace the daemon's socket.
   public var isSafe: Bool {
     var (link, status) = (stat(), stat())
     guard lstat(directory, &link) == 0, stat(directory, &status) == 0 else { return false }
@@ -61,7 +61,7 @@ public struct SocketPlace: Sendable, Hashable {
       && status.st_mode & 0o022 == 0
   }
 
-  /// Whether a socket of this user lies there.
+  /// Whether the directory contains a socket of this user.
   public var hasSocket: Bool {
     var status = stat()
     return isSafe && lstat(directory + "/socket", &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
@@ -70,13 +70,13 @@ public struct SocketPlace: Sendable, Hashable {
 }
 
 extension ProcessEnvironment {
-  /// Where the daemon of this user listens unless addresses are given, and where clients look for it, in this order.
+  /// The default socket locations of this user, in the order in which clients try them.
   ///
-  /// The daemon listens at all of them, because the environment of a client can differ: cron, `su` and system units
-  /// set no `XDG_RUNTIME_DIR`, and `su` and `sudo` may leave the one of another user. The home directory's place is
-  /// there in every environment of a user. Another `HOME` than the account's, if it belongs to the user, counts as
-  /// chosen: its clients and daemons meet each other and not those of the account. The last place is for users
-  /// without a home directory.
+  /// The daemon listens at all of them, because a client's environment can differ: cron, `su` and system units set no
+  /// `XDG_RUNTIME_DIR`, and `su` and `sudo` may keep that of another user. The location in the home directory exists
+  /// in every environment of a user. If `HOME` differs from the account's home directory and belongs to the user, it
+  /// is a deliberate choice: its clients and daemons connect to each other and not to those of the account. The last
+  /// location is for users without a home directory.
   public var socketPlaces: [SocketPlace] {
     var directories = [String]()
     if let runtime = self["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),
@@ -99,8 +99,8 @@ extension ProcessEnvironment {
     return places
   }
 
-  /// Where a daemon without addresses listens, in the order of `socketPlaces`; makes the directories. The last place
-  /// is only used if the home directory has none.
+  /// The locations where a daemon without configured addresses listens, in the order of `socketPlaces`; creates their
+  /// directories. The last location is only used if the one in the home directory is not usable.
   public var listeningPlaces: [SocketPlace] {
     let places = socketPlaces
     let homes = [self["HOME"], account.home].compactMap { $0.map { $0 + "/.local/share/stickies" } }
@@ -111,13 +111,13 @@ extension ProcessEnvironment {
     return prepared
   }
 
-  /// Where clients look for the daemon: at the places with a socket of this user.
+  /// The locations where clients look for the daemon: those with a socket of this user.
   public var daemonPlaces: [SocketPlace] { socketPlaces.filter(\.hasSocket) }
 
-  /// The address that messages name: the first place that can be used.
+  /// The address for messages: the first usable location.
   public var defaultSocket: ServerAddress {
     let places = socketPlaces
-    // The temporary directory's place is always there: its path is short.
+    // The location in the temporary directory is always included, because its path is short.
     guard let first = places.first else { preconditionFailure("a user has no place for a socket") }
     return first.address
   }

@@ -3,13 +3,13 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Connecting to a daemon, of the sticky-note model or of any.
+/// Connects to a daemon that serves the sticky-note model or any other.
 public enum Stickies {
-  /// This release.
+  /// The version of this release.
   public static let version = "0.1.0"
 
   /// Connects to the daemon at `address`, by default the user's own.
-  /// - Throws: `ConnectFailure` when none answers, `Refusal` when it refuses this client.
+  /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses this client.
   @MainActor
   public static func connect(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true
@@ -21,8 +21,9 @@ public enum Stickies {
     }
   }
 
-  /// Connects to the daemon at `address`, by default the user's own, whatever model it serves; the client takes it.
-  /// - Throws: `ConnectFailure` when none answers, `Refusal` when it refuses this client or its model can't be used.
+  /// Connects to the daemon at `address`, by default the user's own, and adopts the model that it serves.
+  /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses this client or its model cannot be
+  ///   used.
   @MainActor
   public static func connectToAnyModel(
     at address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true
@@ -38,8 +39,8 @@ public enum Stickies {
     return options
   }
 
-  /// Connects to `address`, else to that of `STICKIES_SERVER`, else to the first of the usual places where a daemon
-  /// answers. A daemon that was killed leaves sockets behind, so a place that does not answer is not the last word.
+  /// Connects to `address`, otherwise to `STICKIES_SERVER`, otherwise to the first default location where a daemon
+  /// answers. A killed daemon leaves its sockets behind, so after a failure the next location is tried.
   @MainActor
   private static func attempt(
     _ address: ServerAddress?, _ connect: (ServerAddress) async throws -> GraphClient

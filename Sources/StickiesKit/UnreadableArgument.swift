@@ -1,11 +1,11 @@
 import GraphModel
 
-/// A word of the command line that is no text. Swift puts U+FFFD in the place of such bytes, so it would be stored, and
-/// files would be looked for under another name.
+/// A command-line argument that is not UTF-8. Swift would replace the invalid bytes by U+FFFD, store the changed
+/// text, and look for files under the changed name.
 public struct UnreadableArgument: Error, CustomStringConvertible {
-  /// From 1; the program's name is the word before.
+  /// The argument's index, from 1; the program's name is argument 0.
   public let place: Int
-  /// The word with U+FFFD for what can't be read.
+  /// The argument with U+FFFD for the invalid bytes.
   public let repaired: String
 
   public var description: String {
@@ -13,7 +13,7 @@ public struct UnreadableArgument: Error, CustomStringConvertible {
       + "file that is"
   }
 
-  /// The first of the command line's words that is no text; nil when all are.
+  /// Returns the first argument that is not UTF-8; nil if all are.
   public static func first() -> UnreadableArgument? {
     for place in 1..<max(Int(CommandLine.argc), 1) {
       guard let word = CommandLine.unsafeArgv[place], String(validatingCString: word) == nil else { continue }

@@ -1,17 +1,17 @@
-/// The clocks of a place: how far they are ahead of Greenwich, through the year.
+/// A time zone: its offset from UTC at each time.
 public struct WallClock: Sendable {
-  /// The offset at a moment, in seconds east of Greenwich; the moment in seconds since 1970.
+  /// Returns the offset at a time, in seconds east of UTC; the time is in seconds since 1970.
   public var offset: @Sendable (Int64) -> Int64
-  /// The moment, in seconds since 1970, at which the clocks there show a time: that in seconds since 1970 as if it were
-  /// Greenwich's. Of a time that they show twice, one of both; of one that they leap over, one beside it.
+  /// Returns the time, in seconds since 1970, of a local time, which is given in seconds since 1970 as if it were
+  /// UTC. For an ambiguous local time it returns either time; for a skipped one, a time near the gap.
   public var moment: @Sendable (Int64) -> Int64
 
-  /// Clocks of any kind.
+  /// Creates a time zone.
   public init(offset: @escaping @Sendable (Int64) -> Int64, moment: @escaping @Sendable (Int64) -> Int64) {
     (self.offset, self.moment) = (offset, moment)
   }
 
-  /// Clocks that are never changed.
+  /// Returns a time zone with a fixed offset.
   public static func fixed(_ seconds: Int64) -> WallClock {
     WallClock(offset: { _ in seconds }, moment: { $0 - seconds })
   }

@@ -1,19 +1,20 @@
 import GraphModel
 
-/// A state of the graph as a person names it: a revision, or a time in the past. Pure: the clock is passed in.
+/// A state of the graph as a user specifies it: a revision or a time in the past. Parsing is pure: the clock is
+/// passed in.
 public enum When: Hashable, Sendable {
   /// `120` or `r120`.
   case revision(Revision)
-  /// `now`: the newest commit, whatever the clocks say that made it.
+  /// `now`: the newest commit, regardless of its time.
   case now
-  /// Anything else; never after `now`.
+  /// Any other time; never after `now`.
   case time(Timestamp)
 
   /// - Parameters:
-  ///   - now: the time to count from, microseconds since 1970.
-  ///   - clock: of what is written without an offset.
-  ///   - toTheEnd: whether a time that is written to the second, without a fraction, is that second's end: the state that
-  ///     one sees who asks for it by the time that a log shows. Else it is its beginning.
+  ///   - now: the time that relative times count from, in microseconds since 1970.
+  ///   - clock: the time zone of times without an offset.
+  ///   - toTheEnd: whether a time with seconds but without a fraction means the end of that second, so that a time
+  ///     copied from the log includes that commit. Otherwise it means the beginning.
   public init(parsing text: String, now: Timestamp, clock: WallClock, toTheEnd: Bool = false) throws(WhenError) {
     let words = text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
     if let revision = try Self.revision(words, text) {
@@ -37,7 +38,7 @@ public enum When: Hashable, Sendable {
     self = .time(min(time + rest, now))
   }
 
-  /// Whether there is a time of three numbers, the last one without a fraction.
+  /// Returns whether the words contain a time with seconds and without a fraction.
   private static func namesASecond(_ words: [String]) -> Bool {
     words.contains { word in
       if word.hasPrefix("@") { return !word.contains(".") }
@@ -57,14 +58,14 @@ public enum When: Hashable, Sendable {
   }
 }
 
-/// A time that can't be used, and how times are written.
+/// A time that cannot be used; the description lists the valid forms.
 public struct WhenError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What was written.
+  /// The invalid text.
   public let text: String
-  /// What is wrong with the time; nil where it is none.
+  /// The problem with a time; nil if the text is not a time.
   public let reason: String?
 
-  /// The forms that there are, with examples.
+  /// The valid forms, with examples.
   public static let forms = """
     a revision (120 or r120), a date with or without a time (2026-11-21, 2026-11-21 09:30, 2026-11-21T09:30:00+0200), \
     what date -R prints, @1763717415, "10 minutes ago", "1h ago", "yesterday 14:00", "monday 9:00", "today 08:30", "last week"
@@ -76,7 +77,7 @@ public struct WhenError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Reads times from words in lower case.
+/// Parses times from lowercase words.
 private struct WhenReader {
   let now: Timestamp
   let clock: WallClock
@@ -84,47 +85,47 @@ private struct WhenReader {
   private static let second = Dates.microsecondsPerSecond
   private static let day = 86_400 * second
 
-  /// Nil for what is no time; a time may lie in the future.
+  /// Returns a time, which may be in the future; nil for invalid words.
   func time(_ words: [String]) -> Timestamp? {
     guard let first = words.first else { return nil }
     if words.last == "ago" { return ago(words.dropLast()) }
     if words.count == 1, first.hasPrefix("@") { return seconds(first.dropFirst()) }
     if first == "last" { return last(words.dropFirst()) }
     if first == "in" || first == "next" {
-      // What is to come can't be looked at, whenever that is.
+      // A future time is refused, so any later time will do.
       return (first == "in" ? ago(words.dropFirst()) : last(words.dropFirst())).map { _ in now + 1 }
     }
     if let days = dayNamed(first) { return at(words.dropFirst(), ofDay: days) }
     if let weekday = Self.weekday(first) { return newest(weekday, words.dropFirst()) }
     if first.utf8.count >= 10, first.utf8.dropFirst(4).first == UInt8(ascii: "-") { return dated(words) }
     if let date = mailDate(words) { return dated(date) }
-    // A time alone is today's.
+    // A time of day without a day is today's.
     return at(words[...], ofDay: today)
   }
 
   // MARK: - Days
 
-  /// Days since 1970 where the person is.
+  /// The current day in the local time zone, in days since 1970.
   private var today: Int64 { Dates.floorDivide(wall, Self.day).0 }
 
-  /// What the clocks show now.
+  /// The current local time.
   private var wall: Timestamp { now + clock.offset(Dates.floorDivide(now, Self.second).0) * Self.second }
 
-  /// The moment at which they show a time. Of two the one that may have been.
+  /// Returns the time of a local time. If it is ambiguous, prefers one that is not in the future.
   private func moment(_ wall: Timestamp) -> Timestamp {
     let (seconds, rest) = Dates.floorDivide(wall, Self.second)
     let moment = clock.moment(seconds)
     let time = moment * Self.second + rest
     guard time > now else { return time }
-    // As the clocks went some hours before: further they are never put back.
+    // The offset some hours earlier; clocks are never put back by more.
     let earlier = seconds - clock.offset(moment - 4 * 3_600)
     return earlier < moment && earlier + clock.offset(earlier) == seconds ? earlier * Self.second + rest : time
   }
 
-  /// Of a time that the clocks leap over.
+  /// The result for a local time that the zone skips.
   static let never = Timestamp.max
 
-  /// The same of a time that somebody wrote, hours and all.
+  /// Converts a local time that the user wrote with a time of day; `never` if the zone skips it.
   private func written(_ wall: Timestamp) -> Timestamp {
     let time = moment(wall)
     let isShown = time + clock.offset(Dates.floorDivide(time, Self.second).0) * Self.second == wall
@@ -142,13 +143,13 @@ private struct WhenReader {
 
   private static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
-  /// From 0, Sunday; three letters are enough.
+  /// Returns the weekday, 0 for Sunday; three letters are enough.
   private static func weekday(_ word: String) -> Int64? {
     guard word.utf8.count >= 3 else { return nil }
     return weekdays.firstIndex { $0.hasPrefix(word) }.map(Int64.init)
   }
 
-  /// The newest day of that name at whose time, midnight if none is said, something can have been.
+  /// Returns the latest such weekday whose given time, or midnight, is not in the future.
   private func newest(_ weekday: Int64, _ clock: ArraySlice<String>) -> Timestamp? {
     // 1970 began on a Thursday.
     let back = Dates.floorDivide(today + 4 - weekday, 7).1
@@ -171,7 +172,7 @@ private struct WhenReader {
     return Self.clock(words.joined()).map { written(days * Self.day + $0) }
   }
 
-  /// `14:00`, `9:00:30`, `9:00:30.5`, `9am`, `2:30pm`, `noon`, `midnight`: microseconds since the day began.
+  /// Parses `14:00`, `9:00:30`, `9:00:30.5`, `9am`, `2:30pm`, `noon` or `midnight` as microseconds since midnight.
   private static func clock(_ text: String) -> Timestamp? {
     if text == "noon" { return 12 * 3_600 * second }
     if text == "midnight" { return 0 }
@@ -179,7 +180,7 @@ private struct WhenReader {
     let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     var micros: Int64 = 0
     if halves.count > 1 {
-      // Six digits are all that times have.
+      // Times have microseconds, so further digits are dropped.
       guard half == nil, halves[0].split(separator: ":").count == 3, (1...9).contains(halves[1].utf8.count),
         let number = digits(halves[1].prefix(6) + String(repeating: "0", count: max(0, 6 - halves[1].utf8.count))),
         digits(halves[1]) != nil
@@ -211,14 +212,14 @@ private struct WhenReader {
 
   // MARK: - Dates
 
-  /// RFC 3339; without an offset the time of where the person is, without a time the beginning of the day. As `date` has it,
-  /// a comma before the fraction, and an offset without a colon or behind a blank, are fine as well.
+  /// Parses RFC 3339. A missing offset means the local zone, a missing time the beginning of the day. As `date`
+  /// prints it, the fraction may follow a comma, and the offset may lack the colon or follow a space.
   private func dated(_ words: [String]) -> Timestamp? {
     let text = words.joined(separator: " ")
     if text.utf8.count == 10 { return Dates.timestamp(text).map(moment) }
     var time = text.uppercased().replacing(",", with: ".")
     for name in [" UTC", " GMT", " UT", " Z"] where time.hasSuffix(name) { time = time.dropLast(name.count) + "Z" }
-    // Behind the date, whose dashes are none.
+    // Search after the date, because its dashes are not signs.
     if let sign = time.indices.dropFirst(11).last(where: { "+-".contains(time[$0]) }) {
       let offset = time[time.index(after: sign)...]
       let head = time[..<sign]
@@ -234,7 +235,8 @@ private struct WhenReader {
 
   private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-  /// `sat, 21 nov 2026 10:30:15 +0200`, as in mails and by `date -R`, as the words of RFC 3339; nil for anything else.
+  /// Converts `sat, 21 nov 2026 10:30:15 +0200`, as in mail and from `date -R`, to words of RFC 3339; nil for
+  /// anything else.
   private func mailDate(_ words: [String]) -> [String]? {
     let words = words.first?.hasSuffix(",") == true ? Array(words.dropFirst()) : words
     guard words.count >= 4, (1...2).contains(words[0].utf8.count), let day = Self.digits(words[0]),
@@ -244,7 +246,7 @@ private struct WhenReader {
     return ["\(words[2])-\(pad(Int64(month) + 1))-\(pad(day))"] + words[3...]
   }
 
-  /// Seconds since 1970, with a fraction or without.
+  /// Parses seconds since 1970, with or without a fraction.
   private func seconds(_ text: Substring) -> Timestamp? {
     let isBefore = text.hasPrefix("-")
     let parts = text.dropFirst(isBefore ? 1 : 0).split(separator: ".", omittingEmptySubsequences: false)
@@ -254,15 +256,15 @@ private struct WhenReader {
       let micros = Self.digits((fraction + "000000").prefix(6)),
       whole.utf8.allSatisfy({ (0x30...0x39).contains($0) })
     else { return nil }
-    // More than any date has is in the future, or before the first one.
+    // A number beyond any date is in the future, or before the first date.
     guard let seconds = Int64(whole), seconds < Timestamp.max / Self.second else { return isBefore ? .min : now + 1 }
     let time = seconds * Self.second + micros
     return isBefore ? -time : time
   }
 
-  // MARK: - So long ago
+  // MARK: - Relative times
 
-  /// `10 minutes`, `an hour`, `2h`, `1h30m`, `1 hour 30 minutes`.
+  /// Parses `10 minutes`, `an hour`, `2h`, `1h30m` or `1 hour 30 minutes`.
   private func ago(_ words: ArraySlice<String>) -> Timestamp? {
     var parts = words.filter { $0 != "and" }.flatMap(Self.parts)
     guard !parts.isEmpty, parts.count.isMultiple(of: 2) else { return nil }
@@ -271,10 +273,10 @@ private struct WhenReader {
       let count =
         Self.numbers.firstIndex(of: parts[0] == "a" || parts[0] == "an" ? "one" : parts[0]).map { Int64($0 + 1) }
         ?? Self.digits(parts[0])
-        // More than any number is long ago as well.
+        // A number that overflows is before the first date.
         ?? (parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) } ? .max : nil)
       guard let count, let earlier = WhenReader(now: time, clock: clock).before(count, parts[1]) else { return nil }
-      // Further back there is nothing.
+      // Already before the first date.
       guard earlier != .min else { return earlier }
       time = earlier
       parts.removeFirst(2)
@@ -282,7 +284,7 @@ private struct WhenReader {
     return time
   }
 
-  /// A word where digits and letters meet: `1h30m` is `1`, `h`, `30`, `m`.
+  /// Splits a word between digits and letters: `1h30m` becomes `1`, `h`, `30`, `m`.
   private static func parts(_ word: String) -> [String] {
     var parts = [String]()
     var wasDigit: Bool?
@@ -317,9 +319,9 @@ private struct WhenReader {
     return overflows || isBelow ? .min : time
   }
 
-  /// The same day of an earlier month, or that month's last where it has none, at the same time.
+  /// Returns the same time on the same day of an earlier month, or on that month's last day if the month is shorter.
   private func before(months: Int64, _ count: Int64 = 0) -> Timestamp? {
-    // Older than any date; so is what does not fit.
+    // Such a time is before the first date.
     guard max(months, count) < 1_000_000 else { return .min }
     let (days, time) = Dates.floorDivide(wall, Self.day)
     let date = Dates.civil(fromDays: days)

@@ -1,36 +1,36 @@
-/// What a terminal can tell a program. `TerminalDecoder` makes them of bytes; the driver adds `.resize`.
+/// An event from a terminal. `TerminalDecoder` decodes it from bytes; the driver adds `.resize`.
 public enum TerminalEvent: Hashable, Sendable {
-  /// A key went down, or repeats.
+  /// A key was pressed or repeats.
   case key(KeyEvent)
-  /// The mouse did something.
+  /// A mouse event.
   case mouse(MouseEvent)
-  /// Text came from the clipboard; it is never taken for keys.
+  /// Text was pasted; it is never interpreted as keys.
   case paste(PasteEvent)
-  /// The screen has another size.
+  /// The screen size has changed.
   case resize(Size)
-  /// The terminal's window got the focus, or lost it.
+  /// The terminal's window gained or lost the focus.
   case focus(isGained: Bool)
-  /// The terminal answered a question. Most questions are never answered: nothing may wait for one.
+  /// The terminal has answered a query. Terminals leave most queries unanswered, so do not wait for an answer.
   case answer(TerminalAnswer)
 }
 
 /// A key press.
 ///
-/// A character that shift makes is that character without `.shift`: `A`, not shift and `a`. With control or
-/// alt, a letter is the small one and shift is told: control and shift and `a`.
+/// A character typed with shift has no `.shift`: `A`, not shift and `a`. With control or alt, a letter is lowercase
+/// and shift is a modifier: control, shift and `a`.
 public struct KeyEvent: Hashable, Sendable {
   /// The key.
   public var key: Key
-  /// What was held down with it.
+  /// The modifiers held with the key.
   public var modifiers: Modifiers
 
-  /// A key press.
+  /// Creates a key press.
   public init(_ key: Key, _ modifiers: Modifiers = []) {
     self.key = key
     self.modifiers = modifiers
   }
 
-  /// What it writes into a text of several lines; nil for a key that does something else.
+  /// The text that the key inserts into a multiline text; nil for any other key.
   public var typed: String? {
     if key == .character("j"), modifiers == .control { return "\n" }
     guard modifiers.isEmpty else { return nil }
@@ -43,17 +43,17 @@ public struct KeyEvent: Hashable, Sendable {
   }
 }
 
-/// A key, by what it means.
+/// A key.
 public enum Key: Hashable, Sendable {
-  /// A key that writes. Space is one of them. A cluster that is typed as one arrives scalar by scalar.
+  /// A key that types a character, including the space bar. A multi-scalar cluster arrives scalar by scalar.
   case character(Character)
   /// Return.
   case enter
-  /// Tab; backwards with `.shift`.
+  /// Tab; back tab has `.shift`.
   case tab
-  /// Deletes to the left.
+  /// Deletes the character before the cursor.
   case backspace
-  /// Escape, alone.
+  /// Escape alone, not the beginning of a sequence.
   case escape
   /// An arrow.
   case up
@@ -63,30 +63,30 @@ public enum Key: Hashable, Sendable {
   case left
   /// An arrow.
   case right
-  /// To the beginning.
+  /// Home.
   case home
-  /// To the end.
+  /// End.
   case end
-  /// One screen up.
+  /// Page up.
   case pageUp
-  /// One screen down.
+  /// Page down.
   case pageDown
   /// Insert.
   case insert
-  /// Deletes to the right.
+  /// Deletes the character after the cursor.
   case delete
-  /// The key that opens a menu.
+  /// The menu key.
   case menu
   /// A function key, from 1.
   case function(Int)
 }
 
-/// The keys that change the meaning of another one.
+/// Modifier keys.
 public struct Modifiers: OptionSet, Hashable, Sendable {
-  /// The set as bits, those of a terminal: shift 1, alt 2, control 4, super 8.
+  /// The raw bits, as terminals send them: shift 1, alt 2, control 4, super 8.
   public let rawValue: UInt8
 
-  /// A set of bits.
+  /// Creates a set from bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Shift.
@@ -95,34 +95,34 @@ public struct Modifiers: OptionSet, Hashable, Sendable {
   public static let alt = Modifiers(rawValue: 2)
   /// Control.
   public static let control = Modifiers(rawValue: 4)
-  /// Super, or command.
+  /// Super or command.
   public static let command = Modifiers(rawValue: 8)
 }
 
-/// Something that the mouse did.
+/// A mouse event.
 public struct MouseEvent: Hashable, Sendable {
-  /// What it did.
+  /// The kind of mouse event.
   public enum Kind: Hashable, Sendable {
-    /// A button went down.
+    /// A button was pressed.
     case press(MouseButton)
-    /// A button came up. Old terminals don't say which: then it is the one that went down last.
+    /// A button was released. Old terminals do not report which; then it is the one pressed last.
     case release(MouseButton)
-    /// It moved with a button held.
+    /// The mouse moved with a button held.
     case drag(MouseButton)
-    /// It moved with none.
+    /// The mouse moved without a button.
     case move
     /// The wheel turned by one step.
     case wheel(WheelDirection)
   }
 
-  /// What it did.
+  /// The kind of event.
   public var kind: Kind
-  /// The cell it is over.
+  /// The cell under the mouse.
   public var position: Point
-  /// The keys held meanwhile. Terminals keep shift for themselves, mostly.
+  /// The modifiers held. Most terminals keep shift for their own use.
   public var modifiers: Modifiers
 
-  /// Something that the mouse did.
+  /// Creates a mouse event.
   public init(_ kind: Kind, at position: Point, _ modifiers: Modifiers = []) {
     self.kind = kind
     self.position = position
@@ -130,23 +130,23 @@ public struct MouseEvent: Hashable, Sendable {
   }
 }
 
-/// A button of the mouse.
+/// A mouse button.
 public enum MouseButton: Hashable, Sendable {
-  /// The first one.
+  /// The left button.
   case left
-  /// The one in the middle.
+  /// The middle button.
   case middle
-  /// The second one, for menus.
+  /// The right button.
   case right
-  /// One on the side, from 8.
+  /// An extra button, from 8.
   case other(Int)
 }
 
-/// Where the wheel turns to.
+/// The direction of the mouse wheel.
 public enum WheelDirection: Hashable, Sendable {
-  /// Away from the hand: what lies above comes in.
+  /// Away from the user; content above becomes visible.
   case up
-  /// Towards the hand.
+  /// Toward the user.
   case down
   /// To the left.
   case left
@@ -154,16 +154,16 @@ public enum WheelDirection: Hashable, Sendable {
   case right
 }
 
-/// A text from the clipboard.
+/// Pasted text.
 public struct PasteEvent: Hashable, Sendable {
-  /// The text, lines ended by `\n`, without control characters other than tab.
+  /// The text with lines separated by `\n`, without control characters except tabs.
   public var text: String
-  /// True if it was longer than the decoder takes; the rest is gone.
+  /// Whether the paste exceeded the decoder's limit and was truncated.
   public var isCut: Bool
-  /// It fell silent before its end: what comes next is more of it, until its end comes or a lone escape.
+  /// Whether the paste was interrupted before its end. Subsequent pastes continue it, until its end or a lone escape.
   public var isOpen: Bool
 
-  /// A text from the clipboard.
+  /// Creates a paste.
   public init(text: String, isCut: Bool = false, isOpen: Bool = false) {
     self.text = text
     self.isCut = isCut
@@ -171,17 +171,17 @@ public struct PasteEvent: Hashable, Sendable {
   }
 }
 
-/// A terminal's answer to a question.
+/// A terminal's answer to a query.
 public enum TerminalAnswer: Hashable, Sendable {
-  /// Where its cursor is.
+  /// The position of the cursor.
   case cursor(Point)
-  /// Its background color.
+  /// The background color.
   case background(red: UInt8, green: UInt8, blue: UInt8)
-  /// Whether it knows a private mode, such as 2026, synchronized updates: 0 says no.
+  /// The state of a private mode, such as 2026, synchronized updates; 0 means that the terminal does not know it.
   case mode(Int, value: Int)
-  /// Which flags of the kitty keyboard protocol are on; a terminal that answers knows the protocol.
+  /// The active flags of the kitty keyboard protocol; only terminals with the protocol answer.
   case keyboard(flags: Int)
-  /// What kind of terminal it is (primary device attributes). Nearly every terminal answers this one: whoever
-  /// asks it last knows that the questions before it will not be answered any more.
+  /// The kind of terminal (primary device attributes). Nearly every terminal answers this query; if it is sent last,
+  /// no earlier query will be answered afterwards.
   case attributes
 }

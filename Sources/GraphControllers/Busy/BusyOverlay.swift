@@ -1,15 +1,15 @@
-/// Why somebody has to wait.
+/// Why the user has to wait.
 public enum BusyReason: Hashable, Sendable, CaseIterable {
-  /// The first connection.
+  /// The first connection is being established.
   case connecting
-  /// What is to be shown is on its way.
+  /// The content is being loaded.
   case loading
-  /// The connection is gone; what is here can be read and edited.
+  /// The connection was lost; loaded content can still be read and edited.
   case reconnecting
-  /// Changes are on their way.
+  /// Changes are being saved.
   case saving
 
-  /// What is said when whoever waits says nothing else.
+  /// The default message.
   public var message: String {
     switch self {
     case .connecting: "Connecting…"
@@ -20,34 +20,34 @@ public enum BusyReason: Hashable, Sendable, CaseIterable {
   }
 }
 
-/// One `show` of an overlay, to be ended by one `hide`.
+/// Identifies one `show` of an overlay, for the matching `hide`.
 public struct BusyToken: Hashable, Sendable {
   let number: UInt64
 }
 
-/// What an overlay looks like at a moment, over a view that is dimmed.
+/// The appearance of an overlay at a time, over a dimmed view.
 public struct BusyPicture: Hashable, Sendable {
-  /// Why.
+  /// The reason for waiting.
   public var reason: BusyReason
-  /// What to write.
+  /// The text to show.
   public var message: String
-  /// Which picture of the activity indicator, from 0 to `BusyOverlay.phaseCount` - 1.
+  /// The frame of the activity indicator, from 0 to `BusyOverlay.phaseCount` - 1.
   public var phase: Int
-  /// How much is done, from 0 to 1; nil when nobody knows.
+  /// The progress from 0 to 1; nil if unknown.
   public var progress: Double?
 }
 
-/// The busy overlay of a controller, without its pixels: one for the controller's whole life, whatever it waits for.
+/// The state of a controller's busy overlay, without drawing. One overlay serves the controller for its lifetime.
 ///
-/// Shows nest: each returns a token, and the overlay goes when the last token is hidden; meanwhile it says what the newest
-/// one says. It appears only after a moment, counted from the first show, so that what is quick does not flicker. Times are
-/// milliseconds of a clock that never goes back, passed in.
+/// Calls of `show` nest: each returns a token, and the overlay disappears when the last token is hidden. It shows the
+/// message of the newest token. It appears only after a delay, counted from the first `show`, so that short waits do
+/// not flicker. Times are milliseconds of a monotonic clock, passed in.
 public struct BusyOverlay: Hashable, Sendable {
-  /// How many pictures the activity indicator has.
+  /// The number of frames of the activity indicator.
   public static let phaseCount = 8
-  /// How long each of them stands, in milliseconds.
+  /// The duration of each frame, in milliseconds.
   public static let phaseMilliseconds: Int64 = 100
-  /// How long it waits before it appears, in milliseconds, unless it is told otherwise.
+  /// The default delay before the overlay appears, in milliseconds.
   public static let momentMilliseconds: Int64 = 250
 
   private struct Show: Hashable {
@@ -58,25 +58,25 @@ public struct BusyOverlay: Hashable, Sendable {
   }
 
   private let moment: Int64
-  /// Those that are not hidden, the newest last.
+  /// The shows that are not hidden, the newest last.
   private var shows = [Show]()
-  /// When the first of them came.
+  /// The time of the first of them.
   private var since: Int64 = 0
   private var lastNumber: UInt64 = 0
 
-  /// An overlay that is hidden.
-  /// - Parameter milliseconds: how long it waits before it appears.
+  /// Creates a hidden overlay.
+  /// - Parameter milliseconds: the delay before it appears.
   public init(appearsAfter milliseconds: Int64 = BusyOverlay.momentMilliseconds) {
     moment = milliseconds
   }
 
-  /// Whether somebody waits, be the overlay to be seen yet or not.
+  /// Whether any token is not hidden, even if the overlay has not appeared yet.
   public var isBusy: Bool { !shows.isEmpty }
 
-  /// Somebody begins to wait.
+  /// Begins a wait and returns its token.
   /// - Parameters:
-  ///   - message: nil for the reason's own.
-  ///   - now: in milliseconds.
+  ///   - message: the text to show; nil for the reason's default.
+  ///   - now: the time in milliseconds.
   public mutating func show(_ reason: BusyReason, _ message: String? = nil, at now: Int64) -> BusyToken {
     if shows.isEmpty { since = now }
     lastNumber += 1
@@ -85,25 +85,25 @@ public struct BusyOverlay: Hashable, Sendable {
     return token
   }
 
-  /// How much is done of what `token` waits for: from 0 to 1, nil when nobody knows. A token that is hidden is passed over.
+  /// Sets the progress of a wait, from 0 to 1, nil if unknown. Ignores a token that is hidden.
   public mutating func setProgress(_ progress: Double?, of token: BusyToken) {
     guard let index = shows.firstIndex(where: { $0.token == token }) else { return }
     shows[index].progress = progress.map { $0.isNaN ? 0 : min(1, max(0, $0)) }
   }
 
-  /// The wait is over, by an answer, an error or a cancel. Hiding a token twice is hiding it once.
+  /// Ends a wait after an answer, an error or a cancellation. Hiding a token again has no effect.
   public mutating func hide(_ token: BusyToken) {
     shows.removeAll { $0.token == token }
   }
 
-  /// What is to be seen; nil when there is nothing to wait for, or not long enough yet.
+  /// Returns the overlay's appearance; nil without a wait or before the delay has passed.
   public func picture(at now: Int64) -> BusyPicture? {
     guard let show = shows.last, now - since >= moment else { return nil }
     let phase = (now - since - moment) / Self.phaseMilliseconds % Int64(Self.phaseCount)
     return BusyPicture(reason: show.reason, message: show.message, phase: Int(phase), progress: show.progress)
   }
 
-  /// When the picture changes by time alone; nil when it does not: then nobody needs to wake up for it.
+  /// Returns the next time at which the picture changes; nil without a wait, so no timer is needed.
   public func nextChange(after now: Int64) -> Int64? {
     guard isBusy else { return nil }
     let shown = now - since - moment
@@ -111,21 +111,21 @@ public struct BusyOverlay: Hashable, Sendable {
     return since + moment + (shown / Self.phaseMilliseconds + 1) * Self.phaseMilliseconds
   }
 
-  /// Whether editing makes sense: not while what is to be edited is on its way. All other keys always do, and none is asked
-  /// about: one can leave, go elsewhere, read help and give up whatever somebody waits for.
+  /// Whether the user may edit: not while content is being loaded. All other commands stay available, such as
+  /// leaving, navigating, help, and cancelling the wait.
   public var allowsEditing: Bool { !shows.contains { $0.reason == .connecting || $0.reason == .loading } }
 }
 
-/// Builds the view of an overlay the first time that it is to be seen, and keeps it for as long as the controller lives.
+/// Creates the overlay's view when it is first shown and keeps it for the controller's lifetime.
 public struct BusyViewHolder<View> {
   private let make: () -> View
-  /// The view; nil before it was to be seen.
+  /// The view; nil before it was first shown.
   public private(set) var made: View?
 
-  /// Nothing is built yet.
+  /// Creates a holder without a view.
   public init(make: @escaping () -> View) { self.make = make }
 
-  /// The view for a picture; nil when nothing is to be seen.
+  /// Returns the view for a picture; nil without a picture.
   public mutating func view(for picture: BusyPicture?) -> View? {
     guard picture != nil else { return nil }
     if made == nil { made = make() }

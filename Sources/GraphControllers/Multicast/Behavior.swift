@@ -1,20 +1,20 @@
-/// Something that a control does besides what it is made for, and that knows how to attach itself: it adds itself to the
-/// control's observers, and takes itself out again.
+/// An extension of a control's behavior that attaches itself: it adds itself to the control's observers and removes
+/// itself again.
 ///
-/// Observers are held weakly, so somebody must own a behavior: its control does (`BehaviorOwner`). It lives as long as the
-/// control, and whoever attached it need not keep it.
+/// Observers are held weakly, so the control owns its behaviors (`BehaviorOwner`). A behavior lives as long as its
+/// control, and the code that attached it need not keep it.
 public protocol Behavior: AnyObject {
-  /// What it can be attached to.
+  /// The type of control that it can be attached to.
   associatedtype Control: AnyObject
-  /// Called once, when the control has begun to own it: adds itself to the control's observers. It must not keep the control
-  /// alive.
+  /// Called once after the control has become the owner; adds the behavior to the control's observers. It must not
+  /// retain the control.
   func attach(to control: Control)
-  /// Called once, when the control gives it up while both live: takes itself out.
+  /// Called once when the behavior is detached while the control is alive; removes it from the observers.
   func detach(from control: Control)
 }
 
-/// The behaviors of one control, kept alive for it. The control has one of these and nothing else to do with them. It is
-/// an object, so that a behavior may look at it while it is being attached.
+/// Owns the behaviors of one control. The control only holds the owner. It is a class, so a behavior can read it
+/// while it is being attached.
 public final class BehaviorOwner<Control: AnyObject> {
   private struct Owned {
     let behavior: AnyObject
@@ -23,10 +23,10 @@ public final class BehaviorOwner<Control: AnyObject> {
 
   private var owned = [Owned]()
 
-  /// No behaviors.
+  /// Creates an owner without behaviors.
   public init() {}
 
-  /// Owns a behavior and attaches it; one that is owned already stays as it is.
+  /// Owns a behavior and attaches it; does nothing if it is owned already.
   public func attach<Attached: Behavior>(_ behavior: Attached, to control: Control)
   where Attached.Control == Control {
     guard !owned.contains(where: { $0.behavior === behavior }) else { return }
@@ -34,16 +34,16 @@ public final class BehaviorOwner<Control: AnyObject> {
     behavior.attach(to: control)
   }
 
-  /// Detaches a behavior and gives it up; one that is not owned is passed over.
+  /// Detaches and releases a behavior; ignores one that is not owned.
   public func detach<Attached: Behavior>(_ behavior: Attached, from control: Control)
   where Attached.Control == Control {
     guard let index = owned.firstIndex(where: { $0.behavior === behavior }) else { return }
     owned.remove(at: index).detach(control)
   }
 
-  /// How many are owned.
+  /// The number of owned behaviors.
   public var count: Int { owned.count }
 
-  /// The behaviors of a kind, in the order of attaching.
+  /// Returns the behaviors of a type, in the order of attaching.
   public func behaviors<Kind>(_ kind: Kind.Type) -> [Kind] { owned.compactMap { $0.behavior as? Kind } }
 }

@@ -1,21 +1,21 @@
-/// Several observers behind one delegate slot: an object that is the delegate and passes each call on.
+/// A delegate that forwards each call to several observers.
 ///
-/// - Observers are held weakly: one that is released is gone.
-/// - They are called in the order in which they were added; adding one twice is adding it once.
-/// - One may leave, come or be released during a call: one that left is not called any more, one that came is called from
-///   the next call on.
-/// - The delegate that was in the slot before comes first (`keeping:`).
+/// - Observers are held weakly and removed when they are released.
+/// - They are called in the order in which they were added; adding one twice has no effect.
+/// - An observer can be added, removed or released during a call: a removed one is not called again, and an added one
+///   is called from the next call on.
+/// - The delegate that was set before comes first (`keeping:`).
 ///
-/// Who *responds* is Swift-typed: a method that not every observer has is a protocol of its own, which refines the delegate's,
-/// and `tell` or `ask` by that protocol calls those that conform. Selectors and closures by name were rejected: the compiler
-/// knows neither who has which nor what it takes.
+/// Optional methods are typed: a method that not every observer implements belongs to a protocol that refines the
+/// delegate's, and `tell` or `ask` with that protocol calls the observers that conform. Selectors and closures by
+/// name were rejected, because the compiler can check neither the implementers nor the arguments.
 ///
-/// A question has the answers of several observers. Answers to *may I?* combine with *and*: everyone must agree, so that an
-/// observer that joins can forbid and never overrule. *The last one wins*, as a chain of forwarding delegates has it, was
-/// rejected: what is allowed would hang on the order of adding. A question that nobody answers has the default that the
-/// caller names.
+/// A question can have several answers. Answers to *may I?* are combined with *and*: every observer must agree, so an
+/// added observer can forbid but never overrule. *The last answer wins*, as in a chain of forwarding delegates, was
+/// rejected because permissions would depend on the order of adding. If no observer answers, the caller's default
+/// applies.
 ///
-/// It is not `Sendable`: it belongs to the actor of its control.
+/// The class is not `Sendable`: it belongs to its control's actor.
 open class MulticastDelegate<Observer> {
   private struct Entry {
     weak var observer: AnyObject?
@@ -23,13 +23,13 @@ open class MulticastDelegate<Observer> {
 
   private var entries = [Entry]()
 
-  /// A slot's multicast delegate.
-  /// - Parameter earlier: the delegate that was there; it is the first observer and is held as weakly as the others.
+  /// Creates a multicast delegate for a slot.
+  /// - Parameter earlier: the previous delegate; it becomes the first observer, also held weakly.
   public init(keeping earlier: Observer? = nil) {
     if let earlier { add(earlier) }
   }
 
-  /// Adds an observer behind all others; one that is there stays where it is.
+  /// Adds an observer after all others; one that was added before keeps its place.
   public func add(_ observer: Observer) {
     guard let object = Self.object(observer) else {
       preconditionFailure("an observer is an object: \(type(of: observer)) is none")
@@ -39,16 +39,16 @@ open class MulticastDelegate<Observer> {
     entries.append(Entry(observer: object))
   }
 
-  /// Takes an observer out; one that is not there is passed over.
+  /// Removes an observer; ignores one that was not added.
   public func remove(_ observer: Observer) {
     let object = Self.object(observer)
     entries.removeAll { $0.observer == nil || $0.observer === object }
   }
 
-  /// Those who are there, in the order of adding.
+  /// The living observers, in the order of adding.
   public var observers: [Observer] { entries.compactMap { $0.observer as? Observer } }
 
-  /// Whether nobody is there.
+  /// Whether there are no observers.
   public var isEmpty: Bool { entries.allSatisfy { $0.observer == nil } }
 
   // MARK: - Calls
@@ -56,7 +56,7 @@ open class MulticastDelegate<Observer> {
   /// Calls every observer.
   public func tell(_ call: (Observer) -> Void) { tell(Observer.self, call) }
 
-  /// Calls those observers that have a capability.
+  /// Calls the observers that conform to a protocol.
   /// - Parameter capability: a protocol that refines the observers' own, or any other.
   public func tell<Capability>(_ capability: Capability.Type, _ call: (Capability) -> Void) {
     for entry in entries {
@@ -65,8 +65,9 @@ open class MulticastDelegate<Observer> {
     }
   }
 
-  /// Asks those observers that have a capability, all of them even after one has refused: each may have something to do.
-  /// - Parameter whenNobodyResponds: the answer when none of them has it.
+  /// Asks the observers that conform to a protocol; all of them, even after a refusal, because each may have side
+  /// effects.
+  /// - Parameter whenNobodyResponds: the answer if no observer conforms.
   /// - Returns: whether all of them agree.
   public func ask<Capability>(
     _ capability: Capability.Type, whenNobodyResponds: Bool, _ question: (Capability) -> Bool
@@ -74,8 +75,8 @@ open class MulticastDelegate<Observer> {
     ask(capability, whenNobodyResponds: whenNobodyResponds, { $0 && $1 }, question)
   }
 
-  /// Asks those observers that have a capability and combines their answers in the order of adding.
-  /// - Parameter whenNobodyResponds: the answer when none of them has it; not combined with any other.
+  /// Asks the observers that conform to a protocol and combines their answers in the order of adding.
+  /// - Parameter whenNobodyResponds: the answer if no observer conforms; it is not combined with others.
   public func ask<Capability, Answer>(
     _ capability: Capability.Type, whenNobodyResponds: Answer, _ combine: (Answer, Answer) -> Answer,
     _ question: (Capability) -> Answer
@@ -88,30 +89,28 @@ open class MulticastDelegate<Observer> {
     return answer ?? whenNobodyResponds
   }
 
-  /// It may have left during the call that goes on.
+  /// Whether the observer is still added; it may have been removed during the current call.
   private func isHere(_ object: AnyObject) -> Bool { entries.contains { $0.observer === object } }
 
-  /// Nil for a value that is no object: boxed anew each time, it would be released at once.
+  /// Nil for a value type: each cast boxes it again, and the box would be released at once.
   private static func object(_ observer: Observer) -> AnyObject? {
     type(of: observer as Any) is AnyClass ? observer as AnyObject : nil
   }
 }
 
-/// A delegate slot whose multicast delegate is made on first use.
+/// A delegate slot that creates its multicast delegate on first use.
 ///
-/// The control keeps one of these and has no other way to its delegate: while nobody asks for several, there is one delegate
-/// and no object between.
+/// The control accesses its delegate only through the slot. With a single observer the delegate is called directly.
 public struct DelegateSlot<Observer, Several: MulticastDelegate<Observer>> {
   private weak var single: AnyObject?
   private var multicast: Several?
   private let make: (Observer?) -> Several
 
-  /// An empty slot.
-  /// - Parameter make: makes the multicast delegate, which keeps the observer that it is given; a subclass that is an
-  ///   `Observer` itself.
+  /// Creates an empty slot.
+  /// - Parameter make: creates the multicast delegate with a first observer; a subclass that conforms to `Observer`.
   public init(make: @escaping (Observer?) -> Several) { self.make = make }
 
-  /// The delegate: the one that was set, or the one that stands for several. Setting it takes all others out.
+  /// The delegate that was set, or the multicast delegate. Setting it removes all observers.
   public var delegate: Observer? {
     get { multicast as? Observer ?? single as? Observer }
     set {
@@ -120,7 +119,7 @@ public struct DelegateSlot<Observer, Several: MulticastDelegate<Observer>> {
     }
   }
 
-  /// The delegate for several. Made when it is first asked for; it keeps the delegate that is there.
+  /// The multicast delegate, created on first access with the current delegate as its first observer.
   public var several: Several {
     mutating get {
       if let multicast { return multicast }

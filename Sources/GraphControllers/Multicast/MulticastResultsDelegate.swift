@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Several observers of one results controller.
+/// A multicast delegate of one results controller.
 public final class MulticastResultsDelegate: MulticastDelegate<any ResultsControllerDelegate> {}
 
 extension MulticastResultsDelegate: ResultsControllerDelegate {

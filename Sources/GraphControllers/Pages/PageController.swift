@@ -1,24 +1,24 @@
-/// What a page controller has to show.
+/// The content that a page controller shows.
 public enum PageFace<Content> {
-  /// There is no such page: the room before the first and behind the last one.
+  /// The page does not exist: the space before the first page or after the last one.
   case outOfBounds
-  /// The content is on its way: the overlay, or nothing yet while it is not slow.
+  /// The content is loading: the busy overlay, or nil before its delay has passed.
   case waiting(BusyPicture?)
   /// The content of the controller's page, never of another one.
   case content(Content)
-  /// The content could not be had; the sentence says why.
+  /// Loading failed; the text gives the reason.
   case failed(String)
 }
 
-/// One of the two controllers that show all pages. A pager configures it for one page after the other; a face makes a
-/// subclass that holds its view.
+/// One of the two controllers that show all pages. A pager configures it for different pages in turn; a front end
+/// subclasses it to add a view.
 ///
-/// Being configured costs nothing: content is asked for when the page appears. Until then the page is *stale*, as is one
-/// that changes while nobody sees it.
+/// Configuring is cheap: content is requested when the page appears. Until then the page is *stale*, as is one that
+/// changes while it is not visible.
 open class PageController<Content> {
-  /// The page that it stands for; it may be one that is not there.
+  /// The page that the controller shows; it may not exist.
   public private(set) var page = Int.min
-  /// Whether what it holds may be old.
+  /// Whether the content may be outdated.
   public private(set) var isStale = false
   private var isOutOfBounds = true
   private var content: Content?
@@ -26,17 +26,17 @@ open class PageController<Content> {
   private var busy = BusyOverlay()
   private var waiting: (request: PageRequest, token: BusyToken?)?
 
-  /// A controller that stands for no page yet.
+  /// Creates a controller without a page.
   public init() {}
 
-  /// It stands for another page now; its view moves there and shows `face`.
+  /// Called after the controller was assigned to another page; its view moves there and shows `face`.
   open func didConfigure() {}
 
-  /// `face` is another one.
+  /// Called after `face` has changed.
   open func didChangeFace() {}
 
-  /// What is to be shown.
-  /// - Parameter now: milliseconds, for the busy overlay.
+  /// Returns what to show.
+  /// - Parameter now: the time in milliseconds, for the busy overlay.
   public func face(at now: Int64) -> PageFace<Content> {
     if isOutOfBounds { return .outOfBounds }
     if let content { return .content(content) }
@@ -44,10 +44,10 @@ open class PageController<Content> {
     return .waiting(busy.picture(at: now))
   }
 
-  /// When the face changes by time alone; nil when it does not.
+  /// Returns the next time at which the face changes without an event; nil if it does not.
   public func nextChange(after now: Int64) -> Int64? { content == nil ? busy.nextChange(after: now) : nil }
 
-  /// Whether it makes sense to edit something on this page now.
+  /// Whether the user may edit the page now.
   public var allowsEditing: Bool { busy.allowsEditing }
 
   // MARK: - For the pager
@@ -65,18 +65,18 @@ open class PageController<Content> {
 
   var isWaiting: Bool { waiting != nil }
 
-  /// Whether it has asked for its content since it was configured.
+  /// Whether content has been requested since the last configuration.
   var hasAsked: Bool { waiting != nil || content != nil || failure != nil }
 
-  /// Whether its page comes to be, or ceases to be, when there are so many.
+  /// Returns whether the page would begin or cease to exist with this number of pages.
   func changesBounds(count: Int) -> Bool { isOutOfBounds != (page < 0 || page >= count) }
 
-  /// Asks for the content. What it shows of this page stays until the answer is there.
+  /// Requests the content. The current content of this page stays until the answer arrives.
   func refresh(_ request: PageRequest, _ source: some PageDataSource<Content>, at now: Int64) {
     guard !isOutOfBounds else { return }
     isStale = false
     guard let new = source.content(for: request) else {
-      // The new wait begins before the old one ends, so that an overlay which shows goes on showing.
+      // Begin the new wait before the old one ends, so that a visible overlay stays visible.
       let token = content == nil ? busy.show(.loading, at: now) : nil
       stopWaiting()
       waiting = (request, token)
@@ -87,7 +87,7 @@ open class PageController<Content> {
     set(new)
   }
 
-  /// Takes the answer to its newest question; another one is not for it.
+  /// Handles the answer to the latest request; ignores the answer to any other.
   func take(_ answer: Result<Content, PageFailure>, to request: PageRequest) -> Bool {
     guard waiting?.request == request else { return false }
     stopWaiting()

@@ -1,27 +1,26 @@
-/// A question for the content of a page.
+/// A request for the content of a page.
 public struct PageRequest: Hashable, Sendable {
-  /// Which page.
+  /// The page's number.
   public var page: Int
-  /// Tells questions for one page apart.
+  /// Distinguishes requests for the same page.
   public var number: UInt64
 
-  /// A question; a pager numbers its own.
+  /// Creates a request; a pager assigns the numbers.
   public init(page: Int, number: UInt64) {
     self.page = page
     self.number = number
   }
 }
 
-/// Where the content of pages comes from. It knows nothing of paging: neither which pages are shown, nor that only two
-/// controllers show them.
+/// Supplies the content of pages. It does not know which pages are shown, nor that two controllers show all of them.
 public protocol PageDataSource<Content>: AnyObject {
-  /// What a page shows.
+  /// The content of a page.
   associatedtype Content
 
-  /// How many pages there are; they are numbered from 0.
+  /// The number of pages; they are numbered from 0.
   var pageCount: Int { get }
 
-  /// The content of a page when it is at hand. Otherwise nil, and whoever owns the pager hands the answer in later, by
-  /// `Pager.deliver` or `Pager.fail`, with this request.
+  /// Returns the content of a page if it is available. Otherwise returns nil, and the pager's owner passes the answer
+  /// later to `Pager.deliver` or `Pager.fail`, with this request.
   func content(for request: PageRequest) -> Content?
 }

@@ -1,27 +1,27 @@
-/// The row of dots that says where one is, and the second way to page. With more pages than there is room, it shows those
-/// around the current one, and its ends say that there are more.
+/// A row of dots that shows the current page and accepts clicks. If not all pages fit, it shows those around the
+/// current one, and the dots at its ends indicate further pages.
 public struct PageDots: Hashable, Sendable {
   /// One dot.
   public enum Dot: Hashable, Sendable {
     /// A page.
     case page
-    /// The page that one is on.
+    /// The current page.
     case current
-    /// A page, with more of them beyond it.
+    /// A page with further pages beyond it.
     case more
   }
 
-  /// How many pages there are.
+  /// The number of pages.
   public let count: Int
-  /// The page that one is on; it may be one that is not there.
+  /// The current page; it may not exist.
   public let current: Int
   /// The page of the first dot.
   public let first: Int
   /// The dots, from left to right.
   public let dots: [Dot]
 
-  /// Dots for pages.
-  /// - Parameter room: how many dots there may be; with less than 3 there are none when not all of them fit.
+  /// Creates dots for pages.
+  /// - Parameter room: the maximum number of dots; below 3, there are no dots unless all fit.
   public init(count: Int, current: Int, room: Int) {
     self.count = max(0, count)
     self.current = current
@@ -37,15 +37,15 @@ public struct PageDots: Hashable, Sendable {
     }
   }
 
-  /// The page to jump to when a dot is clicked; nil beside the row.
+  /// Returns the page to show after a click on a dot; nil outside the row.
   public func page(ofDot index: Int) -> Int? { dots.indices.contains(index) ? first + index : nil }
 
-  /// The page to jump to when the row is clicked left of its current dot; nil on the first page.
+  /// The page to show after a click left of the current dot; nil on the first page.
   public var previous: Int? { current > 0 ? min(current, count) - 1 : nil }
 
-  /// The page to jump to when it is clicked right of it; nil on the last page.
+  /// The page to show after a click right of the current dot; nil on the last page.
   public var next: Int? { current < count - 1 ? max(current, -1) + 1 : nil }
 
-  /// "3 of 12", for where there is no room, and for whoever can't see dots; empty when there are no pages.
+  /// "3 of 12", for small views and for screen readers; empty without pages.
   public var text: String { count == 0 ? "" : "\(max(0, min(current, count - 1)) + 1) of \(count)" }
 }

@@ -1,29 +1,29 @@
-/// Any number of pages, shown by exactly two controllers: *current*, and *next*, which leaps ahead of the scroll.
+/// Any number of pages, shown by exactly two controllers: *current*, and *next*, which is configured ahead of the
+/// scroll.
 ///
-/// While the scroll lies between two pages, both show: one controller stands for the one, the other one for the other. When
-/// a page comes into view that neither stands for, the controller that is out of view takes it. Only at the end of the
-/// scroll do the two change their roles, so that current is the nearest page; to turn round on the way therefore
-/// configures nothing.
+/// While the scroll is between two pages, both are visible, one in each controller. When a page becomes visible that
+/// neither controller shows, the invisible controller takes it. Only at the end of the scroll do the two swap roles,
+/// so that current is the nearest page; reversing the scroll direction therefore configures nothing.
 ///
-/// Offsets are in pages: 2.5 shows the right half of page 2 and the left half of page 3. The scroll may go past both ends:
-/// a controller can stand for a page that is not there.
+/// Offsets are in pages: 2.5 shows the right half of page 2 and the left half of page 3. The scroll may pass both
+/// ends, so a controller can show a page that does not exist.
 public struct Pager<Source: PageDataSource, Controller: PageController<Source.Content>> {
-  /// Where content comes from.
+  /// The source of the content.
   public let source: Source
-  /// The controller of the page that one is on.
+  /// The controller of the current page.
   public private(set) var current: Controller
-  /// The other one: of the neighbour that shows, or that showed last.
+  /// The other controller: that of the neighbor that is, or was last, visible.
   public private(set) var next: Controller
-  /// Where the scroll is, in pages.
+  /// The scroll position, in pages.
   public private(set) var offset: Double
-  /// Whether the scroll has not ended.
+  /// Whether a scroll is in progress.
   public private(set) var isScrolling = false
   private var lastRequest: UInt64 = 0
 
-  /// A pager on one page; the neighbour behind it is configured, and asked for nothing until it shows.
+  /// Creates a pager on one page; the neighbor after it is configured but loads nothing until it appears.
   /// - Parameters:
-  ///   - page: the page to begin with.
-  ///   - now: milliseconds, as everywhere here: for the busy overlay.
+  ///   - page: the initial page.
+  ///   - now: the time in milliseconds, as in all methods here: for the busy overlay.
   ///   - makeController: called twice.
   public init(source: Source, page: Int = 0, at now: Int64, makeController: () -> Controller) {
     self.source = source
@@ -34,10 +34,11 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
     refreshVisible(at: now)
   }
 
-  /// Where one is, as dots that fit into a room.
+  /// Returns the dots for the current page.
+  /// - Parameter room: the maximum number of dots.
   public func dots(room: Int) -> PageDots { PageDots(count: source.pageCount, current: current.page, room: room) }
 
-  /// The controllers whose page shows at least in part, from left to right.
+  /// The controllers whose page is at least partly visible, from left to right.
   public var visible: [Controller] {
     [current, next].filter { isVisible($0) }.sorted { $0.page < $1.page }
   }
@@ -46,19 +47,19 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
 
   // MARK: - Scrolling
 
-  /// The scroll moved, by hand or by an animation.
+  /// Updates the scroll position, moved by the user or by an animation.
   public mutating func scroll(to offset: Double, at now: Int64) {
     guard offset.isFinite, abs(offset) < 1e9 else { return }
     let seen = visible.map(ObjectIdentifier.init)
     self.offset = offset
     isScrolling = true
     let lower = Int(offset.rounded(.down))
-    // Exactly on a page no neighbour shows.
+    // Exactly on a page, no neighbor is visible.
     let upper = Int(offset.rounded(.up))
     if !holds(lower) { configure(lower, besides: upper) }
     if !holds(upper) { configure(upper, besides: lower) }
     for controller in visible where controller.isStale {
-      // What grew old in sight waits for the end; what grew old out of sight does not come into it like that.
+      // A page that became stale while visible is refreshed at the end of the scroll.
       let appears = !seen.contains(ObjectIdentifier(controller)) || !controller.hasAsked
       if appears { refresh(controller, at: now) }
     }
@@ -66,13 +67,13 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
 
   private func holds(_ page: Int) -> Bool { current.page == page || next.page == page }
 
-  /// Gives a page to the controller that does not stand for the other page that shows: to next, if it can be chosen.
+  /// Configures a page in the controller that does not show the other visible page; prefers next if both are free.
   private mutating func configure(_ page: Int, besides other: Int) {
     let taker = next.page == other && other != page ? current : next
     taker.configure(page, count: source.pageCount)
   }
 
-  /// The scroll came to rest: the nearest page that is there is the current one, and is refreshed once.
+  /// Ends the scroll: the nearest existing page becomes current and is refreshed once.
   public mutating func endScroll(at now: Int64) {
     guard isScrolling else { return }
     isScrolling = false
@@ -86,7 +87,7 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
     if current.isStale || !current.isWaiting { refresh(current, at: now) }
   }
 
-  /// Goes to a page at once, as by a dot or by its number; one that is not there is taken for the nearest that is.
+  /// Shows a page without scrolling; if it does not exist, the nearest existing one.
   public mutating func jump(to page: Int, at now: Int64) {
     let page = inBounds(page)
     isScrolling = false
@@ -106,13 +107,13 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
 
   // MARK: - Content
 
-  /// The content of pages is another one. A page at rest is refreshed now, one that scrolls at the end of the scroll, one
-  /// that nobody sees when it appears.
-  /// - Parameter pages: nil when it may be any, or when their count changed.
+  /// Handles a change of content. A visible page is refreshed now, or at the end of the scroll in progress; an
+  /// invisible one when it appears.
+  /// - Parameter pages: the changed pages; nil if any may have changed or their number did.
   public mutating func sourceDidChange(pages: Set<Int>? = nil, at now: Int64) {
     if pages == nil {
       let count = source.pageCount
-      // What stood for no page may do so now, and the other way round.
+      // With another number of pages, a controller's page may begin or cease to exist.
       if inBounds(current.page) != current.page {
         return jump(to: current.page, at: now)
       }
@@ -124,16 +125,16 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
     if !isScrolling { refreshVisible(at: now) }
   }
 
-  /// The answer to a question that the source could not answer at once. One that nobody waits for any more, for its
-  /// controller stands for another page or has asked again, is dropped.
-  /// - Returns: whether it was taken.
+  /// Delivers the answer to a request that the source could not answer at once. It is dropped if its controller now
+  /// shows another page or has sent a newer request.
+  /// - Returns: whether the answer was used.
   @discardableResult
   public func deliver(_ content: Source.Content, for request: PageRequest) -> Bool {
     current.take(.success(content), to: request) || next.take(.success(content), to: request)
   }
 
-  /// The question has no answer; the sentence says why.
-  /// - Returns: whether somebody waited for it.
+  /// Fails a request; the text gives the reason.
+  /// - Returns: whether a controller was waiting for it.
   @discardableResult
   public func fail(_ request: PageRequest, _ sentence: String) -> Bool {
     let failure = PageFailure(sentence: sentence)

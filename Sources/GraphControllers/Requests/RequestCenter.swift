@@ -1,33 +1,33 @@
 import GraphModel
 
-/// What became of a request; it carries the request.
+/// A finished request with its outcome.
 public struct CompletedRequest<Request: Sendable, Answer: Sendable>: Sendable {
-  /// How a request ends.
+  /// How a request ended.
   public enum Outcome: Sendable {
-    /// The answer has come.
+    /// The request succeeded.
     case answered(Answer)
-    /// There is none, and why.
+    /// The request failed.
     case failed(any Error)
-    /// The view did not want it any more.
+    /// The view cancelled the request.
     case cancelled
   }
 
-  /// The number that `send` gave it.
+  /// The number that `send` returned.
   public let number: RequestLedger.Number
-  /// What was asked.
+  /// The request.
   public let request: Request
-  /// What came of it.
+  /// The outcome.
   public let outcome: Outcome
 
-  /// The answer; nil when there is none.
+  /// The answer; nil if the request failed or was cancelled.
   public var answer: Answer? { if case .answered(let answer) = outcome { answer } else { nil } }
 }
 
-/// Where views send what takes a while, and hear what became of it: the work is done off the screen's actor, what comes of it
-/// appears on the screen's actor only, in the order of arrival.
+/// Runs slow requests of views in the background and delivers their outcomes on the main actor, in the order of
+/// arrival.
 ///
-/// The screen's actor is the main actor, as it is for `GraphClient`; an actor of the caller's own was rejected, for then every
-/// view and every test would have to name it. The center sees neither socket nor file: what performs a request is passed in.
+/// An actor of the caller's own was rejected, because every view and every test would have to name it. The center has
+/// no access to sockets or files: the caller passes in the function that performs a request.
 @MainActor
 public final class RequestCenter<Request: Sendable, Answer: Sendable> {
   private var ledger = RequestLedger()
@@ -39,16 +39,16 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
     weak var observer: RequestObserver<Request, Answer>?
   }
 
-  /// A center without requests.
-  /// - Parameter perform: does what a request asks, on no actor; it is cancelled when nobody waits any more.
+  /// Creates a center without requests.
+  /// - Parameter perform: performs a request, outside any actor; its task is cancelled when the request is.
   public init(perform: @escaping @Sendable (Request) async throws -> Answer) { self.perform = perform }
 
-  /// How many requests are under way.
+  /// The number of running requests.
   public var count: Int { ledger.count }
 
-  /// A view's observer, by which it sends its requests: who has none can't send, so that somebody listens before anything can
-  /// arrive. The view keeps it; when it goes, the view is closed.
-  /// - Parameter body: called when a request is completed; `last` says which, and what became of it.
+  /// Returns an observer for a view, through which it sends its requests. Without one a view cannot send, so an
+  /// observer exists before any answer can arrive. The view retains it; releasing it closes the view's requests.
+  /// - Parameter body: called when a request finishes; `last` contains the request and its outcome.
   public func observe(_ body: @escaping @MainActor () -> Void) -> RequestObserver<Request, Answer> {
     let observer = RequestObserver(center: self, owner: ledger.open(), body: body)
     observers[observer.owner] = WeakObserver(observer: observer)
@@ -74,7 +74,7 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
   }
 
   private func carryOut(_ actions: [RequestLedger.Action], _ outcome: CompletedRequest<Request, Answer>.Outcome) {
-    // All of the state is set before anyone is called.
+    // Update all state before any observer is called.
     for case .tell(let owner, let number) in actions {
       guard let request = running[number]?.request else { continue }
       observers[owner]?.observer?.last = CompletedRequest(number: number, request: request, outcome: outcome)
@@ -108,13 +108,14 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
   }
 }
 
-/// One view's way to a request center: what it sends, it hears of, on the main actor, until it closes.
+/// A view's connection to a request center: it sends requests and observes their outcomes, on the main actor, until
+/// closed.
 @MainActor
 public final class RequestObserver<Request: Sendable, Answer: Sendable> {
-  /// What became of a request last, with the request: set before anybody is told, so that whoever looks then sees it.
+  /// The last finished request, set before any observer is notified.
   public internal(set) var last: CompletedRequest<Request, Answer>?
-  /// Whether a request of this view is under way: what a busy indicator shows. It goes down before the view hears of the
-  /// answer, the error or the cancellation that ended the last one.
+  /// Whether a request of this view is running, for a busy indicator. It becomes false before the view is notified of
+  /// the outcome of its last request.
   public internal(set) var isBusy = false {
     didSet { if isBusy != oldValue { busyDidChange?(isBusy) } }
   }
@@ -137,15 +138,15 @@ public final class RequestObserver<Request: Sendable, Answer: Sendable> {
     Task { @MainActor in center.close(owner) }
   }
 
-  /// Begins a request.
-  /// - Returns: its number; nil when the view is closed.
+  /// Sends a request.
+  /// - Returns: its number; nil if the observer is closed.
   @discardableResult
   public func send(_ request: Request) -> RequestLedger.Number? { center.send(request, for: owner) }
 
-  /// Gives a request up: the view hears `.cancelled` at once. One that is over is passed over.
+  /// Cancels a request: the view receives `.cancelled` at once. Ignores a finished request.
   public func cancel(_ number: RequestLedger.Number) { center.cancel(number) }
 
-  /// The view is closed: nothing more is heard, and what nobody else waits for is cancelled.
+  /// Closes the observer: the view receives nothing more, and its running requests are cancelled.
   public func close() {
     guard !isClosed else { return }
     isClosed = true

@@ -1,24 +1,24 @@
 import GraphModel
 
-/// What a screen has asked for in the background and has not heard of yet, pure: events in, actions out.
+/// The running background requests of a screen, as a state machine: events in, actions out.
 ///
-/// A request is entered when it is sent and leaves when its answer, its error or its cancellation arrives, or when the view
-/// that sent it closes; then whatever arrives for it is dropped. A view is busy while it has an entry.
+/// A request is added when it is sent. It is removed when its answer, error or cancellation arrives or when the view
+/// that sent it closes; later answers are dropped. A view is busy while it has a request.
 public struct RequestLedger: Sendable {
-  /// A request of this ledger, from 1.
+  /// The number of a request in this ledger, from 1.
   public typealias Number = Int
-  /// A view that sends requests, from 1.
+  /// The number of a view that sends requests, from 1.
   public typealias Owner = Int
 
-  /// What is to be done.
+  /// An action for the request center.
   public enum Action: Hashable, Sendable {
-    /// Perform the request off the screen's actor.
+    /// Perform the request off the main actor.
     case perform(Number)
-    /// Nobody waits for it any more.
+    /// Cancel the request's task; its outcome is no longer needed.
     case stop(Number)
-    /// The view's indicator starts or stops: told before what stops it is.
+    /// Turn the view's busy indicator on or off, before it is notified of the outcome that turns it off.
     case busy(Owner, Bool)
-    /// The view hears what became of its request.
+    /// Notify the view of its request's outcome.
     case tell(Owner, Number)
   }
 
@@ -27,24 +27,24 @@ public struct RequestLedger: Sendable {
   private var last = 0
   private var lastOwner = 0
 
-  /// An empty ledger.
+  /// Creates an empty ledger.
   public init() {}
 
-  /// A view that will hear what becomes of its requests. Without one nothing can be sent, so that no answer comes before
-  /// somebody listens.
+  /// Registers a view for the outcomes of its requests. Only a registered view can send, so it can receive every
+  /// answer.
   public mutating func open() -> Owner {
     lastOwner += 1
     counts[lastOwner] = 0
     return lastOwner
   }
 
-  /// Whether the view has requests under way.
+  /// Returns whether the view has running requests.
   public func isBusy(_ owner: Owner) -> Bool { counts[owner, default: 0] > 0 }
 
-  /// How many requests are under way.
+  /// The number of running requests.
   public var count: Int { owners.count }
 
-  /// Enters a request; nil for a view that is closed.
+  /// Adds a request; returns nil if the view is closed.
   public mutating func send(for owner: Owner) -> (number: Number, actions: [Action])? {
     guard let count = counts[owner] else { return nil }
     last += 1
@@ -53,19 +53,19 @@ public struct RequestLedger: Sendable {
     return (last, (count == 0 ? [.busy(owner, true)] : []) + [.perform(last)])
   }
 
-  /// An answer or an error has arrived; dropped when nobody waits for it.
+  /// Handles an answer or an error; dropped if the request is no longer running.
   public mutating func finish(_ number: Number) -> [Action] {
     guard let owner = owners[number] else { return [] }
     return leave(number, owner) + [.tell(owner, number)]
   }
 
-  /// The view does not want it any more: it hears that at once, whatever the performer makes of it.
+  /// Cancels a request. The view is notified at once, however the performer reacts.
   public mutating func cancel(_ number: Number) -> [Action] {
     guard let owner = owners[number] else { return [] }
     return [.stop(number)] + leave(number, owner) + [.tell(owner, number)]
   }
 
-  /// The view is closed: it hears nothing more.
+  /// Closes a view and cancels its requests; it is not notified.
   public mutating func close(_ owner: Owner) -> [Action] {
     counts[owner] = nil
     let numbers = owners.filter { $0.value == owner }.keys.sorted()

@@ -1,5 +1,6 @@
 extension Array {
-  /// The place of the first element that fits, where all that come behind one that fits do, too; the end for none.
+  /// Returns the index of the first element that satisfies the predicate, or `count`, by binary search. The predicate
+  /// must be false for a prefix and true for the rest.
   func firstPlace(where fits: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,14 +1,14 @@
 import GraphModel
 import GraphReplica
 
-/// Rows of a live query, or of a window of one: each object as the server has it, unsaved edits apart.
+/// The rows of a live query, or of a window of one, with committed values, without unsaved edits.
 ///
-/// It keeps a row for each object of the query, and touches those that a commit touched. Rows whose place hangs on other
-/// objects (`manager.name`) are found through what was read for them; an order over the members of a to-many is read anew
-/// for all rows with each commit, which a derived attribute avoids.
+/// It keeps a row for each object of the query and updates those that a commit touches. Rows whose position depends
+/// on other objects (`manager.name`) are found through the recorded reads. An order over the members of a to-many
+/// re-evaluates all rows with each commit; a derived attribute avoids that.
 public final class LiveQuerySource: ResultsSource {
   public let order: ResultsOrder
-  /// The context whose objects the rows stand for.
+  /// The context that contains the objects.
   public let context: ObjectContext
   /// The live query; nil before `start` and after `stop`.
   public private(set) var query: QueryID?
@@ -21,8 +21,8 @@ public final class LiveQuerySource: ResultsSource {
   private var snapshot: ResultsSnapshot
   private var reached = ReachedObjects()
 
-  /// Rows of a query that it follows by itself.
-  /// - Parameter perform: called when the context has something for the server; `GraphClient.perform`.
+  /// Creates a source that subscribes to its own live query.
+  /// - Parameter perform: called when the context has messages for the server; pass `GraphClient.perform`.
   public init(_ request: ResultsRequest, in context: ObjectContext, perform: @escaping () -> Void) {
     self.request = request
     self.context = context
@@ -89,7 +89,7 @@ public final class LiveQuerySource: ResultsSource {
     }
   }
 
-  /// All rows anew: a load says of no object whether it was there before.
+  /// Rebuilds all rows, because a load does not report which objects are new.
   private func reload(_ query: QueryID, _ change: ObjectsDidChange) {
     let old = rows
     rows = [:]
@@ -126,7 +126,7 @@ public final class LiveQuerySource: ResultsSource {
     if request.window == nil, let most = request.maximumCount, rows.count > most { outgrow(most) }
   }
 
-  /// There are more rows than were wanted. It is told while the objects are still here.
+  /// Fails the query because it exceeds `maximumCount`, and notifies the receiver before the objects are unloaded.
   private func outgrow(_ most: Int) {
     guard let query else { return }
     let tell = receive
@@ -137,7 +137,7 @@ public final class LiveQuerySource: ResultsSource {
   }
 
   private func move(_ touched: [ResultsTouch]) {
-    // Putting them in one by one would take longer than sorting all of them.
+    // For many touched rows, sorting all rows is faster than inserting one by one.
     guard touched.count < 64 || touched.count < rows.count / 16 else {
       return snapshot = ResultsSnapshot(rows.values, order: order, revision: snapshot.revision)
     }
@@ -145,7 +145,7 @@ public final class LiveQuerySource: ResultsSource {
     for touch in touched where touch.before !== touch.after { touch.after.map { snapshot.insert($0) } }
   }
 
-  /// The row that was there, where the object has kept its place.
+  /// Returns the existing row if the object has kept its position, otherwise a new one.
   private func row(_ image: ObjectImage, over old: ResultsRow?, in source: any ImageSource) -> ResultsRow {
     let row =
       order.reachesOthers ? reached.row(image, order, in: source) : order.row(image, in: source)
@@ -154,11 +154,11 @@ public final class LiveQuerySource: ResultsSource {
   }
 }
 
-/// Which rows have their places from which other objects. Filled when a row is made, asked when objects change; what a row
-/// no longer reads stays until the next load, and only costs a look.
+/// Maps objects to the rows whose position depends on them. Filled when a row is made and read when objects change.
+/// An outdated entry stays until the next load and only causes an unneeded evaluation.
 private struct ReachedObjects {
   private var dependents = [ObjectID: Set<ObjectID>]()
-  /// Members of a to-many were counted or looked through: any object may have become one.
+  /// Whether a row counted or read the members of a to-many. Any object may have become a member.
   private var readsMembers = false
 
   mutating func row(_ image: ObjectImage, _ order: ResultsOrder, in source: any ImageSource) -> ResultsRow {

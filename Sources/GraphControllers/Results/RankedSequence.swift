@@ -1,21 +1,22 @@
-/// Something that stands in a `RankedSequence`, and how much it weighs there.
+/// An element of a `RankedSequence`, with its weight.
 protocol Ranked: Sendable {
-  /// How many rows it stands for.
+  /// The number of rows that the element represents.
   var weight: Int { get }
 }
 
-/// Elements in order, found, counted, inserted and removed in logarithmic time: a B+ tree whose nodes know how many
-/// elements and how much weight lie below them.
+/// Ordered elements with logarithmic search, rank, insert and remove: a B+ tree whose nodes store the count and the
+/// weight of the elements below them.
 ///
-/// Nodes never change: an edit makes the few nodes on its way anew, and whoever holds the sequence as it was goes on
-/// holding it at no cost. So a difference can look at before and after, and a snapshot is free. An array with its linear
-/// insert was rejected for a million rows, nodes edited in place because somebody holds the old ones at each commit.
+/// Nodes are immutable: an edit copies the nodes on its path, and earlier versions of the sequence stay valid at no
+/// cost. A difference can therefore read both versions, and a snapshot is free. An array was rejected because its
+/// insert is linear, too slow for a million rows. Editing nodes in place was rejected because at each commit a reader
+/// still holds the old ones.
 struct RankedSequence<Element: Ranked>: Sendable {
   final class Node: Sendable {
     let content: Content
     let count: Int
     let weight: Int
-    /// The last of its elements: what a search goes by.
+    /// The last element below the node; searches compare with it.
     let last: Element
 
     init(_ elements: [Element]) {
@@ -38,14 +39,14 @@ struct RankedSequence<Element: Ranked>: Sendable {
     case branch([Node])
   }
 
-  /// What a node holds: at least a quarter of it, but for the root.
+  /// The capacity of a node; each node except the root is at least a quarter full.
   private static var width: Int { 32 }
 
   private(set) var root: Node?
 
   init() {}
 
-  /// Elements that stand in their order already.
+  /// Builds the tree from elements that are sorted already.
   init(_ elements: some RandomAccessCollection<Element>) {
     var nodes = Self.slices(elements.count).map { range in
       Node(
@@ -59,7 +60,7 @@ struct RankedSequence<Element: Ranked>: Sendable {
     root = nodes.first
   }
 
-  /// Parts of equal size, with some room in each.
+  /// Splits a count into ranges of about equal size, three quarters of a node's capacity at most.
   private static func slices(_ count: Int) -> [Range<Int>] {
     let parts = (count + width * 3 / 4 - 1) / (width * 3 / 4)
     return (0..<parts).map { count * $0 / parts..<count * ($0 + 1) / parts }
@@ -91,7 +92,7 @@ struct RankedSequence<Element: Ranked>: Sendable {
     }
   }
 
-  /// What all elements before a position weigh.
+  /// Returns the total weight of the elements before a position.
   func weight(before position: Int) -> Int {
     guard var node = root else { return 0 }
     guard position < node.count else { return node.weight }
@@ -111,7 +112,7 @@ struct RankedSequence<Element: Ranked>: Sendable {
     }
   }
 
-  /// The position of the element that holds a place among the weights, and how far into it the place lies.
+  /// Returns the position of the element that covers an offset in weights, and the offset within that element.
   func position(atWeight place: Int) -> (position: Int, rest: Int) {
     guard var node = root, place >= 0, place < node.weight else {
       preconditionFailure("place \(place) of \(weight)")
@@ -138,7 +139,8 @@ struct RankedSequence<Element: Ranked>: Sendable {
     }
   }
 
-  /// The first position whose element fits, where all behind it fit as well; `count` when none does.
+  /// Returns the first position whose element satisfies the predicate, or `count`. The predicate must be false for a
+  /// prefix and true for the rest.
   func firstPosition(where fits: (Element) -> Bool) -> Int {
     guard var node = root, fits(node.last) else { return count }
     var position = 0
@@ -182,7 +184,7 @@ struct RankedSequence<Element: Ranked>: Sendable {
     while let node = root, case .branch(let children) = node.content, children.count == 1 { root = children[0] }
   }
 
-  /// The node with the edit made: none when nothing is left, two when it was full.
+  /// Returns the edited node: no node if it became empty, two if it overflowed.
   private static func edit(_ node: Node, _ position: Int, _ edit: Edit) -> [Node] {
     switch node.content {
     case .leaf(var elements):
@@ -194,7 +196,7 @@ struct RankedSequence<Element: Ranked>: Sendable {
       return leaves(elements)
     case .branch(var children):
       var (index, rest) = (0, position)
-      // Behind the last element of a node is a place in it for what is inserted.
+      // An insert may also append to a child, so the position after its last element belongs to it.
       let room = if case .insert = edit { 1 } else { 0 }
       while rest >= children[index].count + room {
         rest -= children[index].count
@@ -226,7 +228,7 @@ struct RankedSequence<Element: Ranked>: Sendable {
     switch (left.content, right.content) {
     case (.leaf(let left), .leaf(let right)): leaves(left + right)
     case (.branch(let left), .branch(let right)): branches(left + right)
-    // All leaves lie equally deep.
+    // All leaves have the same depth.
     default: [left, right]
     }
   }
@@ -242,7 +244,7 @@ extension RankedSequence.Node {
 }
 
 extension RankedSequence: Sequence {
-  /// From the first to the last, in constant time for each.
+  /// Iterates from the first element to the last, in constant time for each.
   struct Iterator: IteratorProtocol {
     private var waiting: [Node]
     private var leaf = [Element]()

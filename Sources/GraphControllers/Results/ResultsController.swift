@@ -1,37 +1,38 @@
 import GraphModel
 import GraphReplica
 
-/// Keeps the objects of a request in order and in sections while the graph changes, and tells each commit as one difference:
-/// Core Data's `NSFetchedResultsController`, for live queries.
+/// Keeps a request's objects in order and in sections while the graph changes, and reports each commit as one
+/// difference.
 ///
-/// What differs from Core Data: the rows are those that are committed, unsaved edits apart; the first result comes when the
-/// server has answered, and is told to the delegate like any other change; and the section key always comes first in the
-/// order.
+/// It corresponds to Core Data's `NSFetchedResultsController`, for live queries, with these differences: rows show
+/// committed values without unsaved edits; the first result arrives when the server has answered, and the delegate
+/// receives it like any other change; and the section key is always the first sort key.
 ///
-/// A commit costs what it touches, times the logarithm of the count. The controller belongs to its context's actor.
+/// A commit costs time proportional to the objects it touches, times the logarithm of the row count. The controller
+/// belongs to its context's actor.
 public final class ResultsController {
-  /// How far the result is.
+  /// The loading state of the result.
   public enum State: Hashable, Sendable {
     /// `performFetch` has not been called, or `stop` has.
     case idle
-    /// The result is on its way.
+    /// The result has been requested and has not arrived.
     case fetching
-    /// The result is here and followed.
+    /// The result is loaded and live.
     case loaded
-    /// There is none, or no more; what was there before stays.
+    /// The query failed; earlier rows stay.
     case failed(Refusal)
   }
 
-  /// Who is told; not kept alive. Setting it takes out those of `observers`.
+  /// The delegate, held weakly. Setting it removes all `observers`.
   public var delegate: (any ResultsControllerDelegate)? {
     get { slot.delegate }
     set { slot.delegate = newValue }
   }
-  /// For several who are told, in the order of adding; the delegate that is set comes first.
+  /// Several observers, called in the order of adding; a delegate that was set before comes first.
   public var observers: MulticastResultsDelegate { slot.several }
-  /// How far the result is.
+  /// The loading state of the result.
   public private(set) var state = State.idle
-  /// The rows.
+  /// The current rows.
   public private(set) var snapshot: ResultsSnapshot
 
   private var slot = DelegateSlot<any ResultsControllerDelegate, MulticastResultsDelegate> { earlier in
@@ -39,7 +40,7 @@ public final class ResultsController {
   }
   private let source: any ResultsSource
   private let context: ObjectContext?
-  /// Events that came while one was being told: they wait, so that brackets don't lie in each other.
+  /// Events that arrived while another one was being delivered. They wait, so that will/did-change pairs do not nest.
   private var waiting = [ResultsEvent]()
   private var isTelling = false
   private var readers = [WeakReader]()
@@ -48,16 +49,16 @@ public final class ResultsController {
     weak var reader: ResultsReader?
   }
 
-  /// A controller of a source's rows.
-  /// - Parameter context: where `object(at:)` looks; nil for a source without one.
+  /// Creates a controller for a source's rows.
+  /// - Parameter context: the context in which `object(at:)` looks up objects; nil for a source without one.
   public init(_ source: any ResultsSource, in context: ObjectContext? = nil) {
     self.source = source
     self.context = context
     snapshot = ResultsSnapshot(awaiting: source.order)
   }
 
-  /// A controller of what a request asks for.
-  /// - Parameter perform: called when the context has something for the server; `GraphClient.perform`.
+  /// Creates a controller for the result of a request.
+  /// - Parameter perform: called when the context has messages for the server; pass `GraphClient.perform`.
   public convenience init(_ request: ResultsRequest, in context: ObjectContext, perform: @escaping () -> Void = {}) {
     self.init(LiveQuerySource(request, in: context, perform: perform), in: context)
   }
@@ -69,7 +70,7 @@ public final class ResultsController {
 
   // MARK: - Fetching
 
-  /// Asks for the result and follows it from then on; once under way it does nothing. After a failure it tries again.
+  /// Requests the result and keeps it live. Does nothing while fetching or loaded; after a failure it tries again.
   public func performFetch() {
     switch state {
     case .fetching, .loaded: return
@@ -79,7 +80,7 @@ public final class ResultsController {
     source.start { [weak self] event in self?.take(event) }
   }
 
-  /// Follows the result no more; the rows stay. Its updates end.
+  /// Stops following the result; the rows stay. Its `updates` end.
   public func stop() {
     source.stop()
     state = .idle
@@ -90,30 +91,30 @@ public final class ResultsController {
 
   // MARK: - Rows
 
-  /// How many rows there are.
+  /// The number of rows.
   public var count: Int { snapshot.count }
 
-  /// How many rows the whole result has; more than `count` where the source holds a part.
+  /// The number of rows in the complete result; more than `count` if the source holds a window of it.
   public var totalCount: Int { source.totalCount }
 
-  /// How many rows of the whole result come before those that are here.
+  /// The number of rows of the complete result before the first loaded one.
   public var offset: Int { source.offset }
 
-  /// Shows other rows of a result of which a window is here; the rows stay until the new ones come, and then the difference
-  /// is told.
+  /// Moves the window of a windowed result. The current rows stay until the new ones arrive; the delegate then
+  /// receives the difference.
   public func move(to window: ResultsWindow) { source.move(to: window) }
 
-  /// Where an object stands, in logarithmic time; nil when it is not in the result. While a commit is about to be told,
-  /// also nil for an object that it moves.
+  /// Returns an object's position, in logarithmic time; nil if it is not in the result. In `resultsWillChange`, also
+  /// nil for an object that the commit moves.
   public func position(of id: ObjectID) -> ResultsPosition? { source.row(of: id).flatMap { snapshot.position(of: $0) } }
 
-  /// The object at a position, in the controller's context.
+  /// Returns the object at a position, in the controller's context.
   public func object(at position: ResultsPosition) -> ManagedObject? { context?.fault(snapshot[position]) }
 
-  /// The object at an offset among all rows.
+  /// Returns the object at an offset among all rows.
   public func object(at offset: Int) -> ManagedObject? { context?.fault(snapshot[offset]) }
 
-  // MARK: - Telling
+  // MARK: - Delivering
 
   private func take(_ event: ResultsEvent) {
     waiting.append(event)
@@ -139,7 +140,7 @@ public final class ResultsController {
     (difference.revision, difference.author, difference.time) = (commit.revision, commit.author, commit.time)
     let isFirst = state != .loaded
     state = .loaded
-    // Whoever takes the place in the middle gets the next bracket whole.
+    // If the delegate is replaced during delivery, the new one receives only later changes.
     let told = delegate
     if isFirst || !difference.isEmpty { told?.resultsWillChange(self) }
     snapshot = commit.snapshot
@@ -153,8 +154,8 @@ public final class ResultsController {
 
   // MARK: - Updates
 
-  /// The result as it is, then as it is after each commit. A slow reader gets the newest one, with one difference from
-  /// the one that it got before.
+  /// The current result, then the result after each commit. A slow reader receives the newest result, with one
+  /// difference from the one that it received before.
   public var updates: ResultsUpdates { ResultsUpdates(controller: self) }
 
   func addReader() -> ResultsReader {

@@ -1,19 +1,20 @@
 import GraphModel
 
-/// Follows a results controller. Each commit that changes the result is bracketed: will change; sections; objects; did
-/// change. In the first call the controller still has the result as it was, in all others it has it as it is.
+/// Receives the changes of a results controller. For each commit that changes the result the calls are: will change,
+/// sections, objects, did change. In the first call the controller still has the old result, in all others the new
+/// one.
 ///
-/// Every method may be left out: one that redraws its list needs `resultsDidChange` only.
+/// Every method is optional: a delegate that redraws its list needs only `resultsDidChange`.
 public protocol ResultsControllerDelegate: AnyObject {
-  /// A commit is about to be told; the controller's snapshot is the one before it.
+  /// Called before a commit is delivered; the controller still has the old snapshot.
   func resultsWillChange(_ controller: ResultsController)
-  /// A section came or went.
+  /// Called for each section that was inserted or removed.
   func results(_ controller: ResultsController, didChange section: ResultsSectionChange)
-  /// An object came, went, moved or changed.
+  /// Called for each object that was inserted, removed, moved or updated.
   func results(_ controller: ResultsController, didChange object: ResultsObjectChange)
-  /// All of a commit has been told. The first result is told as well, even if it is empty.
+  /// Called after all changes of a commit, and for the first result even if it is empty.
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference)
-  /// There is no result, or no more; the rows stay as they were. `performFetch` tries again.
+  /// Called when the query fails, at once or later; the rows stay. `performFetch` tries again.
   func results(_ controller: ResultsController, didFail refusal: Refusal)
 }
 
@@ -26,6 +27,6 @@ extension ResultsControllerDelegate {
   public func results(_ controller: ResultsController, didChange object: ResultsObjectChange) {}
   /// Does nothing.
   public func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {}
-  /// Does nothing: the failure is the controller's state.
+  /// Does nothing: the controller's `state` contains the failure.
   public func results(_ controller: ResultsController, didFail refusal: Refusal) {}
 }

@@ -1,9 +1,10 @@
 import GraphModel
 
-/// Finding a difference: from what a result was, what it is, and the objects that were touched between. It looks each of
-/// them up in both and nowhere else, so that it costs what was touched and not what there is; and because it needs no
-/// steps between, the difference of many commits is found like that of one. Where most rows were touched, one walk over
-/// all of them takes less time than to look each up; a result that comes or goes as a whole is walked over and that is all.
+/// Computes a difference from two snapshots and the objects touched between them. It looks up each touched object in
+/// both snapshots, so the cost depends on the touched objects, not on the size of the result. It needs no
+/// intermediate states: the difference of several commits is computed like that of one. If most rows were touched, it
+/// iterates over all rows instead, which is faster than looking up each. If one snapshot is empty, it only iterates
+/// over the other.
 extension ResultsDifference {
   init(from old: ResultsSnapshot, to new: ResultsSnapshot, touched: some Collection<ResultsTouch>) {
     (countBefore, countAfter) = (old.count, new.count)
@@ -35,11 +36,11 @@ extension ResultsDifference {
   }
 }
 
-/// Results that come or go as a whole: their rows stand in order already.
+/// Differences from or to an empty snapshot; the rows are sorted already.
 extension ResultsDifference {
   private mutating func addAll(of new: ResultsSnapshot, after old: ResultsSnapshot) {
     if new.order.hasSections {
-      // Before the first result there was one section.
+      // A snapshot of an unfetched result has one section.
       if !old.isFetched { sections.append(.removed(name: nil, from: 0)) }
       sections += new.sections.enumerated().map { .inserted(name: $0.element.name, at: $0.offset) }
     }
@@ -57,13 +58,13 @@ extension ResultsDifference {
   }
 }
 
-/// Where the rows of a snapshot stand.
+/// Looks up the positions of rows in a snapshot.
 private struct RowPlaces {
-  /// A walk over so many rows takes as long as looking one up.
+  /// Iterating over this many rows takes as long as one lookup.
   private static let rowsForALookup = 8
 
   let snapshot: ResultsSnapshot
-  /// Of all rows, when many are asked for.
+  /// All rows by id, if many of them will be looked up.
   private var all: [ObjectID: (row: ResultsRow, position: ResultsPosition)]?
 
   init(_ snapshot: ResultsSnapshot, touched: Int) {
@@ -74,7 +75,7 @@ private struct RowPlaces {
     self.all = all
   }
 
-  /// Nil when the row does not stand there.
+  /// Returns the row's position; nil if the row is not in the snapshot.
   func position(of row: ResultsRow) -> ResultsPosition? {
     guard let all else { return snapshot.position(of: row) }
     guard let found = all[row.id], snapshot.order.isSamePlace(found.row, row) else { return nil }
@@ -85,13 +86,13 @@ private struct RowPlaces {
 extension ResultsTouch {
   fileprivate var id: ObjectID { after?.id ?? before?.id ?? ObjectID(key: .zero, entity: 0) }
 
-  /// An object that only what it refers to has moved has no changed property.
+  /// The changed properties; none if only an object that its position depends on changed.
   fileprivate var changedProperties: Set<PropertyNumber>? { isChanged ? properties : [] }
 }
 
-/// The objects that were touched, by where they stood and stand.
+/// Collects the touched objects, by their positions before and after.
 private struct DifferenceSearch {
-  /// An object that was in the result and is.
+  /// An object that is in the result before and after.
   struct Staying {
     let touch: ResultsTouch
     let old: ResultsPosition
@@ -103,15 +104,15 @@ private struct DifferenceSearch {
     let id: ObjectID
     let row: ResultsRow
     let position: ResultsPosition
-    /// Nil for one that was removed or inserted.
+    /// Nil if the object was removed or inserted.
     let stays: Staying?
   }
 
-  /// Whose old places are given up, or may be: removed ones, and those whose values moved.
+  /// Positions before the commit of removed objects and of those whose sort values changed.
   private(set) var leaving = [Place]()
-  /// Whose new places are taken, or may be.
+  /// Positions after the commit of inserted objects and of those whose sort values changed.
   private(set) var coming = [Place]()
-  /// Whose place can't have changed.
+  /// Objects whose sort values did not change.
   private(set) var still = [Staying]()
 
   mutating func add(_ touch: ResultsTouch, _ old: RowPlaces, _ new: RowPlaces) {
@@ -129,9 +130,9 @@ private struct DifferenceSearch {
     if let after { coming.append(Place(id: after.0.id, row: after.0, position: after.1, stays: stays)) }
   }
 
-  /// Of the objects that stay, those that stand elsewhere among the others. Their section is another one; or so many rows
-  /// that nobody touched lie before them as did not; or they have overtaken one of their own kind, and of these as few as
-  /// can be count as moved.
+  /// Returns the ids of the objects in both snapshots that moved relative to the others. An object moved if its
+  /// section changed, or the number of rows before it in its section that kept their sort values. Of the remaining
+  /// ones that changed their mutual order, as few as possible count as moved.
   mutating func moved() -> Set<ObjectID> {
     leaving.sort { $0.position < $1.position }
     coming.sort { $0.position < $1.position }
@@ -140,7 +141,7 @@ private struct DifferenceSearch {
     var candidates = [Staying]()
     for (place, gap) in zip(coming, Self.gaps(coming).map(\.gap)) {
       guard let object = place.stays else { continue }
-      // Both lists are sorted, so that the old gap is found by its place.
+      // Both lists are sorted, so the old gap is found by binary search.
       let index = oldGaps.firstPlace { $0.position >= object.old }
       if object.isSameSection, oldGaps[index].gap == gap { candidates.append(object) } else { moved.insert(place.id) }
     }
@@ -157,7 +158,7 @@ private struct DifferenceSearch {
     return moved
   }
 
-  /// For each place, how many rows of its section lie before it that are none of the places.
+  /// For each position, counts the rows before it in its section that are not in the list.
   private static func gaps(_ places: [Place]) -> [(position: ResultsPosition, gap: Int)] {
     var (section, seen) = (-1, 0)
     return places.map { place in

@@ -1,27 +1,28 @@
 import GraphModel
 
-/// A section that came or went with a commit.
+/// A section that a commit inserted or removed.
 public enum ResultsSectionChange: Hashable, Sendable {
-  /// It had this place before the commit; its rows are told as removed or moved, too.
+  /// The section's index before the commit; its rows are also reported as removed or moved.
   case removed(name: Value?, from: Int)
-  /// It has this place after the commit.
+  /// The section's index after the commit.
   case inserted(name: Value?, at: Int)
 }
 
-/// What a commit did to one object of a result. Places of what leaves are those before the commit, places of what comes
-/// those after it.
+/// The effect of a commit on one object of a result. `from` is a position before the commit, `to` and `at` are
+/// positions after it.
 public enum ResultsObjectChange: Hashable, Sendable {
-  /// It was deleted, or left the filter.
+  /// The object was deleted or left the filter.
   case removed(ObjectID, from: ResultsPosition)
-  /// It was made, or came to fit the filter.
+  /// The object was created or now matches the filter.
   case inserted(ObjectID, at: ResultsPosition)
-  /// It stands elsewhere among the rows that stayed; these properties of it changed as well, nil if nobody said which.
+  /// The object moved relative to the remaining rows. Its changed properties are `properties`; nil if they are
+  /// unknown.
   case moved(ObjectID, from: ResultsPosition, to: ResultsPosition, properties: Set<PropertyNumber>?)
-  /// It changed and stands where it stood, though rows before it may have come and gone: before the commit at `from`,
-  /// after it at `at`.
+  /// The object changed without moving, though rows before it may have been inserted or removed: it is at `from`
+  /// before the commit and at `at` after it.
   case updated(ObjectID, from: ResultsPosition, at: ResultsPosition, properties: Set<PropertyNumber>?)
 
-  /// The object.
+  /// The object's id.
   public var id: ObjectID {
     switch self {
     case .removed(let id, _), .inserted(let id, _), .moved(let id, _, _, _), .updated(let id, _, _, _): id
@@ -29,32 +30,34 @@ public enum ResultsObjectChange: Hashable, Sendable {
   }
 }
 
-/// All that one commit did to a result; or, for who reads slowly, several commits as if they had been one.
+/// All changes of one commit to a result; or, for a slow reader, of several commits combined.
 ///
-/// Whoever keeps rows of their own gets from before to after in this order: take out the removed rows and the sources of
-/// moves by their old places, from the last to the first; take out the removed sections likewise; put in the inserted
-/// sections by their new places, from the first to the last; put in the inserted rows and the targets of moves likewise.
-/// Objects and sections stand in the lists in that order.
+/// A view that keeps its own rows applies the difference in this order. Remove the removed rows and the sources of
+/// moves by their old positions, from the last to the first; remove the removed sections likewise. Insert the
+/// inserted sections by their new positions, from the first to the last; insert the inserted rows and the targets of
+/// moves likewise. The lists `objects` and `sections` are in that order.
 public struct ResultsDifference: Hashable, Sendable {
-  /// The commit; 0 for a result that was loaded.
+  /// The commit's revision; 0 for a loaded result.
   public var revision: Revision = 0
-  /// Who committed; empty for a result that was loaded.
+  /// The commit's author; empty for a loaded result.
   public var author = ""
-  /// When; 0 for a result that was loaded.
+  /// The commit's time; 0 for a loaded result.
   public var time: Timestamp = 0
-  /// Removed ones from the last to the first, then inserted ones from the first to the last.
+  /// Removed sections from the last to the first, then inserted ones from the first to the last.
   public var sections = [ResultsSectionChange]()
-  /// Removed ones from the last to the first, then inserted, moved and updated ones, each from the first to the last.
+  /// Removed objects from the last to the first, then inserted, moved and updated ones, each from the first to the
+  /// last.
   public var objects = [ResultsObjectChange]()
-  /// How many rows there were.
+  /// The number of rows before.
   public var countBefore = 0
-  /// How many there are.
+  /// The number of rows after.
   public var countAfter = 0
 
   /// Whether nothing changed.
   public var isEmpty: Bool { sections.isEmpty && objects.isEmpty }
 
-  /// The same for a plain list of ids: moves as a removal and an insert that know each other; updates are no part of it.
+  /// The same difference for a flat list of ids: a move becomes an associated removal and insertion; updates are
+  /// omitted.
   public var collectionDifference: CollectionDifference<ObjectID> {
     var changes = [CollectionDifference<ObjectID>.Change]()
     for object in objects {
@@ -67,24 +70,24 @@ public struct ResultsDifference: Hashable, Sendable {
       case .updated: break
       }
     }
-    // It refuses places that are named twice, which places of one list never are.
+    // The initializer refuses duplicate offsets, which the positions of one list never are.
     guard let difference = CollectionDifference(changes) else { preconditionFailure("the places of \(changes) clash") }
     return difference
   }
 }
 
-/// One object that a commit touched, as a result's row before and after.
+/// One object that a commit touched, with its rows before and after.
 public struct ResultsTouch: Sendable {
-  /// Nil when it was not in the result.
+  /// Nil if the object was not in the result.
   public var before: ResultsRow?
-  /// Nil when it is not in the result.
+  /// Nil if the object is not in the result.
   public var after: ResultsRow?
-  /// The object itself changed, and not only what gives it its place.
+  /// Whether the object itself changed, and not only an object that its position depends on.
   public var isChanged: Bool
-  /// Which of its properties; nil if nobody said.
+  /// The changed properties; nil if they are unknown.
   public var properties: Set<PropertyNumber>?
 
-  /// An object's row before and after a commit.
+  /// Creates a touch from an object's rows before and after a commit.
   public init(
     before: ResultsRow?, after: ResultsRow?, isChanged: Bool = true, properties: Set<PropertyNumber>? = nil
   ) {
@@ -94,7 +97,7 @@ public struct ResultsTouch: Sendable {
     self.properties = properties
   }
 
-  /// This one, and what happened to the same object later, as one.
+  /// Combines this touch with a later one of the same object.
   func followed(by later: ResultsTouch) -> ResultsTouch {
     var both = ResultsTouch(before: before, after: later.after, isChanged: isChanged || later.isChanged)
     switch (isChanged, later.isChanged) {

@@ -1,10 +1,10 @@
 import GraphModel
 
-/// An object in a result, and the values that give it its place there.
+/// An object in a result, with the values that determine its position.
 public final class ResultsRow: Sendable, Ranked {
   /// The object.
   public let id: ObjectID
-  /// What its section goes by, if there are sections, then its sort keys' values.
+  /// The sort keys' values, preceded by the section key's if there are sections, and followed by the section's name.
   let values: [Value]
 
   var weight: Int { 1 }
@@ -15,24 +15,23 @@ public final class ResultsRow: Sendable, Ranked {
   }
 }
 
-/// The order of a result's rows: the sections' order first, then the sort keys, then ids.
+/// The order of a result's rows: by section, then by the sort keys, then by id.
 ///
-/// Rows of a section lie together whatever the sort says. Core Data leaves it to the caller that the first sort
-/// descriptor groups as the section key path does, and fails when it does not; here the section's key goes before the
-/// sort unless it begins with that key already.
+/// The rows of a section are always adjacent. Core Data requires that the first sort descriptor groups as the section
+/// key path does, and fails otherwise. Here the section's key is put before the sort keys unless they begin with it.
 public struct ResultsOrder: Sendable {
   private let all: SortOrder
   private let section: SortOrder
-  /// What a section is called, which under a collation is not what it is ordered by.
+  /// Evaluates a section's name; under a collation it differs from the value that orders the section.
   private let name: ExpressionEvaluator?
 
-  /// Whether rows are grouped; without, all of them are one section.
+  /// Whether rows are grouped into sections; otherwise all of them form one section.
   public var hasSections: Bool { name != nil }
-  /// Whether values of other objects than the row's own give it its place.
+  /// Whether the position of a row depends on values of other objects.
   public let reachesOthers: Bool
 
-  /// An order of rows in sections.
-  /// - Parameter section: what a section's objects share; nil for a single section.
+  /// Creates an order of rows, in sections if there is a section key.
+  /// - Parameter section: the path whose value the objects of a section share; nil for a single section.
   public init(_ sort: [SortKey], section: GraphPredicate.Path? = nil, model: Model) {
     var keys = sort
     if let section, sort.first?.path != section { keys.insert(SortKey(section), at: 0) }
@@ -48,7 +47,7 @@ public struct ResultsOrder: Sendable {
     }
   }
 
-  /// An object as a row.
+  /// Makes a row for an object.
   func row(_ image: ObjectImage, in source: any ImageSource) -> ResultsRow {
     var values = all.values(of: image, in: source)
     if let name { values.append(name.value(of: image, in: source)) }
@@ -59,9 +58,9 @@ public struct ResultsOrder: Sendable {
     all.precedes(left.values, left.id, right.values, right.id)
   }
 
-  /// Whether the section of one row stands before that of another.
+  /// Whether the section of one row precedes that of another.
   func sectionPrecedes(_ left: ResultsRow, _ right: ResultsRow) -> Bool {
-    // Of one id, nothing but the key tells them apart.
+    // The id is the same on both sides, so only the section key decides.
     section.precedes(left.values, left.id, right.values, left.id)
   }
 
@@ -69,7 +68,7 @@ public struct ResultsOrder: Sendable {
     !sectionPrecedes(left, right) && !sectionPrecedes(right, left)
   }
 
-  /// Whether two rows of one object have one place.
+  /// Whether two rows of one object have the same position.
   func isSamePlace(_ left: ResultsRow, _ right: ResultsRow) -> Bool {
     left === right || !precedes(left, right) && !precedes(right, left)
   }

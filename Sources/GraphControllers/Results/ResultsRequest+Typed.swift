@@ -2,9 +2,10 @@ import GraphModel
 import GraphReplica
 
 extension ResultsRequest {
-  /// A request that the compiler has checked: `ResultsRequest(Project.self, in: model, where: { $0.weight >= 2 }, sort:
-  /// [\.title.ascending], section: \.department.code.ascending)`. Nil for a class whose entity the model does not have.
-  /// - Parameter section: what the objects of a section share, and the order of the sections.
+  /// Creates a request that the compiler checks: `ResultsRequest(Project.self, in: model, where: { $0.weight >= 2 },
+  /// sort: [\.title.ascending], section: \.department.code.ascending)`. Returns nil if the model does not have the
+  /// class's entity.
+  /// - Parameter section: the path whose value the objects of a section share, with the order of the sections.
   public init?<Object: ManagedObject>(
     _ type: Object.Type, in model: Model,
     where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },

@@ -1,27 +1,28 @@
 import GraphModel
 import GraphReplica
 
-/// Which objects a results controller shows, in which order and in which sections.
+/// The objects that a results controller shows, with their order and sections.
 public struct ResultsRequest: Hashable, Sendable {
-  /// Objects of this entity and of all that inherit from it.
+  /// The entity; objects of inheriting entities are included.
   public var entity: EntityNumber
-  /// Which of them. `now()` is to be bound before.
+  /// The filter. Bind `now()` before.
   public var predicate: GraphPredicate
-  /// Ties, and an empty list, are settled by id.
+  /// The sort keys. Ties, and an empty list, are ordered by id.
   public var sort: [SortKey]
-  /// What the objects of a section share: an attribute, or one of what a to-one refers to. Nil for a single section. The
-  /// sections' order is that of the first sort key if it has this path, else ascending.
+  /// The path whose value the objects of a section share: an attribute, or one of the object that a to-one refers to.
+  /// Nil for a single section. The sections are sorted as the first sort key says if it has this path, otherwise in
+  /// ascending order.
   public var section: GraphPredicate.Path?
-  /// What is loaded along with the objects: whatever the order reaches beyond them.
+  /// The relationships to prefetch: those that the order reads.
   public var prefetching: RelationshipTree
-  /// The result fails, with `limit`, when it has more objects than these, now or later; nil for any number. A window is
-  /// not held to it.
+  /// The maximum number of objects; the query fails with `limit` if the result has more, now or later. Nil for no
+  /// maximum. It does not apply to a window.
   public var maximumCount: Int?
-  /// Which of the rows are here, for a result that is too long to be; nil for all of them. The sort may then read an
-  /// object's own properties only, and there are no sections.
+  /// The window of rows to load, for a result that is too long to load completely; nil for all rows. A windowed
+  /// result can only be sorted by the object's own properties and has no sections.
   public var window: ResultsWindow?
 
-  /// Without a predicate, all objects of the entity.
+  /// Creates a request; without a predicate, it selects all objects of the entity.
   public init(
     entity: EntityNumber, predicate: GraphPredicate = .always, sort: [SortKey] = [],
     section: GraphPredicate.Path? = nil, prefetching: RelationshipTree = .none
@@ -33,7 +34,7 @@ public struct ResultsRequest: Hashable, Sendable {
     self.prefetching = prefetching
   }
 
-  /// A fetch's entity, predicate and sort; everything else in it is not for live results.
+  /// Creates a request from a fetch's entity, predicate and sort; its other properties do not apply to live results.
   public init(_ fetch: FetchRequest, section: GraphPredicate.Path? = nil, prefetching: RelationshipTree = .none) {
     self.init(
       entity: fetch.entity, predicate: fetch.predicate, sort: fetch.sort, section: section, prefetching: prefetching)
@@ -42,14 +43,14 @@ public struct ResultsRequest: Hashable, Sendable {
   func order(in model: Model) -> ResultsOrder { ResultsOrder(sort, section: section, model: model) }
 }
 
-/// A part of a result's rows.
+/// A range of a result's rows.
 public struct ResultsWindow: Hashable, Sendable {
-  /// So many rows come before it.
+  /// The number of rows before the window.
   public var offset: Int
-  /// At most so many rows, from 1 to 1,000.
+  /// The maximum number of rows, from 1 to 1,000.
   public var limit: Int
 
-  /// Rows from `offset` on.
+  /// Creates a window that begins at `offset`.
   public init(offset: Int = 0, limit: Int) {
     self.offset = offset
     self.limit = limit

@@ -1,15 +1,15 @@
 import GraphModel
 
-/// A place in a result.
+/// A position in a result.
 public struct ResultsPosition: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The section, from 0.
+  /// The section's index, from 0.
   public let section: Int
-  /// The row in its section, from 0.
+  /// The row's index in its section, from 0.
   public let row: Int
-  /// The place among all rows, from 0: what a list without sections goes by.
+  /// The row's index among all rows, from 0, for a list without sections.
   public let offset: Int
 
-  /// A place; `offset` is the count of rows in the sections before, and `row` more.
+  /// Creates a position; `offset` is the number of rows in earlier sections plus `row`.
   public init(section: Int, row: Int, offset: Int) {
     self.section = section
     self.row = row
@@ -23,28 +23,29 @@ public struct ResultsPosition: Hashable, Comparable, Sendable, CustomStringConve
   public var description: String { "\(section).\(row)" }
 }
 
-/// One section of a result, as it was when it was asked for.
+/// A section of a result, as it was when it was read.
 public struct ResultsSection: RandomAccessCollection, Sendable {
-  /// What its objects share; nil where there are no sections.
+  /// The value that its objects share; nil for a result without sections.
   public let name: Value?
-  /// How many rows lie in the sections before.
+  /// The number of rows in earlier sections.
   public let offset: Int
   let rows: RankedSequence<ResultsRow>
 
-  /// 0.
+  /// Always 0.
   public var startIndex: Int { 0 }
-  /// How many rows it has.
+  /// The number of rows.
   public var endIndex: Int { rows.count }
   /// The object at a row, in logarithmic time.
   public subscript(position: Int) -> ObjectID { rows[position].id }
 }
 
-/// The ids of a result in their order, in sections: a value that stays as it is while the result goes on. It costs
-/// nothing to keep but the rows that have gone since.
+/// The ids of a result, in order and in sections: an immutable value, unaffected by later commits. Keeping it costs
+/// only the rows that have been removed since.
 public struct ResultsSnapshot: RandomAccessCollection, Sendable {
   struct Group: Ranked {
     let name: Value?
-    /// One of its rows, which says where it stands; nil for the section of a result that has none.
+    /// One of its rows, which determines the section's position; nil for the single section of a result without
+    /// sections.
     let key: ResultsRow?
     var rows: RankedSequence<ResultsRow>
 
@@ -52,20 +53,20 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
   }
 
   let order: ResultsOrder
-  /// The result has come; before, there is one section and no row.
+  /// Whether the result has arrived; before, there are one section and no rows.
   public let isFetched: Bool
-  /// The state of the graph that it shows: the last commit that changed it, or the one that it was loaded at.
+  /// The revision that it shows: that of the last commit that changed it, or of the load.
   public var revision: Revision = 0
   var groups: RankedSequence<Group>
 
-  /// A result that has not come yet.
+  /// Creates the snapshot of a result that has not arrived.
   public init(awaiting order: ResultsOrder) {
     self.order = order
     isFetched = false
     groups = RankedSequence([Group(name: nil, key: nil, rows: RankedSequence())])
   }
 
-  /// A result of rows in any order.
+  /// Creates a snapshot of rows in any order.
   init(_ rows: some Sequence<ResultsRow>, order: ResultsOrder, revision: Revision = 0) {
     self.order = order
     self.revision = revision
@@ -86,9 +87,9 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
     groups = RankedSequence(found)
   }
 
-  /// 0.
+  /// Always 0.
   public var startIndex: Int { 0 }
-  /// How many rows there are in all sections.
+  /// The number of rows in all sections.
   public var endIndex: Int { groups.weight }
 
   /// The object at an offset, in logarithmic time.
@@ -97,23 +98,23 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
     return groups[section].rows[row].id
   }
 
-  /// The object at a section's row.
+  /// The object at a row of a section.
   public subscript(section section: Int, row row: Int) -> ObjectID { groups[section].rows[row].id }
 
-  /// The object at a position; only its section and row count.
+  /// The object at a position; its `offset` is ignored.
   public subscript(position: ResultsPosition) -> ObjectID { self[section: position.section, row: position.row] }
 
-  /// How many sections there are. Without a section key there is one, even if it is empty; with one there is none without
-  /// rows.
+  /// The number of sections. Without a section key there is always one, even if it is empty; with a section key no
+  /// section is empty.
   public var sectionCount: Int { groups.count }
 
-  /// A section by its place.
+  /// Returns the section at an index.
   public func section(_ index: Int) -> ResultsSection {
     let group = groups[index]
     return ResultsSection(name: group.name, offset: groups.weight(before: index), rows: group.rows)
   }
 
-  /// All sections in their order.
+  /// All sections in order.
   public var sections: [ResultsSection] {
     var offset = 0
     return groups.map { group in
@@ -122,13 +123,13 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
     }
   }
 
-  /// The place of an offset.
+  /// Returns the position of an offset.
   public func position(at offset: Int) -> ResultsPosition {
     let (section, row) = groups.position(atWeight: offset)
     return ResultsPosition(section: section, row: row, offset: offset)
   }
 
-  /// From the first row to the last, in constant time for each.
+  /// Iterates from the first row to the last, in constant time for each.
   public struct Iterator: IteratorProtocol {
     private var groups: RankedSequence<Group>.Iterator
     private var rows = RankedSequence<ResultsRow>().makeIterator()
@@ -144,14 +145,14 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
     }
   }
 
-  /// Over the ids of all sections.
+  /// Returns an iterator over the ids of all sections.
   public func makeIterator() -> Iterator { Iterator(self) }
 }
 
 // MARK: - Rows
 
 extension ResultsSnapshot {
-  /// Where a row's section is, or would be.
+  /// Returns the index where a row's section is or would be inserted, and the section if it exists.
   private func place(ofSectionOf row: ResultsRow) -> (index: Int, group: Group?) {
     guard order.hasSections else { return (0, groups[0]) }
     let index = groups.firstPosition { group in group.key.map { !order.sectionPrecedes($0, row) } ?? true }
@@ -165,7 +166,7 @@ extension ResultsSnapshot {
     rows.firstPosition { !order.precedes($0, row) }
   }
 
-  /// Where a row stands; nil when it does not.
+  /// Returns a row's position; nil if it is not in the snapshot.
   func position(of row: ResultsRow) -> ResultsPosition? {
     let (section, group) = place(ofSectionOf: row)
     guard let group else { return nil }
@@ -174,7 +175,7 @@ extension ResultsSnapshot {
     return ResultsPosition(section: section, row: place, offset: groups.weight(before: section) + place)
   }
 
-  /// All rows from the first to the last, in constant time for each.
+  /// Calls `body` for each row from the first to the last, in constant time for each.
   func forEachRow(_ body: (ResultsRow, ResultsPosition) -> Void) {
     var (section, offset) = (0, 0)
     for group in groups {
@@ -185,7 +186,7 @@ extension ResultsSnapshot {
     }
   }
 
-  /// Where the section of a row stands; nil when there is none.
+  /// Returns the index and the name of a row's section; nil if there is none.
   func section(of row: ResultsRow) -> (index: Int, name: Value?)? {
     let (index, group) = place(ofSectionOf: row)
     return group.map { (index, $0.name) }

@@ -1,57 +1,57 @@
 import GraphModel
 
-/// Where a results controller has its rows from: which objects are in the result, and what each commit does to them. A live
-/// query is one (`LiveQuerySource`); a window of a longer result can be another.
+/// Supplies a results controller with rows: the objects in the result, and the effect of each commit on them.
+/// Examples are a live query (`LiveQuerySource`) and a window of a longer result.
 ///
-/// A source belongs to one actor, that of its controller.
+/// A source belongs to its controller's actor.
 public protocol ResultsSource: AnyObject {
-  /// The order of its rows.
+  /// The order of the rows.
   var order: ResultsOrder { get }
-  /// How many rows the whole result has; more than are here for a source that holds a part.
+  /// The number of rows in the complete result; more than the loaded ones if the source holds a window.
   var totalCount: Int { get }
-  /// How many rows come before those that are here; 0 for a source that holds all of them.
+  /// The number of rows before the first loaded one; 0 if all are loaded.
   var offset: Int { get }
-  /// Begins, or begins again after a failure: `receive` is called with each event, in order, never before this returns
-  /// unless the result is here already.
+  /// Starts, or restarts after a failure. Calls `receive` with each event, in order, and never before this method
+  /// returns unless the result is already available.
   func start(_ receive: @escaping (ResultsEvent) -> Void)
-  /// Ends: nothing is received any more.
+  /// Stops; `receive` is not called again.
   func stop()
-  /// The row of an object that is in the result.
+  /// Returns the row of an object in the result.
   func row(of id: ObjectID) -> ResultsRow?
-  /// Other rows of the whole result are wanted; what is here stays until they come. A source that holds all of them does
-  /// nothing.
+  /// Requests other rows of the complete result; the current rows stay until they arrive. Does nothing if all rows
+  /// are loaded.
   func move(to window: ResultsWindow)
 }
 
 extension ResultsSource {
-  /// All rows are here.
+  /// 0, because all rows are loaded.
   public var offset: Int { 0 }
-  /// All rows are here.
+  /// Does nothing, because all rows are loaded.
   public func move(to window: ResultsWindow) {}
 }
 
-/// What a source tells its controller.
+/// An event that a source sends to its controller.
 public enum ResultsEvent: Sendable {
-  /// The result came, came anew, or a commit changed it.
+  /// The result was loaded or reloaded, or a commit changed it.
   case changed(ResultsCommit)
-  /// There is no result, or no more.
+  /// The query failed, at once or later.
   case failed(Refusal)
 }
 
-/// What one commit did to a source's rows. It may touch rows and change nothing.
+/// The effect of one commit on a source's rows. It may touch rows without changing any.
 public struct ResultsCommit: Sendable {
-  /// The rows after it.
+  /// The rows after the commit.
   public var snapshot: ResultsSnapshot
-  /// The objects that it touched, each once.
+  /// The touched objects, each once.
   public var touched: [ResultsTouch]
-  /// The commit; 0 for a result that was loaded.
+  /// The commit's revision; 0 for a loaded result.
   public var revision: Revision = 0
-  /// Who committed; empty for a result that was loaded.
+  /// The commit's author; empty for a loaded result.
   public var author = ""
-  /// When; 0 for a result that was loaded.
+  /// The commit's time; 0 for a loaded result.
   public var time: Timestamp = 0
 
-  /// The rows after a commit, and those that it touched.
+  /// Creates a commit from the rows after it and the touched objects.
   public init(snapshot: ResultsSnapshot, touched: [ResultsTouch]) {
     self.snapshot = snapshot
     self.touched = touched

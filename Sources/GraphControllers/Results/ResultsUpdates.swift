@@ -1,26 +1,26 @@
 import GraphModel
 
-/// A result, and how it became so.
+/// A state of a result, and its difference from the previous one.
 public struct ResultsUpdate: Sendable {
-  /// The result as it is now.
+  /// The current result.
   public let snapshot: ResultsSnapshot
-  /// From the update before; nil in the first.
+  /// The difference from the previous update; nil in the first.
   public let difference: ResultsDifference?
 }
 
-/// The states of a result, one after another, for the actor that its controller belongs to. It ends when the controller is
-/// stopped or gone or the reading task is cancelled, and throws when the result fails.
+/// The successive states of a result, for the actor that its controller belongs to. The sequence ends when the
+/// controller is stopped or released or the reading task is cancelled, and throws if the query fails.
 ///
-/// What waits for a reader is bounded: one result, and the objects that were touched since it read last.
+/// The memory for a reader is bounded: one result, and the objects touched since its last read.
 public struct ResultsUpdates: AsyncSequence {
-  /// One state, and how it came.
+  /// A state of the result and its difference from the previous one.
   public typealias Element = ResultsUpdate
-  /// What the result fails by.
+  /// The error of a failed query.
   public typealias Failure = Refusal
 
   let controller: ResultsController
 
-  /// One reader of the updates; it does not keep the controller alive.
+  /// A reader of the updates; it does not keep the controller alive.
   public struct Iterator: AsyncIteratorProtocol {
     private let reader: ResultsReader
     private var wake: AsyncStream<Void>.Iterator
@@ -30,7 +30,7 @@ public struct ResultsUpdates: AsyncSequence {
       wake = reader.wakes.makeAsyncIterator()
     }
 
-    /// The newest result that this reader has not had.
+    /// Returns the newest result that this reader has not received.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(Refusal) -> ResultsUpdate? {
@@ -38,7 +38,7 @@ public struct ResultsUpdates: AsyncSequence {
         if let update = reader.takeUpdate() { return update }
         if let refusal = reader.failure { throw refusal }
         guard await wake.next(isolation: actor) != nil else {
-          // What came with the last wake.
+          // A failure may have arrived together with the end.
           if let refusal = reader.failure { throw refusal }
           return nil
         }
@@ -49,11 +49,11 @@ public struct ResultsUpdates: AsyncSequence {
   public func makeAsyncIterator() -> Iterator { Iterator(controller.addReader()) }
 }
 
-/// What waits for one reader. The controller fills it, the reader empties it, both on one actor.
+/// The pending update of one reader. The controller fills it and the reader empties it, both on one actor.
 final class ResultsReader {
   let wakes: AsyncStream<Void>
   private let wake: AsyncStream<Void>.Continuation
-  /// What the reader got last; nil before its first.
+  /// The last result that the reader received; nil before the first.
   private var base: ResultsSnapshot?
   private var newest: ResultsSnapshot?
   private var touched = [ObjectID: ResultsTouch]()
@@ -71,17 +71,18 @@ final class ResultsReader {
     wake.yield()
   }
 
-  /// - Parameter isNews: false when rows were touched and none changed for anyone to see; what was touched is remembered
-  ///   all the same, for a later difference is found by it.
+  /// Records a commit for the reader.
+  /// - Parameter isNews: false if rows were touched without a visible change. The touched rows are still recorded,
+  ///   because a later difference needs them.
   func take(_ commit: ResultsCommit, isNews: Bool) {
     if isNews || newest != nil { newest = commit.snapshot }
     (revision, author, time) = (commit.revision, commit.author, commit.time)
-    // The first is told whole: what led to it does not matter.
+    // The first update is a complete result and needs no touched rows.
     if base != nil {
       for touch in commit.touched {
         guard let id = touch.after?.id ?? touch.before?.id else { continue }
         let both = touched[id]?.followed(by: touch) ?? touch
-        // It came and went unseen.
+        // The object was inserted and removed between two reads.
         touched[id] = both.before == nil && both.after == nil ? nil : both
       }
     }

@@ -1,20 +1,20 @@
 import GraphModel
 
-/// Shows what a search finds. It knows neither where all rows come from nor where the found ones do: it is given the rows, and
-/// what was searched for, to highlight it.
+/// Shows the results of a search. It receives the rows and the query, for highlighting, and does not know which
+/// controllers supply them.
 public protocol SearchControllerDelegate: AnyObject {
-  /// Another list is shown: what was found, or all rows for nil.
+  /// The list has been replaced: by the results of `query`, or by all rows if it is nil.
   func search(_ controller: SearchController, didShow rows: ResultsSnapshot, for query: SearchQuery?)
-  /// A commit changed the list that is shown.
+  /// A commit changed the current list.
   func search(_ controller: SearchController, didChange rows: ResultsSnapshot, by difference: ResultsDifference)
-  /// An answer is waited for, or no more.
+  /// The search began or stopped waiting for results.
   func search(_ controller: SearchController, isBusy: Bool)
-  /// The search has no result; what is shown stays.
+  /// The search failed; the current list stays.
   func search(_ controller: SearchController, didFail refusal: Refusal)
-  /// Where the person is in the list of all rows, which the search is about to leave.
+  /// Returns the user's place in the list of all rows, which the search is about to replace.
   func placeToKeep(for controller: SearchController) -> SearchPlace
-  /// All rows are shown again: back to the place that was kept, without the objects that have gone meanwhile. Where a window
-  /// of the rows is here, nobody knows which of those beside it have.
+  /// All rows are shown again; restore the kept place. Objects that were deleted meanwhile are removed from it,
+  /// unless only a window of the rows is loaded.
   func search(_ controller: SearchController, didReturnTo place: SearchPlace)
 }
 
@@ -23,20 +23,20 @@ extension SearchControllerDelegate {
   public func search(_ controller: SearchController, isBusy: Bool) {}
   /// Does nothing.
   public func search(_ controller: SearchController, didFail refusal: Refusal) {}
-  /// Nothing is kept.
+  /// Returns an empty place.
   public func placeToKeep(for controller: SearchController) -> SearchPlace { SearchPlace() }
   /// Does nothing.
   public func search(_ controller: SearchController, didReturnTo place: SearchPlace) {}
 }
 
-/// Where a person is in a list: what clearing a search brings back.
+/// The user's place in a list, restored when a search is cleared.
 public struct SearchPlace: Hashable, Sendable {
   /// The selected objects.
   public var selection: Set<ObjectID>
-  /// The first object in sight.
+  /// The first visible object.
   public var first: ObjectID?
 
-  /// Nowhere in particular, unless said otherwise.
+  /// Creates a place; it is empty by default.
   public init(selection: Set<ObjectID> = [], first: ObjectID? = nil) {
     self.selection = selection
     self.first = first
@@ -45,12 +45,12 @@ public struct SearchPlace: Hashable, Sendable {
 
 /// Search as you type over a live list.
 ///
-/// All rows are loaded once and stay followed while a search covers them; what a search finds is a live list of its own. While
-/// the next one is on its way the list before stays, live as well. At most two found lists are followed at once.
+/// All rows are loaded once and stay live during a search; the results of a search are a live list of their own. The
+/// previous list stays, also live, until the next results arrive. At most two lists of results are live at once.
 public final class SearchController {
-  /// Who shows it; not kept alive.
+  /// The delegate, held weakly.
   public weak var delegate: (any SearchControllerDelegate)?
-  /// What is shown was found for it; nil when all rows are shown.
+  /// The query of the current list; nil if all rows are shown.
   public private(set) var query: SearchQuery?
 
   private let all: ResultsController
@@ -72,10 +72,10 @@ public final class SearchController {
     }
   }
 
-  /// A search over a list.
+  /// Creates a search over a list.
   /// - Parameters:
-  ///   - all: every row, for when nothing is searched for.
-  ///   - found: makes the list of what a query finds; not fetched yet.
+  ///   - all: the controller of all rows, shown without a query.
+  ///   - found: creates the controller of a query's results, without fetching it.
   public init(
     all: ResultsController, found: @escaping (SearchQuery) -> ResultsController,
     session: SearchSession = SearchSession()
@@ -87,7 +87,7 @@ public final class SearchController {
 
   // MARK: - Events
 
-  /// Loads all rows, once, and shows them when they are here.
+  /// Loads all rows, once, and shows them when they arrive.
   public func start() {
     guard allListener == nil else { return }
     let listener = Listener()
@@ -105,34 +105,34 @@ public final class SearchController {
     all.performFetch()
   }
 
-  /// The field says this now.
+  /// Handles the new text of the search field.
   public func type(_ text: String, at now: Milliseconds) { perform(session.handle(.typed(text, at: now))) }
 
-  /// It is so late.
+  /// Advances the clock.
   public func tick(at now: Milliseconds) { perform(session.handle(.time(now))) }
 
-  /// When `tick` is due; nil when nothing waits for it.
+  /// The time at which `tick` must be called; nil if no search is pending.
   public var deadline: Milliseconds? { session.deadline }
 
-  /// Somebody has gone to a row that was found: clearing leads back to where they are now, not to where they were before.
+  /// Replaces the kept place by the current one, because the user has navigated to a result; clearing returns there.
   public func keepPlace() {
     guard kept != nil else { return }
     kept = delegate?.placeToKeep(for: self)
   }
 
-  /// Empties the field: all rows are shown again.
+  /// Clears the search field; all rows are shown again.
   public func clear() { perform(session.handle(.typed("", at: 0))) }
 
-  /// The rows that are shown.
+  /// The loaded rows of the current list.
   public var rows: ResultsSnapshot { shown?.results.snapshot ?? all.snapshot }
 
-  /// How many rows the list that is shown has, those included that are not here.
+  /// The number of rows of the current list, including those that are not loaded.
   public var totalCount: Int { (shown?.results ?? all).totalCount }
 
-  /// How many rows of the list that is shown come before those that are here.
+  /// The number of rows of the current list before the first loaded one.
   public var offset: Int { (shown?.results ?? all).offset }
 
-  /// Brings other rows of the list that is shown here, where a window of it is.
+  /// Moves the window of the current list, if it is windowed.
   public func move(to window: ResultsWindow) { (shown?.results ?? all).move(to: window) }
 
   // MARK: - Actions
@@ -194,7 +194,7 @@ public final class SearchController {
   }
 }
 
-/// Hears one list for the search.
+/// Observes one list for the search.
 private final class Listener: ResultsControllerDelegate {
   var changed: (ResultsDifference) -> Void = { _ in }
   var failed: (Refusal) -> Void = { _ in }

@@ -1,21 +1,22 @@
 import GraphModel
 
-/// A search: the words of what was typed. Each begins a word of the text, or occurs in a run of a script without spaces.
-/// Words are those of the full-text index, so that what is found, what is judged here and what is highlighted agree.
+/// A search query: the words of a text. Each matches a word that it is a prefix of, or a part of a run in a script
+/// without spaces. Words are split as in the full-text index, so the server's results, `matches` and `highlights`
+/// agree.
 public struct SearchQuery: Hashable, Sendable {
-  /// Folded, in the order of typing. Two texts with the same words are one query.
+  /// The folded words, in the order of typing. Two texts with the same words make equal queries.
   public let words: [String]
 
-  /// Nil for a text without a word: it searches for nothing.
+  /// Creates a query; nil for a text without a word.
   public init?(_ text: String) {
     words = text.words
     if words.isEmpty { return nil }
   }
 
-  /// The condition for the server: each word begins one in some of the attributes.
+  /// Returns the predicate for the server: each word is a prefix of a word in at least one of the attributes.
   /// - Parameters:
-  ///   - paths: attributes with a full-text index, or other texts.
-  ///   - scope: what holds besides.
+  ///   - paths: attributes with a full-text index, or other strings.
+  ///   - scope: a further condition.
   public func predicate(in paths: [GraphPredicate.Path], within scope: GraphPredicate = .always) -> GraphPredicate {
     var parts = scope == .always ? [] : [scope]
     for word in words {
@@ -25,11 +26,11 @@ public struct SearchQuery: Hashable, Sendable {
     return parts.count == 1 ? parts[0] : .and(parts)
   }
 
-  /// Whether each word begins one of the text's.
+  /// Returns whether each word of the query is a prefix of a word in the text.
   public func matches(_ text: String) -> Bool { text.hasWords(beginningWith: words) }
 
-  /// The parts of a text to highlight, from the first to the last: of each word that begins with one that was typed, as
-  /// much as was typed, and in scripts without spaces each place where what was typed stands.
+  /// Returns the ranges of a text to highlight, in order: the matching prefix of each matching word, and in scripts
+  /// without spaces each occurrence of a query word.
   public func highlights(in text: String) -> [Range<String.Index>] {
     var ranges = [Range<String.Index>]()
     var search = WordSearch(words)
@@ -40,13 +41,13 @@ public struct SearchQuery: Hashable, Sendable {
   }
 }
 
-/// Walks over a text and keeps the word that it is in, folded scalar by scalar, with where each piece came from.
+/// Iterates over a text and accumulates the current word, folded scalar by scalar, with the origin of each piece.
 private struct WordSearch {
   private let beginnings: [[UInt8]]
   private let phrases: [[UInt8]]
   private var kind: Unicode.Scalar.WordClass?
   private var folded = [UInt8]()
-  /// Where in the text each scalar that counts begins, and how many folded bytes lie before it.
+  /// For each scalar of the word, its index in the text and the number of folded bytes before it.
   private var steps = [(index: String.Index, before: Int)]()
 
   init(_ words: [String]) {
@@ -54,7 +55,7 @@ private struct WordSearch {
     phrases = words.filter(\.isPhrase).map { Array($0.utf8) }
   }
 
-  /// - Returns: what is highlighted of a word that ends here.
+  /// - Returns: the highlighted ranges of a word that ends before this scalar.
   mutating func append(_ scalar: Unicode.Scalar, at index: String.Index) -> [Range<String.Index>] {
     switch scalar.value {
     case 0x61...0x7A, 0x30...0x39: return add([UInt8(scalar.value)], .letter, at: index)
@@ -62,7 +63,7 @@ private struct WordSearch {
     case ..<0x80: return finish(at: index)
     default:
       let text = String(scalar).folded([.caseInsensitive, .diacriticInsensitive])
-      // A mark belongs to what it stands on.
+      // A combining mark belongs to the preceding scalar.
       guard let first = text.unicodeScalars.first else { return [] }
       guard let kind = first.wordClass else { return finish(at: index) }
       return add(Array(text.utf8), kind, at: index)
@@ -79,7 +80,7 @@ private struct WordSearch {
     return ended
   }
 
-  /// The word ends: what of it is highlighted.
+  /// Ends the current word and returns its highlighted ranges.
   mutating func finish(at end: String.Index) -> [Range<String.Index>] {
     defer { (kind, folded, steps) = (nil, [], []) }
     switch kind {
@@ -92,10 +93,10 @@ private struct WordSearch {
     }
   }
 
-  /// Places of phrases that overlap are one.
+  /// Returns the occurrences of the phrases; overlapping ones are merged.
   private func found(until end: String.Index) -> [Range<String.Index>] {
     var ranges = [Range<String.Index>]()
-    // Until this byte the run is highlighted.
+    // The end, in folded bytes, of the highlighted part.
     var covered = 0
     for (index, before) in steps {
       let lengths = phrases.filter { folded[before...].starts(with: $0) }.map(\.count)

@@ -1,54 +1,54 @@
 import GraphModel
 
-/// Milliseconds of a clock that never goes back. Whoever runs a controller passes it in.
+/// Milliseconds of a monotonic clock; the owner of a controller passes them in.
 public typealias Milliseconds = Int64
 
-/// One search field, pure: keystrokes, time and answers in, what is to be done out.
+/// The state machine of a search field: keystrokes, times and answers in, actions out.
 ///
-/// Keystrokes are put together: a search starts when none has come for a while, and under steady typing now and then. A
-/// search has a number; an answer to any but the last is stale and dropped.
+/// It debounces keystrokes: a search starts after a pause, and at intervals under steady typing. Each search has a
+/// number; answers to all but the latest search are dropped.
 public struct SearchSession: Sendable {
   /// A search of this session, from 1.
   public typealias Number = Int
 
-  /// What happens to it.
+  /// An input of the session.
   public enum Event: Hashable, Sendable {
-    /// The field says this now.
+    /// The search field has a new text.
     case typed(String, at: Milliseconds)
-    /// It is so late; needed at the deadline, and harmless at any other time.
+    /// The current time; needed at the deadline, harmless at any other time.
     case time(Milliseconds)
-    /// The result of a search has come.
+    /// The result of a search has arrived.
     case answered(Number)
-    /// A search has no result.
+    /// A search has failed.
     case failed(Number, Refusal)
   }
 
-  /// What is to be done.
+  /// An action for the search controller.
   public enum Action: Hashable, Sendable {
-    /// The first word was typed: keep what is shown, to come back to it.
+    /// The first word was typed: keep the user's place in the current list.
     case begin
-    /// Ask for a result.
+    /// Request the results of a query.
     case search(Number, SearchQuery)
-    /// Nobody waits for this one any more.
+    /// Cancel a search whose results are no longer needed.
     case cancel(Number)
-    /// Show this result, which is here; the one shown before is of no use any more.
+    /// Show the results of this search, which are loaded, and release the previous ones.
     case show(Number)
-    /// Tell the reason; what is shown stays.
+    /// Report the error; the current list stays.
     case fail(Refusal)
-    /// Show everything again, and what was kept.
+    /// Show all rows again and restore the kept place.
     case restore
-    /// An answer is waited for, or no more.
+    /// The session began or stopped waiting for an answer.
     case busy(Bool)
   }
 
-  /// A search starts when nothing has been typed for so long.
+  /// The pause in typing, in milliseconds, after which a search starts.
   public static let quietMilliseconds: Milliseconds = 120
-  /// However fast somebody types, a search starts so long after the first letter that none covers.
+  /// The longest time, in milliseconds, from the first unsearched keystroke to a search under steady typing.
   public static let patienceMilliseconds: Milliseconds = 400
 
-  /// The query that was typed last and is not asked yet.
+  /// The latest query, not searched yet, with the times of its first and last keystroke.
   private var typed: (query: SearchQuery, first: Milliseconds, last: Milliseconds)?
-  /// The one that is asked, or was answered or refused last.
+  /// The query of the latest search, running or finished.
   private var asked: (number: Number, query: SearchQuery)?
   private var isWaiting = false
   private var hasBegun = false
@@ -56,7 +56,7 @@ public struct SearchSession: Sendable {
   private let quiet: Milliseconds
   private let patience: Milliseconds
 
-  /// A field without a word in it.
+  /// Creates a session with an empty search field.
   public init(
     quietMilliseconds: Milliseconds = Self.quietMilliseconds,
     patienceMilliseconds: Milliseconds = Self.patienceMilliseconds
@@ -64,10 +64,10 @@ public struct SearchSession: Sendable {
     (quiet, patience) = (quietMilliseconds, patienceMilliseconds)
   }
 
-  /// When `time` is due; nil when nothing waits for it.
+  /// The time at which `time` must be handled; nil if no search is pending.
   public var deadline: Milliseconds? { typed.map { min($0.last + quiet, $0.first + patience) } }
 
-  /// Takes one event; the actions are to be done in their order.
+  /// Handles an event and returns the actions to perform, in order.
   public mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .typed(let text, let now): return take(SearchQuery(text), now)
@@ -80,7 +80,7 @@ public struct SearchSession: Sendable {
       return [.busy(false), .show(number)]
     case .failed(let number, let refusal):
       guard number == asked?.number else { return [] }
-      // Typed again, it is asked again.
+      // After a failure, typing the same query searches again.
       asked = nil
       defer { isWaiting = false }
       return (isWaiting ? [.busy(false)] : []) + [.fail(refusal)]
@@ -90,7 +90,7 @@ public struct SearchSession: Sendable {
   private mutating func take(_ query: SearchQuery?, _ now: Milliseconds) -> [Action] {
     guard let query else { return clear() }
     guard query != asked?.query else {
-      // Back to what is asked already.
+      // The query is the one already searched.
       typed = nil
       return []
     }

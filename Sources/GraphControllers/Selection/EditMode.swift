@@ -1,17 +1,17 @@
-/// A list that can be edited: *Edit* lets circles and checks slide in, with a tool bar; its button then says *Cancel*, which
-/// clears the selection. The selection lies here, not in the rows.
+/// The edit mode of a list. *Edit* slides in the checkboxes and a toolbar; the button then reads *Cancel*, which
+/// clears the selection. This type holds the selection; the rows do not.
 public struct EditMode<ID: Hashable & Sendable>: Sendable {
-  /// How long it takes to slide in or out, in milliseconds.
+  /// The duration of the slide animation, in milliseconds.
   public let slideMilliseconds: Int64
 
-  /// What the button says.
+  /// The button's function.
   public enum Button: Hashable, Sendable {
-    /// Begins.
+    /// Begins editing.
     case edit
-    /// Ends and clears.
+    /// Ends editing and clears the selection.
     case cancel
 
-    /// For a person.
+    /// The button's label.
     public var title: String {
       switch self {
       case .edit: "Edit"
@@ -20,28 +20,28 @@ public struct EditMode<ID: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// What is selected.
+  /// The selection.
   public var selection = Selection<ID>()
   /// Whether rows can be selected.
   public private(set) var isEditing = false
-  /// When the slide began, and how far in it was then.
+  /// The start time of the slide, and its fraction at that time.
   private var slide: (since: Int64, from: Double)?
 
-  /// A list as it is read: no circles, nothing selected.
+  /// Creates a list that is not being edited, with an empty selection.
   public init(slideMilliseconds: Int64 = 200) { self.slideMilliseconds = slideMilliseconds }
 
-  /// What the button says now.
+  /// The button's current function.
   public var button: Button { isEditing ? .cancel : .edit }
 
-  /// Circles and tool bar come.
-  /// - Parameter now: milliseconds.
+  /// Begins editing: the checkboxes and the toolbar slide in.
+  /// - Parameter now: the time in milliseconds.
   public mutating func begin(at now: Int64) {
     guard !isEditing else { return }
     slide = (now, slideFraction(at: now))
     isEditing = true
   }
 
-  /// Circles and tool bar go, and nothing is selected any more.
+  /// Ends editing: the checkboxes and the toolbar slide out, and the selection is cleared.
   public mutating func cancel(at now: Int64) {
     guard isEditing else { return }
     slide = (now, slideFraction(at: now))
@@ -49,14 +49,14 @@ public struct EditMode<ID: Hashable & Sendable>: Sendable {
     selection.clear()
   }
 
-  /// A row was clicked. Without edit mode it selects nothing.
-  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  /// Toggles a clicked row; does nothing outside edit mode.
+  /// - Parameter isListed: whether the object is in the list on which `selectAll` was called.
   public mutating func toggle(_ id: ID, isListed: Bool = true) {
     if isEditing { selection.toggle(id, isListed: isListed) }
   }
 
-  /// How far circles and tool bar are in: 0 is out of sight, 1 in place. Turned round on the way, they go back from where
-  /// they are.
+  /// Returns how far the checkboxes and the toolbar are in: 0 is hidden, 1 is in place. A slide that is reversed
+  /// continues from its current fraction.
   public func slideFraction(at now: Int64) -> Double {
     let goal = isEditing ? 1.0 : 0.0
     guard let slide else { return goal }
@@ -64,6 +64,6 @@ public struct EditMode<ID: Hashable & Sendable>: Sendable {
     return isEditing ? min(1, slide.from + moved) : max(0, slide.from - moved)
   }
 
-  /// Whether it has to be drawn again as time goes on.
+  /// Returns whether the slide is in progress, so that the list must be redrawn.
   public func isSliding(at now: Int64) -> Bool { slideFraction(at: now) != (isEditing ? 1 : 0) }
 }

@@ -1,25 +1,26 @@
-/// What is selected, apart from any view: no scroll and no reload touches it. Nor does a filter by itself: an owner whose
-/// actions shall spare what a filter hides takes that out.
+/// A selection of objects, independent of any view: scrolling, reloading and filtering do not change it. An owner
+/// whose actions must exclude filtered-out objects removes them.
 ///
-/// Two forms: objects one by one, or *all of a list but some*. The second serves a list of which a client holds a window
-/// only: nobody fetches 100,000 ids to select them. What the list is, its owner says, by a condition: he tells of an id
-/// whether it is listed, and how many objects are selected as others add and delete some. A list that means the objects
-/// which were there when all was selected deletes nothing that nobody has seen.
+/// It has two forms: individual objects, or *all of a list except some*. The second form serves a list of which a
+/// client has loaded only a window: selecting 100,000 objects does not require their ids. The owner defines the list
+/// by a predicate; it reports whether an id is in the list, and recounts when other clients add or delete objects. An
+/// owner that wants only the objects that existed at `selectAll` uses a predicate for them, so an action never
+/// deletes unseen objects.
 ///
-/// The count is kept, not counted.
+/// The count is stored, not computed.
 public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
   enum Form: Hashable, Sendable {
     case some(Set<ID>)
-    /// All that are listed but `except`, and `also`, which are not.
+    /// All objects of the list without `except`, and `also`, which are not in the list.
     case all(count: Int, except: Set<ID>, also: Set<ID>)
   }
 
   var form = Form.some([])
 
-  /// Nothing is selected.
+  /// Creates an empty selection.
   public init() {}
 
-  /// How many objects are selected.
+  /// The number of selected objects.
   public var count: Int {
     switch form {
     case .some(let ids): ids.count
@@ -27,13 +28,13 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing is selected.
+  /// Whether no object is selected.
   public var isEmpty: Bool { count == 0 }
 
-  /// Whether it is all of a list but some.
+  /// Whether the selection has the form *all except some*.
   public var isAll: Bool { if case .all = form { true } else { false } }
 
-  /// How many ids it names: those that are selected, or those that were taken out of all and put to it.
+  /// The number of ids that the selection stores: selected ones, or exceptions and additions to *all*.
   public var namedCount: Int {
     switch form {
     case .some(let ids): ids.count
@@ -41,8 +42,8 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
     }
   }
 
-  /// Whether an object is selected.
-  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  /// Returns whether an object is selected.
+  /// - Parameter isListed: whether the object is in the list on which `selectAll` was called.
   public func contains(_ id: ID, isListed: Bool = true) -> Bool {
     switch form {
     case .some(let ids): ids.contains(id)
@@ -53,7 +54,7 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
   // MARK: - Selecting
 
   /// Selects an object.
-  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  /// - Parameter isListed: whether the object is in the list on which `selectAll` was called.
   public mutating func insert(_ id: ID, isListed: Bool = true) {
     guard !contains(id, isListed: isListed) else { return }
     switch form {
@@ -69,8 +70,8 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
     }
   }
 
-  /// Selects an object no more.
-  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  /// Deselects an object.
+  /// - Parameter isListed: whether the object is in the list on which `selectAll` was called.
   public mutating func remove(_ id: ID, isListed: Bool = true) {
     guard contains(id, isListed: isListed) else { return }
     switch form {
@@ -86,32 +87,32 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
     }
   }
 
-  /// Selects an object that is not selected, and the other way round.
-  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  /// Toggles whether an object is selected.
+  /// - Parameter isListed: whether the object is in the list on which `selectAll` was called.
   public mutating func toggle(_ id: ID, isListed: Bool = true) {
     if contains(id, isListed: isListed) { remove(id, isListed: isListed) } else { insert(id, isListed: isListed) }
   }
 
-  /// Selects these and nothing else: all of a list whose ids are at hand.
+  /// Selects exactly these objects.
   public mutating func select(_ ids: some Sequence<ID>) { form = .some(Set(ids)) }
 
-  /// Selects all of a list of which only the count is known, and nothing else.
+  /// Selects all objects of a list of which only the count is known.
   public mutating func selectAll(count: Int) { form = .all(count: count, except: [], also: []) }
 
-  /// Selects nothing.
+  /// Clears the selection.
   public mutating func clear() { form = .some([]) }
 
-  // MARK: - What others do
+  // MARK: - Changes by others
 
-  /// Of all of a list so many objects are selected by now: others have added or deleted some. Objects that were selected one by
-  /// one are counted here.
+  /// Sets the count of an *all* selection after others have added or deleted objects. The count includes individually
+  /// added objects.
   public mutating func recount(_ count: Int) {
     guard case .all(_, let except, let also) = form else { return }
     form = .all(count: max(0, count), except: except, also: also)
   }
 
-  /// Objects are gone altogether: they are not selected any more. Of those that are listed the list's owner knows: he recounts.
-  /// What was taken out of all, or put to it, stays so: an undo may bring it back.
+  /// Removes deleted objects from the selection. For objects of the list, the owner calls `recount`. Exceptions and
+  /// additions to *all* stay, because an undo may revive their objects.
   public mutating func objectsWereDeleted(_ ids: some Sequence<ID>) {
     switch form {
     case .some(var selected):
@@ -123,7 +124,7 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
     }
   }
 
-  /// A temporary id became permanent.
+  /// Replaces a temporary id by the permanent one.
   public mutating func identify(_ old: ID, as new: ID) {
     func renamed(_ ids: Set<ID>) -> Set<ID> {
       guard ids.contains(old) else { return ids }
@@ -137,16 +138,16 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
-/// What an action on a selection applies to.
+/// The objects that an action on a selection applies to.
 public enum SelectionTarget<ID: Comparable & Hashable & Sendable>: Hashable, Sendable {
-  /// These, in order of their ids.
+  /// These objects, sorted by id.
   case some([ID])
-  /// All that are listed but `except`, and `also`, which are not; each in order of their ids.
+  /// All objects of the list without `except`, and `also`, which are not in the list; each sorted by id.
   case all(except: [ID], also: [ID])
 }
 
 extension Selection where ID: Comparable {
-  /// What an action applies to now.
+  /// The objects that an action applies to now.
   public var target: SelectionTarget<ID> {
     switch form {
     case .some(let ids): .some(ids.sorted())

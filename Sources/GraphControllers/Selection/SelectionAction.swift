@@ -1,21 +1,21 @@
-/// An action of the tool bar on what is selected. Its title carries the count: "Delete (3)".
+/// A toolbar action on a selection. Its title contains the count: "Delete (3)".
 public struct SelectionAction<Command: Hashable & Sendable>: Hashable, Sendable {
-  /// What it does, in the words of whoever does it.
+  /// The front end's command.
   public var command: Command
-  /// A verb, for a person.
+  /// A verb, shown to the user.
   public var name: String
 
-  /// An action and its name.
+  /// Creates an action with a name.
   public init(_ command: Command, named name: String) {
     self.command = command
     self.name = name
   }
 
-  /// What the tool bar says.
+  /// Returns the button's title.
   public func title<ID>(_ selection: Selection<ID>) -> String {
     selection.isEmpty ? name : "\(name) (\(selection.count))"
   }
 
-  /// Whether there is anything to do it to.
+  /// Returns whether the selection has an object to act on.
   public func isEnabled<ID>(_ selection: Selection<ID>) -> Bool { !selection.isEmpty }
 }

@@ -1,59 +1,60 @@
-/// What a client asks before it quits, as a value: whoever has a screen shows it and answers it.
+/// A question about unsent changes, for a front end to show when its user quits.
 public struct UnsentQuestion: Hashable, Sendable {
-  /// How many objects have changes that the server does not have.
+  /// The number of objects with changes that the server does not have.
   public var count: Int
 
-  /// A question about unsent changes; they are not none.
+  /// Creates a question about unsent changes; `count` is at least 1.
   public init(count: Int) { self.count = count }
 
-  /// For a person: "2 changes are not on the server yet".
+  /// Text for the user: "2 changes are not on the server yet".
   public var sentence: String { "\(count) \(count == 1 ? "change is" : "changes are") not on the server yet" }
 }
 
-/// What a person can answer.
+/// The user's answer to an `UnsentQuestion`.
 public enum UnsentAnswer: Hashable, Sendable {
-  /// Quit as soon as they are sent, however long that takes.
+  /// Quit as soon as the changes are sent, however long that takes.
   case wait
-  /// Quit, and lose them.
+  /// Quit and discard the changes.
   case discard
   /// Do not quit.
   case cancel
 }
 
-/// The conversation about quitting, pure: events in, actions out. What is unsent is sent first where it can be; asked is
-/// only when it can't, or when that takes too long. Nothing is lost that the person has not said may be.
+/// The state machine of quitting: events in, actions out. It first sends unsent changes if possible, and asks the
+/// user only if that fails or takes too long. It discards no change without the user's consent.
 ///
-/// What is unsent, and when all of it has arrived, the client knows and tells; kept here is who waits for that.
+/// The client tracks the unsent changes and reports when the server has accepted all of them; this type only tracks
+/// the pending request to quit.
 public enum Quitting: Hashable, Sendable {
-  /// Nobody wants to quit.
+  /// No request to quit is pending.
   case stays
-  /// What is unsent is on its way, and the client quits behind it.
+  /// The client is sending unsent changes and quits afterwards.
   case sending
-  /// The person has to decide.
+  /// The user has to decide.
   case asking(UnsentQuestion)
-  /// The person has decided to wait: meanwhile the client is used as ever, and whoever changes something stays.
+  /// The user has chosen to wait. Meanwhile the client stays usable; a new change cancels quitting.
   case waiting
-  /// Nothing holds the client any more; whether what is unsent may be lost.
+  /// The client can quit; `discards` permits losing unsent changes.
   case quits(discards: Bool)
 
-  /// What is to be done.
+  /// An action for the front end.
   public enum Action: Hashable, Sendable {
-    /// Show that everything is on its way, and say `takesTooLong` when it is not there after a while.
+    /// Show that changes are being sent, and call `takesTooLong` if they are not sent after a while.
     case showSending
-    /// Put the question to the person, and bring the answer.
+    /// Ask the user, and pass the answer to `answer`.
     case ask(UnsentQuestion)
-    /// Let the person go on; `everythingIsSent` ends the client.
+    /// Let the user continue to work; `everythingIsSent` ends the client.
     case goOn
-    /// The client stays: show neither question nor sending any more.
+    /// Do not quit; hide the question and the sending indicator.
     case stay
-    /// The client ends.
+    /// End the client.
     case quit
   }
 
-  /// Somebody wants to quit. Asked again while it sends or asks, it goes on with that: the question is not put twice.
+  /// Requests to quit. A repeated request while sending or asking does nothing, so the question is not asked twice.
   /// - Parameters:
-  ///   - unsent: how many objects have changes that the server does not have.
-  ///   - canSend: whether the server is there to take them.
+  ///   - unsent: the number of objects with changes that the server does not have.
+  ///   - canSend: whether the server is connected and can take them.
   public mutating func request(unsent: Int, canSend: Bool) -> Action? {
     switch self {
     case .quits: return .quit
@@ -66,7 +67,7 @@ public enum Quitting: Hashable, Sendable {
     }
   }
 
-  /// The person has decided.
+  /// Passes on the user's decision.
   public mutating func answer(_ answer: UnsentAnswer) -> Action? {
     guard case .asking = self else { return nil }
     switch answer {
@@ -78,9 +79,9 @@ public enum Quitting: Hashable, Sendable {
     }
   }
 
-  /// Nothing is unsent any more. Asked about what has been sent meanwhile, nobody needs to answer.
-  /// - Parameter leavesTexts: whether the last answer was that a text has no place any more: the client stays, for its
-  ///   person to say what becomes of it.
+  /// Reports that no changes are unsent. A question about them is no longer needed.
+  /// - Parameter leavesTexts: whether the last reply left a text without an object; the client then stays, so that
+  ///   the user can decide about the text.
   public mutating func everythingIsSent(leavesTexts: Bool) -> Action? {
     switch self {
     case .sending, .waiting: leavesTexts ? stay() : quit()
@@ -89,10 +90,10 @@ public enum Quitting: Hashable, Sendable {
     }
   }
 
-  /// What is on its way has no answer for a while.
+  /// Reports that the server has not answered for a while.
   public mutating func takesTooLong(unsent: Int) -> Action? { self == .sending ? ask(unsent) : nil }
 
-  /// The server has refused changes, and waiting mends nothing.
+  /// Reports that the server has refused changes, so waiting does not help.
   public mutating func refused(unsent: Int) -> Action? {
     switch self {
     case .sending, .waiting: ask(unsent)
@@ -100,10 +101,10 @@ public enum Quitting: Hashable, Sendable {
     }
   }
 
-  /// The person does not want to quit any more, while everything is on its way.
+  /// Cancels quitting, by the user, while changes are being sent.
   public mutating func giveUp() -> Action? { self == .sending ? stay() : nil }
 
-  /// The person has changed something.
+  /// Reports that the user has changed an object.
   public mutating func somethingChanged() -> Action? { self == .waiting ? stay() : nil }
 
   private mutating func ask(_ unsent: Int) -> Action {

@@ -1,21 +1,21 @@
 import GraphModel
 import GraphReplica
 
-/// What brought an arrangement about: a commit, or the client's own doing, such as another filter.
+/// The cause of a new arrangement: a commit, or an action of this client, such as another filter.
 public struct ArrangementCause: Hashable, Sendable {
-  /// The commit; 0 when it was none.
+  /// The commit's revision; 0 without a commit.
   public var revision: Revision
-  /// Who committed; empty when it was no commit.
+  /// The commit's author; empty without a commit.
   public var author: String
-  /// The objects that are gone altogether; those that are not arranged any more and not among them left the filter.
+  /// The deleted objects. Objects that are no longer arranged and not in this set left the filter.
   public var deleted: Set<ObjectID>
-  /// Whether this client's user committed it: then what is new in it may be the echo of the client's own insert.
+  /// Whether this client's user committed it. New objects may then be echoes of the client's own inserts.
   public var isOwn: Bool
 
-  /// No commit: another filter, another order, an object that was made here.
+  /// No commit: another filter, another order, an object that was created on this client.
   public static let here = ArrangementCause(revision: 0, author: "", deleted: [], isOwn: false)
 
-  /// A commit, and what it deleted.
+  /// Creates the cause for a commit.
   public init(revision: Revision, author: String, deleted: Set<ObjectID>, isOwn: Bool) {
     self.revision = revision
     self.author = author
@@ -23,8 +23,8 @@ public struct ArrangementCause: Hashable, Sendable {
     self.isOwn = isOwn
   }
 
-  /// What a context has told of a commit.
-  /// - Parameter user: the name that this client commits under.
+  /// Creates the cause for a commit that a context has reported.
+  /// - Parameter user: the author name of this client's commits.
   public init(_ change: ObjectsDidChange, user: String) {
     self.init(
       revision: change.revision, author: change.author, deleted: Set(change.deleted),
@@ -32,47 +32,47 @@ public struct ArrangementCause: Hashable, Sendable {
   }
 }
 
-/// What a window set did, in this order; a face follows it one by one.
+/// A change of a window set. A front end applies the changes in order.
 public enum WindowChange<Controller: WindowControlling> {
-  /// The controller is new; its window comes on the screen.
+  /// The controller is new; the front end shows its window.
   case opened(Controller, ObjectID)
-  /// The window leaves the screen. Nothing happened to the object by it.
+  /// The front end removes the window. The object itself is unaffected.
   case closed(Controller, ObjectID)
-  /// Somebody edits in the window and its object is not there any more: the window stays, says so and offers the text,
-  /// until `resolveLoss` or until the object comes back.
+  /// The object of a window with an open editor is no longer arranged. The window stays and offers its text, until
+  /// `resolveLoss` or until the object returns.
   case lost(Controller, WindowLoss)
-  /// The object of a window that was lost is there again.
+  /// The object of a lost window is arranged again.
   case returned(Controller, ObjectID)
-  /// The temporary id became the permanent one; the controller has been told.
+  /// The temporary id became the permanent one; the controller has been notified.
   case identified(Controller, ObjectID, was: ObjectID)
 }
 
-/// What became of an object while somebody edited it here.
+/// Why an object that is being edited on this client is no longer arranged.
 public struct WindowLoss: Hashable, Sendable {
-  /// How it went.
+  /// The kind of a loss.
   public enum Kind: Hashable, Sendable {
-    /// It is gone, for everybody.
+    /// The object was deleted.
     case deleted
-    /// It is there, but not in what this client has arranged.
+    /// The object exists but is no longer in this client's arrangement.
     case leftFilter
   }
 
   /// The object.
   public var id: ObjectID
-  /// How it went.
+  /// Whether it was deleted or left the filter.
   public var kind: Kind
-  /// Who did it; nil when it was this client's own doing, or nobody's that is known.
+  /// The author of the commit; nil if this client caused the loss, or if the author is unknown.
   public var author: String?
-  /// The commit that did it; 0 when none did.
+  /// The revision of the commit; 0 without a commit.
   public var revision: Revision
-  /// What stood in the editor, to be kept elsewhere.
+  /// The text of the editor, to be kept elsewhere.
   public var text: String
 
-  /// For a person, without the text: "Ben deleted it while it was edited here".
+  /// Text for the user, without the edited text: "Ben deleted it while it was edited here".
   public var sentence: String {
     switch (kind, author) {
     case (.deleted, let author?): "\(author) deleted it while it was edited here"
-    // No commit did it: the server was put back to a state without it.
+    // Revision 0: the server was restored to a state without the object.
     case (.deleted, nil) where revision == 0: "the server does not have it any more"
     case (.deleted, nil): "it was deleted while it was edited here"
     case (.leftFilter, let author?): "\(author) changed it: it is not shown here any more"

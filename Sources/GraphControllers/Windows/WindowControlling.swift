@@ -1,23 +1,23 @@
 import GraphModel
 
-/// The controller of one window: what a face makes for each arranged object. A `WindowSet` makes it through the factory
-/// that it was given, tells it what became of its object, and lets go of it; the object itself never knows of it.
+/// The controller of one window, created by a front end for each arranged object. A `WindowSet` creates it through
+/// its factory, notifies it of changes of its object's id, and releases it; the object has no reference to it.
 public protocol WindowControlling: AnyObject {
-  /// The text that is typed into the window and that no commit holds yet; nil when no editor is open or all of it is sent.
+  /// Typed text that no commit contains yet; nil if no editor is open or all of it is sent.
   var unsentText: String? { get }
 
-  /// Whether somebody edits in the window, be it that everything typed is sent: an object that goes away meanwhile is
-  /// reported, not just closed.
+  /// Whether an editor is open, even if its text is sent. If the object disappears meanwhile, the window set reports
+  /// a loss instead of closing the window.
   var isEditing: Bool { get }
 
-  /// The text in the editor, sent or not, to be offered when the object goes away; nil when none is open.
+  /// The editor's text, sent or not, offered to the user if the object disappears; nil if no editor is open.
   var editedText: String? { get }
 
-  /// The object has another id now: its temporary one became permanent. Everything else stays as it is.
+  /// Notifies the controller that the temporary id of its object became a permanent one. Nothing else changes.
   func objectDidBecome(_ id: ObjectID)
 }
 
-/// Where a window stands: the object's own values, the same on every client. To move a window is to change its object.
+/// A window's position and size: values of the object, equal on every client. To move a window, change its object.
 public struct WindowShape: Hashable, Sendable {
   /// The left edge, in points.
   public var x: Double
@@ -27,10 +27,10 @@ public struct WindowShape: Hashable, Sendable {
   public var width: Double
   /// The height, in points.
   public var height: Double
-  /// The place in the pile: a window lies above those with a lower one.
+  /// The stacking order: a window lies above those with a lower value.
   public var z: Double
 
-  /// A place, in points, and a height in the pile.
+  /// Creates a shape from a position and a size, in points, and a stacking order.
   public init(x: Double, y: Double, width: Double, height: Double, z: Double) {
     self.x = x
     self.y = y
@@ -40,8 +40,8 @@ public struct WindowShape: Hashable, Sendable {
   }
 }
 
-/// Reads the shared shape of an object, from its attributes or wherever a model keeps it.
+/// Reads the shared shape of an object, for example from its attributes.
 public protocol WindowShapeSource {
-  /// The shape; nil for an object that has none, or that is not here.
+  /// Returns the shape; nil if the object has none or is not loaded.
   func shape(of id: ObjectID) -> WindowShape?
 }

@@ -1,22 +1,22 @@
 import GraphModel
 
-/// Objects of this client whose insert is under way. The server tells of a commit before it answers it, so for a moment an
-/// object is arranged under its permanent id, and nothing says yet that it is the one whose window is open under a
-/// temporary one. New ids of the client's own commits are therefore held back until the answer is there.
+/// This client's inserts without a reply. The server sends a commit's delta before its reply. Until the reply
+/// arrives, an object is arranged under its permanent id, but nothing connects it to the window that is open under
+/// its temporary id. New ids in the client's own commits are therefore held back until the reply.
 struct AwaitedEchoes {
-  /// Temporary ids that have been sent and not been answered.
+  /// Temporary ids that have been sent and not answered.
   private var sent = Set<ObjectID>()
-  /// Permanent ids that may be one of those, each with its commit.
+  /// Permanent ids that may belong to one of those, each with the revision of its commit.
   private var held = [ObjectID: Revision]()
 
-  /// Whether some window waits.
+  /// Whether any id is held back.
   var holdsAny: Bool { !held.isEmpty }
 
   func isSent(_ id: ObjectID) -> Bool { sent.contains(id) }
 
   mutating func send(_ ids: [ObjectID]) { sent.formUnion(ids.filter(\.isTemporary)) }
 
-  /// Whether a window for the new id must wait.
+  /// Whether the window for a new id must wait.
   mutating func holds(_ id: ObjectID, _ cause: ArrangementCause) -> Bool {
     if held[id] != nil { return true }
     guard cause.isOwn, !id.isTemporary, sent.contains(where: { $0.entity == id.entity }) else { return false }
@@ -28,8 +28,8 @@ struct AwaitedEchoes {
 
   mutating func keep(only ids: Set<ObjectID>) { held = held.filter { ids.contains($0.key) } }
 
-  /// The answer to a commit is there. Returns what no window waits for after all, in order: objects of a commit that has
-  /// been answered, and all of them when nothing is under way any more.
+  /// Releases held ids after a reply, in order: those of answered commits, or all of them if no insert is unanswered.
+  /// - Returns: the ids whose windows may open now.
   mutating func settle(_ answered: [ObjectID], upTo revision: Revision) -> [ObjectID] {
     sent.subtract(answered)
     let free = held.filter { $0.value <= revision || sent.isEmpty }.keys.sorted()
@@ -41,17 +41,17 @@ struct AwaitedEchoes {
 }
 
 extension WindowSet {
-  /// Objects that were made here are on their way to the server: until `identify` or `withdraw` says what became of them,
-  /// what this client's own commits bring may be their echo, and their windows stay, arranged or not.
+  /// Registers inserts as sent. Until `identify` or `withdraw` reports their outcome, new objects in this client's
+  /// own commits may be their echoes, and their windows stay, arranged or not.
   public mutating func send(_ ids: [ObjectID]) { echoes.send(ids) }
 
-  /// The answer to a commit: temporary ids are permanent now. Their windows keep controller, focus, selection, scroll and
-  /// typed text. Called before the arrangement with the new ids is reconciled, or behind it.
+  /// Replaces temporary ids by permanent ones after the reply to a commit. The windows keep controller, focus,
+  /// selection, scroll position and typed text. Call it before or after reconciling the arrangement with the new ids.
   /// - Parameters:
-  ///   - identities: of the objects that the commit inserted.
-  ///   - revision: the commit.
-  /// - Returns: the windows that changed their id; then windows that opened, for objects that were held back as a possible
-  ///   echo and are none.
+  ///   - identities: the ids of the objects that the commit inserted.
+  ///   - revision: the commit's revision.
+  /// - Returns: the windows that changed their id, then the windows that opened for objects that were held back and
+  ///   are no echoes.
   public mutating func identify(
     _ identities: [Committed.Identity], at revision: Revision
   ) -> [WindowChange<Controller>] {
@@ -61,8 +61,8 @@ extension WindowSet {
     return changes
   }
 
-  /// An insert was refused or taken back: nothing will come of the temporary ids. Their windows close with the next
-  /// `reconcile`.
+  /// Unregisters inserts that were refused or withdrawn. The next `reconcile` closes the windows of these temporary
+  /// ids.
   public mutating func withdraw(_ ids: [ObjectID]) -> [WindowChange<Controller>] {
     var changes = [WindowChange<Controller>]()
     openHeld(echoes.settle(ids, upTo: 0), &changes)
@@ -75,8 +75,8 @@ extension WindowSet {
     guard let controller = controllers.removeValue(forKey: old) else { return }
     var loss = losses.removeValue(forKey: old)
     echoes.claim(new)
-    // An insert that met an object which has a window already, by a uniqueness constraint: one window is left, the one
-    // that is typed in.
+    // A uniqueness constraint mapped the insert to an object that already has a window. Keep only the window in which
+    // the user types.
     if let other = controllers[new] {
       changes.append(.closed(other, new))
       remove(new)
@@ -92,7 +92,7 @@ extension WindowSet {
     changes.append(.identified(controller, new, was: old))
   }
 
-  /// They take their place in the order with the next `reconcile`.
+  /// Opens windows for released ids. The next `reconcile` sorts them into the order.
   private mutating func openHeld(_ ids: [ObjectID], _ changes: inout [WindowChange<Controller>]) {
     for id in ids where controllers[id] == nil && !shut.contains(id) {
       changes.append(.opened(open(id), id))

@@ -1,22 +1,22 @@
 import GraphModel
 
-/// What is this client's own, and what is everybody's.
+/// Focus, which belongs to this client, and stacking order, which all clients share.
 extension WindowSet {
-  /// The object whose window has the focus. When that window closes, the focus goes back to the one that had it before.
+  /// The object whose window has the focus. When that window closes, the focus returns to the one that had it before.
   @inlinable public var focus: ObjectID? { focused.last }
 
-  /// Gives a window the focus; an object without a window is passed over.
+  /// Gives a window the focus; ignores an object without a window.
   public mutating func setFocus(_ id: ObjectID) {
     guard controllers[id] != nil else { return }
     focused.removeAll { $0 == id }
     focused.append(id)
   }
 
-  /// No window has the focus any more.
+  /// Removes the focus from all windows.
   public mutating func clearFocus() { focused = [] }
 
-  /// The windows from the lowest to the highest, as on every client: by the height in the pile, by id where two are equal.
-  /// Those whose object has no shape any more, which are lost ones, lie on top: somebody has to decide about them.
+  /// Returns the windows from bottom to top, as on every client: by stacking order, then by id. Lost windows, whose
+  /// object has no shape, lie on top because the user has to decide about them.
   @inlinable
   public func pile(_ shapes: some WindowShapeSource) -> [ObjectID] {
     let heights: [(z: Double, id: ObjectID)] = order.map { id in
@@ -25,8 +25,8 @@ extension WindowSet {
     return heights.sorted { ($0.z, $0.id) < ($1.z, $1.id) }.map(\.id)
   }
 
-  /// The height that lays a window on top of all others; its own when it lies there already. To raise it, set it on the
-  /// object: then it is raised for everybody.
+  /// Returns the stacking order that puts a window on top; its own if it is on top already. To raise the window on
+  /// every client, set the value on the object.
   public func topHeight(for id: ObjectID, _ shapes: some WindowShapeSource) -> Double {
     let own = shapes.shape(of: id)?.z ?? 0
     var top = (z: own, id: id)

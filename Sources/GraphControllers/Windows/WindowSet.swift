@@ -1,61 +1,63 @@
 import GraphModel
 
-/// The windows of one client: a controller for each arranged object, made and closed by reconciling against the arranged
-/// ids. The ids come from a results controller or a context; `reconcile` returns what changed, in order.
+/// The windows of one client: a controller for each arranged object, opened and closed by reconciling with the
+/// arranged ids. The ids come from a results controller or a context; `reconcile` returns the changes in order.
 ///
-/// A window is made when an id is arranged for the first time, and goes when the id is arranged no more, unless somebody
-/// edits in it: then it stays as a *loss*, until the person has decided what becomes of the text. Of a window that its user
-/// closed the id is remembered, so that the next commit does not open it again.
+/// A window opens when its id is first arranged and closes when its id is no longer arranged. If an editor is open in
+/// it, it stays as a *loss* until the user has decided about the text. The set remembers the ids of windows that the
+/// user closed, so the next commit does not open them again.
 ///
-/// Place and height in the pile are the object's (`WindowShapeSource`). Focus, selection and scroll are this client's: the
+/// Position and stacking order belong to the object (`WindowShapeSource`). Focus, selection and scroll position
+/// belong to this client: the set holds the focus, the controller the other two for the lifetime of the window.
 /// focus lies here, selection and scroll in the controller, which lives as long as the window does.
 public struct WindowSet<Controller: WindowControlling> {
   private let make: (ObjectID) -> Controller
-  /// The windows. What a face asks in each turn, for all of them, is compiled into it: unspecialized it takes as long as
-  /// drawing them.
+  /// The controllers by id. The accessors that a front end calls for every window in each turn are inlinable:
+  /// unspecialized, they take as long as drawing the windows.
   @usableFromInline var controllers = [ObjectID: Controller]()
-  /// What became of the objects of some of them.
+  /// The losses of open windows.
   var losses = [ObjectID: WindowLoss]()
-  /// The ids of `controllers`: those that are arranged in their order, then those that are not.
+  /// The keys of `controllers`: the arranged ids in their order, then the others.
   @usableFromInline var order = [ObjectID]()
-  /// Windows that the user closed; they stay closed while their object lives.
+  /// Windows that the user closed; they stay closed until their object is deleted.
   var shut = Set<ObjectID>()
   /// The windows that had the focus, the newest last.
   @usableFromInline var focused = [ObjectID]()
-  /// What `WindowSet+Identity` waits for.
+  /// This client's inserts without a reply.
   var echoes = AwaitedEchoes()
 
-  /// No windows yet.
-  /// - Parameter make: makes the controller of a window, once for each.
+  /// Creates a set without windows.
+  /// - Parameter make: creates the controller of a window, once for each window.
   public init(make: @escaping (ObjectID) -> Controller) {
     self.make = make
   }
 
-  /// The objects that have a window: the arranged ones in their order, then those that are lost or under way.
+  /// The objects with a window: the arranged ones in their order, then lost ones and unanswered inserts.
   @inlinable public var ids: [ObjectID] { order }
 
-  /// How many windows there are.
+  /// The number of windows.
   @inlinable public var count: Int { order.count }
 
-  /// The controller of an object's window; nil when it has none.
+  /// The controller of an object's window; nil without a window.
   @inlinable public subscript(id: ObjectID) -> Controller? { controllers[id] }
 
-  /// What became of the object of a window that is still open; nil when nothing did.
+  /// Returns the loss of an open window; nil without a loss.
   public func loss(of id: ObjectID) -> WindowLoss? { losses[id] }
 
   // MARK: - Reconciling
 
-  /// Makes and closes windows so that there is one for each arranged object.
+  /// Opens and closes windows so that each arranged object has one.
   /// - Parameters:
-  ///   - arranged: the objects that are to be shown, in order; an id that comes twice counts once.
-  ///   - cause: what brought this arrangement about; it says who deleted what.
-  /// - Returns: what was done: windows that went, in their old order, then those that came, in the new one.
+  ///   - arranged: the objects to show, in order; a repeated id counts once.
+  ///   - cause: the cause of this arrangement, including the deleted objects.
+  /// - Returns: the changes: closed and lost windows in the old order, then opened and returned ones in the new
+  ///   order.
   public mutating func reconcile(
     _ arranged: [ObjectID], after cause: ArrangementCause = .here
   ) -> [WindowChange<Controller>] {
     shut.subtract(cause.deleted)
     echoes.forget(cause.deleted)
-    // Objects have changed, and none came or went.
+    // Objects may have changed, but the arrangement did not.
     if losses.isEmpty, !echoes.holdsAny, arranged == order { return [] }
     let wanted = Set(arranged)
     echoes.keep(only: wanted)
@@ -86,14 +88,14 @@ public struct WindowSet<Controller: WindowControlling> {
     return controller
   }
 
-  /// The object of a window is not arranged any more. Returns whether the window stays.
+  /// Closes or loses the window of an object that is no longer arranged. Returns whether the window stays.
   private mutating func leave(
     _ id: ObjectID, _ cause: ArrangementCause, _ changes: inout [WindowChange<Controller>]
   ) -> Bool {
     guard let controller = controllers[id] else { return false }
     let isDeleted = cause.deleted.contains(id)
     if let loss = losses[id] {
-      // It left the filter before and is deleted now: what is said of it must be true.
+      // The object left the filter before and is deleted now; the loss must say so.
       guard isDeleted, loss.kind == .leftFilter else { return true }
       return lose(id, controller, .deleted, cause, &changes)
     }
@@ -125,8 +127,8 @@ public struct WindowSet<Controller: WindowControlling> {
 
   // MARK: - Closing
 
-  /// The user closes a window: the object stays as it is, and its window stays closed until `reopen`.
-  /// - Returns: nothing when there is no such window.
+  /// Closes a window for the user. The object is unaffected, and the window stays closed until `reopen`.
+  /// - Returns: an empty array without such a window.
   public mutating func close(_ id: ObjectID) -> [WindowChange<Controller>] {
     guard let controller = controllers[id] else { return [] }
     if losses[id]?.kind != .deleted { shut.insert(id) }
@@ -135,15 +137,15 @@ public struct WindowSet<Controller: WindowControlling> {
     return [.closed(controller, id)]
   }
 
-  /// Whether the user closed the window of an object that is still there.
+  /// Whether the user closed the window of an object that still exists.
   public func isShut(_ id: ObjectID) -> Bool { shut.contains(id) }
 
-  /// Lets an object have a window again that the user closed; the next `reconcile` opens it.
+  /// Permits a window that the user closed to open again, in the next `reconcile`.
   public mutating func reopen(_ id: ObjectID) { shut.remove(id) }
 
-  /// The person has decided about the text of a loss: the window closes. An object that only left the filter gets a new
-  /// window when it is arranged again.
-  /// - Returns: nothing when the window is not lost.
+  /// Closes a lost window after the user has decided about its text. If the object only left the filter, it gets a
+  /// new window when it is arranged again.
+  /// - Returns: an empty array if the window is not lost.
   public mutating func resolveLoss(_ id: ObjectID) -> [WindowChange<Controller>] {
     guard let controller = controllers[id], losses[id] != nil else { return [] }
     remove(id)

@@ -1,16 +1,16 @@
 import GraphModel
 
-/// The members of a document, and which of them were read: the rest is named, so that nothing is lost in silence.
+/// The members of a document. Unread ones are reported, so that nothing is lost silently.
 struct KeepMembers {
   private(set) var remarks = [String]()
   private let json: JSON
   private var known = Set<String>()
 
-  /// Members of the objects in lists that say nothing which a note could hold.
+  /// Members of list elements that contain nothing a note could store.
   private static let silent: [String: Set<String>] = [
     "attachments": ["mimetype"], "annotations": ["source"], "sharees": ["isOwner", "type"],
   ]
-  /// The members of the objects in lists that are read.
+  /// Members of list elements that are read.
   private static let read: [String: Set<String>] = [
     "attachments": ["filePath"], "annotations": ["title", "url", "description"], "sharees": ["email"],
     "labels": ["name"], "listContent": ["text", "textHtml", "isChecked"],
@@ -31,7 +31,7 @@ struct KeepMembers {
 
   // MARK: - Of the note
 
-  /// The string; empty where it is missing or something else.
+  /// Returns a string; empty if it is missing or of another type.
   mutating func string(_ name: String) -> String {
     guard let value = value(name) else { return "" }
     if let string = value.stringValue { return string }
@@ -53,7 +53,7 @@ struct KeepMembers {
     return nil
   }
 
-  /// The objects of a list. Members of them that are not read are named.
+  /// Returns the objects of a list, and reports their members that are not read.
   mutating func objects(_ name: String) -> [[JSON.Member]] {
     guard let value = value(name) else { return [] }
     guard let items = value.arrayValue else {
@@ -99,7 +99,7 @@ struct KeepMembers {
 
   // MARK: - The rest
 
-  /// Names each member that has content and was not read.
+  /// Reports each member that has content and was not read.
   mutating func leaveUnknown() {
     for member in json.members ?? [] where !known.contains(member.name) && !member.value.isVoid {
       leave("its \(member.name.excerpt): \(member.value.text.excerpt)")
@@ -108,7 +108,7 @@ struct KeepMembers {
 }
 
 extension JSON {
-  /// What the value is, with its article.
+  /// The type of the value, with its article.
   var typeDescription: String {
     if self == .null { return "null" }
     if stringValue != nil { return "a string" }
@@ -117,13 +117,13 @@ extension JSON {
     return members == nil ? "a number" : "an object"
   }
 
-  /// The number, `1.0` and `1e3` included, where it is whole and has at most 64 bits.
+  /// The number, including `1.0` and `1e3`, if it is an integer of at most 64 bits.
   var wholeNumber: Int64? {
     if let integerValue { return integerValue }
     return typeDescription == "a number" ? Double(text).flatMap { Int64(exactly: $0) } : nil
   }
 
-  /// Whether the value says nothing: null, false, zero or empty.
+  /// Whether the value has no content: null, false, zero or empty.
   var isVoid: Bool {
     switch text {
     case "null", "false", "0", "\"\"", "[]", "{}": true

@@ -1,46 +1,47 @@
 import GraphModel
 
-/// A note of Google Keep, as Takeout writes it: one JSON document.
+/// A note of Google Keep, as Takeout exports it: one JSON document.
 ///
-/// Each member that carries content becomes part of the note, or a remark names it. A member of the wrong type costs
-/// itself and a remark, never the note; only the creation time is required, because it says that the document is a note.
+/// Each member with content becomes part of the note, or a remark reports it. If a member has the wrong type, it is
+/// dropped with a remark; the note is still imported. Only the creation time is required, because it identifies the
+/// document as a note.
 public struct KeepNote: Sendable {
-  /// Why a document is no note.
+  /// The error of a document that is not a note.
   public struct Unreadable: Error, Equatable, CustomStringConvertible {
     public let description: String
   }
 
-  /// Title, an empty line, text or list, and saved links.
+  /// The title, an empty line, the text or list, and saved links.
   public private(set) var text = ""
-  /// The text that earlier releases took: the title, and either the plain text or the list.
+  /// The text as earlier releases imported it: the title, and either the plain text or the list.
   public private(set) var plainText = ""
-  /// `createdTimestampUsec` as it was written. Several notes can have the same.
+  /// The unmodified `createdTimestampUsec`. Several notes can have the same.
   public private(set) var identity: Int64
-  /// When the note was written; nil where the document names no usable time.
+  /// The creation time; nil if the document contains no usable time.
   public private(set) var created: Timestamp?
-  /// When the note was last edited; `created` where the document names no usable time.
+  /// The time of the last edit; `created` if the document contains no usable time.
   public private(set) var updated: Timestamp?
   /// The nearest color of the palette.
   public private(set) var color = Color.white
-  /// The note stays on top.
+  /// Whether the note is pinned.
   public private(set) var isPinned = false
-  /// The note was put away.
+  /// Whether the note is archived.
   public private(set) var isArchived = false
-  /// The note was deleted, and its text is not read.
+  /// Whether the note is in the trash; its text is then not read.
   public private(set) var isTrashed = false
   /// The names of its labels, without empty ones.
   public private(set) var labels = [String]()
-  /// What the note lacks, each a whole sentence.
+  /// Descriptions of lost content, each a complete sentence.
   public private(set) var remarks = [String]()
 
-  /// Keep's colors and the nearest of ours.
+  /// Keep's colors, with the nearest of ours.
   private static let colors: [String: Color] = [
     "DEFAULT": .white, "RED": .red, "ORANGE": .orange, "YELLOW": .yellow, "GREEN": .green, "TEAL": .teal,
     "BLUE": .blue, "CERULEAN": .blue, "PURPLE": .purple, "PINK": .pink, "BROWN": .brown, "GRAY": .gray,
   ]
 
-  /// Reads a document.
-  /// - Throws: `Unreadable` when it is no note of Keep.
+  /// Parses a document.
+  /// - Throws: `Unreadable` if it is not a note of Keep.
   public init(_ json: JSON) throws(Unreadable) {
     let time = "createdTimestampUsec"
     guard json.members != nil else {
@@ -76,7 +77,7 @@ public struct KeepNote: Sendable {
   // MARK: - Members
 
   private mutating func readTimes(_ members: inout KeepMembers) {
-    /// Keep writes 0 for a time that it does not know.
+    /// Keep writes 0 for an unknown time.
     func usable(_ time: Int64?) -> Timestamp? { time.flatMap { $0 > 0 && Dates.range.contains($0) ? $0 : nil } }
     let edited = members.number("userEditedTimestampUsec")
     created = usable(identity) ?? usable(edited)
@@ -143,7 +144,7 @@ public struct KeepNote: Sendable {
 
   // MARK: - Saved links
 
-  /// Puts each saved link behind the text: title, address and description, as far as the text does not mention them.
+  /// Appends each saved link: its title, address and description, unless the text contains them.
   private mutating func addLinks(_ members: inout KeepMembers, _ addresses: [String]) {
     for link in members.objects("annotations") {
       let pieces = ["title", "url", "description"].map { members.string($0, of: link, in: "annotations") ?? "" }
@@ -163,7 +164,7 @@ public struct KeepNote: Sendable {
 }
 
 extension String {
-  /// Whether `piece` stands in the text, and not merely as the beginning or end of a longer word or address.
+  /// Whether the text contains `piece`, other than as the beginning or end of a longer word or address.
   fileprivate func mentions(_ piece: String) -> Bool {
     func continues(_ character: Character?) -> Bool {
       guard let character else { return false }

@@ -2,45 +2,46 @@ import GraphModel
 
 /// The origins of Keep's notes: `keep:`, the creation time in microseconds, `:` and the file name.
 ///
-/// Earlier releases wrote only the time, so a note with such an origin stands for one of the files with that time.
+/// Earlier releases wrote only the time, so such an origin matches any file with that creation time.
 public enum KeepOrigins {
-  /// The origin of a note that a file of this name holds.
+  /// Returns the origin of a note in a file of this name.
   public static func origin(of note: KeepNote, file: String) -> String { "\(earlier(note)):\(file)" }
 
-  /// The form of earlier releases.
+  /// Returns the origin in the form of earlier releases.
   public static func earlier(_ note: KeepNote) -> String { "keep:\(note.identity)" }
 
-  /// A short name for a text: FNV-1a of 64 bits.
+  /// Returns a short name for a text: its 64-bit FNV-1a hash.
   public static func fingerprint(_ text: String) -> String {
     let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     return String(hash, radix: 16)
   }
 
-  /// A note of the store that came from Keep.
+  /// A note in the store that was imported from Keep.
   public struct Stored: Sendable {
-    /// The note.
+    /// The note's id.
     public var id: ObjectID
-    /// Either form.
+    /// The origin, in either form.
     public var origin: String
-    /// What the note says now.
+    /// The note's current text.
     public var text: String
     /// The time of its last change.
     public var updated: Timestamp?
 
-    /// A note of the store.
+    /// Creates a description of a stored note.
     public init(id: ObjectID, origin: String, text: String, updated: Timestamp?) {
       (self.id, self.origin, self.text, self.updated) = (id, origin, text, updated)
     }
   }
 
-  /// The notes of the store that are `files`, which are not known by their origins.
+  /// Matches files with unknown origins to the store's notes.
   ///
-  /// A file that has another name in a later export (Keep names files by titles and times of edits) is known by its
-  /// creation time and text. A note without a file name in its origin is the file with its text; if none has it, the
-  /// note or the file was edited, and it is the first file that can be an edit of it. The same time of the last edit
-  /// with another text can't be one: then it is another note of the same millisecond.
-  /// - Parameter stored: the notes of these creation times that are no other file of the import.
-  /// - Returns: ids by the indexes of `files`.
+  /// A file that has another name in a later export (Keep names files by titles and times of edits) is matched by its
+  /// creation time and text. A note without a file name in its origin is matched to the file with its text. If no
+  /// file has it, the note or the file was edited, and the note is matched to the first file that can be an edit of
+  /// it. A file with the same time of the last edit and another text cannot: it is a different note created in the
+  /// same microsecond.
+  /// - Parameter stored: the notes of these creation times that no other file of the import matches.
+  /// - Returns: the ids, by the indexes of `files`.
   public static func claims(_ files: [KeepNote], _ stored: [Stored]) -> [Int: ObjectID] {
     var claims = [Int: ObjectID]()
     var free = Dictionary(grouping: stored) { $0.origin.split(separator: ":").dropFirst().first.map(String.init) ?? "" }

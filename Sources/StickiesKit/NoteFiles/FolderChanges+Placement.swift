@@ -1,6 +1,6 @@
 extension FolderChanges {
-  /// The changes, with a place for each new note whose file names none.
-  /// - Parameter notes: what is on the board.
+  /// Returns the changes with a position for each new note whose file contains none.
+  /// - Parameter notes: the notes on the board.
   public func placed(beside notes: [NoteSnapshot]) -> FolderChanges {
     func isPlaced(_ file: New) -> Bool { file.note.values[.x] != nil || file.note.values[.y] != nil }
     var changes = self
@@ -16,7 +16,7 @@ extension FolderChanges {
 }
 
 extension NoteLayout.Frame {
-  /// The frame of a note with these values, and with the model's defaults for those that are not there.
+  /// Creates the frame of a note with these values, using the model's defaults for missing ones.
   init(_ values: [NoteField: NoteValue]) {
     func number(_ field: NoteField, _ standard: Double) -> Double {
       if case .number(let number)? = values[field] { number } else { standard }

@@ -1,86 +1,87 @@
 import GraphModel
 
-/// A file of a folder, as it was read.
+/// A file of a folder, with the result of reading it.
 public struct FolderFile: Sendable {
-  /// Why a file can't be read.
+  /// The error of reading a file.
   public struct Unreadable: Error, CustomStringConvertible {
     public let description: String
   }
 
-  /// Its name in the folder.
+  /// The file's name in the folder.
   public var name: String
-  /// Its bytes, or why they can't be read.
+  /// The file's bytes, or the error of reading it.
   public var content: Result<[UInt8], Unreadable>
 
-  /// A file that was read, or could not be.
+  /// Creates a file with the result of reading it.
   public init(name: String, content: Result<[UInt8], Unreadable>) {
     self.name = name
     self.content = content
   }
 }
 
-/// What a folder's files say that its list does not: each file belongs to a note by its id, and is compared with what it was
-/// written from and with the note as it is.
+/// The differences between a folder's files and its list. Each file is matched to a note by id and compared with the
+/// note that it was written from and with the current note.
 public struct FolderChanges: Sendable {
-  /// A file that says something new of its note.
+  /// A file with edits of its note.
   public struct Edit: Sendable {
-    /// Its name.
+    /// The file's name.
     public var file: String
-    /// What it says.
+    /// The file's content.
     public var note: NoteFile
-    /// What of it is to be sent.
+    /// The edits to send.
     public var merge: NoteMerge
-    /// The note as it was compared.
+    /// The note that the file was compared with.
     public var theirs: NoteSnapshot
   }
 
-  /// A file of no note yet.
+  /// A file that has no note yet.
   public struct New: Sendable {
-    /// Its name.
+    /// The file's name.
     public var file: String
-    /// What it says.
+    /// The file's content.
     public var note: NoteFile
   }
 
-  /// A note whose file is gone.
+  /// A note whose file was deleted.
   public struct Missing: Sendable {
-    /// The name that it had.
+    /// The name of the deleted file.
     public var file: String
-    /// The note as it is.
+    /// The current note.
     public var theirs: NoteSnapshot
-    /// The note is what the file was written from: nobody has changed it since.
+    /// Whether the note has not changed since the file was written.
     public var isUnchanged: Bool
   }
 
-  /// What can't be taken, and why.
+  /// A file, or part of a file, that cannot be imported.
   public struct Skip: Sendable, Equatable {
     /// The file's name.
     public var file: String
-    /// Why.
+    /// The reason.
     public var reason: String
 
-    /// A file, or a part of it, that is not taken.
+    /// Creates a skipped file or part of a file.
     public init(file: String, reason: String) {
       self.file = file
       self.reason = reason
     }
   }
 
-  /// What was changed here and there; without a field, the note was deleted there.
+  /// A field changed both in the file and on the server; without a field, the server deleted the note of an edited
+  /// file.
   public struct Conflict: Sendable, Equatable {
     /// The file's name.
     public var file: String
-    /// The field and both values.
+    /// The field with both values; nil for a deleted note.
     public var values: NoteMerge.Conflict?
 
-    /// A file's field, or all of it.
+    /// Creates a conflict of a field or of a complete file.
     public init(file: String, values: NoteMerge.Conflict?) {
       self.file = file
       self.values = values
     }
   }
 
-  /// A listed note's file.
+  /// The file of a listed note.
   struct Match {
     var file: String
     var bytes: [UInt8]
@@ -88,39 +89,39 @@ public struct FolderChanges: Sendable {
     var state = State.unknown
   }
 
-  /// What is known of a listed note's file.
+  /// The state of a listed note's file.
   enum State {
     case compared(NoteMerge)
-    /// The note is gone, and the file says nothing new.
+    /// The note was deleted, and the file is unchanged.
     case gone
-    /// The note is gone, and the file was edited.
+    /// The note was deleted, and the file was edited.
     case orphan
-    /// It was written from something else: it is left alone.
+    /// The file was written from another state; it is left unchanged.
     case unknown
   }
 
-  /// In the order of the files' names, as the other lists.
+  /// The edits; this and the other lists are in the order of file names.
   public private(set) var edits = [Edit]()
   /// Files that become notes.
   public internal(set) var new = [New]()
-  /// Notes whose files are gone.
+  /// Notes whose files were deleted.
   public private(set) var missing = [Missing]()
-  /// Files, or parts of them, that are not taken.
+  /// Files, or parts of files, that are not imported.
   public private(set) var skipped = [Skip]()
-  /// What somebody has to decide.
+  /// Conflicts that the user has to resolve.
   public private(set) var conflicts = [Conflict]()
-  /// The list, with files under the names that they have now.
+  /// The list, with the current file names.
   public private(set) var list: FolderList
   private(set) var matches = [UniqueID: Match]()
-  /// Names of files that are in the folder.
+  /// The names of all files in the folder.
   let names: Set<ByteKey>
 
-  /// Compares a folder with what is served.
+  /// Compares a folder with the server's notes.
   /// - Parameters:
-  ///   - files: the folder's, ascending by name.
+  ///   - files: the folder's files, ascending by name.
   ///   - list: the folder's list.
   ///   - notes: the notes of the board.
-  ///   - elsewhere: notes of the list that have been moved to other boards.
+  ///   - elsewhere: listed notes that were moved to other boards.
   public init(of files: [FolderFile], list: FolderList, notes: [NoteSnapshot], elsewhere: [NoteSnapshot]) {
     self.list = list
     names = Set(files.map { ByteKey($0.name) })
@@ -138,7 +139,7 @@ public struct FolderChanges: Sendable {
     }
   }
 
-  // MARK: - Which file is which note
+  // MARK: - Matching files to notes
 
   private mutating func match(_ files: [FolderFile], _ notes: [UniqueID: NoteSnapshot]) {
     let unmarked = Dictionary(
@@ -150,7 +151,7 @@ public struct FolderChanges: Sendable {
         let bytes = try file.content.get()
         let note = try NoteFile(parsing: bytes)
         read.append((file.name, bytes, note))
-        // The listed name is the owner; else the first, if the listed one is gone.
+        // The file with the listed name owns the id; if that file was deleted, the first file with the id does.
         guard let id = note.id else { continue }
         if list[id].map({ Bytes.equal($0.file, file.name) }) ?? false
           || owners[id] == nil && !names.contains(list[id]?.file ?? "")
@@ -176,7 +177,7 @@ public struct FolderChanges: Sendable {
         list[id] = entry
         matches[id] = Match(file: name, bytes: bytes, note: note)
       } else if let theirs = notes[id], theirs.revision == note.revision {
-        // Written, and then the run was cut before the list was.
+        // The previous run wrote the file and was interrupted before it wrote the list.
         list[id] = FolderList.Entry(
           file: name, id: id, revision: theirs.revision, text: theirs.text, values: theirs.values)
         matches[id] = Match(file: name, bytes: bytes, note: note)
@@ -187,7 +188,7 @@ public struct FolderChanges: Sendable {
     makeRoom()
   }
 
-  /// A file that is another note's now, or a new one's, is not the one that the list has under its name: that one is gone.
+  /// Renames the listed file of each missing note whose name now belongs to another note's file or to a new file.
   private mutating func makeRoom() {
     let taken = Set((matches.values.map(\.file) + new.map(\.file)).map(ByteKey.init))
     for var entry in list.entries where matches[entry.id] == nil && taken.contains(entry.file) {
@@ -198,7 +199,7 @@ public struct FolderChanges: Sendable {
     }
   }
 
-  // MARK: - What it says
+  // MARK: - Comparing
 
   private mutating func compare(_ match: Match, _ entry: FolderList.Entry, _ theirs: NoteSnapshot?) {
     var match = match

@@ -1,12 +1,12 @@
 import GraphModel
 
 extension FolderList {
-  /// Why a list can't be read.
+  /// The error of reading a list.
   public struct Unreadable: Error, CustomStringConvertible {
     public let description: String
   }
 
-  /// As the folder keeps it.
+  /// The list's stored form.
   public var json: JSON {
     var members: [JSON.Member] = [
       .init("format", .integer(1)), .init("store", .string(token.store.description)),
@@ -48,8 +48,8 @@ extension FolderList {
       + [.init("text", .string(text))]
   }
 
-  /// Reads a list.
-  /// - Throws: `Unreadable` for what no run of ours has written.
+  /// Parses a list.
+  /// - Throws: `Unreadable` if this program cannot have written it.
   public init(parsing bytes: [UInt8]) throws(Unreadable) {
     let json: JSON
     do {
@@ -128,7 +128,7 @@ extension FolderList {
 }
 
 extension NoteValue {
-  /// For lists and for programs.
+  /// The value as JSON, for lists and for programs.
   public var json: JSON {
     switch self {
     case .word(let word): .string(word)
@@ -138,7 +138,7 @@ extension NoteValue {
     }
   }
 
-  /// Nil for a value that the field can't have.
+  /// Creates a value; nil if it is not valid for the field.
   init?(json: JSON, of field: NoteField) {
     switch (field.kind, json) {
     case (.color, .string(let word)): self = .word(word)

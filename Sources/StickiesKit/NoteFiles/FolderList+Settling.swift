@@ -1,7 +1,7 @@
 import GraphModel
 
 extension FolderList {
-  /// Says what is about to be sent, so that a run that is cut can be told from one that was not.
+  /// Records the edits about to be sent, so that the next run can detect an interrupted one.
   public mutating func send(
     edits: [FolderChanges.Edit], new: [(file: FolderChanges.New, origin: String)], replica: UniqueID, after: Revision
   ) {
@@ -20,8 +20,9 @@ extension FolderList {
     sending = Sending(replica: replica, after: after, files: files)
   }
 
-  /// What was sent is in the store: the files' words are the server's now, merged there with those of others.
-  /// - Parameter notes: the new notes, by origin. One that is not there is a new file still.
+  /// Updates the entries after a commit: the files' contents are now on the server, merged with other clients'
+  /// changes.
+  /// - Parameter notes: the new notes, by origin. A file whose origin is missing stays a new file.
   public mutating func settle(notes: [ByteKey: NoteSnapshot]) {
     guard let sending else { return }
     self.sending = nil
@@ -43,14 +44,15 @@ extension FolderList {
 }
 
 extension FolderList {
-  /// The server no longer knows what was committed up to `oldest`: an edit of what was written before can't be moved over
-  /// that. So it is moved over the difference between what the file was written from and the note as it is, which both are
-  /// still there.
-  /// The same goes for a note that was deleted and brought back since: nothing is moved over that.
+  /// Detaches the entries whose base revision was pruned, or whose note was deleted and restored since.
+  ///
+  /// The server no longer has the commits up to `oldest`, so it cannot rebase an edit of an older state over them,
+  /// nor over a delete and a restore. The client then rebases the edit over the difference between the text that the
+  /// file was written from and the current note; it has both.
   /// - Parameters:
-  ///   - notes: the notes as they are.
-  ///   - revived: those that were brought back.
-  /// - Returns: the notes of which that holds from now on.
+  ///   - notes: the current notes.
+  ///   - revived: the notes that were restored.
+  /// - Returns: the notes whose entries were detached.
   public mutating func detach(
     upTo oldest: Revision, from notes: [NoteSnapshot], revived: Set<UniqueID> = []
   ) -> [UniqueID] {

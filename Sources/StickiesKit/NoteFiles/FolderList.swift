@@ -1,34 +1,36 @@
 import GraphModel
 
-/// The list of a folder of notes, kept in it: which file is which note, and what the file was written from.
+/// The list of a folder of notes, stored in the folder: which file belongs to which note, and what it was written
+/// from.
 ///
-/// It holds the texts, too, since the server compares an edit with the text that it was made on. It is written before a
-/// commit with what is about to be sent, and after it with what became of that: whenever a run is cut, the next one knows.
+/// It includes the texts, because an edit is sent relative to the text that it was made on. The run writes it before a
+/// commit, with the changes to send, and after it, with their outcome, so that the next run can recover from an
+/// interruption.
 public struct FolderList: Sendable, Equatable {
   /// The list's name in its folder.
   public static let name = ".stickies.json"
-  /// A list has at most this many bytes.
+  /// The maximum size of a list, in bytes.
   public static let maximumSize = 1 << 30
 
-  /// One file.
+  /// A file and its note.
   public struct Entry: Sendable, Equatable {
-    /// Its name in the folder.
+    /// The file's name in the folder.
     public var file: String
-    /// The note's.
+    /// The note's id.
     public var id: UniqueID
-    /// The state of the note that the file was written from.
+    /// The revision of the note that the file was written from.
     public var revision: Revision
-    /// What the file's text was made of.
+    /// The text that the file was written from.
     public var text: String
-    /// What the file's front matter was made of.
+    /// The values that the front matter was written from.
     public var values: [NoteField: NoteValue]
-    /// `text` went to the server and was merged there, and the file has not been written since: no revision's text is
-    /// this one.
+    /// Whether `text` was merged on the server and the file has not been written since, so that it is not the text of
+    /// any revision.
     public var isDetached = false
-    /// The file does not have its id yet.
+    /// Whether the file does not contain its id yet.
     public var isUnmarked = false
 
-    /// A file, and what it was written from.
+    /// Creates an entry for a file and the state that it was written from.
     public init(file: String, id: UniqueID, revision: Revision, text: String, values: [NoteField: NoteValue]) {
       self.file = file
       self.id = id
@@ -38,20 +40,20 @@ public struct FolderList: Sendable, Equatable {
     }
   }
 
-  /// What is about to be sent of a file.
+  /// The changes of a file that are about to be sent.
   public struct Sent: Sendable, Equatable {
-    /// Its name.
+    /// The file's name.
     public var file: String
-    /// Nil for a new note, which is known by its origin.
+    /// The note's id; nil for a new note, which is identified by its origin.
     public var id: UniqueID?
-    /// The new note's, which no other has.
+    /// The unique origin of a new note.
     public var origin: String?
-    /// The text that the note is to have, but for what others write.
+    /// The note's new text, before it is merged with other clients' edits.
     public var text: String
-    /// The fields that it is to have.
+    /// The note's new values.
     public var values: [NoteField: NoteValue]
 
-    /// A file's edits, or a new file.
+    /// Creates the changes of a file, or a new file.
     public init(file: String, id: UniqueID?, origin: String?, text: String, values: [NoteField: NoteValue]) {
       self.file = file
       self.id = id
@@ -61,16 +63,16 @@ public struct FolderList: Sendable, Equatable {
     }
   }
 
-  /// A commit whose answer is not known yet.
+  /// A commit whose outcome is not known yet.
   public struct Sending: Sendable, Equatable {
-    /// The client that sends it.
+    /// The replica that sends the commit.
     public var replica: UniqueID
-    /// The newest revision before it.
+    /// The newest revision before the commit.
     public var after: Revision
-    /// What it sends.
+    /// The files in the commit.
     public var files: [Sent]
 
-    /// A commit that is about to be sent.
+    /// Creates a commit that is about to be sent.
     public init(replica: UniqueID, after: Revision, files: [Sent]) {
       self.replica = replica
       self.after = after
@@ -78,26 +80,26 @@ public struct FolderList: Sendable, Equatable {
     }
   }
 
-  /// A state of the store that the folder was written from.
+  /// The state of the store that the folder was written from.
   public var token: Token
-  /// The board whose notes they are.
+  /// The board that contains the notes.
   public var board: UniqueID
   private var byID = [UniqueID: Entry]()
-  /// What was about to be sent when the list was written.
+  /// The pending commit when the list was written.
   public var sending: Sending?
 
-  /// An empty list of a board's notes.
+  /// Creates an empty list for a board's notes.
   public init(token: Token, board: UniqueID) {
     self.token = token
     self.board = board
   }
 
-  /// The entry of a note.
+  /// The entry of a note; nil if it is not listed.
   public subscript(id: UniqueID) -> Entry? {
     get { byID[id] }
     set { byID[id] = newValue }
   }
 
-  /// Ascending by file.
+  /// All entries, ascending by file name.
   public var entries: [Entry] { byID.values.sorted { Bytes.order($0.file, $1.file) == .ascending } }
 }

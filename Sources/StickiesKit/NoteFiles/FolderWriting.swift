@@ -1,36 +1,36 @@
 import GraphModel
 
-/// What has to be written so that a folder says what is served, as steps that somebody with a disk takes.
+/// The steps that update a folder's files to the served notes; the caller performs them on disk.
 ///
-/// A file is written only over the bytes that were read; whoever edits it meanwhile keeps their edit. Files with edits that
-/// were not sent, with mistakes, and those that the folder's list does not have are left alone.
+/// A file is replaced only if it still has the bytes that were read, so concurrent edits are kept. Files with unsent
+/// edits, invalid files, and files that are not in the folder's list are left unchanged.
 public struct FolderWriting: Sendable {
-  /// One step; its entry goes into the list when it is done.
+  /// A step; its entry is put into the list when the step is done.
   public enum Step: Sendable {
-    /// A file that must not be there yet.
+    /// Create a file that must not exist.
     case create(bytes: [UInt8], entry: FolderList.Entry)
-    /// A file that must have the bytes `over`; else the list gets `otherwise`.
+    /// Replace a file that must have the bytes `over`; otherwise the list gets the entry `otherwise`.
     case replace(bytes: [UInt8], over: [UInt8], entry: FolderList.Entry, otherwise: FolderList.Entry)
-    /// A file that must have the bytes `over`.
+    /// Remove a file that must have the bytes `over`.
     case remove(over: [UInt8], entry: FolderList.Entry)
-    /// The file is right already.
+    /// The file is up to date.
     case keep(entry: FolderList.Entry)
-    /// There is neither a note nor a file any more.
+    /// Neither the note nor the file exists any longer.
     case forget(entry: FolderList.Entry)
   }
 
-  /// In the order in which they are to be taken.
+  /// The steps, in order.
   public private(set) var steps = [Step]()
-  /// Files with edits that were not sent: only an export leaves any.
+  /// Files with unsent edits; only an export leaves any.
   public private(set) var unsent = [String]()
-  /// Notes that can't be files, and why.
+  /// Notes that cannot be written as files, with the reason.
   public private(set) var skipped = [FolderChanges.Skip]()
 
-  /// Works out the steps.
+  /// Computes the steps.
   /// - Parameters:
-  ///   - changes: what was found in the folder; what is left in it was not sent.
-  ///   - notes: the notes of the board, in the order in which new files are made.
-  ///   - isExport: files that are gone are written again, and conflicts are left as they are.
+  ///   - changes: the folder's changes; those still in it were not sent.
+  ///   - notes: the notes of the board, in the order in which new files are created.
+  ///   - isExport: whether deleted files are created again and conflicts are left as they are.
   public init(_ changes: FolderChanges, notes: [NoteSnapshot], isExport: Bool) {
     var names = Set((changes.names.map(\.text) + changes.list.entries.map(\.file)).map { $0.lowercased() })
     var onBoard = Set<UniqueID>()
@@ -39,7 +39,7 @@ public struct FolderWriting: Sendable {
       if let match = changes.matches[note.id], let entry = changes.list[note.id] {
         update(match, entry, note, isExport)
       } else if let entry = changes.list[note.id] {
-        // A file that is there and has a mistake in it is not gone.
+        // An invalid file still exists, so the note is not missing.
         if isExport, !changes.names.contains(entry.file) { create(note, entry.file) }
       } else {
         let name = [false, true].map { NoteFileName.name(of: note.text, id: note.id, isWhole: $0) }
@@ -61,7 +61,7 @@ public struct FolderWriting: Sendable {
       switch match.state {
       case .unknown: break
       case .orphan: if isExport { unsent.append(match.file) }
-      // On another board now.
+      // The note was moved to another board.
       case .compared(let merge) where !merge.isEmpty || !merge.conflicts.isEmpty:
         if isExport { unsent.append(match.file) }
       case .compared, .gone: steps.append(.remove(over: match.bytes, entry: entry))
@@ -91,7 +91,7 @@ public struct FolderWriting: Sendable {
 
   private mutating func bytes(of file: NoteFile, _ name: String) -> [UInt8]? {
     let bytes = file.bytes
-    // As large as that it could not be read again.
+    // A larger file could not be read again.
     if case .words(let tags)? = file.values[.tags], tags.count > NoteFile.maximumTagCount {
       skipped.append(
         .init(file: name, reason: "it would name \(tags.count) tags; at most \(NoteFile.maximumTagCount) are"))

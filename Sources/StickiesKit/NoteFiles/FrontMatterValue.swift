@@ -1,11 +1,11 @@
 import GraphModel
 
-/// What stands behind a name's colon, before it is known what the name wants.
+/// A parsed value in the front matter, before it is converted to its field's type.
 enum FrontMatterValue {
   case word(String)
   case list([String])
 
-  /// A word, or a list in brackets.
+  /// Parses a word, or a list in brackets.
   init(_ text: String, _ line: Int) throws(NoteFile.Mistake) {
     guard text.utf8.first == UInt8(ascii: "[") else {
       self = .word(try Self.word(text, line))
@@ -14,7 +14,7 @@ enum FrontMatterValue {
     self = .list(try Self.items(Array(text.utf8.dropFirst()), line))
   }
 
-  /// The items of a list, its first bracket read.
+  /// Parses the items of a list after its opening bracket.
   private static func items(_ bytes: [UInt8], _ line: Int) throws(NoteFile.Mistake) -> [String] {
     var items = [String]()
     var start = 0
@@ -47,7 +47,7 @@ enum FrontMatterValue {
     throw .init(line: line, reason: "the list has no end: ] is missing")
   }
 
-  /// Plain, or in double quotes with JSON's escapes.
+  /// Parses a word, plain or in double quotes with JSON's escapes.
   static func word(_ text: String, _ line: Int) throws(NoteFile.Mistake) -> String {
     guard let first = text.utf8.first else { throw .init(line: line, reason: "a value is missing") }
     if first == UInt8(ascii: "\"") {
@@ -56,14 +56,14 @@ enum FrontMatterValue {
       }
       return word
     }
-    // What YAML takes for something else than a word is not guessed at.
+    // Refuse text that YAML would parse as something other than a word.
     guard !"[]{},&*!|>%@`'#?".utf8.contains(first), !text.hasPrefix("- "), !text.contains(": "), !text.contains(" #"),
       text.utf8.allSatisfy({ !"[]{},\"".utf8.contains($0) })
     else { throw .init(line: line, reason: "a word with such characters stands in double quotes") }
     return text
   }
 
-  /// The value that a field takes.
+  /// Converts the value to the field's type.
   func value(of field: NoteField, _ line: Int) throws(NoteFile.Mistake) -> NoteValue {
     func mistake(_ reason: String) -> NoteFile.Mistake { .init(line: line, reason: "\"\(field.rawValue)\" \(reason)") }
     switch (field.kind, self) {

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// A property of a note that stands in a file's front matter and may be changed there.
+/// A property of a note that is written to a file's front matter and can be changed there.
 public enum NoteField: String, Sendable, CaseIterable {
   /// The paper's color, by its name in the palette.
   case color
@@ -10,28 +10,28 @@ public enum NoteField: String, Sendable, CaseIterable {
   case x, y
   /// The size, in points: 1 to 100,000.
   case width, height
-  /// The place in the pile: a note lies above those with a lower one.
+  /// The stacking order: a note lies above those with a lower value.
   case z
-  /// Whether the note comes before others.
+  /// Whether the note is sorted before others.
   case pinned
-  /// Whether faces ask before they edit the note.
+  /// Whether front ends ask before they edit the note.
   case locked
-  /// Whether only the first line shows.
+  /// Whether only the first line is shown.
   case collapsed
 
-  /// What a value of the field looks like.
+  /// The type of a field's value.
   public enum Kind: Sendable {
-    /// One of the palette.
+    /// A color of the palette.
     case color
-    /// A list of words, none twice.
+    /// A list of distinct words.
     case words
-    /// A finite number, within limits where the model has some.
+    /// A finite number, within the model's limits if it has any.
     case number(ClosedRange<Double>?)
     /// `true` or `false`.
     case flag
   }
 
-  /// The model's type and limits, so that a file that breaks them is named before anything is sent.
+  /// The model's type and limits, so that an invalid file is reported before anything is sent.
   public var kind: Kind {
     switch self {
     case .color: .color
@@ -51,10 +51,10 @@ public enum NoteValue: Sendable {
   case number(Double)
   /// True or false.
   case flag(Bool)
-  /// Ascending by bytes, none twice.
+  /// Distinct words, ascending by bytes.
   case words([String])
 
-  /// Words in any order, some perhaps twice.
+  /// Sorts words and removes duplicates.
   public static func words(of words: some Sequence<String>) -> NoteValue {
     var ordered = [String]()
     for word in words.sorted(by: { Bytes.order($0, $1) == .ascending }) {
@@ -66,7 +66,7 @@ public enum NoteValue: Sendable {
 }
 
 extension NoteValue: Equatable {
-  /// By bytes, as the model compares strings.
+  /// Compares strings by bytes, like the model.
   public static func == (left: NoteValue, right: NoteValue) -> Bool {
     switch (left, right) {
     case (.word(let a), .word(let b)): Bytes.equal(a, b)

@@ -1,7 +1,7 @@
 import GraphModel
 
 extension NoteFile {
-  /// Reads a file. One that does not begin with a line `---` is text alone.
+  /// Parses a file. A file that does not begin with a line `---` contains only text.
   /// - Throws: the first `Mistake`.
   public init(parsing bytes: [UInt8]) throws(Mistake) {
     self.init()
@@ -33,18 +33,18 @@ extension NoteFile {
   }
 }
 
-/// Goes through the lines of the front matter.
+/// Reads the lines of the front matter.
 private struct LineReader {
   private let bytes: [UInt8]
-  /// Where the next line begins.
+  /// The offset of the next line.
   private(set) var position = 0
-  /// The number of the line there.
+  /// The number of the next line.
   private(set) var line = 1
   private var seen = Set<String>()
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
-    // The mark that some editors write in front of UTF-8.
+    // The byte order mark that some editors write before UTF-8.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
@@ -53,7 +53,7 @@ private struct LineReader {
     return copy.next()?.line.elementsEqual("---".utf8) == true
   }
 
-  /// The line at the position, without its end; nil at the end of the file.
+  /// Returns the next line without its line ending; nil at the end of the file.
   private mutating func next() -> (line: ArraySlice<UInt8>, hasCR: Bool)? {
     guard position < bytes.count else { return nil }
     let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
@@ -67,7 +67,7 @@ private struct LineReader {
 
   mutating func readFrontMatter(into file: inout NoteFile) throws(NoteFile.Mistake) {
     file.hasCarriageReturns = next()?.hasCR ?? false
-    /// A list that goes on in the lines below its name.
+    /// A list whose items are on the lines below its name.
     var open: (name: String, line: Int, items: [String])?
     while let (content, _) = next() {
       let number = line - 1
@@ -120,7 +120,7 @@ private struct LineReader {
 }
 
 extension NoteFile {
-  /// The field that a name stands for, and whether it is the server's value of it.
+  /// Returns the field with a name, and whether the name means the server's value of it.
   fileprivate static func field(_ name: String) -> (field: NoteField, isHeld: Bool)? {
     let isHeld = name.hasPrefix("server-")
     return NoteField(rawValue: isHeld ? String(name.dropFirst(7)) : name).map { ($0, isHeld) }

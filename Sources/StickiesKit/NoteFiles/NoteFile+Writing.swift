@@ -1,7 +1,7 @@
 import GraphModel
 
 extension NoteFile {
-  /// The file's bytes; `NoteFile(parsing:)` reads them to the same note.
+  /// The file's bytes; `NoteFile(parsing:)` reads the same note from them.
   public var bytes: [UInt8] {
     var lines = ["---"]
     func add(_ name: String, _ value: String?) {
@@ -30,13 +30,13 @@ extension NoteFile {
     }
   }
 
-  /// The shortest digits that read back as the number; whole ones without a point.
+  /// Returns the shortest digits that parse as the number; integers without a point.
   static func text(of number: Double) -> String {
     if let whole = Int64(exactly: number), abs(whole) < 1 << 53 { return String(whole) }
     return "\(number)"
   }
 
-  /// Plain where no reader of YAML could take the word for anything else.
+  /// Quotes a word unless every YAML parser reads it as a plain string.
   private static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.enumerated().allSatisfy { index, byte in
       switch byte {

@@ -2,59 +2,59 @@ import GraphModel
 
 /// A note as a file: front matter between two lines `---`, then the text and one newline.
 ///
-/// The front matter is a small part of YAML: one `name: value` on each line. A word stands plain or in double quotes with
-/// JSON's escapes, a list as `[a, b]` or as lines `- a` below its name; there is no comment, no anchor and no nesting, and
-/// an unknown name is a mistake: what could not be written back is not read. The text behind it is the note's, byte for
-/// byte: the writer adds one newline, the reader takes one away, because editors end files with one.
+/// The front matter is a small subset of YAML: one `name: value` on each line. A word is plain or in double quotes
+/// with JSON's escapes, a list is `[a, b]` or lines `- a` below its name. Comments, anchors, nesting and unknown
+/// names are errors, because they could not be written back. The text after it is the note's, byte for byte: the
+/// writer appends one newline and the reader removes one, because editors end files with one.
 ///
-/// A line `server-color: blue` says what the server has where the file's own `color` was changed as well; while it stands
-/// the field is not sent.
+/// A line `server-color: blue` contains the server's value if the file's own `color` is in conflict with it. While
+/// the line is present the field is not sent.
 public struct NoteFile: Sendable {
-  /// The note's whole id; nil for one that no server knows yet.
+  /// The note's complete id; nil for a note that is not on the server yet.
   public var id: UniqueID?
-  /// The state of the note that the file was written from.
+  /// The revision of the note that the file was written from.
   public var revision: Revision?
-  /// The note's number, for people; given by the server.
+  /// The note's number, for display; assigned by the server.
   public var number: Int64?
-  /// When the note was written.
+  /// The creation time.
   public var created: Timestamp?
-  /// When it last changed.
+  /// The time of the last change.
   public var updated: Timestamp?
-  /// What the front matter says of the note; a field that is not there is left as it is.
+  /// The values in the front matter; a missing field stays unchanged.
   public var values = [NoteField: NoteValue]()
   /// The server's values of the fields that are in conflict.
   public var held = [NoteField: NoteValue]()
-  /// What the note says.
+  /// The note's text.
   public var text = ""
-  /// Whether the lines of the front matter end with CR LF: an editor has converted the whole file.
+  /// Whether the front matter's lines end with CR LF, which means that an editor has converted the complete file.
   public var hasCarriageReturns = false
 
-  /// A note that says `text`.
+  /// Creates a note with a text.
   public init(text: String = "") { self.text = text }
 
-  /// The text has at most this many bytes, as the model has it.
+  /// The maximum size of the text in bytes, as in the model.
   public static let maximumTextSize = 4 << 20
-  /// The front matter, with its marks, has at most this many bytes.
+  /// The maximum size of the front matter in bytes, including its delimiters.
   public static let maximumFrontMatterSize = 2 << 20
-  /// A file names at most this many tags.
+  /// The maximum number of tags in a file.
   public static let maximumTagCount = 1_000
-  /// A tag has at most this many bytes, as the model has it.
+  /// The maximum size of a tag in bytes, as in the model.
   public static let maximumTagSize = 200
-  /// A file has at most this many bytes.
+  /// The maximum size of a file in bytes.
   public static let maximumSize = maximumTextSize + maximumFrontMatterSize + 16
 
-  /// Where a file is wrong, and what is wrong there.
+  /// An error in a file, with its line.
   public struct Mistake: Error, Equatable, CustomStringConvertible {
-    /// From 1.
+    /// The line number, from 1.
     public let line: Int
-    /// The sentence without the place.
+    /// The message without the line number.
     public let reason: String
 
     public var description: String { "line \(line): \(reason)" }
   }
 
-  /// The text that is meant: where an editor has converted the whole file to CR LF and the note had no CR, the note has
-  /// none now.
+  /// Returns the text that the user means: if an editor has converted the file to CR LF and the note had no CR,
+  /// without CRs.
   public func text(over base: String) -> String {
     guard hasCarriageReturns, !base.utf8.contains(UInt8(ascii: "\r")) else { return text }
     var bytes = [UInt8]()

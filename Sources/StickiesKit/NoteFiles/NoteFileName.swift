@@ -1,19 +1,20 @@
 import GraphModel
 
-/// What a note's file is called: the beginning of its text, in letters that every file system keeps as they are, and the
-/// beginning of its id.
+/// Names for notes' files: the beginning of the text, in characters that every file system preserves, and the
+/// beginning of the id.
 public enum NoteFileName {
-  /// A file that belongs to a folder's notes ends so.
+  /// The file extension of notes.
   public static let ending = ".md"
 
-  /// `call-ann-mv87qkn3.md`
-  /// - Parameter isWhole: with the whole id, when the short name is taken.
+  /// Returns a name such as `call-ann-mv87qkn3.md`.
+  /// - Parameter isWhole: whether to include the complete id, if the short name is taken.
   public static func name(of text: String, id: UniqueID, isWhole: Bool = false) -> String {
     let id = id.description
     return "\(slug(text))-\(isWhole ? id : String(id.prefix(8)))\(ending)"
   }
 
-  /// The first line that has ASCII letters or digits: these, small, with a dash for all that stands between; at most 40.
+  /// Returns the ASCII letters and digits of the first line that has any, in lower case and with dashes for the rest,
+  /// at most 40 characters.
   static func slug(_ text: String) -> String {
     for line in text.utf8.prefix(4_096).split(separator: UInt8(ascii: "\n")).prefix(20) {
       var slug = [UInt8]()
@@ -36,7 +37,7 @@ public enum NoteFileName {
     return "note"
   }
 
-  /// Whether a name may stand in a folder's list: a file right in it, not hidden.
+  /// Returns whether a name may be in a folder's list: a visible file directly in the folder.
   public static func isPlain(_ name: String) -> Bool {
     name.hasSuffix(ending) && !name.hasPrefix(".") && name.utf8.count <= 255
       && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != 0 }

@@ -1,25 +1,25 @@
 import GraphModel
 
 extension NoteFolder {
-  /// What a run wrote.
+  /// The counts of written and removed files.
   public struct Written: Sendable, Equatable {
-    /// Files that were made or written anew.
+    /// The number of created or replaced files.
     public var written = 0
-    /// Files that went with their notes.
+    /// The number of files removed with their notes.
     public var removed = 0
 
-    /// Nothing yet.
+    /// Creates counts of zero.
     public init() {}
   }
 
-  /// Takes the steps, and says in the list what came of each.
-  /// - Throws: `Refusal` when the disk does not take it; the list has what was done until then.
+  /// Performs the steps and records each outcome in the list.
+  /// - Throws: `Refusal` after a disk error; the list contains the steps completed before.
   public func perform(_ steps: [FolderWriting.Step], _ list: inout FolderList) throws -> Written {
     var result = Written()
     for step in steps {
       switch step {
       case .create(let bytes, let entry):
-        // Something got the name meanwhile: the next run gives the note another one.
+        // If the name was taken meanwhile, the next run uses another one.
         guard try create(entry.file, bytes) else { continue }
         result.written += 1
         list[entry.id] = entry

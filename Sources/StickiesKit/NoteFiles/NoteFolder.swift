@@ -4,17 +4,18 @@ import GraphModel
   import Glibc
 #endif
 
-/// A folder of notes on the disk. All is done through the folder itself, by plain names: a link leads nowhere, and nothing
-/// outside is read or written. A file comes whole or not at all; one run at a time has the folder.
+/// A folder of notes on disk. All access is relative to its open descriptor and by plain names: links are not
+/// followed, and nothing outside is read or written. Files are written atomically, and the folder is locked for one
+/// run at a time.
 public final class NoteFolder {
-  /// Where it is, as it was said.
+  /// The folder's path, as given.
   public let path: String
   private let descriptor: Int32
   private static let temporary = ".stickies-new"
 
-  /// Opens the folder, and keeps others out as long as this is there.
-  /// - Parameter creates: make it when it is not there; its parent must be.
-  /// - Throws: `Refusal`.
+  /// Opens and locks the folder until this object is released.
+  /// - Parameter creates: whether to create a missing folder; its parent must exist.
+  /// - Throws: `Refusal` if it cannot be opened or another run holds the lock.
   public init(_ path: String, creates: Bool = false) throws {
     self.path = path
     if creates, mkdir(path, 0o777) != 0, errno != EEXIST { throw Self.failure(path, "can't be made") }
@@ -32,7 +33,7 @@ public final class NoteFolder {
     }
     // Once the property is set, `deinit` closes the descriptor, also after a failure.
     self.descriptor = descriptor
-    // A run that was cut has left it.
+    // Left behind by an interrupted run.
     unlinkat(descriptor, Self.temporary, 0)
   }
 
@@ -46,8 +47,8 @@ public final class NoteFolder {
 
   // MARK: - Reading
 
-  /// The files that are notes, ascending by name; hidden ones and folders are none.
-  /// - Throws: `Refusal` when the folder can't be read.
+  /// Returns the files of notes, ascending by name, without hidden files and folders.
+  /// - Throws: `Refusal` if the folder cannot be read.
   public func files() throws -> [FolderFile] {
     try names().filter(NoteFileName.isPlain).compactMap { name in
       switch read(name, limit: NoteFile.maximumSize) {
@@ -65,7 +66,7 @@ public final class NoteFolder {
     var names = [String]()
     while let entry = readdir(directory) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        // A name that is no UTF-8 is none that we could write in a list.
+        // Skip names that are not UTF-8; the list could not contain them.
         String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       if let name { names.append(name) }
@@ -73,12 +74,12 @@ public final class NoteFolder {
     return names.sorted { Bytes.order($0, $1) == .ascending }
   }
 
-  /// A file's bytes; nil when there is none, or a folder.
+  /// Reads a file; nil if it does not exist or is a folder.
   private func read(_ name: String, limit: Int) -> Result<[UInt8]?, FolderFile.Unreadable> {
     func unreadable(_ reason: String) -> Result<[UInt8]?, FolderFile.Unreadable> {
       .failure(FolderFile.Unreadable(description: reason))
     }
-    // Without O_NONBLOCK a pipe would wait for its writer.
+    // Without O_NONBLOCK, opening a pipe would wait for its writer.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else {
       switch errno {
@@ -104,8 +105,8 @@ public final class NoteFolder {
     }
   }
 
-  /// The folder's list; nil when it has none.
-  /// - Throws: `Refusal` for one that can't be read.
+  /// Reads the folder's list; nil if it has none.
+  /// - Throws: `Refusal` if it cannot be read.
   public func list() throws -> FolderList? {
     let advice = "move it away, and export into an empty folder"
     do {
@@ -118,17 +119,17 @@ public final class NoteFolder {
 
   // MARK: - Writing
 
-  /// Puts the list in its place.
-  /// - Throws: `Refusal` when the disk does not take it.
+  /// Replaces the folder's list.
+  /// - Throws: `Refusal` after a disk error.
   public func write(_ list: FolderList) throws {
     try writeTemporary(Array(list.json.text.utf8))
     try moveTemporary(to: FolderList.name)
     fsync(descriptor)
   }
 
-  /// Makes a file.
-  /// - Returns: false when something has the name, which is left alone.
-  /// - Throws: `Refusal` when the disk does not take it.
+  /// Creates a file.
+  /// - Returns: false if the name is taken; the existing file is unchanged.
+  /// - Throws: `Refusal` after a disk error.
   public func create(_ name: String, _ bytes: [UInt8]) throws -> Bool {
     try writeTemporary(bytes)
     if linkat(descriptor, Self.temporary, descriptor, name, 0) == 0 {
@@ -139,7 +140,7 @@ public final class NoteFolder {
       unlinkat(descriptor, Self.temporary, 0)
       return false
     }
-    // A file system without links: looked at first, then moved.
+    // The file system has no hard links: check for the name first, then rename.
     var status = stat()
     guard errno == EPERM || errno == EOPNOTSUPP else { throw failure(name, "can't be made") }
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 else { return false }
@@ -147,9 +148,9 @@ public final class NoteFolder {
     return true
   }
 
-  /// Writes a file anew.
-  /// - Returns: false when it has other bytes than `old`: it is left alone.
-  /// - Throws: `Refusal` when the disk does not take it.
+  /// Replaces a file.
+  /// - Returns: false if its bytes are not `old`; the file is unchanged.
+  /// - Throws: `Refusal` after a disk error.
   public func replace(_ name: String, _ bytes: [UInt8], over old: [UInt8]) throws -> Bool {
     try writeTemporary(bytes)
     guard has(name, old) else {
@@ -161,8 +162,8 @@ public final class NoteFolder {
   }
 
   /// Removes a file.
-  /// - Returns: false when it has other bytes than `old`: it is left alone.
-  /// - Throws: `Refusal` when the disk does not allow it.
+  /// - Returns: false if its bytes are not `old`; the file is unchanged.
+  /// - Throws: `Refusal` after a disk error.
   public func remove(_ name: String, over old: [UInt8]) throws -> Bool {
     guard has(name, old) else { return false }
     guard unlinkat(descriptor, name, 0) == 0 else { throw failure(name, "can't be removed") }
@@ -186,7 +187,7 @@ public final class NoteFolder {
       guard count > 0 else { throw failure(name, "can't be written") }
       rest = rest.dropFirst(count)
     }
-    // An emptied file would look like an edit that takes the whole text away.
+    // Without a sync, a crash could leave an empty file, which looks like an edit that deletes the text.
     guard fsync(file) == 0 else { throw failure(name, "can't be written") }
   }
 

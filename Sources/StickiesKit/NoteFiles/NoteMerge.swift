@@ -1,23 +1,23 @@
 import GraphModel
 
-/// A note as a server has it, as far as a file says it.
+/// A note on the server, with the properties that a file contains.
 public struct NoteSnapshot: Sendable {
-  /// The note's.
+  /// The note's id.
   public var id: UniqueID
   /// The revision of the note's last change.
   public var revision: Revision
-  /// The note's number.
+  /// The note's number, for display.
   public var number: Int64
-  /// When it was written.
+  /// The creation time.
   public var created: Timestamp
-  /// When it last changed.
+  /// The time of the last change.
   public var updated: Timestamp
-  /// All fields.
+  /// The values of all fields.
   public var values: [NoteField: NoteValue]
-  /// What it says.
+  /// The text.
   public var text: String
 
-  /// What a server answered of a note.
+  /// Creates a snapshot from the server's answer.
   public init(
     id: UniqueID, revision: Revision, number: Int64, created: Timestamp, updated: Timestamp,
     values: [NoteField: NoteValue], text: String
@@ -31,8 +31,8 @@ public struct NoteSnapshot: Sendable {
     self.text = text
   }
 
-  /// The note's file.
-  /// - Parameter conflicts: the file keeps its own value of these, with the server's beside it.
+  /// Returns the note's file.
+  /// - Parameter conflicts: the fields that keep the file's value, with the server's value beside it.
   public func file(keeping conflicts: [NoteMerge.Conflict] = []) -> NoteFile {
     var file = NoteFile(text: text)
     (file.id, file.revision, file.number, file.created, file.updated) = (id, revision, number, created, updated)
@@ -45,22 +45,23 @@ public struct NoteSnapshot: Sendable {
   }
 }
 
-/// What a file's edits ask of the server: the file, what it was written from, and the note as it is now.
+/// The changes that a file's edits send to the server, from a three-way comparison with the note that it was written
+/// from and the current note.
 ///
-/// The text is sent as splices of the text that the file was written from, with the revision of that: the server moves them
-/// over whatever was committed since, so that nobody's letters are lost. Tags are added and taken off one by one. A field
-/// that only the file changed is set; one that both changed differently is a conflict, of which nothing is sent.
+/// The text is sent as splices of the text that the file was written from, with its revision. The server rebases them
+/// over later commits, so no client's edit is lost. Tags are added and removed one by one. A field that only the file
+/// changed is set. A field that both changed differently is a conflict and is not sent.
 public struct NoteMerge: Sendable {
-  /// A field that was changed here and there.
+  /// A field that both the file and the server changed.
   public struct Conflict: Sendable, Equatable {
-    /// Which one.
+    /// The field.
     public var field: NoteField
     /// The file's value.
     public var mine: NoteValue
     /// The server's.
     public var theirs: NoteValue
 
-    /// Two values of a field.
+    /// Creates a conflict of a field's two values.
     public init(field: NoteField, mine: NoteValue, theirs: NoteValue) {
       self.field = field
       self.mine = mine
@@ -68,31 +69,31 @@ public struct NoteMerge: Sendable {
     }
   }
 
-  /// Why a file can't be compared with anything.
+  /// The error for a file without a known base.
   public struct Unknown: Error, CustomStringConvertible {
     public let description: String
   }
 
-  /// What changed in the text.
+  /// The changes of the text.
   public private(set) var splices = [TextSplice]()
-  /// The revision of the text that the splices speak of.
+  /// The base revision of the splices.
   public private(set) var base: Revision
-  /// Fields other than the tags, in the order of `NoteField`'s cases.
+  /// The changed fields other than tags, in the order of `NoteField`'s cases.
   public private(set) var edits = [(field: NoteField, value: NoteValue)]()
-  /// Tags that the file has and what it was written from had not.
+  /// Tags that the file has added.
   public private(set) var addedTags = [String]()
-  /// Tags that the note has, and the file no longer.
+  /// Tags that the file has removed.
   public private(set) var removedTags = [String]()
-  /// What was changed here and there.
+  /// The fields in conflict.
   public private(set) var conflicts = [Conflict]()
-  /// What the file says that only a server may say.
+  /// Changed properties that only the server may set.
   public private(set) var ignored = [String]()
 
   /// Whether there is nothing to send.
   public var isEmpty: Bool { splices.isEmpty && edits.isEmpty && addedTags.isEmpty && removedTags.isEmpty }
 
-  /// Compares.
-  /// - Throws: `Unknown` when the file was written from a state that neither the list nor the server has.
+  /// Compares a file with its base and with the current note.
+  /// - Throws: `Unknown` if the file was written from a state that neither the list nor the server has.
   public init(_ mine: NoteFile, from entry: FolderList.Entry, over theirs: NoteSnapshot) throws(Unknown) {
     var (text, values, isDetached) = (entry.text, entry.values, entry.isDetached)
     base = entry.revision
@@ -102,7 +103,7 @@ public struct NoteMerge: Sendable {
           description: "it was written at revision \(revision) and the folder's list at \(entry.revision): "
             + "take it from another folder's export, or take its id out to make it a new note")
       }
-      // Written, and then the run was cut before the list was.
+      // The previous run wrote the file and was interrupted before it wrote the list.
       (text, values, isDetached, base) = (theirs.text, theirs.values, false, theirs.revision)
     }
     let meant = mine.text(over: text)

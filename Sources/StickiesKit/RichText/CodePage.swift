@@ -1,20 +1,20 @@
-/// The sets of letters that a byte of rich text may stand in, by the numbers of Windows.
+/// A character set of the bytes in a rich text, by its Windows number.
 ///
 /// macOS names one for the document (`\ansicpg`, the system's language) and one for each font (`\fcharset`). The C
-/// library converts them; Western letters are read from two tables here, so that most texts need no converter.
+/// library converts them; the Western ones are decoded by two tables here, so that most texts need no converter.
 struct CodePage: Hashable {
-  /// The number as Windows counts them; 10,000 and up are the Macintosh's.
+  /// The Windows number; 10,000 and above are Macintosh sets.
   let number: Int
 
-  /// Windows, Western.
+  /// Windows Western.
   static let windows1252 = CodePage(number: 1252)
-  /// The Macintosh's own, Western: what older systems wrote.
+  /// Macintosh Western, written by older systems.
   static let macRoman = CodePage(number: 10_000)
 
-  /// The code page that `\ansicpg` names.
+  /// Creates the code page for `\ansicpg`.
   init(number: Int) { self.number = number == 0 ? 1252 : number }
 
-  /// The code page of a font's `\fcharset`; nil for the document's own, and for one that has no code page.
+  /// Creates the code page for a font's `\fcharset`; nil for the document's own, and for one without a code page.
   init?(charset: Int) {
     guard let number = Self.charsets[charset] else { return nil }
     self.number = number
@@ -26,13 +26,13 @@ struct CodePage: Hashable {
     162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250, 254: 437, 255: 850,
   ]
 
-  /// What the C library calls it; nil where no name is known.
+  /// The C library's name for the page; nil if none is known.
   var converter: String? {
     switch number {
     case 437, 850, 852, 855, 857, 858, 860...866, 869, 874, 932, 949, 950, 1250...1258: "CP\(number)"
-    // It has all of 936.
+    // GB18030 includes all of 936.
     case 936, 10_008, 54_936: "GB18030"
-    // The Macintosh's sets begin as those of Windows do, and few letters of them differ.
+    // The Macintosh sets begin like those of Windows and differ in few characters.
     case 10_001: "CP932"
     case 10_002: "CP950"
     case 10_003: "CP949"
@@ -51,12 +51,12 @@ struct CodePage: Hashable {
     }
   }
 
-  /// Whether a letter can have two bytes, of which the second can look like ASCII.
+  /// Whether a character can have two bytes, the second of which can be an ASCII code.
   var hasPairs: Bool {
     [932, 936, 949, 950, 1361, 10_001, 10_002, 10_003, 10_008, 54_936, 20_932, 51_932, 51_936, 51_949].contains(number)
   }
 
-  /// Letters that the page has, and the C library's converter lacks.
+  /// Characters of the page that the C library's converter lacks.
   var exceptions: [UInt8: Unicode.Scalar] {
     switch number {
     case 936: [0x80: "€"]
@@ -65,7 +65,7 @@ struct CodePage: Hashable {
     }
   }
 
-  /// The letters of bytes that are no ASCII by one of the tables here; nil where it takes a converter.
+  /// Decodes a byte that is not ASCII; nil if the page has no table here.
   func scalar(_ byte: UInt8) -> Unicode.Scalar? {
     switch self {
     case .windows1252: byte < 0xA0 ? Self.windowsLetters[Int(byte) - 0x80] : Unicode.Scalar(byte)

@@ -1,17 +1,17 @@
 import Glibc
 
-/// One of the C library's converters, from a code page to Unicode.
+/// A converter of the C library, from a code page to Unicode.
 ///
-/// A converter has a state between its calls (a first byte of two, a letter that waits for its accent), so each reader
-/// has its own. The library loads converters from files (gconv) when they are first used, and a small system may lack
-/// them.
+/// A converter is stateful between calls (the first byte of a pair, a character that may be combined with an accent),
+/// so each reader has its own. The library loads converters from files (gconv) on first use, and a small system may
+/// lack them.
 final class CodePageConverter {
   private let descriptor: iconv_t
   private let page: CodePage
 
-  /// - Returns: nil when this system has no converter for the page.
+  /// - Returns: nil if the system has no converter for the page.
   init?(_ page: CodePage) {
-    // The library's sign of a failure is the address with all bits set.
+    // On failure, the library returns a pointer with all bits set.
     guard let name = page.converter, let descriptor = iconv_open("UTF-8", name), Int(bitPattern: descriptor) != -1
     else { return nil }
     (self.descriptor, self.page) = (descriptor, page)
@@ -19,13 +19,14 @@ final class CodePageConverter {
 
   deinit { iconv_close(descriptor) }
 
-  /// The letters of a run of bytes as UTF-8. A byte or a pair of bytes that stands for no letter is U+FFFD.
-  /// - Parameter isEscaped: which bytes the text writes as escapes: the second byte of a pair can look like ASCII.
-  /// - Returns: also how many letters could not be read.
+  /// Converts a run of bytes to UTF-8. A byte or pair that encodes no character becomes U+FFFD.
+  /// - Parameter isEscaped: whether each byte is an escape in the text; the second byte of a pair can be an ASCII
+  ///   code.
+  /// - Returns: the text, and the number of unreadable characters.
   func letters(of bytes: [UInt8], isEscaped: [Bool]) -> (text: [UInt8], unreadable: Int) {
     var (text, unreadable) = ([UInt8](), 0)
     var source = bytes.map { CChar(bitPattern: $0) }
-    // No byte becomes more than two letters of three bytes each, and a flush adds one letter.
+    // A byte becomes at most two scalars of three bytes each, and a flush adds one scalar.
     var buffer = [CChar](repeating: 0, count: 6 * source.count + 16)
     source.withUnsafeMutableBufferPointer { source in
       buffer.withUnsafeMutableBufferPointer { buffer in
@@ -51,8 +52,8 @@ final class CodePageConverter {
     return (text, unreadable)
   }
 
-  /// Converts up to the first byte that stands for no letter.
-  /// - Returns: how many bytes were converted.
+  /// Converts up to the first byte that encodes no character.
+  /// - Returns: the number of converted bytes.
   private func convert(
     _ source: UnsafeMutableBufferPointer<CChar>, through buffer: UnsafeMutableBufferPointer<CChar>,
     into text: inout [UInt8]
@@ -61,7 +62,7 @@ final class CodePageConverter {
     var (input, output) = (source.baseAddress, buffer.baseAddress)
     _ = iconv(descriptor, nil, nil, nil, nil)
     _ = iconv(descriptor, &input, &left, &output, &space)
-    // A letter that waited for an accent.
+    // Flush a character that may have been combined with an accent.
     _ = iconv(descriptor, nil, nil, &output, &space)
     text += buffer[..<(buffer.count - space)].map { UInt8(bitPattern: $0) }
     return source.count - left

@@ -1,4 +1,4 @@
-/// The named letters of HTML that texts use: those of Latin-1, and punctuation.
+/// HTML's named characters that texts use: those of Latin-1, and punctuation.
 enum HTMLEntities {
   static let letters: [String: Unicode.Scalar] = {
     var letters: [String: Unicode.Scalar] = [
@@ -13,7 +13,7 @@ enum HTMLEntities {
     for (offset, name) in latin.split(separator: " ").enumerated() {
       letters[String(name)] = Unicode.Scalar(UInt8(0xA0 + offset))
     }
-    // It keeps blanks together in HTML, and needs no letter of its own for that in plain text.
+    // A plain space, because plain text needs no nonbreaking one.
     letters["nbsp"] = " "
     return letters
   }()

@@ -1,24 +1,24 @@
 import GraphModel
 
-/// The letters of a piece of HTML, line by line, as Google Keep writes it for formatted notes.
+/// The plain text of HTML as Google Keep writes it for formatted notes.
 ///
-/// Every input has a result: a tag without an end is text, and an unknown entity stands as it was written. Blocks and
-/// `br` end lines, list items become `- milk` and `1. milk`, white space is collapsed as browsers do.
+/// Every input has a result: an unterminated tag is text, and an unknown entity stays as written. Blocks and `br` end
+/// lines, list items become `- milk` and `1. milk`, and white space is collapsed as in browsers.
 public struct HTMLText: Equatable, Sendable {
-  /// A kind of formatting that plain text can't hold.
+  /// A kind of formatting that plain text cannot express.
   public enum Format: String, Sendable, CaseIterable {
-    /// By the name that a person has for it.
+    /// The user's name for each kind.
     case headings, bold, italic, underline, strikethrough
   }
 
-  /// The letters, lines separated by newlines.
+  /// The text, with lines separated by newlines.
   public private(set) var text = ""
-  /// The addresses that links lead to, in their order.
+  /// The addresses of links, in order.
   public private(set) var addresses = [String]()
-  /// The formatting that the text lost.
+  /// The lost formatting.
   public private(set) var formats = Set<Format>()
 
-  /// Reads a piece of HTML or a whole document.
+  /// Parses a fragment of HTML or a complete document.
   public init(_ html: String) {
     var reader = HTMLReader(html)
     reader.read()
@@ -32,18 +32,18 @@ private struct HTMLReader {
   private(set) var formats = Set<HTMLText.Format>()
   private let source: [Unicode.Scalar]
   private var position = 0
-  /// A block ended, and nothing has followed it on its line.
+  /// Whether a block ended and no text has followed on its line.
   private var endsLine = false
-  /// White space stood before the next letter.
+  /// Whether white space precedes the next character.
   private var hasBlank = false
-  /// Letters stand on the current line.
+  /// Whether the current line has text.
   private var isWithinLine = false
-  /// The mark of an item stands on the current line, and nothing else.
+  /// Whether the current line has only a list item's marker.
   private var isBehindMark = false
-  /// The rest of the source has no end of a tag.
+  /// Whether the rest of the source has no end of a tag.
   private var isTagless = false
   private var preformatted = 0
-  /// The number of the last item of each open list; nil of lists without numbers.
+  /// The number of the last item of each open list; nil for unnumbered lists.
   private var lists = [Int?]()
 
   private static let blocks: Set<String> = [
@@ -93,7 +93,7 @@ private struct HTMLReader {
 
   private mutating func put(_ letters: String) { for scalar in letters.unicodeScalars { put(scalar) } }
 
-  /// The end of a line that is a line even if nothing stands on it.
+  /// Ends a line, even an empty one.
   private mutating func lineEnd() {
     if endsLine { text.append("\n") }
     text.append("\n")
@@ -113,7 +113,7 @@ private struct HTMLReader {
     var attributes: [String: String]
   }
 
-  /// The tag that begins here, and goes behind it; nil where none begins.
+  /// Parses a tag and moves past it; nil if no tag begins here.
   private mutating func tag() -> Tag? {
     var place = position + 1
     func at(_ place: Int) -> Unicode.Scalar? { place < source.count ? source[place] : nil }
@@ -195,7 +195,7 @@ private struct HTMLReader {
     (isWithinLine, isBehindMark) = (false, true)
   }
 
-  /// What is not for a reader's eyes, up to its end tag.
+  /// Skips hidden content up to its end tag.
   private mutating func skip(to name: String) {
     let end = Array("</\(name)".unicodeScalars)
     while position < source.count {
@@ -210,7 +210,7 @@ private struct HTMLReader {
     }
   }
 
-  // MARK: - What plain text can't hold
+  // MARK: - Formatting that plain text cannot express
 
   private mutating func note(_ tag: Tag) {
     if tag.name == "a", let address = tag.attributes["href"], !address.isEmpty, !address.hasPrefix("#") {
@@ -234,7 +234,7 @@ private struct HTMLReader {
 
   // MARK: - Entities
 
-  /// The letter that an entity here stands for, and goes behind it.
+  /// Parses an entity and moves past it; nil if none begins here.
   private mutating func entity() -> Unicode.Scalar? {
     let end = source[(position + 1)...].prefix(32).firstIndex { $0 == ";" }
     guard let end, end > position + 1 else { return nil }
@@ -248,12 +248,12 @@ private struct HTMLReader {
     guard name.hasPrefix("#") else { return HTMLEntities.letters[name] }
     let isHexadecimal = name.dropFirst().lowercased().hasPrefix("x")
     guard let number = UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10) else { return nil }
-    // Browsers read these as Windows-1252, because pages mean that.
+    // Browsers decode these as Windows-1252, because that is what pages intend.
     if (0x80..<0xA0).contains(number) { return CodePage.windowsLetters[Int(number) - 0x80] }
     return number == 0 ? "\u{FFFD}" : Unicode.Scalar(number) ?? "\u{FFFD}"
   }
 
-  /// The value of an attribute without its entities.
+  /// Returns an attribute's value with its entities decoded.
   private static func plain(_ value: String) -> String {
     guard value.contains("&") else { return value }
     var reader = HTMLReader(value)

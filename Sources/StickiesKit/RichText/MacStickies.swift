@@ -1,45 +1,45 @@
 import FoundationEssentials
 import GraphModel
 
-/// The windows of macOS's Stickies: a property list (`.SavedStickiesState`) beside the notes, with color and place of each.
-/// An entry that can't be read costs that note its color and place, and nothing else.
+/// The window list of macOS's Stickies: a property list (`.SavedStickiesState`) beside the notes, with the color and
+/// position of each. If an entry cannot be read, only that note loses its color and position.
 public struct MacStickies: Sendable {
-  /// A window, as far as a note has it.
+  /// The properties of a window that a note has.
   public struct Window: Sendable, Equatable {
     /// The nearest color of our palette.
     public var color: Color?
     /// The left edge, in points.
     public var x: Double?
-    /// The top edge, in points: downward, as boards have it, from that of the topmost window.
+    /// The top edge, in points; downward as on boards, relative to the topmost window.
     public var y: Double?
-    /// In points.
+    /// The width, in points.
     public var width: Double?
-    /// In points; of a collapsed window that of the open one.
+    /// The height, in points; for a collapsed window, that of the expanded one.
     public var height: Double?
-    /// The window stays in front of others.
+    /// Whether the window stays in front of others.
     public var isFloating = false
   }
 
-  /// Why the list can't be read.
+  /// The error of reading a list.
   public struct Unreadable: Error, CustomStringConvertible {
     public let description: String
   }
 
-  /// The name of the list beside the notes.
+  /// The list's file name, beside the notes.
   public static let name = ".SavedStickiesState"
-  /// A list has at most this many bytes.
+  /// The maximum size of a list, in bytes.
   public static let maximumSize = 16 << 20
-  /// Lists within lists.
+  /// The maximum nesting of lists.
   static let maximumDepth = 32
 
-  /// By the names of the notes' packages.
+  /// The windows, by the names of the notes' packages.
   public private(set) var windows = [ByteKey: Window]()
 
-  /// No list: nothing is known of any window.
+  /// Creates an empty list.
   public init() {}
 
-  /// Reads a list, of either form of property lists.
-  /// - Throws: `Unreadable`.
+  /// Parses a list, in either form of property lists.
+  /// - Throws: `Unreadable` if it is too large, nested too deeply, or not a property list of windows.
   public init(parsing bytes: [UInt8]) throws(Unreadable) {
     guard bytes.count <= Self.maximumSize else {
       throw Unreadable(description: "it has \(bytes.count) bytes; at most \(Self.maximumSize) are taken")
@@ -67,14 +67,14 @@ public struct MacStickies: Sendable {
       }
       windows[name] = window
     }
-    // macOS counts upward from the bottom of a screen whose height nobody wrote down.
+    // macOS measures from the bottom of the screen, whose height is not recorded.
     guard let top = tops.values.max() else { return }
     for (name, edge) in tops { windows[name]?.y = top - edge }
   }
 
   private static func side(_ length: Double) -> Double { min(max(1, length), 100_000) }
 
-  /// The decoder goes down as deep as a list says, so a list of a million brackets would end the program.
+  /// Checks the nesting first: the decoder is recursive, so a list of a million brackets would crash the program.
   private static func check(_ bytes: [UInt8]) throws(Unreadable) {
     if bytes.starts(with: "bplist00".utf8) { return }
     let start = bytes.first { !" \t\r\n".utf8.contains($0) }
@@ -85,7 +85,7 @@ public struct MacStickies: Sendable {
       case UInt8(ascii: "/"): depth -= 1
       case UInt8(ascii: "?"), UInt8(ascii: "!"): break
       default:
-        // To the tag's own end: nothing that begins another one stands in it.
+        // A tag ends before the next one begins.
         let end = bytes[(index + 1)...].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
         guard let end, bytes[end] == UInt8(ascii: ">") else {
           throw Unreadable(description: "it is no property list of windows")
@@ -96,7 +96,7 @@ public struct MacStickies: Sendable {
     }
   }
 
-  /// Where each color with a hue lies; pale, as papers are.
+  /// The RGB values of each color with a hue; pale, like paper.
   private static let places: [(Color, RichText.RGB)] = [
     (.yellow, .init(red: 0.996, green: 0.957, blue: 0.612)), (.blue, .init(red: 0.68, green: 0.9, blue: 1)),
     (.green, .init(red: 0.7, green: 1, blue: 0.63)), (.pink, .init(red: 1, green: 0.78, blue: 0.82)),
@@ -105,7 +105,7 @@ public struct MacStickies: Sendable {
     (.teal, .init(red: 0.4, green: 0.82, blue: 0.76)), (.brown, .init(red: 0.7, green: 0.55, blue: 0.4)),
   ]
 
-  /// The color of the palette that lies nearest.
+  /// Returns the nearest color of the palette.
   public static func nearest(_ color: RichText.RGB) -> Color {
     func distance(_ other: RichText.RGB) -> Double {
       let (red, green, blue) = (color.red - other.red, color.green - other.green, color.blue - other.blue)
@@ -113,7 +113,7 @@ public struct MacStickies: Sendable {
     }
     let parts = [color.red, color.green, color.blue]
     let (darkest, lightest) = (parts.min() ?? 0, parts.max() ?? 0)
-    // Without a hue, however dark.
+    // A color without a hue, however dark.
     if lightest - darkest < 0.04 { return lightest > 0.96 ? .white : .gray }
     var best = (color: Color.yellow, distance: Double.infinity)
     for (name, place) in places where distance(place) < best.distance { best = (name, distance(place)) }
@@ -121,7 +121,7 @@ public struct MacStickies: Sendable {
   }
 }
 
-/// One window of the list. Whatever of it is of another type is as if it were not there.
+/// A window of the list. Values of another type are treated as missing.
 private struct Entry: Decodable {
   var name: String?
   var color: RichText.RGB?
@@ -160,7 +160,8 @@ private struct Entry: Decodable {
     if numbers.count == 3 { color = .init(red: numbers[0], green: numbers[1], blue: numbers[2]) }
   }
 
-  /// The numbers between these marks, blanks aside: `{{8, 1110}, {300, 200}}`. Nothing that is merely like it.
+  /// Parses the numbers between the given delimiters, ignoring spaces: `{{8, 1110}, {300, 200}}`. Nil for any other
+  /// form.
   private static func numbers(_ text: String, _ marks: [String]) -> [Double]? {
     guard text.utf8.count <= 200 else { return nil }
     var rest = String(text.filter { $0 != " " })[...]

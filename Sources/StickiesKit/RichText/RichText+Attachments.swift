@@ -1,9 +1,9 @@
 extension RichText {
-  /// The names of a package's attachments, each once.
+  /// Returns the names of a package's attachments, each once.
   ///
-  /// The text names them, too, but in its own letters: blanks, accents and letters of other scripts can differ from the
-  /// name of the file. A name of the text that no file has is the file whose name has the same ASCII letters; only what
-  /// is left after that is a file that is missing.
+  /// The text's spelling of a name can differ from the file's in spaces, accents and non-ASCII letters. A name in the
+  /// text without a file is matched to the file whose name has the same ASCII characters; a name without any match is
+  /// a missing file.
   /// - Parameters:
   ///   - named: the names in the text.
   ///   - files: the names of the files beside it.

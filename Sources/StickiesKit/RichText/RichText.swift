@@ -1,46 +1,46 @@
-/// What is read of a rich text (RTF): its letters, and what it refers to. Fonts, sizes and colors of letters are not kept.
+/// The plain text of a rich text (RTF) and its references. Fonts, sizes and text colors are dropped.
 public struct RichText: Equatable, Sendable {
-  /// A color as a screen has it, each part from 0 to 1.
+  /// A color in RGB, each component from 0 to 1.
   public struct RGB: Equatable, Sendable {
-    /// The parts.
+    /// The components.
     public var red, green, blue: Double
 
-    /// A color of its parts.
+    /// Creates a color from its components.
     public init(red: Double, green: Double, blue: Double) {
       (self.red, self.green, self.blue) = (red, green, blue)
     }
   }
 
-  /// Where a text is wrong, and what is wrong there.
+  /// An error in a rich text, with its line.
   public struct Mistake: Error, Equatable, CustomStringConvertible {
-    /// From 1.
+    /// The line number, from 1.
     public let line: Int
-    /// The sentence without the place.
+    /// The message without the line number.
     public let reason: String
 
     public var description: String { "line \(line): \(reason)" }
   }
 
-  /// The letters, lines ending with a newline each.
+  /// The text; each line ends with a newline.
   public internal(set) var text = ""
-  /// Names of files that stand in the text.
+  /// The names of files that the text refers to.
   public internal(set) var attachments = [String]()
-  /// What lies behind the first letters that have a background.
+  /// The background color of the first text that has one.
   public internal(set) var background: RGB?
 
-  /// How many letters could not be read: U+FFFD stands for each.
+  /// The number of unreadable characters; each is U+FFFD in the text.
   public internal(set) var unreadable = 0
 
-  /// A file has at most this many bytes.
+  /// The maximum size of a file, in bytes.
   public static let maximumSize = 16 << 20
-  /// Groups within groups.
+  /// The maximum nesting of groups.
   public static let maximumDepth = 128
-  /// Colors, fonts and attachments, each.
+  /// The maximum number of colors, of fonts, and of attachments.
   public static let maximumTableSize = 10_000
-  /// Bytes of the letters: what a note may say.
+  /// The maximum size of the text, in bytes, as for a note.
   public static let maximumTextSize = NoteFile.maximumTextSize
 
-  /// Reads a file.
+  /// Parses a file.
   /// - Throws: the first `Mistake`.
   public init(parsing bytes: [UInt8]) throws(Mistake) {
     guard bytes.count <= Self.maximumSize else {

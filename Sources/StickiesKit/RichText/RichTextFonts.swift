@@ -1,7 +1,7 @@
-/// The fonts of a rich text, as far as they say what a byte means.
+/// The fonts of a rich text, which determine how its bytes are decoded.
 struct RichTextFonts {
   enum Letters {
-    /// nil is the document's own.
+    /// Nil for the document's own.
     case page(CodePage?)
     case symbols(SymbolFont)
   }
@@ -13,10 +13,10 @@ struct RichTextFonts {
   }
 
   private var fonts = [Int: Font]()
-  /// Of the font that letters were last asked of.
+  /// The font of the last lookup.
   private var cached: (font: Int, letters: Letters)?
 
-  /// - Returns: false when the table is full.
+  /// - Returns: false if the table is full.
   mutating func setCharset(_ charset: Int, of font: Int) -> Bool {
     cached = nil
     guard fonts[font] != nil || fonts.count < RichText.maximumTableSize else { return false }
@@ -24,7 +24,7 @@ struct RichTextFonts {
     return true
   }
 
-  /// A byte of a font's name; a semicolon ends it. Only names of fonts that have a character set are kept.
+  /// Appends a byte to a font's name; a semicolon ends it. Names are kept only for fonts with a character set.
   mutating func name(_ byte: UInt8, of font: Int) {
     guard var known = fonts[font], !known.isNamed else { return }
     if byte == UInt8(ascii: ";") { known.isNamed = true } else if known.name.count < 64 { known.name.append(byte) }
@@ -46,7 +46,7 @@ struct RichTextFonts {
   }
 }
 
-/// Bytes of one code page in a row.
+/// Consecutive bytes of one code page.
 struct ByteRun {
   private(set) var page = CodePage.windows1252
   private(set) var bytes = [UInt8]()

@@ -1,24 +1,24 @@
-/// Goes through a rich text once. A group has a state of its own, which its end takes back; what a group is for decides
-/// where its letters go. Words that are not known change nothing, as the format wants it.
+/// Parses a rich text in one pass. Each group has a state that its end restores; a group's destination determines
+/// where its text goes. Unknown control words are ignored, as the format requires.
 struct RichTextReader {
-  /// Where letters go.
+  /// The use of a group's text.
   enum Destination {
     case text, ignored, fonts, colors
     /// The name of an attached file.
     case attachment
-    /// The mark in front of a list's item.
+    /// The marker of a list item.
     case mark
   }
 
-  /// What a group's end takes back.
+  /// The state that a group's end restores.
   struct Group {
     var destination = Destination.text
-    /// How many characters stand behind a Unicode letter for readers that know none.
+    /// The number of fallback characters after a Unicode character, for readers without Unicode.
     var substitutes = 1
     var font = 0
     var background = 0
     var listLevel = 0
-    /// An attached file stood in the group: what is left of it holds its place.
+    /// Whether the group contained an attachment; the rest of it is a placeholder.
     var hasAttachment = false
   }
 
@@ -27,21 +27,21 @@ struct RichTextReader {
   private var position = 0
   private var groups = [Group]()
   private var group = Group()
-  /// Of the letters: appended to by bytes, for speed.
+  /// The text as UTF-8 bytes, for speed.
   private var text = [UInt8]()
   private var mark = ""
   private var name = ""
   private var page = CodePage.windows1252
   private var fonts = RichTextFonts()
-  /// Bytes of letters that are yet to be converted, all of one code page: a letter can have two, written in any form.
+  /// Unconverted bytes of one code page: a character can have two bytes, each in any notation.
   private var run = ByteRun()
   private var converters = [CodePage: CodePageConverter]()
   private var colors = [RichText.RGB?]()
   private var color: (red: Int?, green: Int?, blue: Int?)
-  /// Characters that are yet to be passed over.
+  /// The number of characters to skip.
   private var skipping = 0
   private var highSurrogate: UInt32?
-  /// The next word says what the group is for, and whoever does not know the word passes over the group.
+  /// Whether the next control word is the destination of a group that readers skip if they do not know the word.
   private var isOptional = false
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -100,7 +100,7 @@ struct RichTextReader {
       }
       if !trimmed.isEmpty { result.attachments.append(trimmed) }
       name = ""
-      // Only in a group of its own, so that a whole text is never taken for the place of a picture.
+      // Only in a nested group, so that the document itself is never treated as a placeholder.
       if groups.count > 1 { group.hasAttachment = true }
     case (.mark, _):
       let trimmed = mark.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
@@ -133,7 +133,7 @@ struct RichTextReader {
     }
   }
 
-  /// A byte that stands for a letter, or for a part of one.
+  /// Handles a byte of a character.
   private mutating func character(_ byte: UInt8, isEscaped: Bool) throws(RichText.Mistake) {
     guard skipping == 0 else {
       skipping -= 1
@@ -160,7 +160,7 @@ struct RichTextReader {
       } else {
         if run.page != page { try endRun() }
         run.append(byte, isEscaped, page)
-        // ASCII ends a run unless it can be the second byte of a pair: long runs cost nothing, but need memory.
+        // ASCII ends a run unless it can be the second byte of a pair; the limit bounds the memory for long runs.
         if byte < 0x80, run.bytes.count > 4_096 { try endRun() }
       }
     }
@@ -171,7 +171,7 @@ struct RichTextReader {
     return "\u{FFFD}"
   }
 
-  /// Converts the bytes that wait for it.
+  /// Converts the pending bytes.
   private mutating func endRun() throws(RichText.Mistake) {
     guard !run.bytes.isEmpty else { return }
     let run = run
@@ -192,11 +192,11 @@ struct RichTextReader {
     for scalar in String(decoding: letters, as: UTF8.self).unicodeScalars { try put(scalar) }
   }
 
-  /// A whole letter.
+  /// Appends a complete character.
   private mutating func put(_ scalar: Unicode.Scalar) throws(RichText.Mistake) {
     if group.hasAttachment { return highSurrogate = nil }
     try endPair()
-    // Ends of lines and paragraphs that macOS writes by their numbers.
+    // macOS writes these code points for the ends of lines and paragraphs.
     let scalar = ["\u{2028}", "\u{2029}"].contains(scalar) ? "\n" : scalar
     switch group.destination {
     case .text:
@@ -210,16 +210,16 @@ struct RichTextReader {
     }
   }
 
-  /// The first half of a pair that got no second one.
+  /// Replaces a high surrogate without a low one.
   private mutating func endPair() throws(RichText.Mistake) {
     guard highSurrogate != nil else { return }
     highSurrogate = nil
     try put(unreadable())
   }
 
-  /// A half of a pair, or a whole letter.
+  /// Handles a UTF-16 code unit.
   private mutating func unicode(_ number: Int) throws(RichText.Mistake) {
-    // Sixteen bits with a sign, unless somebody wrote it without.
+    // The value is a signed 16-bit number, but some programs write it unsigned.
     guard (-32_768...65_535).contains(number) else { throw mistake("\\u\(number) is no letter") }
     let unit = UInt32(number < 0 ? number + 65_536 : number)
     if (0xD800..<0xDC00).contains(unit) {
@@ -236,7 +236,7 @@ struct RichTextReader {
     }
   }
 
-  // MARK: - Words
+  // MARK: - Control words
 
   private mutating func control() throws(RichText.Mistake) {
     guard position < bytes.count else { throw mistake("the text breaks off behind a backslash") }
@@ -299,7 +299,7 @@ struct RichTextReader {
       return try character(byte, isEscaped: true)
     }
     try endRun()
-    // A backslash at the end of a line ends the line of the text, whichever end the line has.
+    // A backslash before a line break is a line break in the text, for every kind of line ending.
     if byte == 0x0D, position < bytes.count, bytes[position] == 0x0A { position += 1 }
     guard skipping == 0 else {
       skipping -= 1

@@ -1,6 +1,6 @@
-/// Words of rich text that need nothing but a table.
+/// Control words of rich text that only need a table.
 enum RichTextWords {
-  /// Words that stand for a letter.
+  /// Control words that represent a character.
   static let letters: [String: Unicode.Scalar] = [
     "par": "\n", "line": "\n", "sect": "\n", "page": "\n", "row": "\n", "tab": "\t", "cell": "\t", "nestcell": "\t",
     "nestrow": "\n", "lquote": "\u{2018}", "rquote": "\u{2019}", "ldblquote": "\u{201C}", "rdblquote": "\u{201D}",
@@ -8,7 +8,7 @@ enum RichTextWords {
     "qmspace": "\u{2005}", "zwj": "\u{200D}", "zwnj": "\u{200C}", "ltrmark": "\u{200E}", "rtlmark": "\u{200F}",
   ]
 
-  /// Words that say that a group is not for a reader's eyes, or is none of letters.
+  /// Destinations whose groups contain no visible text.
   static let ignored: Set<String> = [
     "stylesheet", "info", "pict", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
     "footnote", "annotation", "object", "filetbl", "revtbl", "listtable", "listoverridetable", "themedata",

@@ -1,13 +1,13 @@
-/// Fonts of symbols: their bytes are numbers of pictures, and not of letters in a code page.
+/// Symbol fonts, whose bytes are numbers of glyphs and not characters of a code page.
 ///
-/// The tables hold what Unicode has too: all of Symbol, the regular part of Zapf Dingbats, and the marks of Wingdings
-/// that lists use.
+/// The tables contain the glyphs that Unicode also has: all of Symbol, the regular part of Zapf Dingbats, and the
+/// markers of Wingdings that lists use.
 enum SymbolFont {
   case symbol, dingbats, wingdings
-  /// Its pictures are not known here.
+  /// A font with unknown glyphs.
   case other
 
-  /// The font with this name.
+  /// Creates the font with a name.
   init(name: String) {
     let name = name.lowercased().filter { $0.isLetter || $0.isNumber }
     self =
@@ -15,20 +15,20 @@ enum SymbolFont {
       ? .symbol : name.contains("dingbats") ? .dingbats : name == "wingdings" ? .wingdings : .other
   }
 
-  /// The letter of a byte; nil for a picture that Unicode lacks or that is not known here.
+  /// Returns the character of a byte; nil for a glyph that is unknown or not in Unicode.
   func scalar(_ byte: UInt8) -> Unicode.Scalar? {
-    // Blanks and ends of lines are the same in all fonts.
+    // Spaces and control characters are the same in all fonts.
     if byte <= 0x20 { return Unicode.Scalar(byte) }
     switch self {
     case .symbol: return Self.symbols[byte]
     case .dingbats: return Self.dingbat(byte)
     case .wingdings: return Self.wings[byte]
-    // A font of letters, for all that is known: ASCII is right more often than not.
+    // It may be a font of letters, so ASCII is right more often than not.
     case .other: return byte < 0x80 ? Unicode.Scalar(byte) : nil
     }
   }
 
-  /// The letter of a number in the part of Unicode that belongs to no one, where Windows puts such fonts.
+  /// Returns the character for a code point in the private-use area, where Windows maps such fonts.
   func scalar(privateUse number: UInt32) -> Unicode.Scalar? {
     (0xF020...0xF0FF).contains(number) ? scalar(UInt8(number - 0xF000)) : nil
   }
@@ -49,7 +49,7 @@ enum SymbolFont {
     (0xF1, "〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭"),
   ])
 
-  /// The font's order is Unicode's, but for the few that Unicode has elsewhere.
+  /// The font is in Unicode's order, except for a few glyphs.
   private static func dingbat(_ byte: UInt8) -> Unicode.Scalar? {
     if let elsewhere = dingbatsElsewhere[byte] { return elsewhere }
     switch byte {

@@ -1,36 +1,37 @@
 import TerminalCells
 
-/// The next event, when there is one.
+/// The result of asking for the next event.
 public enum NextEvent: Hashable, Sendable {
-  /// Here it is.
+  /// The next event.
   case event(ApplicationEvent)
-  /// There is none before the deadline.
+  /// No event arrived before the deadline.
   case timedOut
-  /// There is none yet: ask again at this time, or when something has been posted; nil when only that can bring one.
+  /// No event is available: ask again at this time or after the next `post`; nil if only a `post` can bring one.
   case wait(until: Int64?)
 }
 
 extension Application {
   // MARK: - The queue
 
-  /// Something happened. It is answered in the next turn.
-  /// - Returns: false when the queue is full; read no more bytes until the next turn has run.
+  /// Adds an event to the queue; the next turn handles it.
+  /// - Returns: false if the queue is full; stop reading bytes until the next turn has run.
   @discardableResult
   public func post(_ event: ApplicationEvent) -> Bool {
     defer { askForTurn() }
     return queue.post(event)
   }
 
-  /// Whether the queue takes no further key.
+  /// Whether the queue accepts no further key.
   public var isQueueFull: Bool { queue.isFull }
 
-  /// The first event that waits, timers that are due among them.
+  /// Returns the first queued event; due timers are queued first.
   /// - Parameters:
-  ///   - mask: which kinds count; the others go on waiting in their order. Without `.timer` nobody is woken for one.
-  ///   - deadline: when to give up, in milliseconds; nil for never.
-  ///   - mode: whose timers fire; nil for the application's own.
-  ///   - dequeue: false to leave it in the queue.
-  ///   - now: in milliseconds.
+  ///   - mask: the kinds to return; the others stay queued in order. Without `.timer`, timers do not affect the
+  ///     waiting time.
+  ///   - deadline: the time to wait until, in milliseconds; nil to wait forever.
+  ///   - mode: the mode whose timers fire; nil for the application's own.
+  ///   - dequeue: false to leave the event in the queue.
+  ///   - now: the time in milliseconds.
   public func nextEvent(
     _ mask: EventMask = .any, until deadline: Int64? = nil, mode: EventMode? = nil, dequeue: Bool = true, at now: Int64
   ) -> NextEvent {
@@ -42,31 +43,32 @@ extension Application {
     return .wait(until: [deadline, due].compactMap { $0 }.min())
   }
 
-  /// Letters and line breaks that wait before everything else, taken out; nothing while there are fewer than `least`.
+  /// Removes and returns the characters and line breaks at the front of the queue; empty if there are fewer than
+  /// `least`.
   public func takeTyped(atLeast least: Int) -> String { queue.takeTyped(atLeast: least) }
 
-  /// Throws away what waits of a kind, such as keys that were typed ahead of a question.
+  /// Removes all queued events of a kind, such as keys typed before a question appeared.
   public func discardEvents(_ mask: EventMask) { queue.discard(mask) }
 
   // MARK: - Timers
 
-  /// Calls `body` in a turn at or behind a time.
+  /// Calls `body` in the first turn at or after a time.
   /// - Parameters:
-  ///   - time: in milliseconds, of the clock that `runTurn` is told.
-  ///   - interval: after how many milliseconds again; nil for once.
-  ///   - modes: in which it fires; all of them unless told otherwise.
+  ///   - time: the time in milliseconds, on the clock of `runTurn`.
+  ///   - interval: the milliseconds between repetitions; nil to fire once.
+  ///   - modes: the modes in which it fires; all of them by default.
   public func schedule(
     at time: Int64, every interval: Int64? = nil, modes: Set<EventMode> = Set(EventMode.allCases),
     _ body: @escaping () -> Void
   ) -> TimerID {
     let id = timers.schedule(at: time, every: interval, modes: modes)
     timerHandlers[id] = body
-    // Outside a turn nobody knows yet when the next one is due.
+    // Outside a turn, the driver does not know the new due time yet.
     askForTurn()
     return id
   }
 
-  /// The timer fires no more, be it due already.
+  /// Cancels a timer, even if it is due.
   public func cancel(_ timer: TimerID) {
     timers.cancel(timer)
     timerHandlers[timer] = nil
@@ -77,7 +79,7 @@ extension Application {
     if !timers.contains(timer) {
       timerHandlers[timer] = nil
     } else if !timers.fires(timer, in: mode) {
-      // It was due, and what came before it in this turn ended its mode: it waits for the next time.
+      // The timer was due, but an earlier event in this turn ended its mode; it waits for its next time.
       return true
     }
     body()
@@ -90,7 +92,7 @@ extension Application {
     switch signal {
     case .interrupt: terminate()
     case .terminate, .hangup: terminate(asks: false)
-    // Whatever was on the screen is not any more.
+    // The terminal may have been overwritten while the program was stopped.
     case .resume: isScreenStale = true
     }
     delegate?.application(self, didReceive: signal)
@@ -102,7 +104,7 @@ extension Application {
     first.chain.contains { $0.answers(kind) }
   }
 
-  /// A key that no editor would take for text is the menu's first, and any other one the menu's last.
+  /// Sends a key to the menu bar first, or last if a text editor would insert it.
   func sendKey(_ key: KeyEvent) -> Bool {
     let item = menuBar.command(for: key)
     let isText = KeyEquivalent(key.key, key.modifiers).isText
@@ -112,7 +114,8 @@ extension Application {
     return send(item.command)
   }
 
-  /// A press goes to the highest window under it, which keys go to from now on; until the button is up, so does all else.
+  /// Sends a mouse event. A press goes to the top window under it and makes it key; all events until the release
+  /// follow it.
   func sendMouse(_ mouse: MouseEvent) -> Bool {
     if let owner = captured {
       if case .release = mouse.kind { stopTracking() }
@@ -131,16 +134,16 @@ extension Application {
 
   // MARK: - Commands
 
-  /// Who would perform a command: the first that answers it in the chain of the key window.
+  /// Returns the target of a command: the first responder in the key window's chain that handles it.
   public func target(for command: Command) -> Responder? { keyTarget.chain.first { $0.answers(command) } }
 
-  /// How a command stands now, for its menu item; disabled when nobody answers it.
+  /// Returns the state of a command for its menu item; disabled without a target.
   public func state(ofCommand command: Command) -> CommandState {
     target(for: command)?.state(of: command) ?? .disabled
   }
 
-  /// Performs a command, as its menu item does when it is chosen.
-  /// - Returns: false when nobody answers it, or it makes no sense now.
+  /// Performs a command, as if its menu item were chosen.
+  /// - Returns: false without a target or if the command is disabled.
   @discardableResult
   public func send(_ command: Command) -> Bool {
     guard let target = target(for: command), target.state(of: command).isEnabled else { return false }

@@ -1,26 +1,27 @@
 import TerminalCells
 
-/// What a turn comes to.
+/// The result of a turn.
 public struct Turn {
-  /// How many events were answered or let go.
+  /// The number of handled or dropped events.
   public var eventCount: Int
-  /// The screen as it is to be; nil when it has not changed.
+  /// The new screen; nil if it has not changed.
   public var grid: Grid?
-  /// When the next turn is due, should nothing happen before; nil when nothing is due.
+  /// The time of the next turn if no event arrives before; nil if none is due.
   public var wakeTime: Int64?
-  /// Set when the application has ended.
+  /// The exit code, once the application has ended.
   public var exitCode: Int32?
 }
 
 extension Application {
-  /// Whether it has ended.
+  /// Whether the application has ended.
   public var hasEnded: Bool {
     if case .terminated = phase { true } else { false }
   }
 
-  /// One turn: sends every event that waits, updates the windows, draws once. What is posted meanwhile belongs to the
-  /// next turn, so that a turn ends. An application that has not finished launching, or has ended, does nothing.
-  /// - Parameter time: milliseconds of a clock that never goes back.
+  /// Runs a turn: sends all queued events, updates the windows, and draws once. Events posted meanwhile belong to the
+  /// next turn, so a turn always ends. Does nothing before launching has finished and after the application has
+  /// ended.
+  /// - Parameter time: milliseconds of a monotonic clock.
   public func runTurn(at time: Int64) -> Turn {
     turnTime = max(turnTime, time)
     isInTurn = true
@@ -41,13 +42,13 @@ extension Application {
     return Turn(eventCount: sent, grid: grid, wakeTime: wakeTime, exitCode: nil)
   }
 
-  /// As many as wait now: what comes meanwhile is at the end of the queue, and is left to the next turn.
+  /// Sends the events that are queued now; later ones are behind them in the queue and wait for the next turn.
   private func sendEvents() -> Int {
     var sent = 0
-    // Looking takes the timers that are due into the queue.
+    // This call also queues the due timers.
     guard case .event = nextEvent(taken, dequeue: false, at: now) else { return sent }
     let waiting = queue.count(of: taken)
-    // The deadline is now: a turn waits for nothing.
+    // A deadline of now, because a turn never waits.
     while sent < waiting, case .event(let event) = nextEvent(taken, until: now, mode: mode, at: now) {
       sent += 1
       send(event)
@@ -55,7 +56,7 @@ extension Application {
     return sent
   }
 
-  /// What is kept waiting wakes nobody.
+  /// The time of the next turn; events that are not accepted yet do not count.
   private var wakeTime: Int64? {
     switch nextEvent(taken, mode: mode, dequeue: false, at: now) {
     case .event, .timedOut: now
@@ -63,6 +64,6 @@ extension Application {
     }
   }
 
-  /// Where there is no room for another key nothing is kept waiting.
+  /// The accepted events; all of them if the queue is full.
   private var taken: EventMask { queue.isFull ? .any : acceptedEvents }
 }

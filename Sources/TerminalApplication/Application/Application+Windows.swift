@@ -1,15 +1,15 @@
 import TerminalCells
 
-/// Which windows are on the screen, which of them lies in front, and where keys go.
+/// Windows on the screen: their order, and the one that receives keys.
 extension Application {
-  /// The highest window.
+  /// The top window.
   public var frontWindow: Window? { windows.last }
 
-  /// The window that wants an answer before all others; nil when none does.
+  /// The newest modal window; nil without one.
   public var modalWindow: Window? { modals.last }
 
-  /// Puts a window on the screen, above all others, and lets keys go to it if it wants them. While a modal window waits, a
-  /// window comes to lie below that, and has the keys afterwards.
+  /// Puts a window above all others and makes it key if it can become key. While a modal window is open, the window
+  /// goes below it and becomes key afterwards.
   public func orderFront(_ window: Window) {
     windows.removeAll { $0 === window }
     window.application = self
@@ -20,7 +20,7 @@ extension Application {
     makeKey(window)
   }
 
-  /// Puts a window below all others; keys go on to where they went.
+  /// Puts a window below all others; the key window stays.
   public func orderBack(_ window: Window) {
     windows.removeAll { $0 === window }
     window.application = self
@@ -28,11 +28,11 @@ extension Application {
     isScreenStale = true
   }
 
-  /// Lays windows in this order, from the lowest to the highest, as when their pile is shared with others; keys go on to
-  /// where they went. Windows on the screen that it does not name, and modal ones, lie above those in their order; ones that
-  /// it names and that are not on the screen are passed over. Each is named once.
+  /// Orders windows from bottom to top, for example in a stacking order shared with other clients; the key window
+  /// stays. Windows on the screen that are not in `order`, and modal ones, lie above them in their current order.
+  /// Windows in `order` that are not on the screen are ignored; each may occur once.
   public func arrange(_ order: [Window]) {
-    // Mostly they lie so already.
+    // The usual case: the order is unchanged.
     if modals.isEmpty, windows.starts(with: order, by: ===) { return }
     let there = Set(windows.map { ObjectIdentifier($0) })
     let modal = Set(modals.map { ObjectIdentifier($0) })
@@ -44,7 +44,8 @@ extension Application {
     isScreenStale = true
   }
 
-  /// Takes a window off the screen. Keys go to where they went before it was modal, else to the highest one that wants them.
+  /// Removes a window from the screen. The window that was key before it was modal becomes key, otherwise the top one
+  /// that can.
   public func orderOut(_ window: Window) {
     guard windows.contains(where: { $0 === window }) else { return }
     windows.removeAll { $0 === window }
@@ -63,11 +64,11 @@ extension Application {
     if keyWindow == nil, let next = windows.last(where: \.canBecomeKey) { makeKey(next) }
   }
 
-  /// Where keys go as soon as no modal window waits any more; nil for nobody in particular.
+  /// The window that receives keys once no modal window is open; nil if none is selected.
   public var settledKeyWindow: Window? { modals.isEmpty ? keyWindow : modals[0].keyWindowBefore }
 
-  /// Lets keys go to a window that is on the screen and wants them, wherever it lies; while a modal one waits, as soon as that
-  /// has its answer.
+  /// Makes a window key if it is on the screen and can become key, regardless of its position; while a modal window
+  /// is open, as soon as that one is closed.
   public func makeKey(_ window: Window) {
     guard window.canBecomeKey, windows.contains(where: { $0 === window }) else { return }
     if let modal = modalWindow, modal !== window {
@@ -84,10 +85,10 @@ extension Application {
 
   // MARK: - Modes
 
-  /// What the application is in the middle of.
+  /// The mode of the application.
   public var mode: EventMode { isTracking ? .tracking : modals.isEmpty ? .default : .modal }
 
-  /// A window wants an answer first: keys and mouse go to no other one until `endModal`.
+  /// Begins a modal session: keys and the mouse go only to this window until `endModal`.
   public func beginModal(_ window: Window) {
     modals.removeAll { $0 === window }
     if keyWindow !== window { window.keyWindowBefore = keyWindow }
@@ -97,16 +98,16 @@ extension Application {
     orderFront(window)
   }
 
-  /// The window has its answer and leaves the screen.
+  /// Ends a modal session and removes the window from the screen.
   public func endModal(_ window: Window) { orderOut(window) }
 
-  /// From now on the mouse belongs to one responder, until its button comes up or `stopTracking`.
+  /// Captures the mouse for a responder, until the button is released or `stopTracking` is called.
   public func beginTracking(_ responder: Responder) {
     captured = responder
     isTracking = true
   }
 
-  /// The mouse belongs to whoever lies under it again.
+  /// Releases the mouse; events go to the window under it again.
   public func stopTracking() {
     captured = nil
     isTracking = false
@@ -114,13 +115,13 @@ extension Application {
 
   // MARK: - Drawing
 
-  /// Tells every window to update itself; once in each turn.
+  /// Lets the delegate and every window update; called once in each turn.
   public func updateWindows() {
     delegate?.applicationWillUpdate(self)
     for window in windows { window.update() }
   }
 
-  /// Draws all windows into a blank grid, from the lowest to the highest; nil when nothing has changed since the last time.
+  /// Draws all windows into a blank grid, from bottom to top; nil if nothing has changed since the last call.
   public func display() -> Grid? {
     guard isScreenStale || windows.contains(where: \.needsDisplay) else { return nil }
     displayCount += 1

@@ -1,9 +1,9 @@
 import TerminalCells
 
-/// The application object: the queue that everything that happens goes through, the windows, the menu bar, and the turn.
+/// The application object: the event queue, the windows, the menu bar, and the turn that processes them.
 ///
-/// It reads no clock, no keys and no socket, and never waits. A driver posts events, calls `runTurn`, writes the grid that
-/// it returns, and sleeps until the time that it names or until something happens:
+/// It reads no clock, keys or sockets, and never waits. A driver posts events, calls `runTurn`, writes the returned
+/// grid, and sleeps until the returned time or the next event:
 ///
 /// ```swift
 /// while true {
@@ -14,54 +14,54 @@ import TerminalCells
 /// }
 /// ```
 open class Application: Responder {
-  /// How far it has come.
+  /// The lifecycle of an application.
   public enum Phase: Hashable, Sendable {
-    /// It is made, and has no interface yet.
+    /// Created, without an interface.
     case made
-    /// Turns may come.
+    /// Running turns.
     case running
-    /// Somebody wants it to end, and somebody is asked first.
+    /// Asked to end; waiting for `replyToTerminate`.
     case asking
-    /// It ends with this turn.
+    /// Ends after this turn.
     case terminating(code: Int32)
-    /// It has ended.
+    /// Ended.
     case terminated(code: Int32)
   }
 
-  /// How far it has come.
+  /// The current phase of the lifecycle.
   public internal(set) var phase = Phase.made { didSet { askForTurn() } }
-  /// What is particular to this application; it keeps nobody alive.
+  /// The delegate, held weakly.
   public weak var delegate: ApplicationDelegate?
-  /// Every command with its key.
+  /// The menu bar, which contains every command with its key.
   public var menuBar = Menu("", []) { didSet { isScreenStale = true } }
-  /// The screen, in cells.
+  /// The size of the screen, in cells.
   public internal(set) var screenSize: Size
-  /// The windows on the screen, from the lowest to the highest.
+  /// The windows on the screen, from bottom to top.
   public internal(set) var windows = [Window]()
-  /// Where keys go; the last of several that was made so.
+  /// The window that receives keys; the one most recently made key.
   public internal(set) weak var keyWindow: Window?
-  /// The time of the turn that runs, in milliseconds; between turns the clock's, where there is one: what is told then
-  /// is told now, however long ago the last turn was.
+  /// The time of the current turn, in milliseconds; between turns the clock's time if there is a clock, so that it is
+  /// current however long ago the last turn was.
   public var now: Int64 { isInTurn ? turnTime : max(turnTime, clock?() ?? 0) }
-  /// The clock that `runTurn` is told the time of.
+  /// The clock whose times are passed to `runTurn`.
   public var clock: (() -> Int64)?
   var turnTime: Int64 = 0
-  /// How many times the screen was drawn.
+  /// The number of times the screen was drawn.
   public internal(set) var displayCount = 0
 
   var queue: EventQueue
   var timers = TimerTable()
   var timerHandlers = [TimerID: () -> Void]()
-  /// Something changed that belongs to no window: a window came or went, the size, the menu bar.
+  /// Whether something changed that belongs to no window: the set of windows, the screen size, the menu bar.
   var isScreenStale = true { didSet { if isScreenStale { askForTurn() } } }
-  /// Windows that want an answer, the newest last.
+  /// The open modal windows, the newest last.
   var modals = [Window]()
-  /// Who gets the mouse until its button is up.
+  /// The responder that receives mouse events until the button is released.
   weak var captured: Responder?
   var isTracking = false
   private let interface: (Application) throws -> MainInterface
 
-  /// Made by an `ApplicationLauncher`, which passes the seed on.
+  /// Creates an application; called by an `ApplicationLauncher` with a seed.
   public required init(_ seed: ApplicationSeed) {
     screenSize = seed.screenSize
     queue = EventQueue(capacity: seed.queueCapacity)
@@ -71,9 +71,9 @@ open class Application: Responder {
   /// The delegate.
   open override var nextResponder: Responder? { delegate }
 
-  /// Makes the main interface and puts its windows on the screen, the last one in front. A second call does nothing.
-  /// - Throws: what the interface's factory throws, and `ApplicationError.menu` when a key stands for two commands, or a
-  ///   command has none that the windows, the application or its delegate answer.
+  /// Creates the main interface and shows its windows, the last one in front. A second call does nothing.
+  /// - Throws: the errors of the interface's factory, and `ApplicationError.menu` if a key is assigned to two
+  ///   commands, or a command of the windows, the application or its delegate has no key.
   public func finishLaunching() throws {
     guard phase == .made else { return }
     delegate?.applicationWillFinishLaunching(self)
@@ -89,11 +89,11 @@ open class Application: Responder {
 
   // MARK: - Events
 
-  /// Which events a turn takes now; the others wait in their order until they are among them. As it is, all of them.
+  /// The events that a turn accepts now; others stay queued in order. By default all events.
   open var acceptedEvents: EventMask { .any }
 
-  /// Hands an event to whom it concerns; a subclass sees every one of them first.
-  /// - Returns: whether somebody answered it.
+  /// Sends an event to its target; a subclass can override it to see every event first.
+  /// - Returns: whether the event was handled.
   @discardableResult
   open func send(_ event: ApplicationEvent) -> Bool {
     switch event.kind {
@@ -118,17 +118,18 @@ open class Application: Responder {
 
   // MARK: - Drawing
 
-  /// Draws what lies under all windows; as it is, nothing.
+  /// Draws the background under all windows; by default nothing.
   open func drawBackground(into grid: inout Grid) {}
 
-  /// The screen is drawn anew at the end of this turn.
+  /// Redraws the screen at the end of this turn.
   public func setNeedsDisplay() { isScreenStale = true }
 
-  /// Called when something is to be done outside a turn: an event was posted, or the screen is not what it is to be. May be
-  /// called more than once before the turn; whoever runs turns runs one then.
+  /// Called outside a turn when one is needed: an event was posted or the screen is outdated. It may be called
+  /// several times before the driver runs the turn.
   public var turnIsNeeded: () -> Void = {}
 
-  /// In a turn nobody is asked for another: it draws at its end, and says itself when the next is due.
+  /// Whether a turn is running. A turn needs no further request: it draws at its end and returns the time of the next
+  /// one.
   var isInTurn = false
 
   func askForTurn() {
@@ -137,9 +138,9 @@ open class Application: Responder {
 
   // MARK: - Ending
 
-  /// Asks the delegate, and ends after the turn that runs, or the next one when none does: what was sent is still
-  /// answered, and the screen drawn.
-  /// - Parameter asks: false when nobody can be asked, as by a signal.
+  /// Asks the delegate, and ends after the current turn, or after the next one between turns. Queued events are still
+  /// handled, and the screen is drawn.
+  /// - Parameter asks: false if the user cannot be asked, for example after a signal.
   public func terminate(code: Int32 = 0, asks: Bool = true) {
     switch phase {
     case .terminating, .terminated: return
@@ -154,7 +155,7 @@ open class Application: Responder {
     }
   }
 
-  /// The answer to `.later`; without that question it does nothing.
+  /// Answers `.later`; without a pending question it does nothing.
   public func replyToTerminate(_ mayEnd: Bool, code: Int32 = 0) {
     guard phase == .asking else { return }
     phase = mayEnd ? .terminating(code: code) : .running

@@ -1,47 +1,47 @@
 import TerminalCells
 
-/// Whether an application may end.
+/// The delegate's reply to a request to terminate.
 public enum TerminateReply: Hashable, Sendable {
-  /// Yes.
+  /// End now.
   case now
-  /// Somebody is asked first; `Application.replyToTerminate` brings the answer.
+  /// Ask the user first; `Application.replyToTerminate` passes on the answer.
   case later
-  /// No.
+  /// Do not end.
   case cancel
 }
 
-/// What is particular to one application, without a subclass of `Application`; the last of every responder chain.
+/// Customizes an application without subclassing `Application`; the last responder of every chain.
 open class ApplicationDelegate: Responder {
-  /// The main interface is about to be made.
+  /// Called before the main interface is created.
   open func applicationWillFinishLaunching(_ application: Application) {}
 
-  /// The main interface is on the screen, and the first turn may come.
+  /// Called when the main interface is on the screen, before the first turn.
   open func applicationDidFinishLaunching(_ application: Application) {}
 
-  /// Somebody wants it to end.
+  /// Called on a request to terminate; returns whether the application may end.
   open func applicationShouldTerminate(_ application: Application) -> TerminateReply { .now }
 
-  /// It ends; this is the last that is called.
+  /// Called last, when the application ends.
   open func applicationWillTerminate(_ application: Application) {}
 
-  /// Something came over the network; it has been merged into one event with all that waited.
+  /// Called after data arrived over the network; all queued notifications are merged into one.
   open func application(_ application: Application, didReceive deltas: Set<UInt64>) {}
 
-  /// The screen has another size; the windows know already.
+  /// Called after the screen size has changed and the windows have been notified.
   open func application(_ application: Application, didResize size: Size) {}
 
-  /// The terminal's window got the focus, or lost it.
+  /// Called when the terminal's window gained or lost the focus.
   open func application(_ application: Application, didChangeFocus isGained: Bool) {}
 
-  /// The terminal answered a question.
+  /// Called when the terminal has answered a query.
   open func application(_ application: Application, didReceive answer: TerminalAnswer) {}
 
-  /// Something was heard of the connection; one event for all that waited.
+  /// Called after connection news; all queued notifications are merged into one.
   open func applicationConnectionDidChange(_ application: Application) {}
 
-  /// The system wants something; the application has done its part.
+  /// Called after the application has handled a signal.
   open func application(_ application: Application, didReceive signal: ApplicationSignal) {}
 
-  /// Once in each turn, behind all events and before the windows are updated.
+  /// Called once in each turn, after all events and before the windows are updated.
   open func applicationWillUpdate(_ application: Application) {}
 }

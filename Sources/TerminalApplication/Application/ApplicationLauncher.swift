@@ -1,15 +1,15 @@
 import TerminalCells
 
-/// Which application a program is, by names: so a settings file can choose another class or another interface.
+/// Names the class and the interface of an application, so that a settings file can choose them.
 public struct ApplicationConfiguration: Hashable, Sendable {
-  /// The application's class.
+  /// The name of the application's class.
   public var applicationName: String
-  /// Menu bar and windows.
+  /// The name of the interface: the menu bar and the windows.
   public var interfaceName: String
-  /// How many keys wait at most.
+  /// The maximum number of queued keys.
   public var queueCapacity: Int
 
-  /// A configuration of names that a launcher knows.
+  /// Creates a configuration from names that are registered with a launcher.
   public init(application: String, interface: String, queueCapacity: Int = 1_024) {
     applicationName = application
     interfaceName = interface
@@ -17,36 +17,36 @@ public struct ApplicationConfiguration: Hashable, Sendable {
   }
 }
 
-/// Menu bar and windows of an application, as they are when it starts.
+/// The menu bar and the windows of an application at launch.
 public struct MainInterface {
-  /// Every command with its key.
+  /// The menu bar, which contains every command with its key.
   public var menuBar: Menu
-  /// From the lowest to the highest.
+  /// The windows, from bottom to top.
   public var windows: [Window]
 
-  /// An interface.
+  /// Creates an interface.
   public init(menuBar: Menu, windows: [Window]) {
     self.menuBar = menuBar
     self.windows = windows
   }
 }
 
-/// What a launcher hands an application to begin with; nobody else can make one.
+/// The arguments that a launcher passes to an application; only a launcher can create them.
 public struct ApplicationSeed {
   let screenSize: Size
   let queueCapacity: Int
   let interface: (Application) throws -> MainInterface
 }
 
-/// Why an application does not start.
+/// An error of launching an application.
 public enum ApplicationError: Error, Hashable, CustomStringConvertible {
-  /// There is one already.
+  /// Another application is running.
   case secondApplication(running: String)
   /// No class is registered under the name.
   case unknownApplication(String, known: [String])
   /// No interface is registered under the name.
   case unknownInterface(String, known: [String])
-  /// What is wrong with the menu bar.
+  /// The menu bar has problems.
   case menu([String])
 
   public var description: String {
@@ -62,28 +62,28 @@ public enum ApplicationError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Makes the application that a configuration names; a program has one launcher, and a launcher one application, for as
-/// long as that has not ended.
+/// Creates the application that a configuration names. A program has one launcher, and a launcher runs one
+/// application at a time.
 public final class ApplicationLauncher {
   private var applications = [String: Application.Type]()
   private var interfaces = [String: (Application) throws -> MainInterface]()
-  /// The application that runs; the launcher keeps it until it has ended.
+  /// The running application, retained until another one is launched.
   public private(set) var application: Application?
   private var runningName = ""
 
-  /// A launcher that knows no names.
+  /// Creates a launcher without registrations.
   public init() {}
 
-  /// Makes a class known under a name.
+  /// Registers a class under a name.
   public func register(application: Application.Type, as name: String) { applications[name] = application }
 
-  /// Makes an interface known under a name. It is made when the application finishes launching.
+  /// Registers an interface under a name; it is created when the application finishes launching.
   public func register(interface name: String, make: @escaping (Application) throws -> MainInterface) {
     interfaces[name] = make
   }
 
-  /// Makes the application, not yet launched: give it a delegate, then call `finishLaunching`.
-  /// - Throws: `ApplicationError` when a name is not known, or an application is there that has not ended.
+  /// Creates the application without launching it: set its delegate, then call `finishLaunching`.
+  /// - Throws: `ApplicationError` for an unknown name, or if another application has not ended.
   public func launch(_ configuration: ApplicationConfiguration, screenSize: Size) throws -> Application {
     if let application, !application.hasEnded { throw ApplicationError.secondApplication(running: runningName) }
     let name = configuration.applicationName

@@ -1,45 +1,45 @@
 import TerminalCells
 
-/// What happens to an application: keys, time, the system and the network, all in one queue.
+/// An event of an application: from keys, mouse, timers, the system or the network, all in one queue.
 public struct ApplicationEvent: Hashable, Sendable {
-  /// What happened.
+  /// The kind of event, with its data.
   public enum Kind: Hashable, Sendable {
-    /// A key went down.
+    /// A key was pressed.
     case key(KeyEvent)
-    /// The mouse did something; where, in cells of the screen.
+    /// A mouse event; its position is in cells of the screen.
     case mouse(MouseEvent)
-    /// Text came from the clipboard.
+    /// Text was pasted.
     case paste(PasteEvent)
-    /// The screen has another size.
+    /// The screen size has changed.
     case resize(Size)
-    /// The terminal's window got the focus, or lost it.
+    /// The terminal's window gained or lost the focus.
     case focus(isGained: Bool)
-    /// The terminal answered a question.
+    /// The terminal has answered a query.
     case answer(TerminalAnswer)
     /// A timer is due.
     case timer(TimerID)
-    /// The system wants something.
+    /// A signal was received.
     case signal(ApplicationSignal)
-    /// Something came over the network; the numbers say what it concerns, in the words of whoever posts it: live queries,
-    /// for example. Those that wait are merged into one.
+    /// Data arrived over the network; the poster defines the numbers, for example as live queries. Queued ones are
+    /// merged into one event.
     case deltas(Set<UInt64>)
-    /// Something was heard of the connection, or over it of others who are there. Whoever posts it keeps what; those that
-    /// wait are one.
+    /// The connection or the presence of others has changed; the poster keeps the details. Queued ones are merged
+    /// into one.
     case connection
   }
 
-  /// What happened.
+  /// The kind of event.
   public var kind: Kind
-  /// When, in milliseconds of a clock that never goes back.
+  /// The time, in milliseconds of a monotonic clock.
   public var time: Int64
 
-  /// Something that happened at a time, in milliseconds.
+  /// Creates an event with its time in milliseconds.
   public init(_ kind: Kind, at time: Int64) {
     self.kind = kind
     self.time = time
   }
 
-  /// What the driver's decoder made of bytes.
+  /// Creates an event from one that the driver has decoded.
   public init(terminal event: TerminalEvent, at time: Int64) {
     switch event {
     case .key(let key): self.init(.key(key), at: time)
@@ -51,7 +51,7 @@ public struct ApplicationEvent: Hashable, Sendable {
     }
   }
 
-  /// Which mask lets it through.
+  /// The mask that matches the event.
   public var mask: EventMask {
     switch kind {
     case .key(let key): Self.isCancel(key) ? .cancel : .key
@@ -72,35 +72,35 @@ public struct ApplicationEvent: Hashable, Sendable {
   }
 }
 
-/// A signal, as far as an application cares.
+/// A signal that applications handle.
 public enum ApplicationSignal: Hashable, Sendable {
   /// Ctrl-C from outside; the application may ask before it ends.
   case interrupt
-  /// It is to end; nobody is asked.
+  /// A request to end without asking.
   case terminate
-  /// The terminal is gone; nobody is asked.
+  /// The terminal was closed; the application ends without asking.
   case hangup
-  /// It was stopped and goes on.
+  /// The process was stopped and has resumed.
   case resume
 }
 
-/// Kinds of events.
+/// A set of kinds of events.
 public struct EventMask: OptionSet, Hashable, Sendable {
-  /// The set as bits.
+  /// The raw bits.
   public let rawValue: UInt16
 
-  /// A set of bits.
+  /// Creates a set from bits.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// Keys, less those of `cancel`.
+  /// Keys, except those of `cancel`.
   public static let key = EventMask(rawValue: 1)
-  /// The mouse.
+  /// Mouse events.
   public static let mouse = EventMask(rawValue: 2)
-  /// Text from the clipboard.
+  /// Pasted text.
   public static let paste = EventMask(rawValue: 4)
-  /// Another size of the screen.
+  /// Changes of the screen size.
   public static let resize = EventMask(rawValue: 8)
-  /// Focus of the terminal's window.
+  /// Focus changes of the terminal's window.
   public static let focus = EventMask(rawValue: 16)
   /// Answers of the terminal.
   public static let answer = EventMask(rawValue: 32)
@@ -108,25 +108,25 @@ public struct EventMask: OptionSet, Hashable, Sendable {
   public static let timer = EventMask(rawValue: 64)
   /// Signals.
   public static let signal = EventMask(rawValue: 128)
-  /// What came over the network.
+  /// Data from the network.
   public static let deltas = EventMask(rawValue: 256)
-  /// What was heard of the connection.
+  /// Changes of the connection.
   public static let connection = EventMask(rawValue: 1_024)
-  /// Keys that lead out of whatever goes on: Escape, Ctrl-C and Ctrl-Q. They come through where other keys wait.
+  /// The keys that cancel: Escape, Ctrl-C and Ctrl-Q. They are accepted while other keys wait.
   public static let cancel = EventMask(rawValue: 512)
-  /// What a person does.
+  /// All input of the user.
   public static let input: EventMask = [.key, .cancel, .mouse, .paste]
-  /// All of them.
+  /// All events.
   public static let any = EventMask(rawValue: .max)
 }
 
-/// What an application is in the middle of. Timers belong to modes; all other events come in every mode, for neither a
-/// drag nor a question stops the network, and keys and mouse are sent by mode: in `modal` to the modal window only.
+/// The mode of an application. A timer fires only in its modes. All other events are sent in every mode, because a
+/// drag or a modal window does not stop the network; in `modal`, keys and mouse events go only to the modal window.
 public enum EventMode: Hashable, Sendable, CaseIterable {
-  /// Nothing special.
+  /// No special mode.
   case `default`
-  /// A button is held and something follows the mouse.
+  /// The mouse button is held and a responder tracks the mouse.
   case tracking
-  /// One window wants an answer first.
+  /// A modal window is open.
   case modal
 }

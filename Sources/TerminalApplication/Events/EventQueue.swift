@@ -1,32 +1,31 @@
 import TerminalCells
 
-/// The events that wait, in the order in which they happened.
+/// The queued events, in order of their arrival.
 ///
-/// It never holds more than its capacity of keys, mouse events, pastes and the like; of resizes, deltas, the
-/// connection and each timer and signal it holds one, which is why those are always taken. What is only worth its newest state is merged: a resize with
-/// the one that waits, deltas with those that wait, a mouse move with the event before it when that is the same kind of
-/// move, so that no key or click is overtaken.
+/// The number of keys, mouse events, pastes, focus changes and answers is limited by the capacity. Of resizes,
+/// deltas, connection changes and each timer and signal it holds at most one, so these are always accepted. Events of
+/// which only the newest state matters are merged: a resize or deltas with the queued one, a mouse move with the last
+/// event if that is the same kind of move, so that it never overtakes a key or click.
 public struct EventQueue: Sendable {
-  /// How many events of people and terminal it holds.
+  /// The maximum number of input events.
   public let capacity: Int
   private var events = [ApplicationEvent]()
   private var boundedCount = 0
 
-  /// An empty queue.
+  /// Creates an empty queue.
   public init(capacity: Int = 1_024) { self.capacity = max(1, capacity) }
 
-  /// How many events wait.
+  /// The number of queued events.
   public var count: Int { events.count }
 
-  /// How many events of a kind wait.
+  /// Returns the number of queued events of a kind.
   public func count(of mask: EventMask) -> Int { events.count { mask.contains($0.mask) } }
 
-  /// Whether it takes no further key; the driver reads no more bytes then, and the terminal waits.
+  /// Whether the queue accepts no further key; the driver then stops reading, and the terminal waits.
   public var isFull: Bool { boundedCount >= capacity }
 
-  /// Puts an event at the end.
-  /// - Returns: false when it is full and the event is not taken. To make room for a key it lets go of the oldest
-  ///   mouse move.
+  /// Appends an event.
+  /// - Returns: false if the queue is full and the event was not added. To make space it drops the oldest mouse move.
   @discardableResult
   public mutating func post(_ event: ApplicationEvent) -> Bool {
     if merge(event) { return true }
@@ -38,16 +37,16 @@ public struct EventQueue: Sendable {
     return true
   }
 
-  /// The first event of a kind.
-  /// - Parameter dequeue: whether it leaves the queue.
+  /// Returns the first event of a kind.
+  /// - Parameter dequeue: whether to remove it from the queue.
   public mutating func next(_ mask: EventMask = .any, dequeue: Bool = true) -> ApplicationEvent? {
     guard let index = events.firstIndex(where: { mask.contains($0.mask) }) else { return nil }
     return dequeue ? take(index) : events[index]
   }
 
-  /// Letters and line breaks that wait before everything else, taken out: what was typed ahead, or pasted into a terminal
-  /// that does not say so.
-  /// - Parameter least: fewer are left where they are.
+  /// Removes and returns the characters and line breaks at the front: keys typed ahead, or text pasted into a
+  /// terminal without bracketed paste.
+  /// - Parameter least: the minimum number of characters; fewer stay queued.
   public mutating func takeTyped(atLeast least: Int) -> String {
     var text = ""
     var count = 0
@@ -62,7 +61,7 @@ public struct EventQueue: Sendable {
     return text
   }
 
-  /// Throws away the events of a kind, such as what was typed ahead of a question.
+  /// Removes all events of a kind, such as keys typed before a question appeared.
   public mutating func discard(_ mask: EventMask) {
     events.removeAll { mask.contains($0.mask) }
     boundedCount = events.count { Self.isBounded($0) }
@@ -80,7 +79,7 @@ public struct EventQueue: Sendable {
     return true
   }
 
-  /// Whether it became a part of an event that waits.
+  /// Returns whether the event was merged into a queued one.
   private mutating func merge(_ event: ApplicationEvent) -> Bool {
     switch event.kind {
     case .resize: return replace(event) { if case .resize = $0 { true } else { false } }

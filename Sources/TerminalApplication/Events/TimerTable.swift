@@ -1,11 +1,11 @@
-/// Names a timer.
+/// Identifies a timer.
 public struct TimerID: Hashable, Comparable, Sendable {
   let number: UInt64
 
   public static func < (left: TimerID, right: TimerID) -> Bool { left.number < right.number }
 }
 
-/// When what is due. It reads no clock: times are milliseconds, passed in.
+/// The scheduled timers. The table reads no clock: times are milliseconds, passed in.
 public struct TimerTable: Sendable {
   private struct Timer {
     var due: Int64
@@ -16,14 +16,14 @@ public struct TimerTable: Sendable {
   private var timers = [TimerID: Timer]()
   private var lastNumber: UInt64 = 0
 
-  /// No timers.
+  /// Creates an empty table.
   public init() {}
 
   /// Adds a timer.
   /// - Parameters:
-  ///   - due: when it fires.
-  ///   - interval: after how many milliseconds it fires again; nil for once. Less than 1 counts as 1.
-  ///   - modes: in which it fires; in another one it waits.
+  ///   - due: the time at which it fires.
+  ///   - interval: the milliseconds between repetitions, at least 1; nil to fire once.
+  ///   - modes: the modes in which it fires; in other modes it waits.
   public mutating func schedule(
     at due: Int64, every interval: Int64? = nil, modes: Set<EventMode> = Set(EventMode.allCases)
   ) -> TimerID {
@@ -33,22 +33,22 @@ public struct TimerTable: Sendable {
     return id
   }
 
-  /// The timer fires no more.
+  /// Cancels a timer.
   public mutating func cancel(_ id: TimerID) { timers[id] = nil }
 
-  /// Whether the timer will fire.
+  /// Returns whether the timer is scheduled.
   public func contains(_ id: TimerID) -> Bool { timers[id] != nil }
 
-  /// Whether a timer that is to fire again does so in a mode.
+  /// Returns whether a scheduled timer fires in a mode.
   public func fires(_ id: TimerID, in mode: EventMode) -> Bool { timers[id]?.modes.contains(mode) == true }
 
-  /// When the next one fires; nil when none does in this mode. Until then nobody needs to wake up.
+  /// Returns the next due time in this mode; nil without one.
   public func nextDue(_ mode: EventMode) -> Int64? {
     timers.values.filter { $0.modes.contains(mode) }.map(\.due).min()
   }
 
-  /// The timers that are due, by time, and by age where they are due at once. One that repeats and missed several times
-  /// fires once, and goes on in its rhythm.
+  /// Removes and returns the due timers, by time and then by creation. A repeating timer that missed several times
+  /// fires once and keeps its rhythm.
   public mutating func takeDue(at now: Int64, _ mode: EventMode) -> [TimerID] {
     let due = timers.filter { $0.value.due <= now && $0.value.modes.contains(mode) }
       .sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }

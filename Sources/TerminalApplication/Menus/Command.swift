@@ -1,28 +1,28 @@
-/// Something that an application can do, named by a program: `extension Command { static let quit = Command("quit") }`.
+/// A command of an application, named by the program: `extension Command { static let quit = Command("quit") }`.
 public struct Command: Hashable, Sendable {
-  /// Unique in the application; for logs and messages.
+  /// The name, unique in the application, for logs and messages.
   public let name: String
 
-  /// A command of that name.
+  /// Creates a command with a name.
   public init(_ name: String) { self.name = name }
 }
 
-/// Whether a command makes sense now, and how its menu item looks.
+/// Whether a command is enabled, and the appearance of its menu item.
 public struct CommandState: Hashable, Sendable {
-  /// Whether it can be performed.
+  /// Whether the command can be performed.
   public var isEnabled: Bool
-  /// Whether a check stands beside it.
+  /// Whether the item has a check mark.
   public var isChecked: Bool
-  /// What the item says instead of its own title, such as "Undo Move"; nil for its own.
+  /// The item's title, such as "Undo Move"; nil for its own title.
   public var title: String?
 
-  /// A state; as it comes, enabled.
+  /// Creates a state; by default enabled.
   public init(isEnabled: Bool = true, isChecked: Bool = false, title: String? = nil) {
     self.isEnabled = isEnabled
     self.isChecked = isChecked
     self.title = title
   }
 
-  /// Nobody can perform it now.
+  /// A command that cannot be performed now.
   public static let disabled = CommandState(isEnabled: false)
 }

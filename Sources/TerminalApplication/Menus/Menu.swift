@@ -1,19 +1,19 @@
 import TerminalCells
 
-/// The key of a menu item.
+/// The key equivalent of a menu item.
 public struct KeyEquivalent: Hashable, Sendable, CustomStringConvertible {
   /// The key.
   public let key: Key
-  /// What is held with it.
+  /// The modifiers held with the key.
   public let modifiers: Modifiers
 
-  /// A key. A character that shift makes is that character without `.shift`, as in `KeyEvent`.
+  /// Creates a key equivalent. A character typed with shift is that character without `.shift`, as in `KeyEvent`.
   public init(_ key: Key, _ modifiers: Modifiers = []) {
     self.key = key
     self.modifiers = modifiers
   }
 
-  /// Whether an editor would take it for text: then an editor comes first, and the menu behind it.
+  /// Whether a text editor inserts the key; an editor then takes precedence over the menu.
   public var isText: Bool {
     guard modifiers.isSubset(of: .shift) else { return false }
     switch key {
@@ -22,7 +22,7 @@ public struct KeyEquivalent: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// As menus write it: "Ctrl-S", "Shift-F3", "n".
+  /// The key's name in menus: "Ctrl-S", "Shift-F3", "n".
   public var description: String {
     var parts = [String]()
     if modifiers.contains(.control) { parts.append("Ctrl") }
@@ -54,16 +54,16 @@ public struct KeyEquivalent: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// An item that performs a command.
+/// A menu item that performs a command.
 public struct MenuCommand: Hashable, Sendable {
-  /// What it says.
+  /// The item's title.
   public var title: String
-  /// What it performs.
+  /// The command.
   public var command: Command
   /// The key that performs it without the menu.
   public var key: KeyEquivalent?
 
-  /// An item.
+  /// Creates an item.
   public init(_ title: String, _ command: Command, _ key: KeyEquivalent? = nil) {
     self.title = title
     self.command = command
@@ -71,30 +71,30 @@ public struct MenuCommand: Hashable, Sendable {
   }
 }
 
-/// A line of a menu.
+/// An item of a menu.
 public indirect enum MenuItem: Hashable, Sendable {
   /// Performs a command.
   case command(MenuCommand)
   /// Opens another menu.
   case submenu(Menu)
-  /// Parts what does not belong together.
+  /// A line between groups of items.
   case separator
 }
 
-/// A menu. A menu bar is a menu of menus.
+/// A menu. A menu bar is a menu whose items are menus.
 public struct Menu: Hashable, Sendable {
-  /// What the menu is called.
+  /// The menu's title.
   public var title: String
-  /// Its lines.
+  /// The items.
   public var items: [MenuItem]
 
-  /// A menu.
+  /// Creates a menu.
   public init(_ title: String, _ items: [MenuItem]) {
     self.title = title
     self.items = items
   }
 
-  /// All commands in it and below it, in the order of the lines.
+  /// All commands in the menu and its submenus, in order.
   public var commands: [MenuCommand] {
     items.flatMap { item -> [MenuCommand] in
       switch item {
@@ -105,7 +105,7 @@ public struct Menu: Hashable, Sendable {
     }
   }
 
-  /// The item that a key stands for; the first one, should there be several.
+  /// Returns the command with a key; the first one if there are several.
   public func command(for key: KeyEvent) -> MenuCommand? {
     let equivalent = KeyEquivalent(key.key, key.modifiers)
     return commands.first { $0.key == equivalent }
@@ -113,8 +113,8 @@ public struct Menu: Hashable, Sendable {
 
   // MARK: - Checking
 
-  /// What is wrong with a menu bar, in words for whoever wrote it; empty when each of `all` is there with a key, and no key
-  /// stands for two.
+  /// Checks a menu bar and returns its problems, in words for the programmer. It is empty if each of `all` has an
+  /// item, each item has a key, and no two items share one.
   /// - Parameter all: every command of the application.
   public func problems(commands all: [Command]) -> [String] {
     var found = [String]()
@@ -139,8 +139,8 @@ public struct Menu: Hashable, Sendable {
     return found
   }
 
-  /// Whether the two reach a program as the same bytes in most terminals: control and a letter are a control character,
-  /// some of which have keys of their own.
+  /// Whether most terminals send the same bytes for both: control with a letter is a control character, some of which
+  /// have keys of their own.
   private static func isSame(_ one: KeyEquivalent, _ other: KeyEquivalent) -> Bool { plain(one) == plain(other) }
 
   private static func plain(_ key: KeyEquivalent) -> KeyEquivalent {

@@ -1,39 +1,39 @@
 import TerminalCells
 
-/// What a key did to an open menu.
+/// The effect of a key on an open menu.
 public enum MenuStep: Hashable, Sendable {
-  /// Another line is chosen, or none.
+  /// The chosen item has changed, or there is none to choose.
   case moved
-  /// The menu is closed, and nothing came of it.
+  /// The menu was closed without a command.
   case closed
-  /// The menu is closed, and this is to be performed.
+  /// The menu was closed; perform this command.
   case performed(Command)
-  /// The key means nothing to a menu.
+  /// The menu does not handle the key.
   case ignored
 }
 
-/// Where one is in an open menu bar. A face draws `menus`, one beside the other, and hands keys on while `isOpen`.
+/// The state of an open menu bar. A front end draws `menus` side by side and passes keys on while `isOpen`.
 ///
-/// `path` leads from the bar down: the first number is the menu whose title is chosen, each further one a line in the menu
-/// before. Separators are never chosen; lines whose command makes no sense now are, so that one can read them, but nothing
-/// comes of them.
+/// `path` leads down from the bar: the first number is the index of the open menu in the bar, each further one the
+/// index of an item in the previous menu. Separators are never chosen. Items with disabled commands can be chosen, so
+/// that the user can read them, but do nothing.
 public struct MenuTracking: Hashable, Sendable {
-  /// The menu bar as it was when it was opened.
+  /// The menu bar at the time it was opened.
   public let menuBar: Menu
-  /// The chosen lines, from the bar down; empty when nothing is open.
+  /// The indices of the chosen items, from the bar down; empty if no menu is open.
   public private(set) var path = [Int]()
 
-  /// A menu bar with one menu open; a number that the bar does not have opens nothing.
+  /// Creates a menu bar with one menu open; an invalid index opens none.
   public init(_ menuBar: Menu, open index: Int = 0) {
     self.menuBar = menuBar
     if menu(at: [index]) != nil { path = [index] }
   }
 
-  /// Whether it takes keys.
+  /// Whether a menu is open and receives keys.
   public var isOpen: Bool { !path.isEmpty }
 
-  /// The menus that are to be seen, from the bar's down, each with the line that is chosen in it. A menu that is chosen is to be
-  /// seen, with no line chosen, before it is entered.
+  /// The visible menus, from the bar down, each with the index of its chosen item. A chosen submenu is visible before
+  /// it is entered, without a chosen item.
   public var menus: [(menu: Menu, chosen: Int?)] {
     (1...max(1, path.count)).compactMap { depth in
       guard depth <= path.count, let menu = menu(at: Array(path.prefix(depth))) else { return nil }
@@ -41,7 +41,7 @@ public struct MenuTracking: Hashable, Sendable {
     }
   }
 
-  /// The chosen command; nil on a title, a menu, or nothing.
+  /// The chosen command; nil on a title, a submenu, or nothing.
   public var chosen: MenuCommand? {
     guard case .command(let command)? = item(at: path) else { return nil }
     return command
@@ -61,8 +61,8 @@ public struct MenuTracking: Hashable, Sendable {
 
   // MARK: - Keys
 
-  /// Takes a key.
-  /// - Parameter state: how commands stand now, as `Application.state(ofCommand:)` says.
+  /// Handles a key.
+  /// - Parameter state: returns the current state of a command, like `Application.state(ofCommand:)`.
   public mutating func key(_ key: KeyEvent, state: (Command) -> CommandState) -> MenuStep {
     guard isOpen, key.modifiers.isSubset(of: .shift) else { return .ignored }
     switch key.key {
@@ -86,7 +86,7 @@ public struct MenuTracking: Hashable, Sendable {
     return .moved
   }
 
-  /// Opens the chosen menu on its first line; false when what is chosen is no menu.
+  /// Enters the chosen submenu at its first item; false if the chosen item is not a submenu.
   @discardableResult
   private mutating func enter() -> Bool {
     guard let menu = menu(at: path) else { return false }
@@ -110,7 +110,7 @@ public struct MenuTracking: Hashable, Sendable {
     choose { places, place in places[(place + step + places.count) % places.count] }
   }
 
-  /// The next line that begins with a letter; where there is none, one stays.
+  /// Chooses the next item that begins with a letter; does nothing without one.
   private mutating func moveLine(to letter: Character) {
     guard let around = menu(at: path.count > 1 ? Array(path.dropLast()) : path) else { return }
     let fits = around.items.indices.filter { index in

@@ -1,9 +1,9 @@
 import TerminalCells
 
-/// Whoever can answer an event or a command. What one does not answer goes to the next:
-/// window, window controller, application, application delegate.
+/// An object that can handle events and commands. Unhandled ones go to the next responder: window, window controller,
+/// application, application delegate.
 ///
-/// Responders belong to whoever runs the application's turns; nothing in them is shared between threads.
+/// Responders belong to the thread that runs the application's turns and are not thread-safe.
 open class Responder {
   private struct Handler {
     let state: () -> CommandState
@@ -12,24 +12,25 @@ open class Responder {
 
   private var handlers = [Command: Handler]()
 
-  /// A responder that answers nothing.
+  /// Creates a responder without handlers.
   public init() {}
 
-  /// Whoever is asked next; nil at the end of the chain.
+  /// The next responder; nil at the end of the chain.
   open var nextResponder: Responder? { nil }
 
   // MARK: - Events
 
-  /// A key went down. Returns whether that was answered, as do the others below; otherwise the next responder is asked.
+  /// Handles a key press. Like the methods below, it returns whether the event was handled; otherwise the next
+  /// responder is asked.
   open func keyDown(_ key: KeyEvent) -> Bool { false }
 
-  /// The mouse did something; where, in cells of the screen.
+  /// Handles a mouse event; its position is in cells of the screen.
   open func mouse(_ mouse: MouseEvent) -> Bool { false }
 
-  /// Text came from the clipboard.
+  /// Handles pasted text.
   open func paste(_ paste: PasteEvent) -> Bool { false }
 
-  /// Hands an event of a person to this responder alone.
+  /// Sends a user event to this responder only.
   func answers(_ kind: ApplicationEvent.Kind) -> Bool {
     switch kind {
     case .key(let key): keyDown(key)
@@ -39,7 +40,7 @@ open class Responder {
     }
   }
 
-  /// This responder and those behind it; of a chain that runs in a circle each one once.
+  /// This responder and its successors; in a cyclic chain each one once.
   public var chain: [Responder] {
     var found = [Responder]()
     var next: Responder? = self
@@ -52,25 +53,26 @@ open class Responder {
 
   // MARK: - Commands
 
-  /// Answers a command from now on.
+  /// Registers a handler for a command.
   /// - Parameters:
-  ///   - state: whether it makes sense now; asked whenever a menu opens and before it is performed.
-  ///   - perform: does it.
+  ///   - state: returns the command's state; called when a menu opens and before the command is performed.
+  ///   - perform: performs the command.
   public func on(
     _ command: Command, state: @escaping () -> CommandState = { CommandState() }, perform: @escaping () -> Void
   ) {
     handlers[command] = Handler(state: state, perform: perform)
   }
 
-  /// Whether it answers a command, be that enabled or not: the first one of a chain is the command's target.
+  /// Returns whether this responder handles a command, enabled or not; the first one in a chain that does is the
+  /// target.
   open func answers(_ command: Command) -> Bool { handlers[command] != nil }
 
-  /// What it and those behind it answer.
+  /// All commands that this responder and its successors handle.
   public var commands: Set<Command> { chain.reduce(into: []) { $0.formUnion($1.handlers.keys) } }
 
-  /// How a command stands that it answers.
+  /// Returns the state of a command that this responder handles; disabled for any other.
   open func state(of command: Command) -> CommandState { handlers[command]?.state() ?? .disabled }
 
-  /// Does what it answers.
+  /// Performs a command that this responder handles.
   open func perform(_ command: Command) { handlers[command]?.perform() }
 }

@@ -1,50 +1,50 @@
 import TerminalCells
 
-/// A window on the screen: a frame and a title. A subclass draws what is in it, with edge and shadow as it likes.
+/// A window on the screen: a frame and a title. A subclass draws its content, edge and shadow.
 open class Window: Responder {
-  /// Where it lies on the screen, in cells.
+  /// The frame, in cells of the screen.
   public var frame: Rect { didSet { if frame != oldValue { setNeedsDisplay() } } }
-  /// What it is called.
+  /// The title.
   public var title: String { didSet { if title != oldValue { setNeedsDisplay() } } }
-  /// Whoever rules it; the controller keeps the window, not the other way round.
+  /// The window's controller, which retains the window.
   public weak var windowController: WindowController?
-  /// The application on whose screen it is; nil while it is on none.
+  /// The application that shows the window; nil while it is off screen.
   public internal(set) weak var application: Application?
-  /// Where keys went before it was modal; they go there again when it has its answer.
+  /// The key window before this one became modal; it becomes key again afterwards.
   weak var keyWindowBefore: Window?
-  /// Whether it has to be drawn anew.
+  /// Whether the window must be redrawn.
   public private(set) var needsDisplay = true
 
-  /// A window; it comes on the screen by `Application.orderFront`.
+  /// Creates a window; `Application.orderFront` shows it.
   public init(frame: Rect, title: String = "") {
     self.frame = frame
     self.title = title
   }
 
-  /// The controller; without one the application.
+  /// The controller, or without one the application.
   open override var nextResponder: Responder? { windowController ?? application }
 
-  /// Whether keys may go to it.
+  /// Whether the window can receive keys.
   open var canBecomeKey: Bool { true }
 
-  /// Whether keys go to it.
+  /// Whether the window receives keys.
   public var isKey: Bool { application?.keyWindow === self }
 
-  /// Keys go to it now.
+  /// Called when the window begins to receive keys.
   open func didBecomeKey() {}
 
-  /// Keys go elsewhere now.
+  /// Called when the window ceases to receive keys.
   open func didResignKey() {}
 
-  /// Called once in each turn, before it is drawn: what depends on state that others changed is set here.
+  /// Called once in each turn before drawing, to update what depends on other objects' state.
   open func update() {}
 
-  /// The screen has another size: a window may come to lie outside of it.
+  /// Called after the screen size has changed, which may leave the window outside of the screen.
   open func screenDidResize(_ size: Size) {}
 
   // MARK: - Drawing
 
-  /// It is drawn anew at the end of this turn, once, however often this is said.
+  /// Redraws the window at the end of this turn, once regardless of the number of calls.
   public func setNeedsDisplay() {
     needsDisplay = true
     application?.askForTurn()
@@ -52,21 +52,21 @@ open class Window: Responder {
 
   func didDisplay() { needsDisplay = false }
 
-  /// Draws it; as it is, nothing.
+  /// Draws the window; by default nothing.
   /// - Parameters:
   ///   - grid: the screen.
-  ///   - frame: where it lies, in cells of the screen.
-  ///   - clip: the cells that it may touch.
+  ///   - frame: the window's frame, in cells of the screen.
+  ///   - clip: the cells that may be changed.
   open func draw(into grid: inout Grid, frame: Rect, clip: Rect) {}
 }
 
-/// Rules a window: keeps it, and answers what it leaves unanswered.
+/// Controls a window: retains it, and handles the events and commands that it leaves unhandled.
 open class WindowController: Responder {
   /// The window.
   public let window: Window
   private weak var application: Application?
 
-  /// Takes a window; the application is the next responder.
+  /// Creates a controller for a window; the application is the next responder.
   public init(window: Window, application: Application?) {
     self.window = window
     self.application = application

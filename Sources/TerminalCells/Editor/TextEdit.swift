@@ -1,17 +1,18 @@
-/// A change of a text: what lay in a range gives way to another text. Offsets count UTF-8.
+/// A change of a text: it replaces a range, in UTF-8 offsets, by another text.
 public struct TextEdit: Hashable, Sendable {
-  /// What goes, in the text before.
+  /// The replaced range of the old text.
   public var range: Range<Int>
-  /// What comes in its place.
+  /// The text that replaces it.
   public var replacement: String
 
-  /// A change of a text.
+  /// Creates a change.
   public init(_ range: Range<Int>, _ replacement: String) {
     self.range = range
     self.replacement = replacement
   }
 
-  /// The one change that makes `new` of `old`: between what both begin with and what both end with. Nil if they are equal.
+  /// Creates the smallest single change from `old` to `new`, between their common prefix and suffix; nil if they are
+  /// equal.
   public init?(from old: String, to new: String) {
     let before = Array(old.utf8)
     let after = Array(new.utf8)
@@ -22,23 +23,23 @@ public struct TextEdit: Hashable, Sendable {
     while end < before.count - start, end < after.count - start,
       before[before.count - 1 - end] == after[after.count - 1 - end]
     { end += 1 }
-    // Not within a scalar.
+    // Do not split a scalar.
     func isInside(_ bytes: [UInt8], _ place: Int) -> Bool { place < bytes.count && bytes[place] & 0xC0 == 0x80 }
     while start > 0, isInside(before, start) || isInside(after, start) { start -= 1 }
     while end > 0, isInside(before, before.count - end) || isInside(after, after.count - end) { end -= 1 }
     self.init(start..<(before.count - end), String(decoding: after[start..<(after.count - end)], as: UTF8.self))
   }
 
-  /// How much longer it makes the text.
+  /// The change of the text's length in bytes; negative if it becomes shorter.
   var growth: Int { replacement.utf8.count - range.count }
 
-  /// The change that takes this one back, from the text that it was applied to.
+  /// Returns the change that reverts this one; `text` is the text before it.
   func inverse(of text: String) -> TextEdit {
     TextEdit(
       range.lowerBound..<range.lowerBound + replacement.utf8.count, String(text.slice(range)))
   }
 
-  /// True if it lies in `text`, on whole scalars.
+  /// Whether the range is inside `text`, on scalar boundaries.
   func fits(_ text: String) -> Bool {
     guard range.lowerBound >= 0, range.upperBound <= text.utf8.count else { return false }
     return [range.lowerBound, range.upperBound].allSatisfy { place in
@@ -46,15 +47,15 @@ public struct TextEdit: Hashable, Sendable {
     }
   }
 
-  /// Changes a text that it fits.
+  /// Applies the change to a text that it fits.
   func apply(to text: inout String) {
     let low = text.utf8.index(text.startIndex, offsetBy: range.lowerBound)
     let high = text.utf8.index(text.startIndex, offsetBy: range.upperBound)
     text.unicodeScalars.replaceSubrange(low..<high, with: replacement.unicodeScalars)
   }
 
-  /// Where a place of the text is after this change. A place in what went moves to where it was; one at which something was
-  /// inserted stays before it, or moves behind it.
+  /// Maps an offset to the text after this change. An offset inside the replaced range moves to its start, or to the
+  /// end of the replacement if `isBehind`; an offset at an insertion stays before it, or moves after it.
   func map(_ place: Int, isBehind: Bool) -> Int {
     if place < range.lowerBound || place == range.lowerBound && !isBehind { return place }
     if place >= range.upperBound { return place + growth }
@@ -62,10 +63,10 @@ public struct TextEdit: Hashable, Sendable {
   }
 }
 
-/// Two people's changes of one text, made to follow each other.
+/// Rebasing of concurrent changes of one text.
 extension TextEdit {
-  /// For two lists of changes that begin at the same text: the first as it reads after the second, and the second as it reads
-  /// after the first. Whichever is applied first, the text that comes out is the same.
+  /// Rebases two lists of changes that start from the same text: `mine` over `theirs`, and `theirs` over `mine`. The
+  /// resulting text is the same in either order.
   static func cross(_ mine: [TextEdit], _ theirs: [TextEdit]) -> (mine: [TextEdit], theirs: [TextEdit]) {
     guard let first = mine.first, let other = theirs.first else { return (mine, theirs) }
     if mine.count == 1, theirs.count == 1 {
@@ -81,8 +82,8 @@ extension TextEdit {
     return (rest.mine, head.theirs + rest.theirs)
   }
 
-  /// This change as it reads after `other`, in pieces where the other one stands in its middle. Both insertions stay, and what
-  /// both delete is deleted once. Of two that begin at the same place the first one's text comes first.
+  /// Rebases this change over `other`, in two pieces if the other one is inside its range. Both insertions are kept,
+  /// and text that both delete is deleted once. If both start at the same offset, the first one's text comes first.
   private func after(_ other: TextEdit, isFirst: Bool) -> [TextEdit] {
     let isBefore =
       isFirst
@@ -96,7 +97,7 @@ extension TextEdit {
     let comesFirst =
       range.lowerBound < other.range.lowerBound || range.lowerBound == other.range.lowerBound && isFirst
     var pieces = [TextEdit]()
-    // From the right, so that no piece moves another.
+    // From right to left, so that no piece moves another.
     let right = max(range.upperBound - other.range.upperBound, 0)
     if right > 0 || !comesFirst {
       pieces.append(TextEdit(theirEnd..<theirEnd + right, comesFirst ? "" : replacement))

@@ -1,28 +1,28 @@
-/// What can be done to a text.
+/// A command of a text editor.
 public enum TextCommand: Hashable, Sendable {
-  /// Types text over the selection.
+  /// Types text, replacing the selection.
   case insert(String)
-  /// Puts pasted text over the selection, as a group of its own.
+  /// Pastes text, replacing the selection, as an undo group of its own.
   case paste(String)
-  /// Puts in again what was cut or copied here last.
+  /// Pastes the text that was last cut or copied in this editor.
   case pasteClipboard
-  /// Moves the cursor; `isSelecting` leaves the selection's other end where it is.
+  /// Moves the cursor; `isSelecting` extends the selection.
   case move(TextMotion, isSelecting: Bool)
-  /// Deletes the selection; if there is none, from the cursor to where the motion leads.
+  /// Deletes the selection; without one, the text from the cursor to the motion's target.
   case delete(TextMotion)
-  /// Selects all.
+  /// Selects the complete text.
   case selectAll
-  /// Ends the selection where the cursor is.
+  /// Collapses the selection to the cursor.
   case deselect
-  /// Takes the selection out and hands it to the clipboard.
+  /// Removes the selection and copies it to the clipboard.
   case cut
-  /// Hands the selection to the clipboard.
+  /// Copies the selection to the clipboard.
   case copy
-  /// Takes back the last group.
+  /// Undoes the last group.
   case undo
-  /// Does again what was undone last.
+  /// Redoes the group that was undone last.
   case redo
-  /// Puts the cursor into a cell of the rows; a drag comes with `isSelecting`.
+  /// Moves the cursor to a cell of the rows; a drag passes `isSelecting`.
   case place(Point, isSelecting: Bool)
   /// Selects the word in a cell.
   case selectWord(Point)
@@ -31,7 +31,7 @@ public enum TextCommand: Hashable, Sendable {
 }
 
 extension TextEditor {
-  /// Does a command and tells what it changed.
+  /// Performs a command and returns its changes.
   @discardableResult public mutating func perform(_ command: TextCommand) -> Outcome {
     switch command {
     case .insert(let typed):
@@ -61,7 +61,7 @@ extension TextEditor {
   private mutating func moveCursor(_ command: TextCommand) {
     switch command {
     case .move(let motion, let isSelecting):
-      // Left and right end a selection at its own end.
+      // Left and right collapse a selection to that end.
       if !isSelecting, cursor != anchor, motion == .left || motion == .right {
         cursor = motion == .left ? selection.lowerBound : selection.upperBound
         column = nil
@@ -104,8 +104,8 @@ extension TextEditor {
     return apply(TextEdit(min(end, cursor)..<max(end, cursor), ""), kind)
   }
 
-  /// Changes the text, with the cursor behind the change. A group goes on while the same is done at the same place: letters
-  /// join letters, blanks the letters before them.
+  /// Applies a change and moves the cursor after it. A group continues while edits of the same kind are adjacent:
+  /// letters join letters, blanks join the letters before them.
   private mutating func apply(_ change: TextEdit, _ kind: GroupKind?) -> Outcome {
     let joins =
       kind != nil && change.range.isEmpty != (kind == .deletingBack || kind == .deletingForward)
@@ -120,7 +120,7 @@ extension TextEditor {
     group = kind
     redoable.removeAll()
     change.apply(to: &text)
-    // What was typed may have joined what stands behind it: the cursor is then behind both.
+    // The typed text may combine with the character after it; the cursor then goes after the combined character.
     cursor = boundary(change.range.lowerBound + change.replacement.utf8.count, isBehind: true)
     anchor = cursor
     settle()
@@ -141,7 +141,7 @@ extension TextEditor {
     return outcome
   }
 
-  /// Applies the changes in order, and tells those that take them back.
+  /// Applies changes in order and returns those that revert them.
   private mutating func play(_ steps: [TextEdit]) -> (Outcome, [TextEdit]) {
     var back = [TextEdit]()
     for step in steps {

@@ -1,6 +1,6 @@
-/// The keys of an editor: those of desktops, and those of the shell where they don't contradict.
+/// The key bindings of an editor: those of desktops, and those of the shell that do not conflict with them.
 extension TextEditor {
-  /// What a key means to an editor of `rows` visible rows; nil if nothing.
+  /// Returns the command for a key; nil if the editor does not use it. `rows` is the number of visible rows.
   public static func command(for event: KeyEvent, rows: Int = 10) -> TextCommand? {
     let isSelecting = event.modifiers.contains(.shift)
     let modifiers = event.modifiers.subtracting(.shift)
@@ -24,7 +24,7 @@ extension TextEditor {
   private static func chord(_ character: Character, _ modifiers: Modifiers, _ isShifted: Bool) -> TextCommand? {
     switch (modifiers, character) {
     case (.control, "a"): .selectAll
-    // What a line feed is sent as.
+    // The control character that a line feed arrives as.
     case (.control, "j"): .insert("\n")
     case (.control, "c"): .copy
     case (.control, "x"): .cut
@@ -57,7 +57,7 @@ extension TextEditor {
     }
   }
 
-  /// Takes an event if it means something here. Mouse events are in the rows' own cells.
+  /// Handles an event if the editor uses it. Mouse positions are in cells of the rows.
   public mutating func handle(_ event: TerminalEvent, rows: Int = 10) -> Outcome {
     switch event {
     case .key(let key): if let command = Self.command(for: key, rows: rows) { return perform(command) }

@@ -1,14 +1,14 @@
-/// Where a cursor can go.
+/// A motion of the cursor.
 public enum TextMotion: Hashable, Sendable {
   /// One character to the left.
   case left
   /// One character to the right.
   case right
-  /// To the beginning of the word on the left.
+  /// To the beginning of the current or previous word.
   case wordLeft
-  /// To the end of the word on the right.
+  /// To the end of the current or next word.
   case wordRight
-  /// One row up, in the column that it came from.
+  /// One row up, in the original column.
   case up
   /// One row down.
   case down
@@ -20,9 +20,9 @@ public enum TextMotion: Hashable, Sendable {
   case rowStart
   /// To the end of the row.
   case rowEnd
-  /// To the beginning of the paragraph, or of the one before.
+  /// To the beginning of the current or previous paragraph.
   case paragraphStart
-  /// To the end of the paragraph, or of the one behind.
+  /// To the end of the current or next paragraph.
   case paragraphEnd
   /// To the beginning of the text.
   case start
@@ -31,7 +31,7 @@ public enum TextMotion: Hashable, Sendable {
 }
 
 extension TextEditor {
-  /// Where a motion leads to from the cursor, and the column that further moves up and down keep to.
+  /// Returns the target of a motion from the cursor, and the column that subsequent vertical motions keep.
   func target(of motion: TextMotion) -> (offset: Int, column: Int?) {
     switch motion {
     case .left: (step(cursor, by: -1), nil)
@@ -70,7 +70,8 @@ extension TextEditor {
     return (layout.offset(at: Point(x: column, y: row), in: text), column)
   }
 
-  /// The last place of a row: where it goes on, the one before its last character, for the place behind is the next row's.
+  /// Returns the last offset of a row. In a wrapped row it is before the last character, because the offset after it
+  /// belongs to the next row.
   private func rowEnd(_ row: Int) -> Int {
     let place = layout.rows[row]
     guard !place.endsLine, !place.visible.isEmpty else { return place.visible.upperBound }
@@ -95,7 +96,7 @@ extension TextEditor {
     return offset(place)
   }
 
-  /// The word at a place, or the characters of the same kind there.
+  /// Returns the word at an offset, or the run of characters of the same kind.
   func word(at from: Int) -> Range<Int> {
     var low = index(from)
     if low == text.endIndex, low > text.startIndex { low = text.index(before: low) }
@@ -112,7 +113,7 @@ extension TextEditor {
 
   func paragraphStart(of from: Int) -> Int {
     var place = index(from)
-    // From a beginning on, to the one before.
+    // At the beginning of a paragraph, continue to the previous one.
     if place > text.startIndex { place = text.index(before: place) }
     while place > text.startIndex, !text[text.index(before: place)].isNewline { place = text.index(before: place) }
     return offset(place)
@@ -125,7 +126,7 @@ extension TextEditor {
     return offset(place)
   }
 
-  /// The line at a place, its break included.
+  /// Returns the line at an offset, including its line break.
   func line(at from: Int) -> Range<Int> {
     var low = index(from)
     while low > text.startIndex, !text[text.index(before: low)].isNewline { low = text.index(before: low) }

@@ -1,47 +1,45 @@
-/// A text of many lines that somebody edits, while others may edit it too. Commands in, changes out; it draws nothing and has
-/// no clock.
+/// A multiline text editor that merges concurrent edits. Commands in, changes out; it draws nothing and has no clock.
 ///
-/// The cursor and the other end of the selection are offsets in UTF-8 that always stand between two characters as people see them.
-/// What others change is merged under them (`merge`), into what can be undone too: an undo takes back what was typed here and
-/// nothing of theirs.
+/// The cursor and the anchor of the selection are UTF-8 offsets, always between two grapheme clusters. Edits by
+/// others are merged (`merge`), also into the undo groups: an undo reverts only text that was typed here.
 public struct TextEditor: Sendable {
-  /// What a command did.
+  /// The outcome of a command.
   public struct Outcome: Hashable, Sendable {
-    /// How the text changed, in order; each change in the text that those before it made.
+    /// The changes of the text, in order; each applies to the text after the previous ones.
     public var changes: [TextEdit] = []
-    /// What was cut or copied, for the clipboard of whoever runs this.
+    /// The text that was cut or copied, for the system's clipboard.
     public var copied: String?
-    /// True if the command meant something here; a key that does not goes up the chain of responders.
+    /// Whether the editor used the event; otherwise the next responder handles the key.
     public var isHandled = true
   }
 
-  /// Groups that can be undone at most; older ones are forgotten.
+  /// The maximum number of undo groups; older ones are dropped.
   public static let maximumUndoGroups = 256
 
   /// The text.
   public internal(set) var text: String
-  /// Where the cursor stands, in UTF-8.
+  /// The cursor's offset, in UTF-8.
   public internal(set) var cursor: Int
-  /// The selection's other end; the cursor, if nothing is selected.
+  /// The other end of the selection; equal to the cursor without a selection.
   public internal(set) var anchor: Int
-  /// The rows that it is shown in.
+  /// The rows of the text.
   public internal(set) var layout: TextLayout
-  /// What was cut or copied last, here or wherever its owner says: for terminals that don't hand out their clipboard.
+  /// The text that was last cut or copied, for terminals that do not share their clipboard. The owner may set it.
   public var clipboard = ""
-  /// False lets it be read, selected and copied only.
+  /// Whether the text can be changed; otherwise it can only be read, selected and copied.
   public var isEditable = true
 
-  /// The column that moves up and down keep to, over shorter rows.
+  /// The column that vertical motions keep across shorter rows.
   var column: Int?
-  /// The changes that take back a group, the newest group last.
+  /// The changes that revert each undo group, the newest group last.
   var undoable: [[TextEdit]] = []
   var redoable: [[TextEdit]] = []
-  /// What the newest group consists of, while more of the same joins it.
+  /// The kind of the newest group, while further edits may join it.
   var group: GroupKind?
 
   enum GroupKind: Hashable { case typing, blanks, deletingBack, deletingForward }
 
-  /// An editor with its cursor behind the text.
+  /// Creates an editor with the cursor at the end of the text.
   public init(_ text: String, width: Int) {
     self.text = text
     cursor = text.utf8.count
@@ -49,24 +47,24 @@ public struct TextEditor: Sendable {
     layout = TextLayout(text, width: width)
   }
 
-  /// Columns to be had.
+  /// The number of columns.
   public var width: Int {
     get { layout.width }
     set { if newValue != layout.width { layout = TextLayout(text, width: newValue) } }
   }
 
-  /// What is selected; empty at the cursor if nothing is.
+  /// The selected range; empty at the cursor without a selection.
   public var selection: Range<Int> { min(cursor, anchor)..<max(cursor, anchor) }
   /// The selected text.
   public var selectedText: String { String(text.slice(selection)) }
   /// The cell of the cursor.
   public var cursorPosition: Point { layout.position(of: cursor, in: text) }
-  /// True if there is something to undo.
+  /// Whether there is a group to undo.
   public var canUndo: Bool { !undoable.isEmpty }
-  /// True if something was undone and nothing typed since.
+  /// Whether there is a group to redo; typing clears them.
   public var canRedo: Bool { !redoable.isEmpty }
 
-  /// The columns of a row that are selected, for whoever draws it; nil if none. A selected line break is one column.
+  /// Returns the selected columns of a row, for drawing; nil if there are none. A selected line break is one column.
   public func selectedColumns(row: Int) -> Range<Int>? {
     guard layout.rows.indices.contains(row), cursor != anchor else { return nil }
     let place = layout.rows[row]
@@ -78,12 +76,12 @@ public struct TextEditor: Sendable {
     return start..<start + columns + (high > place.visible.upperBound ? 1 : 0)
   }
 
-  /// Changes the text by somebody else's change: cursor, selection and what can be undone move with it. False, and nothing
-  /// done, if the change does not fit the text.
+  /// Applies another client's change and moves the cursor, the selection and the undo groups with it. Returns false,
+  /// without effect, if the change does not fit the text.
   @discardableResult public mutating func merge(_ change: TextEdit) -> Bool {
     guard change.fits(text) else { return false }
     change.apply(to: &text)
-    // At the cursor, what others insert pushes nothing: one goes on typing before it. A selection does not grow.
+    // An insertion by others at the cursor goes after it, so typing continues before it. A selection does not grow.
     let selected = selection
     let low = change.map(selected.lowerBound, isBehind: selected.lowerBound < selected.upperBound)
     let high = max(low, change.map(selected.upperBound, isBehind: false))
@@ -95,7 +93,7 @@ public struct TextEditor: Sendable {
     return true
   }
 
-  /// Takes a text that others made of this one, as the one change that it is.
+  /// Merges another version of the text as a single change.
   public mutating func adopt(_ text: String) {
     if let change = TextEdit(from: self.text, to: text) { merge(change) }
   }
@@ -108,11 +106,11 @@ public struct TextEditor: Sendable {
       rebased.append(crossed.mine)
       theirs = crossed.theirs
     }
-    // What others deleted needs no undo.
+    // Drop groups whose text others have deleted.
     return rebased.reversed().filter { $0.contains { !$0.range.isEmpty || !$0.replacement.isEmpty } }
   }
 
-  /// Puts the text's rows and both ends of the selection right after a change.
+  /// Updates the rows and moves both ends of the selection to cluster boundaries after a change.
   mutating func settle() {
     layout = TextLayout(text, width: layout.width)
     cursor = boundary(cursor)
@@ -120,12 +118,12 @@ public struct TextEditor: Sendable {
     column = nil
   }
 
-  /// The nearest place between two characters that is not behind `offset`, or not before it.
+  /// Returns the nearest cluster boundary at or before `offset`, or at or after it if `isBehind`.
   func boundary(_ offset: Int, isBehind: Bool = false) -> Int {
     let offset = min(max(0, offset), text.utf8.count)
     let index = text.utf8.index(text.startIndex, offsetBy: offset)
     guard index < text.endIndex else { return offset }
-    // Swift's steps begin at the character that an index lies in.
+    // `index(after:)` starts from the cluster that contains the index.
     let end = text.index(after: index)
     let start = text.index(before: end)
     return self.offset(isBehind && start < index ? end : start)

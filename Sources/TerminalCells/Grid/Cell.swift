@@ -1,11 +1,11 @@
-/// How a cell looks.
+/// The colors and attributes of a cell.
 public struct Style: Hashable, Sendable {
-  /// Bold and the like.
+  /// Text attributes.
   public struct Attributes: OptionSet, Hashable, Sendable {
-    /// The set as bits.
+    /// The raw bits.
     public let rawValue: UInt8
 
-    /// A set of bits.
+    /// Creates a set from bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue & 0x1F }
 
     /// Bold.
@@ -16,25 +16,25 @@ public struct Style: Hashable, Sendable {
     public static let italic = Attributes(rawValue: 4)
     /// Underlined.
     public static let underline = Attributes(rawValue: 8)
-    /// Foreground and background exchanged.
+    /// Exchanged foreground and background.
     public static let reverse = Attributes(rawValue: 16)
   }
 
-  /// The color of the character.
+  /// The text color.
   public var foreground: Color
-  /// The color behind it.
+  /// The background color.
   public var background: Color
-  /// Bold and the like.
+  /// The text attributes.
   public var attributes: Attributes
 
-  /// A look; as it comes, the terminal's own.
+  /// Creates a style; by default the terminal's own colors.
   public init(_ foreground: Color = .standard, on background: Color = .standard, _ attributes: Attributes = []) {
     self.foreground = foreground
     self.background = background
     self.attributes = attributes
   }
 
-  /// The terminal's own.
+  /// The terminal's own colors without attributes.
   public static let standard = Style()
 
   /// 26 bits for each color, 5 for the attributes.
@@ -47,15 +47,15 @@ public struct Style: Hashable, Sendable {
   }
 }
 
-/// A cell of a grid, in 16 bytes: what it shows and how it looks.
+/// A cell of a grid, in 16 bytes: a glyph and its style.
 ///
-/// A wide character takes two cells: a head, which holds it, and a continuation to its right, which looks the same. A grid
-/// never holds the one without the other.
+/// A wide character takes two cells: a head with the glyph and a continuation to its right with the same style. A
+/// grid never contains one without the other.
 public struct Cell: Hashable, Sendable {
   enum Part: UInt64 { case whole = 0, head = 1, continuation = 2 }
 
   let glyphBits: UInt64
-  /// The style's 57 bits, and the part above them.
+  /// The style's 57 bits, with the part above them.
   let lookBits: UInt64
 
   init(glyphBits: UInt64, lookBits: UInt64) {
@@ -70,22 +70,22 @@ public struct Cell: Hashable, Sendable {
 
   static let styleMask: UInt64 = 1 << 58 - 1
 
-  /// A blank that looks like the terminal's own.
+  /// A blank in the terminal's own colors.
   public static let blank = Cell(.space, style: 0, .whole)
 
   var part: Part { Part(rawValue: lookBits >> 58) ?? .whole }
   var styleBits: UInt64 { lookBits & Self.styleMask }
 
-  /// What it shows; nothing in the right half of a wide character.
+  /// The glyph's text; empty in the right half of a wide character.
   public var text: String { isContinuation ? "" : Glyph(bits: glyphBits).text }
 
-  /// How it looks.
+  /// The style.
   public var style: Style { Style(bits: styleBits) }
 
-  /// True in the left half of a wide character.
+  /// Whether it is the left half of a wide character.
   public var isWide: Bool { part == .head }
 
-  /// True in the right half of a wide character.
+  /// Whether it is the right half of a wide character.
   public var isContinuation: Bool { part == .continuation }
 
   func styled(_ style: UInt64) -> Cell {

@@ -1,13 +1,13 @@
-/// A color, as a program wants it. What a terminal can show of it is `ColorDepth`'s matter.
+/// A color, independent of the terminal's capabilities; `ColorDepth` maps it to them.
 public enum Color: Hashable, Sendable {
-  /// The terminal's own: the one for text, or the one for what is behind it.
+  /// The terminal's own color for text or for the background.
   case standard
-  /// One of the terminal's palette: 0 to 7, their bright twins 8 to 15, then a cube of 216 and 24 grays.
+  /// A color of the palette: 0 to 7, their bright variants 8 to 15, a cube of 216 colors, and 24 grays.
   case palette(UInt8)
   /// Red, green and blue.
   case rgb(UInt8, UInt8, UInt8)
 
-  /// A color as in `0xFFEE99`.
+  /// Creates a color from a number such as `0xFFEE99`.
   public init(hex: UInt32) {
     self = .rgb(UInt8(hex >> 16 & 0xFF), UInt8(hex >> 8 & 0xFF), UInt8(hex & 0xFF))
   }
@@ -29,7 +29,7 @@ public enum Color: Hashable, Sendable {
     }
   }
 
-  /// Red, green and blue, those of xterm for the palette; nil for the terminal's own, which nobody knows.
+  /// The RGB components, as in xterm for the palette; nil for the terminal's own color, which is unknown.
   public var components: (red: UInt8, green: UInt8, blue: UInt8)? {
     switch self {
     case .standard: return nil
@@ -55,8 +55,8 @@ public enum Color: Hashable, Sendable {
 }
 
 extension Color {
-  /// How bright it looks, from 0 to 1 (WCAG's relative luminance, by a polynomial instead of the power); nil for the
-  /// terminal's own.
+  /// The relative luminance from 0 to 1 (WCAG's, with a polynomial instead of the power); nil for the terminal's own
+  /// color.
   public var luminance: Double? {
     guard let (red, green, blue) = components else { return nil }
     func linear(_ value: UInt8) -> Double {
@@ -66,13 +66,14 @@ extension Color {
     return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
   }
 
-  /// The contrast of two colors, from 1 to 21; text is well read from 4.5 on. Nil if one is the terminal's own.
+  /// Returns the contrast ratio of two colors, from 1 to 21; text is readable from 4.5. Nil if one is the terminal's
+  /// own.
   public func contrast(with other: Color) -> Double? {
     guard let mine = luminance, let theirs = other.luminance else { return nil }
     return (max(mine, theirs) + 0.05) / (min(mine, theirs) + 0.05)
   }
 
-  /// A part of the way to another color, 0 is this one, 1 the other. The terminal's own stays as it is.
+  /// Returns a mix with another color: 0 is this one, 1 the other. The terminal's own color is returned unchanged.
   public func mixed(with other: Color, _ part: Double) -> Color {
     guard let mine = components, let theirs = other.components else { return self }
     let part = min(max(part, 0), 1)
@@ -82,7 +83,7 @@ extension Color {
     return .rgb(mix(mine.red, theirs.red), mix(mine.green, theirs.green), mix(mine.blue, theirs.blue))
   }
 
-  /// This color, or as much of the way from it to black or white as it takes to be read on `background`.
+  /// Returns this color, mixed with black or white as far as needed for the contrast with `background`.
   public func legible(on background: Color, contrast: Double = 4.5) -> Color {
     guard let now = self.contrast(with: background), now < contrast else { return self }
     let white = Color.rgb(255, 255, 255)

@@ -1,4 +1,4 @@
-/// The lines of a box.
+/// The line style of a box.
 public enum BoxLines: Hashable, Sendable {
   /// `┌─┐`
   case light
@@ -8,7 +8,7 @@ public enum BoxLines: Hashable, Sendable {
   case heavy
   /// `╔═╗`
   case double
-  /// `+-+`, for terminals without any of these.
+  /// `+-+`, for terminals without box-drawing characters.
   case ascii
 
   /// Top left, top right, bottom left, bottom right, horizontal, vertical.
@@ -23,19 +23,19 @@ public enum BoxLines: Hashable, Sendable {
   }
 }
 
-/// Drawing. Everything is cut at the grid's edges and at `clip`, and may begin anywhere, outside too.
+/// Drawing. All methods clip to the grid and to `clip`, and accept positions outside.
 extension Grid {
   private func inside(_ clip: Rect?) -> Rect { clip.map { bounds.intersection($0) } ?? bounds }
 
-  /// Draws a text in one line from a place on, and returns the column behind it. Line breaks are shown as pictures: whoever
-  /// wants rows asks `TextLayout`.
+  /// Draws a text in one line and returns the column after it. Line breaks are drawn as symbols; use `TextLayout` for
+  /// rows.
   @discardableResult
   public mutating func draw(_ text: some StringProtocol, x: Int, y: Int, _ style: Style = .standard, clip: Rect? = nil)
     -> Int
   {
     let clip = inside(clip)
     let style = style.bits
-    // Most rows are plain letters, of which each takes a cell.
+    // Most rows are plain ASCII, one cell per byte.
     if let end = text.utf8.withContiguousStorageIfAvailable({ drawPlain($0, x: x, y: y, style, clip) }) ?? nil {
       return end
     }
@@ -50,7 +50,7 @@ extension Grid {
     return x
   }
 
-  /// Draws letters of ASCII; nil, and nothing is drawn, when there is anything else among them.
+  /// Draws printable ASCII; returns nil, without drawing, if there is any other character.
   private mutating func drawPlain(
     _ letters: UnsafeBufferPointer<UInt8>, x: Int, y: Int, _ style: UInt64, _ clip: Rect
   ) -> Int? {
@@ -64,7 +64,7 @@ extension Grid {
     return end
   }
 
-  /// Fills a rectangle with a character, which is narrow; of a wide one, or of none, a blank is made.
+  /// Fills a rectangle with a narrow character; a wide or invisible one is replaced by a blank.
   public mutating func fill(
     _ rect: Rect, with character: Character = " ", _ style: Style = .standard, clip: Rect? = nil
   ) {
@@ -75,14 +75,14 @@ extension Grid {
     let cell = Cell(glyph, style: style.bits, .whole)
     for y in area.minY..<area.maxY {
       let row = y * size.width
-      // A wide character can lie across the ends only.
+      // Only the ends of the row can split a wide character.
       put(glyph, width: 1, x: area.minX, y: y, style: cell.styleBits, clip: area)
       put(glyph, width: 1, x: area.maxX - 1, y: y, style: cell.styleBits, clip: area)
       for index in row + area.minX..<row + area.maxX { cells[index] = cell }
     }
   }
 
-  /// Draws the frame of a rectangle, one cell thick. Of one that is less than two cells high or wide nothing is drawn.
+  /// Draws the border of a rectangle, one cell wide; nothing if the rectangle has fewer than two rows or columns.
   public mutating func box(_ rect: Rect, _ lines: BoxLines = .light, _ style: Style = .standard, clip: Rect? = nil) {
     guard rect.size.width >= 2, rect.size.height >= 2 else { return }
     let clip = inside(clip)
@@ -103,12 +103,12 @@ extension Grid {
     }
   }
 
-  /// Gives the cells of a rectangle another look and leaves what they show. A wide character of which it holds one half changes
-  /// whole.
+  /// Changes the style of a rectangle's cells and keeps their glyphs. A wide character that is half inside is changed
+  /// completely.
   public mutating func restyle(_ rect: Rect, clip: Rect? = nil, _ change: (inout Style) -> Void) {
     let area = inside(clip).intersection(rect)
     guard !area.isEmpty else { return }
-    // Neighbours mostly look the same.
+    // Adjacent cells usually have the same style.
     var known: (from: UInt64, to: UInt64)?
     for y in area.minY..<area.maxY {
       let row = y * size.width
@@ -126,8 +126,8 @@ extension Grid {
     }
   }
 
-  /// Lays a shadow over a rectangle: what lies there is seen through it, faint and darker; less so on a light ground, where
-  /// a little is seen at once.
+  /// Darkens and dims a rectangle, as a shadow over its contents; less on a light background, where shading is more
+  /// visible.
   public mutating func shade(_ rect: Rect, clip: Rect? = nil) {
     let black = Color.rgb(0, 0, 0)
     restyle(rect, clip: clip) { style in
@@ -138,7 +138,7 @@ extension Grid {
     }
   }
 
-  /// Lays the shadow of a rectangle: one row below it and two columns to its right.
+  /// Draws the shadow of a rectangle: one row below it and two columns to its right.
   public mutating func shadow(of rect: Rect, clip: Rect? = nil) {
     shade(Rect(x: rect.maxX, y: rect.minY + 1, width: 2, height: rect.size.height), clip: clip)
     shade(Rect(x: rect.minX + 2, y: rect.maxY, width: rect.size.width - 2, height: 1), clip: clip)

@@ -1,28 +1,28 @@
-/// A screen's worth of cells. A turn draws a new one; `ScreenWriter` finds what differs from the one before.
+/// The cells of a screen. Each turn draws a new grid, and `ScreenWriter` writes the difference from the previous one.
 public struct Grid: Hashable, Sendable {
-  /// Columns and rows.
+  /// The columns and rows.
   public let size: Size
-  /// Row by row.
+  /// The cells, row by row.
   var cells: [Cell]
-  /// Where the cursor is shown; nil if it is hidden.
+  /// The visible cursor; nil if it is hidden.
   public var cursor: Point?
 
-  /// A blank grid. More than 4,096 columns or rows are not to be had.
+  /// Creates a blank grid of at most 4,096 columns and rows.
   public init(_ size: Size, style: Style = .standard) {
     self.size = Size(width: min(size.width, 4096), height: min(size.height, 4096))
     cells = Array(repeating: Cell(.space, style: style.bits, .whole), count: self.size.width * self.size.height)
   }
 
-  /// All of it, as a rectangle.
+  /// The grid as a rectangle.
   public var bounds: Rect { Rect(origin: Point(x: 0, y: 0), size: size) }
 
-  /// The cell at a place; a blank outside.
+  /// The cell at a position; a blank outside.
   public subscript(x: Int, y: Int) -> Cell { bounds.contains(Point(x: x, y: y)) ? cells[y * size.width + x] : .blank }
 
-  /// A row as text, right halves of wide characters left out.
+  /// Returns a row as text, without the right halves of wide characters.
   public func text(row: Int) -> String { (0..<size.width).map { self[$0, row].text }.joined() }
 
-  /// All rows as text, blanks at their ends left out: for tests and for people.
+  /// All rows as text without trailing blanks, for tests and messages.
   public var text: String {
     (0..<size.height).map { row in
       var line = text(row: row)
@@ -31,8 +31,8 @@ public struct Grid: Hashable, Sendable {
     }.joined(separator: "\n")
   }
 
-  /// Puts a glyph at a place inside of `clip`, which lies inside of the grid. A half of a wide character that it
-  /// covers takes the other half with it; a wide one of which only a half is inside is drawn as a blank.
+  /// Puts a glyph at a position inside of `clip`, which must be inside of the grid. If it covers half of a wide
+  /// character, the other half becomes a blank; a wide glyph that is only half inside is drawn as a blank.
   mutating func put(_ glyph: Glyph, width: Int, x: Int, y: Int, style: UInt64, clip: Rect) {
     guard !clip.isEmpty, y >= clip.minY, y < clip.maxY, x < clip.maxX, x + width > clip.minX else { return }
     let row = y * size.width
@@ -53,7 +53,7 @@ public struct Grid: Hashable, Sendable {
     }
   }
 
-  /// Makes blanks of both halves of the wide character at an index, if there is one.
+  /// Replaces both halves of the wide character at an index by blanks, if there is one.
   private mutating func partWide(at index: Int) {
     switch cells[index].part {
     case .whole: break
@@ -68,7 +68,7 @@ public struct Grid: Hashable, Sendable {
     cells[continuation] = Cell(.space, style: style, .whole)
   }
 
-  /// True if every head has its continuation and no continuation is without a head.
+  /// Whether every head has a continuation, and every continuation a head.
   var isWellFormed: Bool {
     for y in 0..<size.height {
       for x in 0..<size.width {

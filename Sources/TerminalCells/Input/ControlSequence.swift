@@ -1,9 +1,9 @@
-/// A complete sequence behind `ESC [`, and what it means: xterm's, Linux's console's, rxvt's, modifyOtherKeys and kitty's
-/// keyboard protocol.
+/// A complete control sequence (after `ESC [`), as sent by xterm, the Linux console and rxvt, with modifyOtherKeys
+/// and kitty's keyboard protocol.
 struct ControlSequence {
   /// `?`, `<`, `>` or nothing.
   private let prefix: UInt8?
-  /// Numbers between semicolons, each with its parts between colons; what is left out is nil.
+  /// The parameters between semicolons, each with its subparameters between colons; an omitted one is nil.
   private let parameters: [[Int?]]
   private let intermediate: UInt8?
   private let final: UInt8
@@ -36,7 +36,7 @@ struct ControlSequence {
 
   var isPasteStart: Bool { prefix == nil && final == 0x7E && number(0) == 200 }
 
-  /// The event; nil for what is passed over.
+  /// Returns the event; nil for an ignored sequence.
   func event(held: inout MouseButton) -> TerminalEvent? {
     switch (prefix, final) {
     case (0x3C, 0x4D), (0x3C, 0x6D):
@@ -50,7 +50,7 @@ struct ControlSequence {
     case (0x3F, 0x52): return cursor
     case (nil, 0x49): return .focus(isGained: true)
     case (nil, 0x4F): return .focus(isGained: false)
-    // F3 with modifiers has the form of an answer about row 1. Answers are asked for in another form.
+    // F3 with modifiers looks like a cursor report for row 1. Queries therefore use another form.
     case (nil, 0x52) where number(0) ?? 1 != 1 || number(1) ?? 1 > 16: return cursor
     case (nil, _) where intermediate == nil: return key.map(TerminalEvent.key)
     default: return nil
@@ -62,7 +62,7 @@ struct ControlSequence {
   }
 
   private var key: KeyEvent? {
-    // Kitty's protocol tells releases, too, if asked.
+    // Kitty's protocol can also report releases.
     if number(1, part: 1) == 3 { return nil }
     let modifiers = Self.modifiers(number(1))
     switch final {
@@ -71,7 +71,7 @@ struct ControlSequence {
     case 0x7E where number(0) == 27:
       return number(2).flatMap { Self.key(code: $0, shifted: nil, modifiers) }
     case 0x7E: return number(0).flatMap(Self.numbered).map { KeyEvent($0, modifiers) }
-    // rxvt: a small letter is an arrow with shift.
+    // rxvt: a lowercase letter is an arrow key with shift.
     case 0x61...0x64: return Self.lettered(final - 0x20).map { KeyEvent($0, .shift) }
     default: return Self.lettered(final).map { KeyEvent($0, modifiers) }
     }
@@ -79,20 +79,20 @@ struct ControlSequence {
 
   private func kitty(_ modifiers: Modifiers) -> KeyEvent? {
     guard let code = number(0) else { return nil }
-    // Where a layout has no Latin letters, a command is known by the key's place: Ctrl and the key of `c` is Ctrl-C in every
-    // layout. On a Latin layout the letter counts, wherever it is.
+    // On a layout without Latin letters, a command is identified by the key's position: Ctrl with the key of `c` is
+    // Ctrl-C on every layout. On a Latin layout the letter counts, regardless of its position.
     let isCommand = !modifiers.isDisjoint(with: [.control, .alt, .command])
     let base = isCommand && code > 0x7F && code < 0xE000 ? number(0, part: 2) : nil
     return Self.key(code: base ?? code, shifted: number(0, part: 1), modifiers)
   }
 
-  /// Terminals send one more than the bits. Meta is alt; the locks don't count.
+  /// Terminals send the bits plus one. Meta counts as alt; lock keys are ignored.
   private static func modifiers(_ sent: Int?) -> Modifiers {
     let bits = max(0, (sent ?? 1) - 1)
     return Modifiers(rawValue: UInt8(bits & 0xF)).union(bits & 0x20 != 0 ? .alt : [])
   }
 
-  /// A key by its character's number, or by kitty's number in Unicode's private area.
+  /// Returns the key with a character's code point, or with kitty's code point in the private-use area.
   private static func key(code: Int, shifted: Int?, _ modifiers: Modifiers) -> KeyEvent? {
     switch code {
     case 8, 127: return KeyEvent(.backspace, modifiers)
@@ -153,7 +153,7 @@ struct ControlSequence {
     }
   }
 
-  /// What `ESC O` and a letter means: arrows in application mode, F1 to F4, the number pad.
+  /// Returns the key of `ESC O` and a letter: arrows in application mode, F1 to F4, and the keypad.
   static func single(_ letter: UInt8, _ sent: Int) -> KeyEvent? {
     let modifiers = Self.modifiers(sent == 0 ? nil : sent)
     if letter == 0x4D { return KeyEvent(.enter, modifiers) }
@@ -161,7 +161,7 @@ struct ControlSequence {
     return lettered(letter).map { KeyEvent($0, modifiers) }
   }
 
-  /// A mouse report. `held` is the button that is down, for terminals that don't say which came up.
+  /// Decodes a mouse report. `held` is the pressed button, for terminals that do not report which one was released.
   static func mouse(_ code: Int, _ position: Point, isRelease: Bool, held: inout MouseButton) -> MouseEvent? {
     guard code < 256 else { return nil }
     let modifiers = Modifiers(rawValue: (code & 4 != 0 ? 1 : 0) | (code & 8 != 0 ? 2 : 0) | (code & 16 != 0 ? 4 : 0))
@@ -181,7 +181,7 @@ struct ControlSequence {
     return MouseEvent(.press(held), at: position, modifiers)
   }
 
-  /// `11;rgb:RRRR/GGGG/BBBB`, with one to four digits each.
+  /// Decodes `11;rgb:RRRR/GGGG/BBBB`, with one to four digits each.
   static func background(_ bytes: [UInt8]) -> TerminalAnswer? {
     let parts = String(decoding: bytes, as: UTF8.self).split(separator: ";", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0] == "11", let colon = parts[1].firstIndex(of: ":"),

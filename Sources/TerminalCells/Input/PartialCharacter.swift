@@ -1,19 +1,19 @@
-/// The bytes of a character that have come, checked one by one: a wrong one ends it at once, so that what is broken costs one
-/// replacement character, as Unicode advises, and nothing behind it.
+/// A partial UTF-8 character, validated byte by byte. An invalid byte ends it at once, so that an invalid sequence
+/// becomes one replacement character, as Unicode recommends, and later bytes are unaffected.
 struct PartialCharacter: Sendable {
   enum Step {
     case more
     case scalar(Unicode.Scalar)
-    /// The byte does not belong to it.
+    /// The byte does not belong to the character.
     case broken
   }
 
   private var value: UInt32
   private var missing: Int
-  /// What the next byte may be.
+  /// The valid values of the next byte.
   private var allowed: ClosedRange<UInt8> = 0x80...0xBF
 
-  /// Nil if no character begins with this byte.
+  /// Creates a character from its first byte; nil for a byte that begins none.
   init?(first: UInt8) {
     switch first {
     case 0xC2...0xDF: (value, missing) = (UInt32(first & 0x1F), 1)

@@ -1,29 +1,29 @@
-/// A paste, until `ESC [ 201 ~` ends it. Past its bound it goes on to the end and keeps no more.
+/// Collects a paste until `ESC [ 201 ~` ends it. Beyond the limit it continues to the end and drops the bytes.
 struct PasteCollector: Sendable {
   private static let end: [UInt8] = [0x1B, 0x5B, 0x32, 0x30, 0x31, 0x7E]
 
   private(set) var bytes: [UInt8] = []
   private var matched = 0
   private var isCut = false
-  /// It fell silent, and what had come by then is handed over.
+  /// Whether the paste was interrupted and the bytes received by then have been delivered.
   private(set) var isSilent = false
 
-  /// Of one that is silent: how long what has come may wait for more; nil when nothing has.
+  /// The time that an interrupted paste waits for more bytes; nil if it has none.
   var deadlineMilliseconds: Int? {
     if isLoneEscape { return TerminalDecoder.escapeMilliseconds }
     return bytes.isEmpty ? nil : TerminalDecoder.sequenceMilliseconds
   }
 
-  /// Nothing has come but escapes, of which the last may begin the end.
+  /// Whether it has received only escapes, the last of which may begin the end sequence.
   var isLoneEscape: Bool { bytes.allSatisfy { $0 == Self.end[0] } && matched == 1 }
 
-  /// The paste, if the byte ends it.
+  /// Adds a byte and returns the paste if the byte ends it.
   mutating func take(_ byte: UInt8) -> PasteEvent? {
     if byte == Self.end[matched] {
       matched += 1
       return matched == Self.end.count ? finish() : nil
     }
-    // What looked like the end was text; only an escape may begin it anew.
+    // The partial end sequence was text; only an escape can begin it again.
     for missed in Self.end.prefix(matched) { keep(missed) }
     matched = byte == Self.end[0] ? 1 : 0
     if matched == 0 { keep(byte) }
@@ -34,9 +34,8 @@ struct PasteCollector: Sendable {
     if bytes.count < TerminalDecoder.maximumPaste { bytes.append(byte) } else { isCut = true }
   }
 
-  /// What has come, without a character's beginning at its end: its rest belongs to it, if it comes soon.
-  ///
-  /// Nil when nothing has come since it was done last.
+  /// Returns the text received so far, without an incomplete character at its end, whose rest may still arrive.
+  /// Returns nil if nothing has arrived since the last call.
   mutating func handOver() -> PasteEvent? {
     if isSilent, bytes.isEmpty { return nil }
     var rest = Self.partial(bytes)
@@ -52,10 +51,10 @@ struct PasteCollector: Sendable {
     return bytes.count - start < length ? Array(bytes[start...]) : []
   }
 
-  /// The text, without anything but letters, tabs and line breaks: terminals send `\r` for a break, and whoever made the text may
-  /// have put commands into it.
+  /// Returns the text with only printable characters, tabs and line breaks. Terminals send `\r` for a line break, and
+  /// a paste may contain control sequences.
   private mutating func finish(isOpen: Bool = false) -> PasteEvent {
-    // A character that the bound cut in two is dropped.
+    // Drop a character that the limit has split.
     if isCut {
       while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
       if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }

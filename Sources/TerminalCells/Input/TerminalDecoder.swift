@@ -1,40 +1,41 @@
-/// Turns the bytes that a terminal sends into events, however they are cut into reads.
+/// Decodes the bytes from a terminal into events, regardless of how reads split them.
 ///
-/// It keeps what is not complete yet, never more than its bounds, and takes anything: what it does not know is passed over
-/// up to its end, bytes that are no UTF-8 become replacement characters. A lone escape and the beginning of a sequence
-/// look the same, so whoever feeds it looks at `deadlineMilliseconds` after each `feed`; if nothing came for that long,
-/// it is told by `deadline()`.
+/// It buffers incomplete input within its limits and accepts any bytes: unknown sequences are skipped to their end,
+/// and invalid UTF-8 becomes replacement characters. A lone escape and the beginning of a sequence look the same. The
+/// caller therefore reads `deadlineMilliseconds` after each `feed`, and calls `deadline()` if no bytes arrived for
+/// that long.
 public struct TerminalDecoder: Sendable {
-  /// Bytes of a paste that are kept; the rest of a longer one is dropped.
+  /// The maximum number of bytes in a paste; the rest is dropped.
   public static let maximumPaste = 4 << 20
-  /// Bytes of a sequence that are looked at; a longer one is passed over up to its end.
+  /// The maximum number of bytes in a sequence; a longer one is skipped to its end.
   public static let maximumSequence = 256
-  /// How long the rest of an escape sequence may take, as long as what has come may be a key by itself.
+  /// The timeout for the rest of an escape sequence while the received part may be a key by itself.
   public static let sequenceMilliseconds = 50
-  /// How long the rest of what is no key by itself may take, a character or a sequence of which digits have come: a line that
-  /// loses a packet takes a fifth of a second.
+  /// The timeout for the rest of input that cannot be a key by itself: a character, or a sequence with digits. A lost
+  /// packet delays a connection by a fifth of a second.
   public static let restMilliseconds = 1_000
-  /// How long a paste may fall silent before what has come of it is handed over. Its rest is still part of it, whenever it
-  /// comes, for it would be taken for commands; a lone escape ends one that has no end.
+  /// The timeout within a paste after which its received part is delivered. The rest still belongs to the paste
+  /// whenever it arrives, because it could otherwise be interpreted as commands; a lone escape ends a paste without
+  /// an end.
   public static let pasteMilliseconds = 2000
-  /// How long an escape has to stand alone for that: the end begins with one.
+  /// The time after which an escape in a paste is a lone one; the end sequence begins with an escape.
   public static let escapeMilliseconds = 250
 
   private enum State: Sendable {
     case ground
-    /// Behind an escape.
+    /// After an escape.
     case escape
-    /// Behind `ESC [`: what came since, and whether it was too long.
+    /// After `ESC [`, with the bytes since, and whether they exceeded the limit.
     case control([UInt8], isTooLong: Bool)
-    /// Behind `ESC [ [`, with which Linux's console names F1 to F5.
+    /// After `ESC [ [`, which begins F1 to F5 on the Linux console.
     case console
-    /// Behind `ESC O`: digits of modifiers may come before the letter.
+    /// After `ESC O`: digits of modifiers may precede the letter.
     case single(modifiers: Int)
-    /// Behind `ESC [ M`: three bytes of an old mouse report.
+    /// After `ESC [ M`: the three bytes of an old mouse report.
     case oldMouse([UInt8])
-    /// Behind `ESC ]` (kept) or another string's introducer (not kept).
+    /// After `ESC ]` (kept) or the introducer of another string (not kept).
     case string([UInt8], isKept: Bool, isAfterEscape: Bool)
-    /// Within a character.
+    /// Inside a character.
     case character(PartialCharacter, isAlt: Bool)
     case paste(PasteCollector)
   }
@@ -43,15 +44,15 @@ public struct TerminalDecoder: Sendable {
   private var events: [TerminalEvent] = []
   private var held: MouseButton = .left
 
-  /// A decoder at the beginning of a stream.
+  /// Creates a decoder for a new stream.
   public init() {}
 
-  /// How long to wait for more before `deadline()` is called; nil if nothing is waited for.
+  /// The time to wait for more bytes before calling `deadline()`; nil if the input is complete.
   public var deadlineMilliseconds: Int? {
     switch state {
     case .ground: nil
     case .paste(let paste):
-      // What was typed instead of the rest is not held back.
+      // Keys typed after an interrupted paste are not delayed for the full timeout.
       paste.isSilent ? paste.deadlineMilliseconds : Self.pasteMilliseconds
     case .character: Self.restMilliseconds
     case .control(let bytes, _): bytes.isEmpty ? Self.sequenceMilliseconds : Self.restMilliseconds
@@ -59,7 +60,7 @@ public struct TerminalDecoder: Sendable {
     }
   }
 
-  /// Bytes that are kept for what is not complete yet.
+  /// The number of bytes buffered for incomplete input.
   var keptBytes: Int {
     switch state {
     case .control(let bytes, _), .string(let bytes, _, _), .oldMouse(let bytes): bytes.count
@@ -68,14 +69,14 @@ public struct TerminalDecoder: Sendable {
     }
   }
 
-  /// Takes what the terminal sent and tells what it means.
+  /// Decodes bytes from the terminal and returns the complete events.
   public mutating func feed(_ bytes: some Sequence<UInt8>) -> [TerminalEvent] {
     for byte in bytes { take(byte) }
     defer { events.removeAll() }
     return events
   }
 
-  /// Nothing came for `deadlineMilliseconds`: what is waiting is all there is.
+  /// Decodes incomplete input after no bytes arrived for `deadlineMilliseconds`.
   public mutating func deadline() -> [TerminalEvent] {
     switch state {
     case .ground, .oldMouse: break
@@ -83,7 +84,7 @@ public struct TerminalDecoder: Sendable {
     case .control(let bytes, _): if bytes.isEmpty { key(.character("["), .alt) }
     case .single(let modifiers): if modifiers == 0 { key(.character("o"), [.alt, .shift]) }
     case .console: key(.character("["), .alt)
-    // Alt and a key, if nothing follows.
+    // Alt and a key, unless more bytes follow.
     case .string(let bytes, let isKept, _): if bytes.isEmpty, isKept { key(.character("]"), .alt) }
     case .character(_, let isAlt): character("\u{FFFD}", isAlt: isAlt)
     case .paste(var paste):
@@ -100,7 +101,7 @@ public struct TerminalDecoder: Sendable {
     return events
   }
 
-  /// The program is about to end: what has come of a paste is all that there will be.
+  /// Returns the received part of an incomplete paste before the program ends.
   public mutating func endPaste() -> [TerminalEvent] {
     guard case .paste = state else { return [] }
     return deadline()
@@ -168,7 +169,7 @@ public struct TerminalDecoder: Sendable {
     case 0x5B: state = .control([], isTooLong: false)
     case 0x4F: state = .single(modifiers: 0)
     case 0x5D: state = .string([], isKept: true, isAfterEscape: false)
-    // A device's answer, and other strings. `ESC X` and `ESC ^` stay keys: nothing that is asked is answered by them.
+    // A device's answer and other strings. `ESC X` and `ESC ^` stay keys, because no query is answered with them.
     case 0x50, 0x5F: state = .string([], isKept: false, isAfterEscape: false)
     default: ground(byte, isAlt: true)
     }
@@ -206,7 +207,7 @@ public struct TerminalDecoder: Sendable {
       let isTooLong = isTooLong || bytes.count >= Self.maximumSequence
       state = .control(isTooLong ? [] : bytes + [byte], isTooLong: isTooLong)
     default:
-      // No terminal sends this: somebody typed, or a line is broken.
+      // Terminals do not send this byte here: it was typed, or the line is faulty.
       ground(byte, isAlt: false)
     }
   }
@@ -253,7 +254,7 @@ public struct TerminalDecoder: Sendable {
 }
 
 extension KeyEvent {
-  /// A key that writes, with shift as `KeyEvent` has it: in the character alone, or beside a small letter.
+  /// Creates a key press with shift as in `KeyEvent`: in the character alone, or as a modifier of a lowercase letter.
   static func typed(_ character: Character, _ modifiers: Modifiers) -> KeyEvent {
     if modifiers.isDisjoint(with: [.control, .alt, .command]) {
       guard modifiers.contains(.shift), character.isLowercase else {

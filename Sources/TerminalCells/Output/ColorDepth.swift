@@ -1,22 +1,22 @@
-/// How many colors a terminal shows. Every color is drawn as the nearest that there is.
+/// The colors that a terminal can show. Every color is mapped to the nearest available one.
 public enum ColorDepth: Int, Hashable, Sendable, Comparable, CaseIterable {
-  /// None: bold, faint, underlined and reverse are all there is.
+  /// No colors, only bold, faint, underlined and reverse.
   case none
-  /// The palette's first 16, whose exact colors are the user's matter.
+  /// The palette's first 16 colors, whose values the user configures.
   case sixteen
-  /// The palette.
+  /// The palette of 256 colors.
   case palette
-  /// Red, green and blue of 8 bits each.
+  /// RGB with 8 bits per component.
   case direct
 
-  /// The one with fewer colors is less.
+  /// Compares the number of colors.
   public static func < (one: ColorDepth, other: ColorDepth) -> Bool { one.rawValue < other.rawValue }
 
-  /// What an environment says: NO_COLOR, COLORTERM and TERM, in this order. A flag comes before them: `isANSI`
-  /// asks for 16 colors and no more.
+  /// Determines the depth from NO_COLOR, COLORTERM and TERM, in this order; the flag `isANSI` takes precedence and
+  /// selects 16 colors.
   ///
-  /// GNU screen cannot do direct colors, whatever COLORTERM says that it inherited; tmux, which may call itself
-  /// `screen` too, can.
+  /// GNU screen does not support direct colors, even if it inherited a COLORTERM that says so; tmux, whose TERM may
+  /// also be `screen`, does.
   public init(environment: [String: String], isANSI: Bool = false) {
     let term = environment["TERM"] ?? ""
     if isANSI {
@@ -36,19 +36,19 @@ public enum ColorDepth: Int, Hashable, Sendable, Comparable, CaseIterable {
     }
   }
 
-  /// The nearest color that there is at this depth.
+  /// Returns the nearest available color.
   public func nearest(to color: Color) -> Color {
     switch (self, color) {
     case (.none, _): .standard
     case (_, .standard), (.direct, _), (.palette, .palette): color
     case (.sixteen, .palette(let index)) where index < 16: color
     case (.sixteen, _): Self.nearest(to: color, from: 0..<16)
-    // The first 16 are as the user likes them: of the rest, one knows what they look like.
+    // The user configures the first 16 colors; only the others have known values.
     case (.palette, _): Self.nearestInCube(to: color)
     }
   }
 
-  /// A style's nearest colors. Two colors that become one would hide the text: it is drawn in black or white then.
+  /// Returns the style with the nearest colors. If both colors become equal, the text is drawn in black or white.
   public func nearest(to style: Style) -> Style {
     var nearest = style
     nearest.foreground = self.nearest(to: style.foreground)
@@ -82,7 +82,8 @@ public enum ColorDepth: Int, Hashable, Sendable, Comparable, CaseIterable {
     return distance(wanted, inGrays) < distance(wanted, inCube) ? gray : cube
   }
 
-  /// How different two colors look: the eye sees green best, red the better the redder the colors are.
+  /// The perceptual distance of two colors: the eye is most sensitive to green, and to red the more red the colors
+  /// contain.
   private static func distance(
     _ one: (red: UInt8, green: UInt8, blue: UInt8), _ other: (red: UInt8, green: UInt8, blue: UInt8)
   ) -> Int {

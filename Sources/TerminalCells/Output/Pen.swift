@@ -1,12 +1,12 @@
-/// What is known of the terminal between two cells: where its cursor is and how it would draw. All moves and changes go
-/// through here and are as short as they can be.
+/// The terminal's cursor position and style between two cells. All changes of them go through the pen, which writes
+/// the shortest sequences.
 struct Pen: Sendable {
   var bytes: [UInt8] = []
-  /// Nil if nobody knows: at first, behind the last column, after a glyph that terminals disagree about.
+  /// Nil if unknown: initially, after the last column, and after a glyph whose width differs between terminals.
   private(set) var cursor: Point?
   /// The cursor's row, if only its column is unknown.
   private var row: Int?
-  /// The style as it came from the cell that was drawn last, before it was fitted to the depth; nil if nobody knows.
+  /// The style of the cell drawn last, before it was mapped to the color depth; nil if unknown.
   private(set) var styleBits: UInt64?
   private var style: Style?
 
@@ -26,7 +26,7 @@ struct Pen: Sendable {
     bytes.append(UInt8(0x30 + number % 10))
   }
 
-  /// Draws a glyph where the cursor is.
+  /// Draws a glyph at the cursor.
   mutating func show(_ glyph: Glyph, columns: Int, isLast: Bool) {
     if glyph.bits < 0x80 {
       bytes.append(UInt8(glyph.bits))
@@ -52,7 +52,7 @@ struct Pen: Sendable {
     }
     guard let from = cursor else { return row == target.y ? column(target.x) : place(target) }
     if from.y == target.y {
-      // From column 0 on, and by steps of up to 9 columns, relative moves are shorter than absolute ones.
+      // Relative moves to column 0 or within 9 columns are shorter than absolute ones.
       if target.x == 0 {
         bytes.append(0x0D)
       } else if target.x < from.x, from.x - target.x <= 3 {
@@ -92,7 +92,7 @@ struct Pen: Sendable {
 
   private static func digits(_ number: Int) -> Int { number < 10 ? 1 : number < 100 ? 2 : number < 1000 ? 3 : 4 }
 
-  /// Makes the terminal draw in a style; `bits` are the cell's own, so that the same cell's style need not be fitted twice.
+  /// Selects a style; `bits` are the cell's own, so that the next cell with the same style needs no mapping.
   mutating func set(_ next: Style, bits: UInt64 = 0) {
     styleBits = bits
     if next == style { return }
@@ -123,7 +123,7 @@ struct Pen: Sendable {
     let gone = from.attributes.subtracting(to.attributes)
     var come = to.attributes.subtracting(from.attributes)
     if !gone.isDisjoint(with: [.bold, .dim]) {
-      // One number ends both.
+      // 22 resets both bold and dim.
       found.append(22)
       come.formUnion(to.attributes.intersection([.bold, .dim]))
     }

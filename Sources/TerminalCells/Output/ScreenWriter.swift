@@ -1,29 +1,29 @@
-/// Turns grids into what makes a terminal show them: only the cells that changed since the last one, with the shortest moves and
-/// changes of color between them.
+/// Writes grids to a terminal: only the cells that changed since the last grid, with the shortest moves and style
+/// changes between them.
 ///
-/// It knows what the terminal shows because it alone writes to it: the bytes of every frame have to be sent, whole and in
-/// order. When something else wrote (a shell, an editor) it is told to `forget`, and draws everything once.
+/// It tracks the terminal's content, so the bytes of every frame must be sent completely and in order. If another
+/// program has written to the terminal (a shell, an editor), call `forget` to draw everything once.
 public struct ScreenWriter: Sendable {
-  /// How many colors the terminal has; whoever changes it draws everything anew.
+  /// The number of colors; changing it redraws everything.
   public var depth: ColorDepth { didSet { if depth != oldValue { forget() } } }
-  /// True if the terminal said that it knows synchronized updates (mode 2026): a frame is then shown at once, whole.
+  /// Whether the terminal supports synchronized updates (mode 2026), which show each frame at once.
   public var isSynchronizing: Bool
 
-  /// What the terminal shows; nil if nobody knows.
+  /// The grid on the terminal; nil if unknown.
   private var shown: Grid?
   private var out: Pen
 
-  /// A writer for a terminal of which nothing is known.
+  /// Creates a writer for a terminal with unknown content.
   public init(depth: ColorDepth, isSynchronizing: Bool = false) {
     self.depth = depth
     self.isSynchronizing = isSynchronizing
     out = Pen()
   }
 
-  /// The next frame draws everything: something else has written to the terminal.
+  /// Draws everything in the next frame, because another program has written to the terminal.
   public mutating func forget() { shown = nil }
 
-  /// What has to be sent so that the terminal shows `next`; nothing if it does already.
+  /// Returns the bytes that change the terminal's content to `next`; empty if it is unchanged.
   public mutating func bytes(for next: Grid) -> [UInt8] {
     var before: Grid
     out.bytes.removeAll(keepingCapacity: true)
@@ -67,7 +67,7 @@ public struct ScreenWriter: Sendable {
         x += 1
         continue
       }
-      // A change of the right half alone is drawn with its head.
+      // If only the right half changed, draw the complete character.
       if new[start + x].isContinuation { x -= 1 }
       if let end = blankFrom(x, start, width, old, new) {
         out.move(to: Point(x: x, y: row))
@@ -86,7 +86,8 @@ public struct ScreenWriter: Sendable {
     }
   }
 
-  /// The row's end, if from `x` on all of it becomes blank and at least 8 cells of it are not yet: erasing is shorter then.
+  /// Returns the row's end if the row becomes blank from `x` on and at least 8 of these cells change; erasing is then
+  /// shorter.
   private func blankFrom(
     _ x: Int, _ start: Int, _ width: Int, _ old: UnsafeBufferPointer<Cell>, _ new: UnsafeBufferPointer<Cell>
   ) -> Int? {
@@ -99,7 +100,7 @@ public struct ScreenWriter: Sendable {
     return changed >= 8 ? width : nil
   }
 
-  /// Writes up to 3 unchanged cells again, where that is no longer than to move over them.
+  /// Rewrites up to 3 unchanged cells if that is not longer than moving over them.
   private mutating func bridge(to x: Int, _ row: Int, _ start: Int, _ new: UnsafeBufferPointer<Cell>) {
     guard let place = out.cursor, place.y == row, place.x < x, x - place.x <= 3 else { return }
     for between in place.x..<x {

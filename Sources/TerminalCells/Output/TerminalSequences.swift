@@ -1,32 +1,32 @@
-/// What is sent to a terminal besides cells. All of it is understood or passed over by every terminal of this century.
+/// Sequences for a terminal other than cells. All terminals of this century understand or ignore them.
 public enum TerminalSequences {
-  /// Takes the screen: the other one of the two, without cursor, line wrap and reordering of letters by direction, with the
-  /// mouse and its moves (where a terminal knows no more, of drags alone), focus, bracketed paste and the keyboard protocol
-  /// that tells escape from alt, and of a key also what it is on a Latin keyboard (flags 1 and 4).
+  /// Takes over the screen: the alternate buffer, without cursor, line wrap and bidirectional reordering. Also
+  /// enables mouse events with moves (only drags on terminals without moves), focus events, bracketed paste, and the
+  /// keyboard protocol that distinguishes escape from alt and reports a key's Latin equivalent (flags 1 and 4).
   public static let enter: [UInt8] = bytes(
     "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[8l\u{1B}[?1002h\u{1B}[?1003h\u{1B}[?1006h\u{1B}[?1004h"
       + "\u{1B}[?2004h\u{1B}[>5u\u{1B}[0m\u{1B}[2J")
 
-  /// Gives the screen back as it was. It begins with the end of a string, for the case that one was cut off, and ends a
-  /// synchronized update that nobody would end.
+  /// Restores the screen. It first terminates a string that may have been cut off, and ends a pending synchronized
+  /// update.
   public static let leave: [UInt8] = bytes(
     "\u{1B}\\\u{1B}[?2026l\u{1B}[<u\u{1B}[?2004l\u{1B}[?1004l\u{1B}[?1006l\u{1B}[?1003l\u{1B}[?1002l"
       + "\u{1B}[8h\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l")
 
-  /// Asks for the background color, for synchronized updates, and for what nearly every terminal answers, so that one
-  /// knows when no more answers come. Nothing may wait for any of them.
+  /// Queries the background color, synchronized updates, and the device attributes, which nearly every terminal
+  /// answers and which therefore mark the end of the answers. Do not wait for any of them.
   public static let questions: [UInt8] = bytes("\u{1B}]11;?\u{1B}\\\u{1B}[?2026$p\u{1B}[c")
 
-  /// Bytes of a text that are sent to the clipboard at most; terminals take no more in one sequence.
+  /// The maximum size of a clipboard text, in bytes; terminals limit the size of a sequence.
   public static let maximumClipboard = 74_994
 
-  /// Puts a text on the clipboard (OSC 52); nil if it is too long for that. Terminals that don't allow it pass over it.
+  /// Puts a text on the clipboard (OSC 52); nil if it is too long. Terminals that do not permit it ignore it.
   public static func clipboard(_ text: String) -> [UInt8]? {
     guard text.utf8.count <= maximumClipboard else { return nil }
     return bytes("\u{1B}]52;c;") + base64(Array(text.utf8)) + bytes("\u{1B}\\")
   }
 
-  /// The title of the terminal's window, without anything that could end it early, 200 characters at most.
+  /// Sets the window title, without control characters that could end it early, to at most 200 scalars.
   public static func title(_ text: String) -> [UInt8] {
     let shown = text.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }.prefix(200)
     return bytes("\u{1B}]2;") + bytes(String(String.UnicodeScalarView(shown))) + bytes("\u{1B}\\")

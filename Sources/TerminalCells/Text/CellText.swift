@@ -1,15 +1,14 @@
-/// How text becomes cells: what each character is drawn as, and how many columns it takes.
+/// Converts text to cells: the glyphs of each character and its number of columns.
 ///
-/// Terminals agree about letters and ideographs and about nothing else, so whatever they disagree about is drawn as
-/// something that they agree about: of a joined emoji the first one, a skin tone not at all, a flag as its two letters, an
-/// emoji that a selector makes of a symbol as the symbol. A control character is shown as its picture, marks of direction and other
-/// invisible characters are left out: nothing that a text holds reaches the terminal as a command. Text that is written from
-/// the right stands in the order in which it is stored.
+/// Terminals agree only on letters and ideographs. Other characters are drawn as something on which terminals agree:
+/// only the first emoji of a joined sequence, no skin tones, a flag as its two letters, and a symbol with an emoji
+/// selector as the symbol. A control character is drawn as its symbol; direction marks and other invisible characters
+/// are omitted, so that no text reaches the terminal as a command. Right-to-left text is drawn in its stored order.
 public enum CellText {
-  /// Columns of a tab, wherever it stands.
+  /// The columns of a tab, regardless of its position.
   public static let tabWidth = 4
 
-  /// Columns of a lone scalar: 0 for marks and what is invisible, 2 for what is wide, 1 for anything else.
+  /// Returns the columns of a single scalar: 0 for marks and invisible ones, 2 for wide ones, otherwise 1.
   public static func width(of scalar: Unicode.Scalar) -> Int {
     let value = scalar.value
     if value < 0x300 { return value == 0xAD ? 0 : 1 }
@@ -17,7 +16,7 @@ public enum CellText {
     return isWide(value) ? 2 : 1
   }
 
-  /// Columns that a character takes.
+  /// Returns the columns of a character.
   public static func width(of character: Character) -> Int {
     if let ascii = character.asciiValue, character != "\r\n" { return ascii == 9 ? tabWidth : 1 }
     var width = 0
@@ -25,12 +24,12 @@ public enum CellText {
     return width
   }
 
-  /// Columns that a text takes in one line.
+  /// Returns the columns of a text in one line.
   public static func width(of text: some StringProtocol) -> Int {
     text.reduce(0) { $0 + width(of: $1) }
   }
 
-  /// What a character is drawn as, from left to right; nothing, if all of it is invisible.
+  /// Returns the glyphs of a character, from left to right; empty if it is invisible.
   public static func glyphs(of character: Character) -> [Glyph] {
     var found = [Glyph]()
     eachGlyph(of: character) { found.append($0) }
@@ -64,14 +63,14 @@ public enum CellText {
         if let waiting { body(waiting) }
         waiting = Glyph(scalar)
       } else if isMark(scalar) {
-        // A mark without a letter stands on a blank, where it can be seen and deleted.
+        // A mark without a letter is drawn on a blank, so that the user can see and delete it.
         waiting = (waiting ?? .space).marked(scalar)
       }
     }
     if let waiting { body(waiting) }
   }
 
-  /// What stands for a character that must not reach the terminal.
+  /// Returns the symbol that replaces a character that must not reach the terminal.
   private static func picture(of scalar: Unicode.Scalar) -> Unicode.Scalar? {
     switch scalar.value {
     case 0x00...0x1F: Unicode.Scalar(0x2400 + scalar.value)
@@ -82,7 +81,8 @@ public enum CellText {
     }
   }
 
-  /// Marks that stand on a letter, and the vowels and ends of a syllable of Hangul. What encloses a letter is not drawn.
+  /// Whether it combines with a letter: nonspacing marks, and the vowels and finals of Hangul. Enclosing marks are
+  /// not drawn.
   private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
     if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FF).contains(scalar.value) { return true }
     return scalar.properties.generalCategory == .nonspacingMark && !scalar.properties.isVariationSelector

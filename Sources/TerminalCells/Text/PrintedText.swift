@@ -1,16 +1,16 @@
-/// Text as a program prints it that does not draw: nothing in it commands the terminal, and nothing that is invisible
-/// moves what stands beside it.
+/// Sanitizes text for printing: nothing in it can control the terminal, and invisible characters cannot disturb the
+/// text beside them.
 public enum PrintedText {
-  /// Where a whole text goes.
+  /// The destination of a multiline text.
   public enum Target: Hashable, Sendable {
-    /// What a person would not see is written out.
+    /// A terminal: invisible characters are escaped.
     case terminal
-    /// A file or another program: only control characters are written out.
+    /// A file or another program: only control characters are escaped.
     case file
   }
 
-  /// One line of a table or of a message. Control characters and ends of lines become `�`, a tab a space; marks of
-  /// direction and other invisible characters are left out, as a board does.
+  /// Sanitizes one line of a table or a message. Control characters and line breaks become `�`, a tab becomes a
+  /// space; direction marks and other invisible characters are removed, as on a board.
   public static func line(_ text: some StringProtocol) -> String {
     var result = String.UnicodeScalarView()
     let scalars = text.unicodeScalars
@@ -33,9 +33,9 @@ public enum PrintedText {
     return String(text)
   }
 
-  /// A text with all of its lines. Tabs and ends of lines stay; other control characters are written as `\u{1B}`. On a
-  /// terminal, invisible characters are written so too, and every end of a line is one: a carriage return alone would
-  /// overwrite the line.
+  /// Sanitizes a multiline text. Tabs and line breaks stay; other control characters are written as `\u{1B}`. For a
+  /// terminal, invisible characters are escaped too, and every line ending becomes a line feed, because a carriage
+  /// return alone would overwrite the line.
   public static func whole(_ text: String, for target: Target) -> String {
     var result = String.UnicodeScalarView()
     var isAfterReturn = false
@@ -63,7 +63,7 @@ public enum PrintedText {
 
   // MARK: - Scalars
 
-  /// The flags of England and its like are this one, and tags that say which.
+  /// The flags of England, Scotland and Wales are this character followed by tags.
   private static let flag: Unicode.Scalar = "\u{1F3F4}"
 
   private static func isTag(_ scalar: Unicode.Scalar) -> Bool { (0xE0020...0xE007F).contains(scalar.value) }
@@ -76,7 +76,7 @@ public enum PrintedText {
     scalar.value == 0x2028 || scalar.value == 0x2029
   }
 
-  /// Joiners and selectors are part of how the letters beside them look, in emoji and in many scripts.
+  /// Joiners and selectors are not hidden: they change the characters beside them, in emoji and in many scripts.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case ..<0xAD: false

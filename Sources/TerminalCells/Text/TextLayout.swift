@@ -1,32 +1,32 @@
-/// A text broken into the rows of a window, by words, by letters where a word is longer than a row. Rows name their text by
-/// offsets in UTF-8, so that a cursor is mapped both ways, and every byte of the text belongs to exactly one row.
+/// A text broken into rows at words, or inside words that are longer than a row. Rows refer to the text by UTF-8
+/// offsets, so a cursor can be mapped both ways, and every byte belongs to exactly one row.
 ///
-/// Blanks at which a row ends hang over its edge: they are in its range and take no columns past the width. A row whose
-/// text ends with a line break has the break in its range; a text that ends with one has an empty row behind it.
+/// Blanks at the end of a row hang over its edge: they belong to its range and take no columns beyond the width. A
+/// row that ends with a line break includes it in its range; a text that ends with one has an empty last row.
 public struct TextLayout: Hashable, Sendable {
   /// A row.
   public struct Row: Hashable, Sendable {
-    /// Its text, line break included, as offsets in UTF-8.
+    /// The row's UTF-8 range, including its line break.
     public var range: Range<Int>
-    /// Its text without the line break.
+    /// The row's UTF-8 range without its line break.
     public var visible: Range<Int>
-    /// True if a line of the text ends here, false if it goes on in the next row.
+    /// Whether a line of the text ends here; otherwise it continues in the next row.
     public var endsLine: Bool
   }
 
   /// The rows; at least one.
   public let rows: [Row]
-  /// Columns that were to be had.
+  /// The number of available columns.
   public let width: Int
 
-  /// Breaks `text` into rows of at most `width` columns, at least 1. A character that is wider than that has a row of
-  /// its own.
+  /// Breaks `text` into rows of at most `width` columns, at least 1. A character wider than that has a row of its
+  /// own.
   public init(_ text: String, width: Int) {
     let width = max(1, width)
     var rows = [Row]()
     var start = 0
     var column = 0
-    /// Where the row may end: behind the last blank, and how many columns come after that.
+    /// The last possible break: the offset after the last blank.
     var breakAt: Int?
     var columnsAfterBreak = 0
     var offset = 0
@@ -47,7 +47,7 @@ public struct TextLayout: Hashable, Sendable {
           (start, column) = (place, columnsAfterBreak)
           breakAt = nil
         }
-        // What is left may be a long word that fills a row alone.
+        // The rest may be a long word that fills a row by itself.
         if column + columns > width, offset > start {
           rows.append(Row(range: start..<offset, visible: start..<offset, endsLine: false))
           (start, column, breakAt) = (offset, 0, nil)
@@ -55,7 +55,7 @@ public struct TextLayout: Hashable, Sendable {
       }
       column += columns
       columnsAfterBreak += columns
-      // Ideographs may be parted anywhere.
+      // A line may break after any ideograph.
       if isBlank || Self.isIdeograph(character) {
         breakAt = end
         columnsAfterBreak = 0
@@ -67,7 +67,7 @@ public struct TextLayout: Hashable, Sendable {
     self.width = width
   }
 
-  /// The row that a cursor at an offset stands in. Where a row goes over into the next, it is the next.
+  /// Returns the row of a cursor at an offset; at a wrap, the next row.
   public func row(at offset: Int) -> Int {
     var low = 0
     var high = rows.count - 1
@@ -78,16 +78,15 @@ public struct TextLayout: Hashable, Sendable {
     return low
   }
 
-  /// The cell of a cursor that stands at an offset of the text that this was made of. A cursor behind hanging blanks stands at
-  /// the edge.
+  /// Returns the cell of a cursor at an offset of the original text. A cursor after hanging blanks is at the edge.
   public func position(of offset: Int, in text: String) -> Point {
     let row = row(at: offset)
     let shown = text.slice(rows[row].range.lowerBound..<max(rows[row].range.lowerBound, min(offset, text.utf8.count)))
     return Point(x: min(CellText.width(of: shown), width), y: row)
   }
 
-  /// The offset that is nearest to a cell: the beginning of the character there, or what is behind it if the cell is in
-  /// its right half. Above the text it is the first one, below it the last.
+  /// Returns the offset nearest to a cell: before the character there, or after it if the cell is in its right half.
+  /// Above the text it is the first offset, below it the last.
   public func offset(at point: Point, in text: String) -> Int {
     if point.y < 0 { return 0 }
     guard point.y < rows.count else { return text.utf8.count }
@@ -96,7 +95,7 @@ public struct TextLayout: Hashable, Sendable {
     var offset = row.visible.lowerBound
     for character in text.slice(row.visible) {
       let columns = CellText.width(of: character)
-      // A cursor at the very end of a row that goes on would be shown in the next.
+      // In a wrapped row, the offset after the last character would be shown in the next row.
       let end = offset + character.utf8.count
       if point.x < column + columns, 2 * (point.x - column) < max(columns, 2) { return offset }
       if !row.endsLine, end == row.visible.upperBound { return offset }
@@ -114,7 +113,7 @@ public struct TextLayout: Hashable, Sendable {
 }
 
 extension String {
-  /// The text between two offsets in UTF-8, which are cut to what there is.
+  /// Returns the text between two UTF-8 offsets, clamped to the text.
   func slice(_ range: Range<Int>) -> Substring {
     let count = utf8.count
     let low = utf8.index(startIndex, offsetBy: Swift.min(Swift.max(0, range.lowerBound), count))

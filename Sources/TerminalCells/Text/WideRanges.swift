@@ -1,4 +1,4 @@
-/// What terminals draw two cells wide: East Asian Wide and Fullwidth, in order, without overlaps. Made by
+/// Characters that take two cells: East Asian Wide and Fullwidth, sorted, without overlaps. Made by
 /// `scripts/width-table`.
 let wideRanges: [(low: UInt32, high: UInt32)] = [
   (0x1100, 0x115F), (0x231A, 0x231B), (0x2329, 0x232A), (0x23E9, 0x23EC), (0x23F0, 0x23F0), (0x23F3, 0x23F3),
