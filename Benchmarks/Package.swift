@@ -6,7 +6,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(name: "stickies", path: ".."),
-    // The limit of the fan-out is a bare server of the same library and version as the daemon's.
+    // The limit of the fan-out is a bare server with the daemon's version of SwiftNIO.
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [

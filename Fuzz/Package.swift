@@ -1,10 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Sources/GraphModel, Sources/GraphWire and the folders of Sources/StickiesKit are links to the product's: they must be compiled with the fuzzer's
-// instrumentation, which no manifest can ask of another package.
+// Sources/GraphModel, Sources/GraphWire and the folders of Sources/StickiesKit are links to the product's sources,
+// because they must be compiled with the fuzzer's instrumentation and a manifest cannot require that of another
+// package.
 let instrumented: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
-// gold crashes on it.
+// gold crashes with these options.
 let linked: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
 
 let package = Package(
@@ -14,7 +15,7 @@ let package = Package(
     .systemLibrary(name: "CFuzzer"),
     .target(name: "GraphModel", swiftSettings: instrumented),
     .target(name: "GraphWire", dependencies: ["GraphModel"], swiftSettings: instrumented),
-    // The readers of files alone: the rest of it would bring the network along.
+    // Only the readers of files; the rest depends on the network.
     .target(name: "StickiesKit", dependencies: ["GraphModel"], swiftSettings: instrumented),
     .target(
       name: "FuzzTargets", dependencies: ["GraphModel", "GraphWire", "StickiesKit"], swiftSettings: instrumented),

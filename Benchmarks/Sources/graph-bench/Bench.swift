@@ -1,19 +1,19 @@
 import Foundation
 
-/// `graph-bench DAEMON [SECONDS] [SECTION]…`: every figure beside its limit, and beside Redis's where Redis does the
-/// same, all in one run. Each figure is the median of five runs; ours, the limit's and Redis's take turns.
+/// `graph-bench DAEMON [SECONDS] [SECTION]…`: measures every figure beside its limit, and beside Redis where Redis
+/// has an equivalent, in one run. Each figure is the median of five runs; ours, the limit's and Redis's alternate.
 struct Bench {
-  /// Runs of which the median is taken.
+  /// The number of runs of which the median is taken.
   static let rounds = 5
   static let text = "Buy milk and bread on the way home, and call Ann about the garden party on Saturday"
 
   let daemon: String
-  /// The command line's program lies beside the daemon.
+  /// The command-line client, in the daemon's folder.
   let shell: String
-  /// How long each rate is measured.
+  /// The duration of each rate measurement.
   let seconds: Double
   let sections: [Section]
-  /// Where stores are made; goes when the program ends. TMPDIR moves it to another disk.
+  /// The folder for stores, removed when the program ends. TMPDIR moves it to another disk.
   let folder: String
 
   enum Section: String, CaseIterable {
@@ -21,7 +21,7 @@ struct Bench {
     case fetch, predicates, transactions, cascades, relations, paths, past
     case migration, history, backup, pruning, windows, controllers, terminal
 
-    /// Its tables are of another form.
+    /// Whether the section prints tables of its own instead of figures.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
 
     var summary: String {
@@ -113,7 +113,7 @@ struct Bench {
     }
   }
 
-  /// A name in the folder that nothing has yet.
+  /// Returns an unused path in the folder.
   func place(_ name: String) -> String {
     var number = 0
     while access("\(folder)/\(name)-\(number)", F_OK) == 0 { number += 1 }

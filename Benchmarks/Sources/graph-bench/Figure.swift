@@ -1,7 +1,7 @@
 import Foundation
 
-/// One row of the report: ours beside the limit, the aim for their ratio, and Redis. The rows are Markdown, as
-/// docs/performance.md has them.
+/// A row of the report: our figure, the limit, the required ratio, and Redis's figure. The rows are Markdown, as in
+/// docs/performance.md.
 struct Figure {
   enum Aim {
     case atLeast(Double)
@@ -36,7 +36,7 @@ struct Figure {
     say("| \(cells.joined(separator: " | ")) |")
   }
 
-  /// Three digits that mean something, thousands apart.
+  /// Formats a number with three significant digits and separated thousands.
   static func text(_ value: Double) -> String {
     guard value.isFinite else { return "–" }
     if value.rounded() == value, abs(value) < 1_000 { return String(Int(value)) }
@@ -52,7 +52,7 @@ struct Figure {
   }
 }
 
-/// Prints a line at once, to a pipe as well: someone waits for it.
+/// Prints a line and flushes it, so that it is visible at once through a pipe.
 func say(_ line: String) {
   print(line)
   fflush(nil)

@@ -2,7 +2,8 @@ import Foundation
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
-  // The limits, one client and one store are processes of their own, which this program starts as itself.
+  // The limits, one client and one store run in processes of their own, which this program starts from its own
+  // executable.
   switch arguments.first {
   case "nio-fanout-server": try NIOFanOutServer.run()
   case "echo-server" where arguments.count == 2: try EchoServer.run(path: arguments[1])

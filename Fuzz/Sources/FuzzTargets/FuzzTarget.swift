@@ -1,18 +1,18 @@
 import GraphModel
 import GraphWire
 
-/// Where bytes of strangers enter. A target takes any bytes; it traps where a promise is broken, and a trap is what
-/// the fuzzer looks for. The unit tests replay every input that was kept.
+/// The entry points for untrusted bytes. A target accepts any bytes and traps if a promise is broken; the fuzzer
+/// searches for traps. The unit tests replay every kept input.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-  /// A client's stream: frames, and the messages in them.
+  /// A client's stream: frames and the messages in them.
   case toServer = "to-server"
   /// A server's stream.
   case toClient = "to-client"
-  /// A condition in its text form; the same text as columns, groups and order of rows.
+  /// A predicate in its text form; also the same text as columns, groups and sort keys.
   case predicate
   /// A model file.
   case model
-  /// A regular expression in the first line, and a text.
+  /// A regular expression in the first line, and a text after it.
   case pattern
 
   public func run(_ bytes: [UInt8]) {
@@ -27,7 +27,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
 
   // MARK: - The wire
 
-  /// The bytes as a message of their own, and as a stream of frames.
+  /// Parses the bytes as a single message and as a stream of frames.
   private static func stream<Message: BinaryForm>(_ bytes: [UInt8], _ type: Message.Type) {
     message(bytes[...], type)
     let whole = frames(bytes, piece: max(bytes.count, 1))
@@ -47,7 +47,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     return found
   }
 
-  /// What is read is written in one form, and that form is read as the same.
+  /// Checks that a decoded message is encoded in one form, which decodes to the same message.
   private static func message<Message: BinaryForm>(_ bytes: ArraySlice<UInt8>, _ type: Message.Type) {
     guard let message = try? Message(binary: bytes) else { return }
     let written = message.binary
@@ -78,14 +78,14 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
       let image = ObjectImage(id: .temporary(1, entity: entity.number), revision: 1, values: nothing)
       _ = PredicateEvaluator(predicate, model: model).matches(image)
     }
-    // The canonical form says conversions that the text leaves out; a short one stays far from the limit of nesting.
+    // The canonical form includes conversions that the text omits; a short one cannot reach the nesting limit.
     guard bytes.count <= 60 else { return }
     let canonical = predicate.text(in: model)
     let again = try? GraphPredicate(parsing: canonical, entity: entity, model: model)
     precondition(again == predicate, "the canonical form of a predicate means something else")
   }
 
-  /// Matched whole is matched somewhere, and brackets around all of it mean nothing.
+  /// Checks that a full match is also a partial match, and that parentheses around the pattern do not change it.
   private static func pattern(_ bytes: [UInt8]) {
     let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
     guard let pattern = String(validating: bytes[..<end], as: UTF8.self),

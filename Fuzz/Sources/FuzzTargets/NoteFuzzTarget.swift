@@ -1,13 +1,13 @@
 import StickiesKit
 
-/// Files of strangers: what `sync-folder` and `import` read. A target takes any bytes, and traps where a promise is broken;
-/// the unit tests replay every input that was kept.
+/// The readers of untrusted files in `sync-folder` and `import`. A target accepts any bytes and traps if a promise is
+/// broken; the unit tests replay every kept input.
 public enum NoteFuzzTarget: String, CaseIterable, Sendable {
   /// A note as a Markdown file with front matter.
   case markdown
   /// A note of macOS's Stickies.
   case richText = "rtf"
-  /// Their list of windows.
+  /// The list of windows of macOS's Stickies.
   case propertyList = "plist"
 
   public func run(_ bytes: [UInt8]) {
@@ -18,7 +18,7 @@ public enum NoteFuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  /// What is read is written, and read as the same.
+  /// Checks that a parsed note is written and parsed again as the same note.
   private static func markdown(_ bytes: [UInt8]) {
     let file: NoteFile
     do {
@@ -32,7 +32,7 @@ public enum NoteFuzzTarget: String, CaseIterable, Sendable {
     precondition(again.bytes == written, "what was written is read as something else")
   }
 
-  /// A text has no more than its source, but for what escapes stand for.
+  /// Checks that a text is not longer than its source, apart from escapes.
   private static func richText(_ bytes: [UInt8]) {
     do {
       let text = try RichText(parsing: bytes)

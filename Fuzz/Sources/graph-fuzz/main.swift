@@ -2,7 +2,7 @@ import CFuzzer
 import FuzzTargets
 import Glibc
 
-/// The target that GRAPH_FUZZ_TARGET names: the arguments are libFuzzer's, which runs this program again with them.
+/// The target named by GRAPH_FUZZ_TARGET. The arguments belong to libFuzzer, which restarts this program with them.
 enum Chosen {
   static let run: @Sendable ([UInt8]) -> Void = {
     let name = getenv("GRAPH_FUZZ_TARGET").map { String(cString: $0) } ?? ""
@@ -14,7 +14,7 @@ enum Chosen {
   }()
 }
 
-/// What libFuzzer calls with every input.
+/// The function that libFuzzer calls with every input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   Chosen.run(Array(UnsafeBufferPointer(start: data, count: size)))

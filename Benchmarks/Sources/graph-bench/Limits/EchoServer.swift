@@ -1,6 +1,6 @@
 import Foundation
 
-/// The bare loopback round trip: a process that sends back what it reads, one connection after another.
+/// The bare loopback round trip: a process that echoes what it reads, one connection after another.
 enum EchoServer {
   static func run(path: String) throws {
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -24,7 +24,7 @@ enum EchoServer {
     }
   }
 
-  /// The median round trip of a message of so many bytes, in seconds.
+  /// Returns the median round trip of a message of this size, in seconds.
   static func roundTrip(bytes: Int, times: Int, in bench: Bench) throws -> Double {
     let path = bench.place("echo")
     let server = try ServerProcess(mode: ["echo-server", path])

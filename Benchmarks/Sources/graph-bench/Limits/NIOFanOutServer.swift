@@ -1,16 +1,16 @@
 import NIOCore
 import NIOPosix
 
-/// The limit of the fan-out: what SwiftNIO can do when it has nothing else to do. Whatever whole frames one connection
-/// sends go to all others, as one shared buffer, flushed once a turn of the loop.
+/// The limit of the fan-out: a SwiftNIO server without other work. It forwards the complete frames of each connection
+/// to all others, as one shared buffer, and flushes once in each turn of the event loop.
 enum NIOFanOutServer {
   static func run() throws {
     FileLimit.raise()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
-    // Made on its loop, where alone it may be touched.
+    // Created on its event loop, the only place where it may be used.
     let room = try loop.submit { NIOLoopBound(Room(), eventLoop: loop) }.wait()
-    // As the daemon sets its sockets.
+    // The daemon's socket options.
     let channel = try ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1_024)
       .childChannelOption(.maxMessagesPerRead, value: 16)
@@ -25,7 +25,7 @@ enum NIOFanOutServer {
     try channel.closeFuture.wait()
   }
 
-  /// Everyone who is connected; used on the one event loop only.
+  /// The connections; used only on the event loop.
   private final class Room {
     var members = [ObjectIdentifier: ChannelHandlerContext]()
   }

@@ -1,12 +1,12 @@
 import CSQLite
 import Foundation
 
-/// SQLite through its C functions, as lean as it gets: statements made once, values that stay bound.
+/// SQLite through its C functions, without overhead: statements are prepared once, and values stay bound.
 final class RawDatabase {
   let handle: OpaquePointer
 
-  /// The pragmas of the daemon's connections: GraphStore/SQLiteStore.swift sets these after opening, and the pool below
-  /// it WAL and foreign keys. The page size stands in the file, which the daemon made.
+  /// The pragmas of the daemon's connections: GraphStore/SQLiteStore.swift sets these after opening, and GRDB's pool
+  /// sets WAL and foreign keys. The page size is stored in the file, which the daemon created.
   private static let pragmas = [
     "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000", "cache_size=-8192", "foreign_keys=ON",
     "temp_store=MEMORY",
@@ -14,12 +14,13 @@ final class RawDatabase {
 
   init(_ path: String) throws {
     var handle: OpaquePointer?
-    // As the daemon's library opens it: each connection on one thread at a time, no lock inside SQLite.
+    // Opened as by the daemon's library: each connection is used by one thread at a time, without locks inside
+    // SQLite.
     let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let handle else { throw BenchmarkError(description: "\(path) can't be opened") }
     self.handle = handle
     for pragma in Self.pragmas { try execute("PRAGMA \(pragma)") }
-    // The trap of every such comparison: a limit that does not wait for the disk.
+    // Otherwise the comparison would be invalid: the limit would not wait for the disk.
     guard try integer("PRAGMA synchronous") == 2 else {
       throw BenchmarkError(description: "the limit would not wait for the disk")
     }
@@ -51,7 +52,7 @@ final class Statement {
     self.database = database
   }
 
-  /// True when there is a row.
+  /// Returns whether there is a row.
   func step() throws -> Bool {
     switch sqlite3_step(pointer) {
     case SQLITE_ROW: return true
@@ -65,7 +66,7 @@ final class Statement {
     sqlite3_reset(pointer)
   }
 
-  // MARK: - Values in
+  // MARK: - Binding values
 
   /// SQLITE_TRANSIENT, a cast of -1 that Swift can't import: SQLite copies what is bound.
   private var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
@@ -78,17 +79,17 @@ final class Statement {
     sqlite3_bind_blob(pointer, position, blob, Int32(blob.count), transient)
   }
 
-  /// The bytes are looked at when the statement runs: they must stay where they are.
+  /// Binds bytes without copying them; they must stay valid until the statement has run.
   func bind(_ position: Int32, staying bytes: UnsafeRawBufferPointer) {
     sqlite3_bind_blob(pointer, position, bytes.baseAddress, Int32(bytes.count), nil)
   }
 
-  /// Whatever stands in another statement's column.
+  /// Binds the value in another statement's column.
   func bind(_ position: Int32, column: Int32, of other: Statement) {
     sqlite3_bind_value(pointer, position, sqlite3_column_value(other.pointer, column))
   }
 
-  // MARK: - Values out
+  // MARK: - Reading values
 
   var columnNames: [String] {
     (0..<sqlite3_column_count(pointer)).map { String(cString: sqlite3_column_name(pointer, $0)) }

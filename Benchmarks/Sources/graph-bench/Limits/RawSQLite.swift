@@ -2,14 +2,14 @@ import CSQLite
 import Foundation
 import GraphModel
 
-/// The limit of writing: the very rows that the daemon writes for a commit, into a store that the daemon made, through
-/// the C functions and nothing else: no rules, no protocol, no socket.
+/// The limit of writing: inserts the same rows as a commit of the daemon, into a store that the daemon created,
+/// through the C functions only: no rules, no protocol, no socket.
 ///
-/// One commit of the daemon is the pattern. All columns of its history row and of a note's row are taken over as they
-/// are, so every blob and number has the size that the daemon gives it; what differs from commit to commit (ids,
-/// revisions, checksums, numbers, dates) is made anew, as large as it was. The note's words go to the full-text table.
-/// A commit of the daemon's writes nothing beside these: names of authors and replicas are stored once, the counters
-/// stand in the history row.
+/// One commit of the daemon is the template. All columns of its history row and of a note's row are copied, so every
+/// blob and number has the size that the daemon gives it. Values that differ between commits (ids, revisions,
+/// checksums, numbers, dates) are replaced by new ones of the same size. The note's words go to the full-text table.
+/// The daemon's commit writes nothing else: names of authors and replicas are stored once, and the counters are in
+/// the history row.
 final class RawSQLite {
   private let database: RawDatabase
   private let note: Statement
@@ -30,7 +30,7 @@ final class RawSQLite {
   private let replica: Int64
   private var sequence: Int64
 
-  /// - Parameter path: a store of the daemon's, whose newest commit inserted notes: as many as each commit shall.
+  /// - Parameter path: a store of the daemon whose newest commit inserted as many notes as each commit shall insert.
   init(_ path: String) throws {
     database = try RawDatabase(path)
     revision = try database.integer("SELECT max(revision) FROM _commit")
@@ -57,7 +57,8 @@ final class RawSQLite {
     if let place = noteColumns["_id"] { note.bind(place, staying: UnsafeRawBufferPointer(id)) }
   }
 
-  /// An insert of the row that a query returns, all of it bound, and where each column's value stands.
+  /// Returns an insert of the row that a query returns, with all values bound, and the position of each column's
+  /// value.
   private static func copy(
     _ database: RawDatabase, _ table: String, from query: String, except: Set<String>
   ) throws -> (Statement, [String: Int32]) {
@@ -84,7 +85,7 @@ final class RawSQLite {
 
   private func insertNote() throws {
     number += 1
-    // As the daemon's: the high half rises with time, the low half is random.
+    // Like the daemon's ids: the high half increases with time, the low half is random.
     idHigh = max(idHigh + 1, UInt64(time) << 8)
     id.storeBytes(of: idHigh.bigEndian, as: UInt64.self)
     id.storeBytes(of: UInt64.random(in: .min ... .max), toByteOffset: 8, as: UInt64.self)
@@ -104,14 +105,14 @@ final class RawSQLite {
     for _ in 0..<notesEach { try insertNote() }
     set("revision", of: history, columns.history, revision)
     set("time", of: history, columns.history, time)
-    // Each client has a replica and a sequence of its own.
+    // Each client has its own replica and sequence.
     set("replica", of: history, columns.history, replica + Int64(client))
     set("sequence", of: history, columns.history, sequence)
     set("fingerprint", of: history, columns.history, .random(in: .min ... .max))
     try history.run()
   }
 
-  /// One SQLite transaction: a commit of each of so many clients, in a savepoint when there is more than one.
+  /// Runs one SQLite transaction: a commit for each client, in a savepoint if there are several clients.
   func transaction(clients: Int) throws {
     try begin.run()
     sequence += 1
@@ -127,7 +128,7 @@ final class RawSQLite {
 }
 
 extension RawSQLite {
-  /// The limit on a fresh store with one board and the pattern's commit.
+  /// Returns the limit on a new store with one board and the template's commit.
   static func fresh(notesEach: Int, in bench: Bench) throws -> RawSQLite {
     let data = bench.place("raw")
     let daemon = try Daemon(bench, data: data)

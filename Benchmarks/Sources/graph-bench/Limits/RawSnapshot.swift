@@ -2,13 +2,13 @@ import CSQLite
 import GraphModel
 import GraphWire
 
-/// The limit of a snapshot: the rows off SQLite's C functions, into the encoder that the daemon uses, and nothing else.
+/// The limit of a snapshot: reads rows through SQLite's C functions and encodes them with the daemon's encoder.
 struct RawSnapshot {
   private let database: RawDatabase
   private let entity: Welcome.EntityEntry
   private let boards: [Int64: ObjectID]
 
-  /// - Parameter client: of a daemon with the same model; it knows the slots.
+  /// - Parameter client: a client of a daemon with the same model, for the properties of a note.
   init(_ path: String, client: WireClient) throws {
     database = try RawDatabase(path)
     guard let entity = client.entities["Note"] else { throw BenchmarkError(description: "there are no notes") }
@@ -27,7 +27,7 @@ struct RawSnapshot {
     return ObjectID(key: UniqueID(high: high, low: low), entity: EntityNumber(row.integer(entity)))
   }
 
-  /// Reads and encodes all notes; returns how many there were and the bytes that they make.
+  /// Reads and encodes all notes; returns their number and the encoded size.
   func run() throws -> (count: Int, bytes: Int) {
     let slots = entity.properties.filter(\.isStored)
     let names = slots.map { "t.\"\($0.name)\"" }.joined(separator: ", ")
@@ -48,7 +48,7 @@ struct RawSnapshot {
     return (count, bytes)
   }
 
-  /// The types that a note has.
+  /// Converts a column of one of a note's types.
   private func value(_ row: Statement, _ column: Int32, _ type: String) -> Value {
     if row.isNull(column) { return type == "toMany" ? .objects([]) : .null }
     return switch type {

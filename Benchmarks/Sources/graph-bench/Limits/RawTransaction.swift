@@ -1,9 +1,8 @@
 import CSQLite
 
-/// The limit of one large transaction: the very rows that the store wrote for it, history and all, through the C
-/// functions into a copy of the store as it was before. What is written is read beforehand; nothing is planned or
-/// checked. History has old values as well: whoever updates or deletes an object must read its row first, so the limit
-/// does.
+/// The limit of one large transaction: inserts the same rows as the store, including history, through the C functions
+/// into a copy of the earlier store. All values are read beforehand; nothing is planned or checked. History also
+/// contains old values, so an update or delete must read the object's row first, and the limit does too.
 final class RawTransaction {
   private let database: RawDatabase
   private var steps = [(statement: Statement, rows: [[OpaquePointer]])]()
@@ -12,7 +11,7 @@ final class RawTransaction {
 
   /// - Parameters:
   ///   - before: a copy of the store before the transaction.
-  ///   - after: the store behind it.
+  ///   - after: the store after the transaction.
   init(_ kind: OneTransaction.Kind, before: String, after: String) throws {
     database = try RawDatabase(before)
     let source = try RawDatabase(after)
@@ -32,7 +31,7 @@ final class RawTransaction {
         "SELECT _revision, _sum, age, _id FROM Person WHERE _revision = \(revision) ORDER BY _row")
     case .delete, .cascade:
       let gone = "FROM _tombstone WHERE revision = \(revision) ORDER BY id"
-      // No order of deletes would do for a ring.
+      // No order of deletes satisfies the foreign keys of a ring.
       if kind == .cascade { try add("UPDATE Node SET next = NULL WHERE _id = ?", from: source, "SELECT id \(gone)") }
       try add("DELETE FROM \(table) WHERE _id = ?", from: source, "SELECT id \(gone)")
       try add(
@@ -41,7 +40,7 @@ final class RawTransaction {
     }
     let names = try Statement(source, "SELECT * FROM _commit LIMIT 1").columnNames
     try insert(into: "_commit", names, from: source, "revision = \(revision)")
-    // History says which of its changes hold an object whole.
+    // History marks the changes that are keyframes.
     if kind == .update {
       try insert(into: "_whole", ["id", "revision"], from: source, "revision = \(revision) ORDER BY id")
     }
@@ -54,7 +53,7 @@ final class RawTransaction {
       "SELECT \(list) FROM \(table) WHERE \(condition)")
   }
 
-  /// A statement, to be run for each row of a query.
+  /// Prepares a statement and the rows of a query to run it with.
   private func add(_ sql: String, from source: RawDatabase, _ query: String) throws {
     let found = try Statement(source, query)
     var rows = [[OpaquePointer]]()
@@ -68,7 +67,7 @@ final class RawTransaction {
     steps.append((try Statement(database, sql), rows))
   }
 
-  /// - Parameter reads: false for the writes alone, as if somebody had told the old values.
+  /// - Parameter reads: false to measure the writes alone, as if the old values were known.
   func run(reads: Bool = true) throws {
     try database.execute("BEGIN IMMEDIATE")
     for (number, (statement, rows)) in steps.enumerated() {

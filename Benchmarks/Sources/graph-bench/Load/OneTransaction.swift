@@ -1,16 +1,16 @@
 import Foundation
 import GraphModel
 
-/// One large transaction in a process of its own, whose peak of memory is that transaction's alone. Prints the seconds,
-/// and by how many KiB the process grew at most.
+/// Runs one large transaction in its own process, so that the peak of memory is that of the transaction. Prints the
+/// seconds and the peak growth of the process in KiB.
 enum OneTransaction {
   enum Kind: String, CaseIterable {
     case insert, update, delete
-    /// Deletes one of a ring of nodes, each of which takes both its neighbors along.
+    /// Deletes a node of a ring in which each node cascades to both neighbors.
     case cascade
   }
 
-  /// Makes the store that the transaction is to find.
+  /// Creates the store for the transaction.
   static func prepare(_ kind: Kind, count: Int, data: String) throws {
     let staff = try StaffStore(data)
     switch kind {
@@ -27,7 +27,7 @@ enum OneTransaction {
     try staff.close()
   }
 
-  /// - Parameter words: the kind, how many objects, and the store's folder.
+  /// - Parameter words: the kind, the number of objects, and the store's folder.
   static func run(_ words: [String]) throws {
     guard words.count == 3, let kind = Kind(rawValue: words[0]), let count = Int(words[1]) else {
       throw BenchmarkError(description: "no such transaction: \(words)")
@@ -69,7 +69,7 @@ enum OneTransaction {
     }
   }
 
-  /// Runs it on a store that was prepared.
+  /// Measures a transaction on a prepared store, in a new process.
   static func measure(_ kind: Kind, count: Int, data: String) throws -> (seconds: Double, kibibytes: Double) {
     let process = try ServerProcess(mode: ["transaction", kind.rawValue, "\(count)", data])
     let words = try process.line(timeoutSeconds: 600).split(separator: " ").compactMap { Double($0) }

@@ -2,11 +2,11 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// A context with people in it, and the server that it speaks to, in one: no socket and no store, so that what a client does
-/// with a result and with a commit is measured alone.
+/// A context with people, together with its server, without a socket or a store. It isolates the client's work for a
+/// result and for a commit.
 final class ServedPeople {
   private static let store = UniqueID(high: 7, low: 7)
-  /// What a server sends at once.
+  /// The maximum number of objects that the server sends at once.
   private static let chunk = 1_000
 
   let model: Model
@@ -23,7 +23,7 @@ final class ServedPeople {
       throw BenchmarkError(description: "there are no people")
     }
     (entity, self.score) = (person, score)
-    // Ids in no order of anything else.
+    // The order of ids is unrelated to any other order.
     images = (0..<count).map { number in
       var image = ObjectImage(
         id: ObjectID(
@@ -40,14 +40,14 @@ final class ServedPeople {
     perform()
   }
 
-  /// All of them in an order, each with the values that give it its place there.
+  /// Returns all people in an order, each with its sort values.
   func sorted(by order: SortOrder) -> [(values: [Value], id: ObjectID)] {
     images.map { (order.values(of: $0), $0.id) }.sorted { order.precedes($0.0, $0.1, $1.0, $1.1) }
   }
 
   private var head: Token { Token(store: Self.store, revision: revision, fingerprint: UInt64(revision)) }
 
-  /// Answers what the context asks.
+  /// Answers the context's requests.
   func perform() {
     for action in context.takeActions() {
       guard case .send(let message) = action else { continue }
@@ -75,7 +75,7 @@ final class ServedPeople {
     hear(.advance(revision: revision, fingerprint: UInt64(revision)))
   }
 
-  /// The commit of somebody else, who gives one person another score.
+  /// Commits another client's change of one person's score.
   func commit(_ number: Int) {
     let index = number * 7_919 % images.count
     let before = images[index].revision

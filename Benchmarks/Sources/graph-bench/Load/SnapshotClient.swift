@@ -3,8 +3,8 @@ import GraphClient
 import GraphModel
 import GraphWire
 
-/// A process of its own that reads all notes with the client library and keeps none: what a program that streams
-/// needs. Prints how many, the seconds, and by how many KiB it grew at most.
+/// Reads all notes with the client library in its own process and keeps none, like a streaming program. Prints their
+/// number, the seconds, and the peak growth of the process in KiB.
 @MainActor
 enum SnapshotClient {
   static func run(address text: String) async throws {

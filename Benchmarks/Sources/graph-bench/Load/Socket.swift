@@ -1,7 +1,7 @@
 import Foundation
 import GraphWire
 
-/// A blocking socket with one buffer: the leanest client there can be, so that what is measured is the server.
+/// A blocking socket with one buffer, for clients with minimal overhead, so that figures show the server's cost.
 ///
 /// `@unchecked Sendable`: each is used by one thread at a time.
 final class Socket: @unchecked Sendable {
@@ -10,7 +10,7 @@ final class Socket: @unchecked Sendable {
   private var start = 0
   private var end = 0
 
-  /// A server that says nothing for so long is broken.
+  /// A server that is silent for this long has failed.
   private static let timeoutSeconds = 60
 
   init(_ address: ServerAddress) throws {
@@ -58,7 +58,7 @@ final class Socket: @unchecked Sendable {
         let slice = UnsafeRawBufferPointer(rebasing: rest)
         let count = send(descriptor, slice.baseAddress, slice.count, Int32(MSG_NOSIGNAL))
         if count < 0, errno == EAGAIN {
-          // Only a socket that watchers read without waiting comes here.
+          // Only nonblocking sockets of watchers get here.
           var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           guard poll(&wanted, 1, Int32(Self.timeoutSeconds * 1_000)) == 1 else { throw lost("writing") }
           continue
@@ -69,7 +69,7 @@ final class Socket: @unchecked Sendable {
     }
   }
 
-  /// The next frame's message; valid until the next call.
+  /// Returns the message of the next frame; valid until the next call.
   func nextFrame() throws -> UnsafeRawBufferPointer {
     while true {
       var wanted = ProtocolLimits.headerSize
@@ -86,7 +86,7 @@ final class Socket: @unchecked Sendable {
     }
   }
 
-  /// The next line, without its end; valid until the next call.
+  /// Returns the next line without its end; valid until the next call.
   func nextLine() throws -> UnsafeRawBufferPointer {
     var looked = start
     while true {
@@ -100,16 +100,16 @@ final class Socket: @unchecked Sendable {
     }
   }
 
-  /// Whether something was read that nobody has asked for yet.
+  /// Whether the buffer contains unread bytes.
   var hasUnread: Bool { start != end }
 
-  /// Takes so many bytes, whatever they are.
+  /// Skips a number of bytes.
   func skip(_ count: Int) throws {
     while end - start < count { try fill(room: count) }
     start += count
   }
 
-  /// Reads what there is, with room for so many bytes from `start` on.
+  /// Reads available bytes, after making space for `room` bytes from `start` on.
   private func fill(room: Int) throws {
     if start == end { (start, end) = (0, 0) }
     if start + room > buffer.count || end == buffer.count {
@@ -138,7 +138,7 @@ final class Socket: @unchecked Sendable {
   }
 }
 
-/// A thousand connections need a thousand descriptors; children inherit the limit.
+/// Raises the limit of descriptors for a thousand connections; child processes inherit it.
 enum FileLimit {
   static func raise() {
     var limit = rlimit()

@@ -1,8 +1,8 @@
 import Foundation
 import GraphModel
 
-/// The model of the sections that the notes have too little for: paths, references of every kind, cycles, an index that
-/// finds twenty objects. The same source is given to the daemon, which has no other word of it.
+/// The model of the sections that need more than notes: paths, all kinds of references, cycles, and an index that
+/// finds twenty objects. The daemon gets the same source through `--schema`.
 enum Staff {
   static let source = """
     {"format": 1, "name": "Staff", "version": 1, "entities": [
@@ -30,7 +30,7 @@ enum Staff {
         {"name": "previous", "destination": "Node", "inverse": "next", "toMany": true, "deleteRule": "cascade"}]}]}
     """
 
-  /// A folder for the daemon's --schema.
+  /// Creates a folder for the daemon's `--schema`.
   static func folder(in bench: Bench) throws -> String {
     let folder = bench.place("schema")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -38,7 +38,7 @@ enum Staff {
     return folder
   }
 
-  /// The people of a model: the one who has this number, with a team of twenty in a store of a million.
+  /// Returns the values of the person with a number; in a store of a million, each team has twenty people.
   static func values(ofPerson number: Int, teams: Int) -> [(name: String, value: Value)] {
     [
       ("name", .string("Somebody with the number \(number)")),

@@ -2,18 +2,19 @@ import Foundation
 import GraphModel
 import GraphStore
 
-/// A store of `Staff` in this process: what is measured through it is the store alone, no daemon and no socket.
+/// A store of `Staff` in this process, to measure the store without a daemon or a socket.
 final class StaffStore {
   let store: SQLiteStore
   let model: Model
   private var sequence: UInt64
   private static let replica = UniqueID(high: 1, low: 1)
 
-  /// - Parameter source: another model than that of `Staff`, where no people are filled in.
+  /// - Parameter source: another model than that of `Staff`, for stores without people.
   init(_ directory: String, source: String = Staff.source, options: SQLiteStore.Options = .init()) throws {
     model = try Model(parsing: source.utf8)
     store = try SQLiteStore(directory: directory, model: model, options: options)
-    // One commit takes one place: no earlier process of this program has used the next one.
+    // Each commit takes one sequence number and one revision, so earlier processes of this program have not used the
+    // next one.
     sequence = UInt64(try store.head.revision)
   }
 
@@ -45,7 +46,7 @@ final class StaffStore {
     return .transaction(Transaction(id: id, policy: .overwrite, changes: changes), author: "bench")
   }
 
-  /// What a commit that must succeed led to.
+  /// Performs a write that must succeed and returns its outcome.
   @discardableResult
   func perform(_ request: WriteRequest) throws -> Committed {
     let time = Timestamp(Date().timeIntervalSince1970 * 1e6)
@@ -55,14 +56,15 @@ final class StaffStore {
     }
   }
 
-  /// The permanent ids of what was inserted, in order.
+  /// Commits changes and returns the permanent ids of the inserted objects, in order.
   @discardableResult
   func commit(_ changes: [Change]) throws -> [ObjectID] {
     try perform(transaction(changes)).identities.map(\.permanent)
   }
 
-  /// People in commits of ten thousand, their teams taking turns: those of one team lie far apart. Each team is in one
-  /// of 1,000 departments, the first team in the first, and each person has one of so many skills.
+  /// Inserts people in commits of ten thousand, with teams in rotation, so that the members of a team are far apart.
+  /// Each team is in one of 1,000 departments, the first team in the first, and each person has one of `skills`
+  /// skills.
   func fill(people count: Int, teams: Int, skills: Int = 0) throws {
     let departments = try commit(
       (0..<1_000).map { try insertion("Department", $0, [("name", .string("Department \($0)"))]) })

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Fills a store through the wire, a thousand notes to a commit and a few commits under way.
+/// Fills a store through the wire, with a thousand notes in each commit and several commits in flight.
 struct StoreFiller {
   private static let notesEach = 1_000
   private static let window = 4
@@ -9,7 +9,7 @@ struct StoreFiller {
   let board: ObjectID
   private(set) var count = 0
   private(set) var head: Revision = 1
-  /// One note in four, with its revision.
+  /// Every fourth note, with its revision.
   private var sample = [ObjectID: Revision]()
 
   init(_ client: WireClient) throws {
@@ -17,7 +17,7 @@ struct StoreFiller {
     board = try client.insertBoard()
   }
 
-  /// Every text has a word of its own, as people's have.
+  /// Inserts notes up to a total; each text has a unique word, as real texts have.
   mutating func fill(to total: Int) throws {
     var (waiting, made) = (0, count)
     while count < total {
@@ -40,7 +40,7 @@ struct StoreFiller {
     }
   }
 
-  /// Moves 250 notes from all over the store, however large it is, in no order.
+  /// Returns a mover of 250 notes distributed over the store, in no particular order.
   func mover() -> NoteMover {
     let ids = sample.keys.sorted()
     let step = max(1, ids.count / 250)
@@ -48,13 +48,13 @@ struct StoreFiller {
     return NoteMover(client, notes: notes.shuffled(), head: head)
   }
 
-  /// After it moved notes: their revisions, and the store's.
+  /// Takes over the revisions after a mover has moved notes.
   mutating func adopt(_ mover: NoteMover) {
     for note in mover.notes { sample[note.id] = note.revision }
     head = mover.head
   }
 
-  /// One more commit, waited for by itself.
+  /// Inserts notes in one more commit and waits for it.
   mutating func insert(_ notes: [Change]) throws {
     try client.commit(notes)
     head += 1

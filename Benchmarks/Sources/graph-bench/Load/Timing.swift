@@ -1,6 +1,6 @@
 import Foundation
 
-/// Seconds on a clock that only goes forward.
+/// Returns the seconds of a monotonic clock.
 func now() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
@@ -18,8 +18,8 @@ func timed(_ body: () throws -> Void) rethrows -> Double {
   return now() - start
 }
 
-/// How often a second the bodies run, each on a thread of its own, over so many seconds. A third of that time they run
-/// uncounted before: the first commits grow a log that later ones overwrite.
+/// Runs each body repeatedly on a thread of its own and returns their rate per second. First they run uncounted for a
+/// third of the time, because the first commits extend a log that later ones overwrite.
 func rate(for seconds: Double, _ bodies: [() throws -> Void]) -> Double {
   _ = run(for: max(0.3, seconds / 3), bodies)
   let (count, elapsed) = run(for: seconds, bodies)
@@ -32,7 +32,7 @@ private func run(for seconds: Double, _ bodies: [() throws -> Void]) -> (Double,
   let counts = UnsafeMutableBufferPointer<Int>.allocate(capacity: bodies.count)
   counts.initialize(repeating: 0)
   defer { counts.deallocate() }
-  // Each thread has a body and a place of its own, and all have ended before either goes.
+  // Each thread uses its own body and index, and all threads end before this function returns.
   nonisolated(unsafe) let places = counts
   nonisolated(unsafe) let work = bodies
   let group = DispatchGroup()

@@ -1,21 +1,21 @@
 import CLoad
 
-/// Connections whose messages are counted and otherwise thrown away: the same reader for every server.
+/// Connections whose messages are counted and discarded, with the same reader for every server.
 final class Watchers {
   enum Messages {
-    /// Nothing of it counts: a writer's replies.
+    /// Count nothing: a writer's replies.
     case none
-    /// Frames with a length in front, of which the deltas count.
+    /// Count the deltas among length-prefixed frames.
     case frames
-    /// Messages of so many bytes.
+    /// Count messages of this size, in bytes.
     case ofSize(Int)
   }
 
   private let handle: OpaquePointer
-  /// They own the sockets.
+  /// Keeps the sockets alive.
   private var connections = [Socket]()
 
-  /// A message that does not come for so long is lost.
+  /// A message that takes longer than this is lost.
   private static let timeoutMilliseconds: Int32 = 30_000
 
   init() throws {
@@ -23,7 +23,7 @@ final class Watchers {
     self.handle = handle
   }
 
-  /// - Parameter socket: between two messages; nothing else reads it from now on.
+  /// - Parameter socket: a socket between two messages, with no other reader from now on.
   func add(_ socket: Socket, counting messages: Messages) throws {
     guard !socket.hasUnread else { throw BenchmarkError(description: "a watcher begins in the middle of something") }
     connections.append(socket)
@@ -38,7 +38,7 @@ final class Watchers {
     }
   }
 
-  /// Messages counted so far.
+  /// The number of counted messages.
   var total: Int { Int(load_watchers_total(handle)) }
 
   func wait(until total: Int) throws {
@@ -49,9 +49,9 @@ final class Watchers {
     }
   }
 
-  /// Deliveries a second while so many updates are under way: the next one is sent when all watchers have an earlier
-  /// one.
-  /// - Parameter send: writes so many updates.
+  /// Measures deliveries per second with a number of updates in flight: the next update is sent when all watchers
+  /// have received an earlier one.
+  /// - Parameter send: writes a number of updates.
   func deliveries(
     to watchers: Int, window: Int, seconds: Double, send: (Int) throws -> Void
   ) throws -> Double {

@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// A client of the daemon that decodes no more than it must.
+/// A client of the daemon that decodes as little as possible.
 ///
 /// `@unchecked Sendable`: each is used by one thread at a time.
 final class WireClient: @unchecked Sendable {
@@ -11,7 +11,7 @@ final class WireClient: @unchecked Sendable {
   private let replica = UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max))
   private(set) var entities = [String: Welcome.EntityEntry]()
 
-  /// The fields of `ToClient` that are told apart here.
+  /// The fields of `ToClient` that this client distinguishes.
   enum Kind: UInt8 {
     case refused = 3
     case chunk = 5
@@ -37,7 +37,7 @@ final class WireClient: @unchecked Sendable {
     return request
   }
 
-  /// The next request's frame, to be written by the caller.
+  /// Returns the frame of the next request, to be written by the caller.
   func frame(_ body: ToServer.Body) -> [UInt8] {
     request += 1
     return Frame.encode(ToServer(request, body))
@@ -50,7 +50,7 @@ final class WireClient: @unchecked Sendable {
     return try ToClient(from: &reader)
   }
 
-  /// The number of the field that a message's body stands in. The request's number comes first, but for a 0.
+  /// Returns the field number of a message's body. The request's number precedes it unless it is 0.
   static func field(_ frame: UnsafeRawBufferPointer) -> UInt8 { frame[bodyStart(frame)] >> 3 }
 
   static func bodyStart(_ frame: UnsafeRawBufferPointer) -> Int {
@@ -60,8 +60,8 @@ final class WireClient: @unchecked Sendable {
     return index + 1
   }
 
-  /// Reads up to and including the next message of a kind, which is returned and valid until the next call. A refusal
-  /// is an error.
+  /// Reads up to and including the next message of a kind, and returns it; valid until the next call. Throws after a
+  /// refusal.
   @discardableResult
   func skip(to kind: Kind) throws -> UnsafeRawBufferPointer {
     while true {
@@ -79,15 +79,15 @@ final class WireClient: @unchecked Sendable {
 
   // MARK: - Requests
 
-  /// Follows an entity's objects; returns when the first result is here. Only for results of a chunk or two.
+  /// Subscribes to an entity's objects and waits for the first result, which must fit into one or two chunks.
   func subscribe(_ entity: String, where predicate: String = "") throws {
     try send(.subscribe(Subscribe(entity: number(of: entity), predicate: predicate)))
     try skip(to: .advance)
   }
 
-  /// Follows many queries, each with a result of one chunk.
+  /// Subscribes to many queries, each with a result of one chunk.
   func subscribe(_ entity: String, where predicates: [String]) throws {
-    // The server reads 16 at once for a connection and lets 256 more wait.
+    // The server runs 16 reads of a connection at once and queues up to 256 more.
     for start in stride(from: 0, to: predicates.count, by: 128) {
       let part = predicates[start..<min(start + 128, predicates.count)]
       for predicate in part {
@@ -97,14 +97,14 @@ final class WireClient: @unchecked Sendable {
     }
   }
 
-  /// A commit's frame; each has the next place in the sequence.
+  /// Returns the frame of a commit with the next sequence number.
   func commitFrame(_ changes: [Change]) -> [UInt8] {
     sequence += 1
     let id = TransactionID(replica: replica, sequence: sequence)
     return frame(.commit(Transaction(id: id, policy: .overwrite, changes: changes), acknowledged: sequence - 1))
   }
 
-  /// Commits and waits for the reply, which is not decoded.
+  /// Commits and waits for the reply without decoding it.
   func commit(_ changes: [Change]) throws {
     try socket.write(commitFrame(changes))
     try skip(to: .committed)
@@ -116,7 +116,7 @@ final class WireClient: @unchecked Sendable {
     return try nextCommitted()
   }
 
-  /// The next commit's reply, decoded.
+  /// Returns the decoded reply of the next commit.
   func nextCommitted() throws -> Committed {
     var reader = BinaryReader(Array(try skip(to: .committed)))
     guard case .committed(let committed, _, _) = try ToClient(from: &reader).body else {
@@ -159,7 +159,7 @@ final class WireClient: @unchecked Sendable {
     try (1...UInt64(count)).map { try newNote($0, on: board) }
   }
 
-  /// Whatever revision the object has: nobody else changes it.
+  /// Updates an object regardless of its revision, because there is no other writer.
   func update(_ id: ObjectID, _ entity: String, _ name: String, _ value: Value) throws -> Change {
     Change(.update, id, base: .max, edits: [Edit(try property(entity, name), .set(value))])
   }

@@ -1,15 +1,15 @@
 import Foundation
 import GraphWire
 
-/// A running stickiesd on a store of its own, listening on a Unix-domain socket and on TCP.
+/// A running stickiesd with its own store, listening on a Unix-domain socket and on TCP.
 final class Daemon {
   let process: ServerProcess
   private(set) var unix: ServerAddress
   private(set) var tcp = ServerAddress.tcp(host: "127.0.0.1", port: 0)
-  /// From exec to the first listening line.
+  /// The seconds from exec to the first "listening" line.
   private(set) var startSeconds = 0.0
 
-  /// - Parameter schema: a folder with a model, for another than the notes.
+  /// - Parameter schema: a folder with another model than that of the notes.
   init(_ bench: Bench, data: String, schema: String? = nil) throws {
     unix = .unix(path: data + ".socket")
     process = try ServerProcess(

@@ -1,17 +1,18 @@
 import Foundation
 
-/// What the kernel knows about a process.
+/// The kernel's figures for a process.
 extension ServerProcess {
-  /// Kilobytes: VmRSS, VmHWM.
+  /// Returns VmRSS or VmHWM, in kilobytes.
   func memory(_ field: String) -> Double { ProcessFigures.value(of: field, in: "/proc/\(id)/status") }
 
-  /// Kilobytes of its own, what is shared counted in parts.
+  /// The proportional memory in kilobytes: private pages, and shared ones divided by their users.
   var proportionalMemory: Double { ProcessFigures.value(of: "Pss", in: "/proc/\(id)/smaps_rollup") }
 
-  /// VmHWM counts from here.
+  /// Resets VmHWM.
   func forgetPeak() throws { try ProcessFigures.forgetPeak(id) }
 
-  /// Seconds of processor time of the threads that it has. In nanoseconds, where utime and stime have ticks of 10 ms.
+  /// The processor time of its current threads, in seconds; from nanoseconds, because utime and stime have ticks of
+  /// 10 ms.
   var processorSeconds: Double {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
     return threads.reduce(0) { sum, thread in
@@ -20,12 +21,12 @@ extension ServerProcess {
     }
   }
 
-  /// Bytes that it caused to be sent to the disk, checkpoints included.
+  /// The bytes that it caused to be written to the disk, including checkpoints.
   var bytesWritten: Double { ProcessFigures.value(of: "write_bytes", in: "/proc/\(id)/io") }
 }
 
 enum ProcessFigures {
-  /// Files of /proc have no size: they are read until they end.
+  /// Reads a file in /proc to its end; such files have no size.
   static func text(_ path: String) -> String {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "" }
@@ -39,7 +40,7 @@ enum ProcessFigures {
     }
   }
 
-  /// The number behind `field:`.
+  /// Returns the number after `field:`.
   static func value(of field: String, in path: String) -> Double {
     for line in text(path).split(separator: "\n") where line.hasPrefix(field + ":") {
       let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == ":" })
@@ -57,7 +58,7 @@ enum ProcessFigures {
   }
 }
 
-/// The frames of a store's write-ahead log, read off its index: pages written without a word to the daemon.
+/// Counts the frames of a store's write-ahead log from its index, without involving the daemon.
 final class LogFrames {
   private let file: Int32
   private var last: UInt32
@@ -69,14 +70,15 @@ final class LogFrames {
     last = Self.read(file)
   }
 
-  /// `mxFrame` of the index's header: the frames of the log's present run.
+  /// Reads `mxFrame` of the index's header: the frames since the log's last restart.
   private static func read(_ file: Int32) -> UInt32 {
     var count: UInt32 = 0
     _ = pread(file, &count, 4, 16)
     return count
   }
 
-  /// Pages written since the last call; `restarted` when the log began anew, which a finished checkpoint allows.
+  /// Returns the pages written since the last call; `restarted` if the log has restarted, as after a finished
+  /// checkpoint.
   func advance() -> (pages: Int, restarted: Bool) {
     let count = Self.read(file)
     defer { last = count }

@@ -1,7 +1,7 @@
 import Foundation
 import GraphWire
 
-/// The peer: redis-server with appendonly yes and appendfsync always.
+/// redis-server for comparison, with appendonly yes and appendfsync always.
 final class RedisServer {
   let process: ServerProcess
   let unix: ServerAddress
@@ -9,7 +9,7 @@ final class RedisServer {
 
   private static let program = "/usr/bin/redis-server"
 
-  /// Nil when there is no redis-server on this machine.
+  /// Nil if redis-server is not installed.
   init?(_ bench: Bench) throws {
     guard access(Self.program, X_OK) == 0 else { return nil }
     let directory = bench.place("redis")
@@ -27,7 +27,7 @@ final class RedisServer {
     _ = try retry { try Socket(address) }
   }
 
-  /// A port that was free a moment ago.
+  /// Returns a port that was free a moment ago.
   private static func freePort() throws -> Int {
     let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(probe) }
@@ -45,12 +45,13 @@ final class RedisServer {
   func stop() { process.stop() }
 }
 
-/// A client of Redis: a hash for each note and a stream entry for each change in one MULTI, readers by subscription.
+/// A client of Redis. It writes a hash for each note and a stream entry for each change in one MULTI; readers
+/// subscribe.
 ///
 /// `@unchecked Sendable`: each is used by one thread at a time.
 final class RedisClient: @unchecked Sendable {
   let socket: Socket
-  /// Keys have 16 digits.
+  /// The next key, of 16 digits.
   private var next = UInt64.random(in: 1_000_000_000_000_000...9_000_000_000_000_000)
 
   init(_ address: ServerAddress) throws { socket = try Socket(address) }
@@ -59,7 +60,7 @@ final class RedisClient: @unchecked Sendable {
     Array(("*\(words.count)\r\n" + words.map { "$\($0.utf8.count)\r\n\($0)\r\n" }.joined()).utf8)
   }
 
-  /// The commands that write one note and its change; its key, of 16 digits, stands at `places`.
+  /// The commands that write a note and its change; its 16-digit key is at `places`.
   private static let template: (bytes: [UInt8], places: [Int]) = {
     let key = "1000000000000000"
     let bytes =
@@ -86,10 +87,11 @@ final class RedisClient: @unchecked Sendable {
     return commands
   }
 
-  /// Writes notes and their changes; returns when all of it is on disk.
+  /// Writes notes and their changes; returns when all of them are on disk.
   func write(notes: Int) throws {
     try socket.write(Self.command("MULTI") + commands(notes: notes) + Self.command("EXEC"))
-    // +OK, +QUEUED for each command, the array's head, then an integer and a bulk string of two lines for each note.
+    // +OK, +QUEUED for each command, the array's header, then for each note an integer and a bulk string of two
+    // lines.
     try take(lines: 2 + 5 * notes)
   }
 
@@ -97,18 +99,18 @@ final class RedisClient: @unchecked Sendable {
 
   static let channel = "c"
 
-  /// Returns when the subscription stands.
+  /// Subscribes; returns when the subscription is confirmed.
   func subscribe() throws {
     try socket.write(Self.command("SUBSCRIBE", Self.channel))
     try take(lines: 6)
   }
 
-  /// What a subscriber receives for a payload of so many bytes.
+  /// Returns the size of a subscriber's message for a payload of this size.
   static func messageSize(payload: Int) -> Int {
     "*3\r\n$7\r\nmessage\r\n$\(channel.utf8.count)\r\n\(channel)\r\n$\(payload)\r\n".utf8.count + payload + 2
   }
 
-  /// One update, durable and then published, as a frame to send.
+  /// Returns the frame of an update that is durable and then published.
   func update(payload: [UInt8]) -> [UInt8] {
     next += 1
     let publish = Array(
@@ -118,14 +120,14 @@ final class RedisClient: @unchecked Sendable {
       + publish + payload + Array("\r\n".utf8) + Self.command("EXEC")
   }
 
-  /// Inserts a note and publishes it, as a frame to send.
+  /// Returns the frame of an insert that is published.
   func insert(payload: [UInt8]) -> [UInt8] {
     let publish = Array(
       "*3\r\n$7\r\nPUBLISH\r\n$\(Self.channel.utf8.count)\r\n\(Self.channel)\r\n$\(payload.count)\r\n".utf8)
     return Self.command("MULTI") + commands(notes: 1) + publish + payload + Array("\r\n".utf8) + Self.command("EXEC")
   }
 
-  /// The lines of the answer to an update or an insert: OK, three times QUEUED, the array's head, its four lines.
+  /// Reads the answer to an update or an insert: OK, three times QUEUED, the array's header, its four lines.
   func takeAnswer() throws { try take(lines: 9) }
 
   private func take(lines: Int) throws {

@@ -1,10 +1,10 @@
 import CLoad
 import Foundation
 
-/// A process that this one started, and that ends with it, however that is.
+/// A child process that ends with this one, even after a crash.
 final class ServerProcess {
   let id: pid_t
-  /// The reading end of its standard output; -1 when nobody reads it.
+  /// The read end of its standard output; -1 if the output is not read.
   private let output: Int32
   private var unread = [UInt8]()
   private var hasEnded = false
@@ -21,7 +21,7 @@ final class ServerProcess {
     guard id > 0 else { throw BenchmarkError(description: "\(program) can't be started") }
   }
 
-  /// This program itself, in one of its modes.
+  /// Starts this program in one of its modes.
   convenience init(mode arguments: [String]) throws {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count - 1)
@@ -29,7 +29,7 @@ final class ServerProcess {
     try self.init(String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self), arguments)
   }
 
-  /// The next line of its output.
+  /// Returns the next line of its output.
   func line(timeoutSeconds: Double = 60) throws -> String {
     let deadline = now() + timeoutSeconds
     while true {
@@ -48,11 +48,11 @@ final class ServerProcess {
     }
   }
 
-  /// Waits for its end, and ends it when that does not come.
+  /// Waits for its end; kills it after the timeout.
   func wait(timeoutSeconds: Double = 30) {
     guard !hasEnded else { return }
     let deadline = now() + timeoutSeconds
-    // A short wait is what is measured of a command: no sleep that would be seen in it.
+    // The runtime of a short command is itself measured, so the pause must be too short to affect it.
     while waitpid(id, nil, WNOHANG) == 0 {
       if now() > deadline { Glibc.kill(id, SIGKILL) }
       usleep(200)
@@ -61,10 +61,10 @@ final class ServerProcess {
     if output >= 0 { close(output) }
   }
 
-  /// Asks it to end, and waits.
+  /// Requests its end with SIGTERM, and waits.
   func stop() { end(SIGTERM) }
 
-  /// As kill -9 does.
+  /// Kills it with SIGKILL.
   func kill() { end(SIGKILL) }
 
   private func end(_ signal: Int32) {
@@ -76,7 +76,7 @@ final class ServerProcess {
   deinit { end(SIGKILL) }
 }
 
-/// Tries until it works: for servers that do not say when they are ready.
+/// Repeats the body until it succeeds, for servers that do not report when they are ready.
 func retry<Value>(seconds: Double = 10, _ body: () throws -> Value) throws -> Value {
   let deadline = now() + seconds
   while true {

@@ -7,16 +7,16 @@ extension Bench {
   private static let backupWriters = 16
 
   private struct BackupRun {
-    /// Commits a second, while there was no backup and while there was one.
+    /// Commits per second, without and during a backup.
     let alone: Double
     let beside: Double
     let seconds: Double
-    /// KiB: the backup's own, and what the daemon took more.
+    /// The backup's peak and the daemon's growth, in KiB.
     let peak: Double
     let daemonGrowth: Double
   }
 
-  /// `stickiesd backup`, verification and all, while 16 clients write through the daemon.
+  /// Measures `stickiesd backup`, including verification, while 16 clients write through the daemon.
   func measureBackup() throws {
     let runs = try Self.backedUpCounts.map { try backupRun($0) }
     guard let few = runs.first, let many = runs.last else { return }
@@ -52,7 +52,7 @@ extension Bench {
         var mover = try NotesInTurn(try WireClient(daemon.unix), board)
         return { try mover.commit() }
       })
-    // The log has its size and the caches are warm before anything is counted.
+    // Let the log reach its size and the caches warm up before counting.
     usleep(useconds_t(max(1, seconds) * 1e6))
     let first = writers.rate { usleep(useconds_t(seconds * 1e6)) }
     try daemon.process.forgetPeak()
@@ -61,7 +61,7 @@ extension Bench {
     var peak = 0.0
     let start = now()
     let beside = writers.rate {
-      // A process that has ended has no memory.
+      // A process that has ended reports no memory.
       while true {
         let most = backup.memory("VmHWM")
         guard most.isFinite else { break }
@@ -79,7 +79,7 @@ extension Bench {
       alone: (first + last) / 2, beside: beside, seconds: took, peak: peak, daemonGrowth: growth)
   }
 
-  /// A few notes of its own that a client changes, one in each commit.
+  /// A few notes of one client, which changes one in each commit.
   private struct NotesInTurn {
     private let client: WireClient
     private let notes: [ObjectID]
@@ -97,7 +97,7 @@ extension Bench {
   }
 }
 
-/// Clients that write until they are told to stop, each on a thread of its own.
+/// Clients that write until they are stopped, each on its own thread.
 private final class Writers: Sendable {
   private let isStopped = Atomic(false)
   private let count = Atomic(0)
@@ -106,7 +106,7 @@ private final class Writers: Sendable {
 
   init(_ bodies: [() throws -> Void]) throws {
     for body in bodies {
-      // One thread has it, and nobody else from here on.
+      // Only the new thread uses the body from here on.
       nonisolated(unsafe) let body = body
       group.enter()
       Thread.detachNewThread { [self] in
@@ -123,7 +123,7 @@ private final class Writers: Sendable {
     }
   }
 
-  /// Commits a second while something else goes on.
+  /// Returns the commits per second while a body runs.
   func rate(while body: () -> Void) -> Double {
     let (before, start) = (count.load(ordering: .relaxed), now())
     body()

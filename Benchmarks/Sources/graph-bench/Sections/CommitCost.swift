@@ -1,16 +1,16 @@
-/// What commits cost a daemon, over whole rounds of its log: from one restart of the log to the next, so that each
-/// commit carries its share of the checkpoint, in time and in bytes, and no more.
+/// The cost of commits in a daemon, over complete rounds of its log: from one restart to the next, so that each
+/// commit includes its share of the checkpoint, in time and in bytes.
 struct CommitCost {
   var processorMicroseconds: Double
-  /// Pages of the log.
+  /// Pages written to the log.
   var pages: Double
-  /// Kilobytes sent to the disk, checkpoints included.
+  /// Kilobytes written to the disk, including checkpoints.
   var kilobytes: Double
 
-  /// No commit needs so many for a round; past it something is wrong with the log.
+  /// The maximum number of commits in a round; beyond it the log does not restart.
   private static let most = 50_000
 
-  /// The median over three rounds of the log, each figure by itself.
+  /// Returns the median over three rounds of the log, separately for each figure.
   static func measure(_ daemon: Daemon, data: String, commit: () throws -> Void) throws -> CommitCost {
     let log = try LogFrames(data: data)
     _ = try round(log, daemon, commit)
@@ -38,9 +38,9 @@ struct CommitCost {
   }
 }
 
-/// A cost against something that it should not depend on.
+/// A cost against a parameter that should not affect it.
 struct Curve {
-  /// The largest cost may be so many times the smallest.
+  /// The maximum ratio of the largest cost to the smallest.
   static let aim = 1.3
 
   let name: String
@@ -50,7 +50,7 @@ struct Curve {
 
   mutating func add(_ label: String, _ cost: CommitCost) { points.append((label, cost)) }
 
-  /// A table of its own: a column for each point, and the largest beside the smallest.
+  /// Prints a table: a column for each point, and the ratio of the largest to the smallest.
   func report() {
     say("\n| \(name) | \(points.map(\.label).joined(separator: " | ")) | factor |")
     say("|" + String(repeating: " --- |", count: points.count + 2))

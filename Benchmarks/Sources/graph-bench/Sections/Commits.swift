@@ -8,7 +8,7 @@ extension Bench {
     let aim: Double
   }
 
-  /// Durable notes a second over the Unix-domain socket, beside raw SQLite's.
+  /// Measures durable notes per second over the Unix-domain socket, beside raw SQLite.
   func measureCommits() throws {
     let shapes = [
       Shape(name: "one client, one note a commit", clients: 1, notes: 1, aim: 0.75),

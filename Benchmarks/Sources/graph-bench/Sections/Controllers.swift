@@ -5,20 +5,20 @@ import GraphReplica
 extension Bench {
   private static let resultCounts = [1_000, 10_000, 100_000, 1_000_000]
   private static let resultCommits = 2_000
-  /// The aim itself, in microseconds, at 100,000 objects.
+  /// The required time in microseconds, at 100,000 objects.
   private static let resultLimit = 50.0
 
-  /// What a list does that hears of everything.
+  /// A delegate that counts all changes.
   private final class Listener: ResultsControllerDelegate {
     private(set) var changes = 0
     func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) { changes += 1 }
   }
 
-  /// A results controller over many objects: the first result, and a commit that moves one object to another place.
+  /// Measures a results controller over many objects: the first result, and a commit that moves one object.
   func measureControllers() throws {
     var (loads, contextLoads, commits, contextCommits) = ([Double](), [Double](), [Double](), [Double]())
     for count in Self.resultCounts {
-      // Of one million there is one run: the others have shown how far runs differ.
+      // One run for a million objects; the smaller counts show the variation between runs.
       let rounds = count < 1_000_000 ? Self.rounds : 1
       let ours = try (0..<rounds).map { _ in try resultTimes(count, controlled: true) }
       let bare = try (0..<rounds).map { _ in try resultTimes(count, controlled: false) }
@@ -54,8 +54,8 @@ extension Bench {
     row("– of it the context's own part, µs", contextCommits.map { $0 * 1e6 })
   }
 
-  /// What the machine itself makes of the logarithm: seconds of a search for a row among so many, which does nothing but
-  /// compare.
+  /// Returns the seconds of a binary search for a row, which only compares: the growth that the machine itself shows
+  /// for a logarithmic operation.
   private func searchTime(_ count: Int) throws -> Double {
     let people = try ServedPeople(count)
     let order = SortOrder(
@@ -64,7 +64,7 @@ extension Bench {
     var place = 0
     let times = (0..<Self.resultCommits).map { number in
       timed {
-        // Far from the one before.
+        // Far from the previous one.
         let wanted = rows[number &* 7_919_993 % count]
         var (low, high) = (0, count)
         while low < high {
@@ -83,7 +83,7 @@ extension Bench {
     say("| \(name) | \(values.map(Figure.text).joined(separator: " | ")) |")
   }
 
-  /// - Parameter controlled: with a controller in the order of an attribute; or with the context alone, which follows the
+  /// - Parameter controlled: whether to use a controller with an order by an attribute, or the context alone with the
   ///   same objects.
   private func resultTimes(_ count: Int, controlled: Bool) throws -> (load: Double, commit: Double) {
     let people = try ServedPeople(count)

@@ -5,8 +5,9 @@ extension Bench {
   private static let watcherCount = 1_000
   private static let windows = [1, 16]
 
-  /// Deliveries a second to 1,000 connections over TCP: ours, each update durable and matched against live queries; a
-  /// bare SwiftNIO server's, of the same bytes; Redis's, each update durable and published.
+  /// Measures deliveries per second to 1,000 connections over TCP: ours, with each update durable and matched against
+  /// live queries; those of a bare SwiftNIO server with the same bytes; and Redis's, with each update durable and
+  /// published.
   func measureFanOut() throws {
     var (ours, bare, redis) = ([[Double]](), [[Double]](), [[Double]]())
     var size = 0
@@ -38,7 +39,7 @@ extension Bench {
     let daemon = try Daemon(self, data: place("data"))
     defer { daemon.stop() }
     let writer = try WireClient(daemon.tcp)
-    // Many more notes than updates under way: a note's next move is based on one that is done.
+    // Many more notes than updates in flight, so that a note's next move is based on a committed one.
     var mover = try NoteMover(writer, making: 64, on: try writer.insertBoard())
     let clients = try (0..<Self.watcherCount).map { _ in
       let client = try WireClient(daemon.tcp)
@@ -71,7 +72,7 @@ extension Bench {
     let watchers = try Watchers()
     for _ in 0..<Self.watcherCount { try watchers.add(try Socket(address), counting: .frames) }
     let writer = try Socket(address)
-    // One loop accepts in order: whoever hears the writer has heard of everyone before it.
+    // One event loop accepts connections in order, so the writer's arrival implies that of all others before it.
     return try rates(watchers) { count in
       try writer.write(Array(repeatElement(frame, count: count).joined()))
     }

@@ -7,8 +7,8 @@ extension Bench {
   private static let found = 20
   private static let fetches = 1_000
 
-  /// Twenty objects by an indexed equality out of a million, in the store itself, beside the same SQL through the C
-  /// functions; and the round trip to a daemon on the same store.
+  /// Measures a fetch of twenty out of a million objects by an indexed equality: in the store, the same SQL through
+  /// the C functions, and the round trip to a daemon on the same store.
   func measureFetch() throws {
     let data = place("people")
     let teams = Self.stored / Self.found
@@ -17,7 +17,7 @@ extension Bench {
       try staff.fill(people: Self.stored, teams: teams)
       try staff.close()
     }
-    // Far apart, and the same for all.
+    // Far apart, and equal for all.
     let wanted = (0..<Self.fetches).map { Int64($0 * 7_919 % teams) }
     var (ours, limit, kept, trips) = ([Double](), [Double](), [Double](), [Double]())
     for _ in 0..<Self.rounds {
@@ -70,7 +70,7 @@ extension Bench {
   }
 }
 
-/// The limit of a fetch: the store's columns and order of a row, in a read transaction of its own.
+/// The limit of a fetch: the store's columns and row order, in its own read transaction.
 private struct RawFetch {
   private let database: RawDatabase
   private let sql: String
@@ -88,9 +88,9 @@ private struct RawFetch {
     end = try Statement(database, "COMMIT")
   }
 
-  /// - Parameter keeping: runs the statement that was made in the beginning, rather than one made from its text, as a
-  ///   server must that is sent a predicate.
-  /// - Returns: how many rows there were.
+  /// - Parameter keeping: whether to reuse a prepared statement; otherwise it is prepared from its text, as by a
+  ///   server that receives a predicate.
+  /// - Returns: the number of rows.
   func fetch(team: Int64, keeping: Bool) throws -> Int {
     try begin.run()
     let rows = keeping ? statement : try Statement(database, sql)
@@ -105,7 +105,7 @@ private struct RawFetch {
     return size > 0 ? count : 0
   }
 
-  /// Takes a column's value over, as whoever wants it must.
+  /// Copies a column's value, as every reader must.
   private func read(_ rows: Statement, _ column: Int32) -> Int {
     switch sqlite3_column_type(rows.pointer, column) {
     case SQLITE_INTEGER: rows.integer(column) == 0 ? 0 : 1

@@ -13,12 +13,12 @@ extension Bench {
     """
   private static let pageChanges = 10_000
   private static let questions = 200
-  /// The aim itself, in milliseconds.
+  /// The required time in milliseconds.
   private static let questionLimit = 10.0
   private static let body = String(repeating: "One line of a page that somebody writes.\n", count: 20)
 
-  /// What the past of an object with 10,000 changes costs to ask, in the store; and what one changed property costs to
-  /// remember.
+  /// Measures queries of the history of an object with 10,000 changes, in the store, and the space for one changed
+  /// property in history.
   func measureHistory() throws {
     try measureQuestions()
     try measureRemembering()
@@ -41,7 +41,7 @@ extension Bench {
   private func measureQuestions() throws {
     let data = place("history")
     let (pages, id) = try page(data)
-    // The title changes once in a thousand, the visits otherwise.
+    // The title changes once in a thousand commits, the visits in all others.
     for number in 0..<Self.pageChanges {
       let change =
         number % 1_000 == 0
@@ -82,7 +82,7 @@ extension Bench {
 
   // MARK: - Remembering
 
-  /// A kind of change: the change of a number, and how many bytes its old value has in history.
+  /// A kind of change with its edit and the encoded size of its old value in history.
   private struct Remembered: Sendable {
     let name: String
     let oldBytes: Int
@@ -90,7 +90,7 @@ extension Bench {
   }
 
   private static let remembered = [
-    // A tag, the zigzag number of three bytes.
+    // A tag and a zigzag number of three bytes.
     Remembered(name: "an integer", oldBytes: 4) { pages, number in
       try pages.edit("Page", "visits", .integer(Int64(100_000 + number)))
     },
@@ -98,17 +98,17 @@ extension Bench {
     Remembered(name: "a string of 12 bytes", oldBytes: 14) { pages, number in
       try pages.edit("Page", "title", .string("Page \(1_000_000 + number)"))
     },
-    // One character gives way to another.
+    // Replaces one character.
     Remembered(name: "a splice of one character in a text of 820", oldBytes: 2) { pages, number in
-      // Another one whenever a place has its turn again.
+      // Another letter each time an offset recurs.
       let letter = number / body.utf8.count % 2 == 0 ? "x" : "y"
       let splice = TextSplice(offset: number * 13 % body.utf8.count, length: 1, insertion: letter)
       return Edit(try pages.property("Page", "body").number, .splice([splice]))
     },
   ]
 
-  /// Bytes by which history grows with a change, its old value not counted, beside twice the change's own wire form and 64
-  /// bytes more.
+  /// Measures the bytes that a change adds to history, without its old value, beside twice the change's wire form
+  /// plus 64 bytes.
   private func measureRemembering() throws {
     for kind in Self.remembered {
       let data = place("remembered")
@@ -136,7 +136,7 @@ extension Bench {
     }
   }
 
-  /// What a change adds to the frame of a transaction.
+  /// Returns the bytes that a change adds to a transaction's frame.
   private static func wireSize(_ change: Change) -> Int {
     func size(_ changes: [Change]) -> Int {
       let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1_000)
@@ -148,10 +148,10 @@ extension Bench {
     return size([change]) - size([])
   }
 
-  /// Bytes of the pages that hold commits, and of the file.
+  /// Returns the size of the pages with commits, and of the file, in bytes.
   private func historySize(_ pages: StaffStore, _ data: String) throws -> (commits: Int64, file: Int64) {
     let database = try RawDatabase(data + "/graph.sqlite")
-    // The module that counts pages is a part of most builds of SQLite, and of none that must be.
+    // The dbstat module is in most builds of SQLite, but not in all.
     let commits = try database.integer("SELECT sum(pgsize) FROM dbstat WHERE name = '_commit'")
     return (commits, try database.integer("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
   }

@@ -2,10 +2,10 @@ import Foundation
 
 extension Bench {
   private static let idleCount = 1_000
-  /// The daemon's aim for each connection, in KiB.
+  /// The maximum for each connection of the daemon, in KiB.
   private static let idleLimit = 12.0
 
-  /// What an idle watching connection costs the server, in its own memory: before and after 1,000 of them.
+  /// Measures the server's memory for an idle watching connection: before and after 1,000 of them.
   func measureIdleConnections() throws {
     var (resident, proportional, redis) = ([Double](), [Double](), [Double]())
     for _ in 0..<Self.rounds {
@@ -44,7 +44,8 @@ extension Bench {
     ).report()
   }
 
-  /// KiB a connection. The pauses let the server's ticks pass, and what a connection needs at first be given back.
+  /// Returns the growth in KiB per connection. The pauses let the server's timers run and temporary memory be
+  /// released.
   private func growth<Client>(
     of process: ServerProcess, _ connect: () throws -> [Client]
   ) throws -> (resident: Double, proportional: Double) {

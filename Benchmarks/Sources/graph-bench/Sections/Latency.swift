@@ -3,7 +3,7 @@ import GraphModel
 extension Bench {
   private static let updates = 2_000
 
-  /// From a client's commit to the moment another client has read it, over the Unix-domain socket.
+  /// Measures the time from a client's commit until another client has read it, over the Unix-domain socket.
   func measureLatency() throws {
     var (ours, limits, redis) = ([Double](), [Double](), [Double]())
     var (commits, trips) = ([Double](), [Double]())

@@ -5,7 +5,7 @@ extension Bench {
     case equality = "x == …"
     case range = "x BETWEEN …"
 
-    /// No note that is moved here has such a place.
+    /// Returns a predicate that no moved note satisfies.
     func predicate(_ number: Int) -> String {
       switch self {
       case .equality: "x == \(-1_000 - number)"
@@ -14,8 +14,8 @@ extension Bench {
     }
   }
 
-  /// The cost of a commit against the number of distinct live queries that it does not touch, on the property that it
-  /// changes: what the daemon could not leave out by looking at the property's name.
+  /// Measures the cost of a commit against the number of distinct live queries that it does not touch. They use the
+  /// property that it changes, so the daemon cannot skip them by the property's name.
   func measureLiveQueries() throws {
     for kind in Kind.allCases {
       var curve = Curve("a move beside live queries, `\(kind.rawValue)`")
@@ -25,7 +25,7 @@ extension Bench {
         defer { daemon.stop() }
         let writer = try WireClient(daemon.unix)
         var mover = try NoteMover(writer, making: 256, on: try writer.insertBoard())
-        // Ten connections share them; a connection may have 16,384.
+        // The queries are divided among ten connections; a connection may have 16,384.
         let watchers = try (0..<10).map { part in
           let watcher = try WireClient(daemon.unix)
           try watcher.subscribe("Note", where: (0..<(count / 10)).map { kind.predicate(part * (count / 10) + $0) })

@@ -5,14 +5,14 @@ import GraphStore
 extension Bench {
   private static let migratedCounts = [100_000, 1_000_000]
 
-  /// A next version of `Staff`, and what SQLite would have to do for it where objects are written.
+  /// A next version of `Staff`, with the equivalent SQL if objects are written.
   private struct NextVersion {
     let name: String
-    /// What stands in the model, and what takes its place.
+    /// The text in the model that is replaced, and its replacement.
     let old: String
     let new: String
     var mapping = ""
-    /// The same column, written by SQLite; empty where nothing is written.
+    /// The same column updated by SQLite; empty if no objects are written.
     var update = [String]()
 
     var source: String {
@@ -39,8 +39,8 @@ extension Bench {
       update: ["ALTER TABLE Person ADD COLUMN points REAL", "UPDATE Person SET points = score * 10"]),
   ]
 
-  /// A store that goes to the next version of its model, the copy that is made before it aside: what writes no object
-  /// beside the same with a tenth of the objects, and what writes all of them beside SQLite's own UPDATE.
+  /// Measures migrations of a store to the next version of its model, without the copy made before. A version that
+  /// writes no objects is compared with a tenth of the objects, one that writes all of them with SQLite's UPDATE.
   func measureMigration() throws {
     var times = [[Double]](), raw = [[Double]](), backups = [Double]()
     for count in Self.migratedCounts {
@@ -57,7 +57,7 @@ extension Bench {
     guard let (few, many) = times.first.flatMap({ few in times.last.map { (few, $0) } }) else { return }
     for (index, version) in Self.nextVersions.enumerated() {
       if version.update.isEmpty {
-        // Milliseconds differ by a half from run to run; ten times as many objects would make it ten.
+        // Milliseconds vary by half between runs; a linear cost would be ten times as high.
         Figure(
           name: "\(version.name), 1,000,000 objects beside 100,000", unit: "ms", ours: many[index] * 1e3,
           limit: few[index] * 1e3, aim: .atMost(2)
@@ -101,7 +101,7 @@ extension Bench {
       })
   }
 
-  /// One transaction, in the file when it returns, as a migration is.
+  /// Returns the time of one transaction that is in the file when it returns, like a migration.
   private func updateTime(_ statements: [String], _ base: String) throws -> Double {
     median(
       try (0..<Self.rounds).map { _ in

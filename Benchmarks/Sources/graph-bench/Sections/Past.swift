@@ -8,8 +8,8 @@ extension Bench {
   private static let pastCommits = 1_000
   private static let objectChanges = 10_000
 
-  /// The graph as of 1,000 commits ago beside the same fetch of the present, in the store itself; and one object with
-  /// 10,000 changes at a revision, wherever that lies.
+  /// Measures a fetch of the graph as of 1,000 commits ago beside the same fetch of the present, in the store; and
+  /// reading one object with 10,000 changes at a revision, wherever that is.
   func measurePast() throws {
     let data = place("past")
     let teams = Self.pastPeople / 20
@@ -35,7 +35,7 @@ extension Bench {
       var (present, first, again) = ([Double](), [Double](), [Double]())
       for round in 0..<Self.rounds {
         present.append(try pastTime(staff, request, nil, expected))
-        // A revision that no connection shows.
+        // A revision that no connection shows yet.
         first.append(try pastTime(staff, request, then + Revision(2 * round), expected))
         _ = try pastTime(staff, request, then + Revision(2 * round) + 1, expected)
         again.append(try pastTime(staff, request, then + Revision(2 * round) + 1, expected))

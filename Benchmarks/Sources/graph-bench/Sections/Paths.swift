@@ -18,7 +18,7 @@ extension Bench {
     case none = "NONE people.age == …"
     case range = "ANY people.age > …"
 
-    /// Whose queries they are: each is satisfied by none of the entity's objects, or by all of them.
+    /// The entity of the queries; each query matches none of its objects, or all of them.
     var entity: String { [.other, .all, .none, .range].contains(self) ? "Department" : "Person" }
 
     func predicate(_ number: Int) -> String {
@@ -26,7 +26,7 @@ extension Bench {
       case .other: "ALL people.age != \(1_000_000 + number)"
       case .all: "ALL people.age < \(1_000_000 + number)"
       case .none: "NONE people.age == \(1_000_000 + number)"
-      // A birthday of one among twenty: somebody else is older than all of these say.
+      // A birthday of one person among twenty: another person is older than all of these bounds.
       case .range: "ANY people.age > \(number - 10_000)"
       case .toOne: "department.name == \"Nowhere \(number)\""
       case .toMany: "ANY skills.name == \"Nothing \(number)\""
@@ -40,8 +40,8 @@ extension Bench {
     }
   }
 
-  /// A commit beside 10,000 distinct live queries that follow paths: one that touches none, one that changes what their
-  /// paths read and touches none, one that touches one.
+  /// Measures a commit beside 10,000 distinct live queries with key paths: a commit that touches none, one that
+  /// changes values on their paths and touches none, and one that touches one.
   func measurePaths() throws {
     let birthday = try pathCost(nil, renaming: false)
     let renaming = try pathCost(nil, renaming: true)
@@ -52,7 +52,7 @@ extension Bench {
         limit: birthday, aim: .atMost(1.5)
       ).report()
     }
-    // Twenty people work there, and nobody waits for either name.
+    // Twenty people work in the department, and no query uses either name.
     for kind in [PathKind.toOne, .part] {
       Figure(
         name: "a name of a department of 20 beside 10,000 × `\(kind.rawValue)`", unit: "µs",
@@ -65,7 +65,7 @@ extension Bench {
     ).report()
   }
 
-  /// Processor time of the daemon for a commit, in microseconds.
+  /// Returns the daemon's processor time for a commit, in microseconds.
   private func pathCost(_ kind: PathKind?, renaming: Bool, watched: Bool = false) throws -> Double {
     let data = place("paths")
     let people: [ObjectID]
@@ -92,10 +92,10 @@ extension Bench {
       return watcher
     }
     let reader = try WireClient(daemon.unix)
-    // Only the one whom every commit changes then is there.
+    // The query matches only the person whom every commit then changes.
     if watched { try reader.subscribe("Person", where: "department.name == \"Department 0\"") }
     let chosen = watched ? people.indices.filter { $0 % (Self.pathPeople / 20) == 0 }.map { people[$0] } : people
-    // Each value is a new one: a commit that changes nothing would cost less.
+    // Each value is new, because a commit without a change would cost less.
     var moves = 0
     let cost = try CommitCost.measure(daemon, data: data) {
       moves += 1

@@ -3,20 +3,20 @@ import GraphModel
 extension Bench {
   private struct Question {
     let text: String
-    /// Simple comparisons that answering it for one object takes.
+    /// The number of simple comparisons for one object.
     var comparisons = 1.0
-    /// Only simple ones have an aim.
+    /// Whether it is simple; only simple predicates have a required rate.
     var isSimple = true
   }
 
-  /// The aim itself: comparisons a second.
+  /// The required rate: comparisons per second.
   private static let comparisonLimit = 20e6
 
   private static let questions = [
     Question(text: "age == 42"), Question(text: "age > 42"), Question(text: "score <= 50.5"),
     Question(text: "city == \"Hamburg\""), Question(text: "name == \"Somebody with the number 77\""),
     Question(text: "active == true"),
-    // No score is below 0: both sides are asked.
+    // No score is below 0, so both sides are evaluated.
     Question(text: "score >= 0 AND age < 60", comparisons: 2),
     Question(text: "name CONTAINS \"number 77\"", isSimple: false),
     Question(text: "name LIKE \"*number 7*\"", isSimple: false),
@@ -24,7 +24,7 @@ extension Bench {
     Question(text: "age IN {20, 30, 40}", isSimple: false), Question(text: "age * 2 > score + 1", isSimple: false),
   ]
 
-  /// Predicates judged in memory on one core: ten thousand objects again and again.
+  /// Measures predicates in memory on one core: ten thousand objects repeatedly.
   func measurePredicates() throws {
     let model = try Model(parsing: Staff.source.utf8)
     guard let person = model.entity(named: "Person") else { throw BenchmarkError(description: "there are no people") }
@@ -55,7 +55,7 @@ extension Bench {
       for image in images where evaluator.matches(image) { found += 1 }
       asked += images.count
     }
-    // What is found must be used, or nobody would have to look for it.
+    // Use the count, so that the compiler cannot remove the evaluation.
     return found <= asked ? Double(asked) / (now() - start) : .nan
   }
 }

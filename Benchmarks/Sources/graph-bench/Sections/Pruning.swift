@@ -5,12 +5,12 @@ import GraphStore
 extension Bench {
   private static let prunedTotal = 1_000_000
   private static let keptCommits = 1_000
-  /// So many commits go to disk at once while the store is filled: only their number matters here.
+  /// The number of commits per disk write while the store is filled; only the total matters here.
   private static let fillBatch = 1_000
   private static let lateCommits = 1_000
 
-  /// History of a million commits, of which the newest thousand stay: how long `stickiesd compact` takes and what it gives
-  /// back; and what a commit waits for that comes while a served store is pruned, a slice between two commits.
+  /// Measures the pruning of a million commits down to the newest thousand: the duration of `stickiesd compact` and
+  /// the space that it frees; and the delay of a commit while a served store is pruned in slices between commits.
   func measurePruning() throws {
     let base = place("past")
     let staff = try StaffStore(base)
@@ -55,7 +55,7 @@ extension Bench {
     remove(base)
   }
 
-  /// The worst that a commit can meet: it comes just as a slice begins.
+  /// Measures the worst case for a commit: it arrives just as a slice begins.
   private func measureLateCommits(
     _ data: String, _ people: [ObjectID], _ policy: HistoryPolicy, _ clock: Timestamp
   ) throws {
@@ -90,7 +90,7 @@ extension Bench {
     try staff.close()
   }
 
-  /// Of a hundred the worst but one.
+  /// Returns the second-worst of a hundred values.
   private func worst(_ values: [Double]) -> Double {
     values.sorted()[min(values.count - 1, values.count * 99 / 100)]
   }

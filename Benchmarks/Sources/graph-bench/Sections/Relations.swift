@@ -3,7 +3,7 @@ import GraphModel
 extension Bench {
   private static let relatedCounts = [10, 1_000]
 
-  /// Whose property is changed, and which of its relationships has the related objects.
+  /// The object whose property is changed, and the relationship to the related objects.
   private struct Related: Sendable {
     let name: String
     let entity: String
@@ -29,8 +29,8 @@ extension Bench {
       property: "age", value: { .integer(Int64($0 % 100)) }),
   ]
 
-  /// The cost of saving one changed property against the number of related objects, and the rows that such a commit
-  /// writes.
+  /// Measures the cost of saving one changed property against the number of related objects, and the rows that such a
+  /// commit writes.
   func measureRelations() throws {
     for relation in Self.relations {
       var curve = Curve("one property, against \(relation.name)")
@@ -76,8 +76,8 @@ extension Bench {
 
   private static func label(_ entity: String) -> String { entity == "Task" ? "title" : "name" }
 
-  /// Rows that the newest commit wrote, of objects and of history: each carries its revision. Tests/GraphStoreTests
-  /// counts those of other tables too.
+  /// Returns the number of object and history rows that the newest commit wrote; each contains its revision.
+  /// Tests/GraphStoreTests also counts the rows of other tables.
   private func newestRows(_ data: String) throws -> Int64 {
     let database = try RawDatabase(data + "/graph.sqlite")
     let head = try database.integer("SELECT max(revision) FROM _commit")

@@ -5,7 +5,7 @@ import GraphWire
 extension Bench {
   static let largeStore = 100_000
 
-  /// 100,000 notes to one client over the Unix-domain socket, beside SQLite and the encoder alone.
+  /// Measures 100,000 notes to one client over the Unix-domain socket, beside SQLite and the encoder alone.
   func measureSnapshot() throws {
     let data = try filledStore(Self.largeStore)
     var (ours, raw, peaks, idle) = ([Double](), [Double](), [Double](), [Double]())
@@ -18,7 +18,7 @@ extension Bench {
         ours.append(try timed { try snapshot(client, pausing: 0) })
       }
       peaks.append(growth)
-      // A client that takes its first chunk and then nothing for a while.
+      // A client that pauses after its first chunk.
       let patient = try WireClient(daemon.unix)
       idle.append(try peakGrowth(of: daemon.process) { try snapshot(patient, pausing: 1) })
 
@@ -47,7 +47,7 @@ extension Bench {
     remove(data)
   }
 
-  /// A store with so many notes, its daemon stopped in good order.
+  /// Creates a store with this many notes and stops its daemon properly.
   func filledStore(_ count: Int) throws -> String {
     let data = place("filled")
     let daemon = try Daemon(self, data: data)
@@ -57,7 +57,7 @@ extension Bench {
     return data
   }
 
-  /// Reads all notes, asking for a chunk for each that was taken, and decoding none.
+  /// Reads all notes, requesting a chunk for each one received, without decoding them.
   private func snapshot(_ client: WireClient, pausing seconds: Double) throws {
     let request = try client.send(.fetch(Fetch(entity: client.number(of: "Note"))))
     var (count, pause) = (0, seconds)
@@ -72,7 +72,7 @@ extension Bench {
     guard count == Self.largeStore else { throw BenchmarkError(description: "the snapshot has \(count) notes") }
   }
 
-  /// Steps over a chunk's fields: objects are field 1, the mark of the last chunk field 2.
+  /// Skips over a chunk's fields: field 1 is an object, field 2 marks the last chunk.
   private static func contents(of frame: UnsafeRawBufferPointer) throws -> (objects: Int, isLast: Bool) {
     var place = WireClient.bodyStart(frame)
     func varint() -> Int {
@@ -101,7 +101,7 @@ extension Bench {
     return (objects, false)
   }
 
-  /// KiB by which a process grew at most while something ran.
+  /// Returns the peak growth of a process while a body runs, in KiB.
   private func peakGrowth(of process: ServerProcess, _ body: () throws -> Void) throws -> Double {
     try process.forgetPeak()
     let before = process.memory("VmRSS")

@@ -5,8 +5,9 @@ extension Bench {
   private static let memoryLimit = 48.0
   private static let commandLimit = 40.0
 
-  /// From exec to the first listening line, on a store of 100,000 notes; and a command from exec to exit. The limits
-  /// are the aims themselves. Each daemon is a new process; the store's file is in the system's cache.
+  /// Measures the time from exec to the first "listening" line, on a store of 100,000 notes; and that of a command
+  /// from exec to exit. The limits are the required times. Each daemon is a new process; the store's file is in the
+  /// system's cache.
   func measureStart() throws {
     let data = try filledStore(Self.largeStore)
     var (clean, killed, memory, leftBehind) = ([Double](), [Double](), [Double](), [Double]())
@@ -38,7 +39,7 @@ extension Bench {
     try measureCommand()
   }
 
-  /// A second after the start, when nothing of it is left to do.
+  /// Returns the resident memory one second after the start, when starting has finished.
   private func residentMebibytes(_ daemon: Daemon) -> Double {
     usleep(1_000_000)
     return daemon.process.memory("VmRSS") / 1024
@@ -49,7 +50,7 @@ extension Bench {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Four clients commit as fast as they can for a second; then the daemon is killed in the midst of it.
+  /// Lets four clients commit as fast as they can for a second, and kills the daemon meanwhile.
   private func killUnderLoad(_ daemon: Daemon) throws {
     let board = try WireClient(daemon.unix).insertBoard(named: "Load \(now())")
     let clients = try (0..<4).map { _ in try WireClient(daemon.unix) }

@@ -1,10 +1,10 @@
 extension Bench {
   private static let storeSizes = [1_000, 10_000, 100_000, 1_000_000]
 
-  /// The cost of a commit against the number of stored notes: one store that grows.
+  /// Measures the cost of a commit against the number of stored notes, in one growing store.
   ///
-  /// As many notes are moved at each size, from all over the store; and notes are added, a round of the log each time,
-  /// so that the store of 1,000 has some 3,000 when it has been measured.
+  /// The same number of notes is moved at each size, distributed over the store. Notes are also added for a round of
+  /// the log each time, so the store of 1,000 notes has some 3,000 after its measurement.
   func measureStoredNotes() throws {
     let data = place("growing")
     let daemon = try Daemon(self, data: data)

@@ -3,18 +3,18 @@ import TerminalCells
 extension Bench {
   private static let screen = Size(width: 200, height: 60)
   private static let frames = 2_000
-  /// Key press to painted cells, of which this is a part.
+  /// The required time from a key press to painted cells, in microseconds; this is a part of it.
   private static let frameLimit = 16_000.0
 
-  /// What a terminal program does for each frame and each key, without a terminal: the cells that differ as bytes, and
-  /// bytes as keys.
+  /// Measures a terminal program's work for each frame and each key, without a terminal: encoding changed cells, and
+  /// decoding keys.
   func measureTerminal() throws {
     var grid = try notesOnScreen()
     var writer = ScreenWriter(depth: .direct)
     let whole = writer.bytes(for: grid).count
     var sizes = [Double]()
     let changes = (0..<Self.frames).map { number in
-      // Every place has its turn again after 600 frames, with another letter.
+      // Each position recurs after 600 frames, with another letter.
       let place = Point(x: number * 7 % Self.screen.width, y: number * 13 % Self.screen.height)
       grid.draw(number / 600 % 2 == 0 ? "x" : "o", x: place.x, y: place.y, Style(.standard, on: Color(hex: 0xFFF1A8)))
       return timed { sizes.append(Double(writer.bytes(for: grid).count)) }
@@ -39,7 +39,7 @@ extension Bench {
     try measureKeys()
   }
 
-  /// A screen full of overlapping windows with text.
+  /// Returns a screen full of overlapping windows with text.
   private func notesOnScreen() throws -> Grid {
     var grid = Grid(Self.screen)
     for number in 0..<60 {
@@ -53,7 +53,7 @@ extension Bench {
   }
 
   private func measureKeys() throws {
-    // Letters, arrows with modifiers, a mouse, a paste: in the parts in which a terminal sends them.
+    // Letters, an arrow with a modifier, a mouse click and a paste, split as a terminal sends them.
     let parts: [[UInt8]] = [
       "a", "ä", "\u{1B}[1;5C", "\u{1B}[<0;120;33M", "\u{1B}[<0;120;33m", "\u{1B}[200~Hi\u{1B}[201~",
     ]

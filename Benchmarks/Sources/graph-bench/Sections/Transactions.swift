@@ -4,13 +4,13 @@ extension Bench {
   private static let touched = 10_000
   private static let growth = [1_000, 10_000, 100_000]
 
-  /// One transaction that touches many objects, in the store alone: beside raw SQLite, and while it grows.
+  /// Measures one transaction with many objects, in the store alone: beside raw SQLite, and with growing size.
   func measureTransactions() throws {
     for kind in [OneTransaction.Kind.insert, .update, .delete] { try measureTransaction(kind, "\(kind.rawValue)s") }
     for kind in [OneTransaction.Kind.insert, .update, .delete] { try measureGrowth(kind, "\(kind.rawValue)s") }
   }
 
-  /// One delete that takes a whole ring along.
+  /// Measures one delete that cascades through a complete ring.
   func measureCascades() throws {
     try measureTransaction(.cascade, "deletes by a cascade in a ring")
     try measureGrowth(.cascade, "deletes by a cascade in a ring")
@@ -73,11 +73,11 @@ extension Bench {
     }
   }
 
-  /// A store that nobody has open, once more.
+  /// Copies a closed store.
   func copy(_ data: String) throws -> String {
     let copy = place("copy")
     try FileManager.default.copyItem(atPath: data, toPath: copy)
-    // Else the first commit of whoever is measured would wait until all of it is on the disk.
+    // Otherwise the first measured commit would wait for the copy to reach the disk.
     sync()
     return copy
   }

@@ -8,15 +8,15 @@ extension Bench {
   private static let windowRows: UInt64 = 20
   private static let windowCommits = 2_000
 
-  /// A hundred windows of one order, in a hub without store and sockets: what a commit costs, what it costs to move a
-  /// window, and what a row takes.
+  /// Measures a hundred windows of one order, in a hub without a store and sockets: a commit, a move of a window, and
+  /// the memory per row.
   func measureWindows() throws {
     var (commits, moves, memory) = ([Double](), [Double](), [Double]())
     for count in Self.orderCounts {
       let before = ProcessFigures.value(of: "VmRSS", in: "/proc/self/status")
       var served = try WindowedHub(rows: count)
       try served.open(windows: Self.windowCount, rows: Self.windowRows)
-      // What an earlier order has left is used again: a smaller one before this one makes it less, not more.
+      // An order reuses memory that a smaller one released before, so the figure can only become lower.
       memory.append((ProcessFigures.value(of: "VmRSS", in: "/proc/self/status") - before) * 1_024 / Double(count))
       commits.append(median(try (0..<Self.windowCommits).map { number in try served.commit(number) }) * 1e6)
       moves.append(median(try (0..<Self.windowCommits).map { number in try served.move(number) }) * 1e6)
@@ -36,10 +36,10 @@ extension Bench {
   }
 }
 
-/// A hub whose store and clients are this: it answers what the hub asks, and reads all that it sends.
+/// A hub with simulated store and clients: answers the hub's requests, and reads all that it sends.
 private struct WindowedHub {
   private static let store = UniqueID(high: 7, low: 7)
-  /// A session may have several windows; these look at different parts of one order.
+  /// One session with several windows, at different parts of one order.
   private static let session: SessionID = 1
 
   private var hub: Hub
@@ -68,7 +68,7 @@ private struct WindowedHub {
       return image
     }
     var limits = HubLimits()
-    // One order of a million people is more than a daemon keeps of all orders together.
+    // One order of a million people exceeds the daemon's limit for all orders.
     limits.orderBytes = 4 << 30
     limits.queriesPerSession = 1_000
     hub = Hub(model: model, head: Token(store: Self.store, revision: 1, fingerprint: 1), limits: limits)
@@ -76,7 +76,7 @@ private struct WindowedHub {
     try say(.hello(Hello(model: nil, replica: UniqueID(high: 1, low: 1), author: "bench")))
   }
 
-  /// Follows windows that lie all over the order, in its middle and at its ends.
+  /// Subscribes to windows throughout the order, in its middle and at its ends.
   mutating func open(windows count: UInt64, rows limit: UInt64) throws {
     for number in 0..<count {
       let offset = number * UInt64(rows.count) / count
@@ -89,7 +89,7 @@ private struct WindowedHub {
     }
   }
 
-  /// Somebody gives one object another place. Returns the seconds that the hub takes, what it sends taken from it.
+  /// Commits a change that moves one object. Returns the seconds of the hub's work, including reading its messages.
   mutating func commit(_ number: Int) throws -> Double {
     let index = number * 7_919 % rows.count
     let before = rows[index]
@@ -105,12 +105,12 @@ private struct WindowedHub {
       ])
     let outcome = Outcome.committed(
       Committed(revision: revision, fingerprint: UInt64(revision), identities: [], conflicts: []))
-    // Nobody waits for the reply.
+    // No client waits for the reply.
     let event = HubEvent.committed([(Ticket(.max), WriteResult(outcome: outcome, record: record))])
     return try timed { try handle(event) }
   }
 
-  /// A window goes elsewhere, by half of its rows and more.
+  /// Moves a window, by at least half of its rows.
   mutating func move(_ number: Int) throws -> Double {
     let place = number % windows.count
     let offset = UInt64(number * 7_919 % max(1, rows.count - 20))
@@ -126,7 +126,7 @@ private struct WindowedHub {
     try handle(.received(ToServer(request, body), from: Self.session))
   }
 
-  /// Does what the hub wants done, until it wants nothing.
+  /// Performs the hub's actions until there are no more.
   private mutating func handle(_ event: HubEvent) throws {
     var events = [event]
     while !events.isEmpty {
@@ -151,7 +151,7 @@ private struct WindowedHub {
     }
   }
 
-  /// The numbers of windows; nothing else is looked at.
+  /// Reads the numbers of windows and skips everything else.
   private mutating func read(_ bytes: [UInt8]) throws {
     var decoder = FrameDecoder()
     decoder.append(bytes)
