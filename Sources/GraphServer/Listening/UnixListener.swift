@@ -24,12 +24,12 @@ final class UnixListener: @unchecked Sendable {
 
   private let path: String
   private let bootstrap: ServerBootstrap
-  private let loop: any EventLoop
+  let loop: any EventLoop
   private let log: Logger
   private var current: Socket?
   /// A socket without a file, kept for one period because clients may wait in its backlog.
   private var replaced: (any Channel)?
-  private var revival: EventLoopFuture<Void>?
+  private(set) var revival: EventLoopFuture<Void>?
   private var isClosed = false
   private var watch: RepeatedTask?
   /// The last reported problem, so that a persisting one is logged once.
@@ -119,7 +119,8 @@ final class UnixListener: @unchecked Sendable {
 
   // MARK: - A lost file
 
-  private func look() {
+  /// Checks the file. Runs on `loop`.
+  func look() {
     if let channel = replaced {
       replaced = nil
       channel.close(promise: nil)
