@@ -49,8 +49,11 @@ final class NotePlacement {
 
   private func load(_ board: ObjectID?) async throws {
     guard occupied[board] == nil else { return }
-    let isStored = board.map { !$0.isTemporary } ?? false
-    occupied[board] = if let board, isStored { try await shell.frames(on: board) } else { [] }
+    if let board, !board.isTemporary {
+      occupied[board] = try await shell.frames(on: board)
+    } else {
+      occupied[board] = []
+    }
   }
 
   private func values(of insert: Change, _ note: Entity) -> [String: Value] {

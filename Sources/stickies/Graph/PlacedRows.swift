@@ -7,6 +7,8 @@ final class PlacedRows {
   /// The properties of each row's values.
   let properties: [Property]
   private let lines: RowLines
+  /// The columns that decide where a note goes.
+  private let layoutColumns: [(index: Int, name: String)]
   private let placement: NotePlacement?
   private let shell: Shell
   private var ready = [[Value]]()[...]
@@ -16,6 +18,9 @@ final class PlacedRows {
 
   init(_ lines: RowLines, _ entity: Entity, _ policy: MergePolicy, _ shell: Shell) {
     self.lines = lines
+    layoutColumns = lines.properties.enumerated().compactMap { index, property in
+      ["board", "width", "height"].contains(property.name) ? (index, property.name) : nil
+    }
     self.shell = shell
     let hasPlace = lines.properties.contains { $0.name == "x" || $0.name == "y" }
     if entity.name == "Note", !hasPlace, let placement = NotePlacement(shell, policy) {
@@ -51,6 +56,6 @@ final class PlacedRows {
   }
 
   private func values(of row: [Value]) -> [String: Value] {
-    Dictionary(zip(lines.properties.map(\.name), row), uniquingKeysWith: { $1 })
+    Dictionary(uniqueKeysWithValues: layoutColumns.map { ($0.name, row[$0.index]) })
   }
 }
