@@ -1,4 +1,4 @@
-/// A condition that the code relies on does not hold: a fault of this program, whatever its input was.
+/// A condition that the code relies on does not hold: a fault of this program, regardless of its input.
 ///
 /// The request that met it is refused and changes nothing; the daemon logs the name.
 public struct InvariantFailure: Error, Hashable, Sendable, CustomStringConvertible {

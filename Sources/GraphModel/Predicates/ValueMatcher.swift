@@ -14,7 +14,7 @@ struct ValueMatcher: Sendable {
   private let list: [Value]
   /// The list as a set, if the comparison is an equality and all elements have the same type.
   private let set: Set<Value>?
-  private let search: SearchWords
+  private let search: SearchWords?
   private let pattern: RegularExpression?
 
   init(_ comparison: GraphPredicate.Comparison) {
@@ -30,7 +30,11 @@ struct ValueMatcher: Sendable {
     constant =
       comparison.comparator == .matches
       ? comparison.right.constant : Self.folded(comparison.right.constant, comparison.options)
-    search = SearchWords(comparison.comparator == .search ? constant.stringValue?.words ?? [] : [])
+    if comparison.comparator == .search, case .string(let text) = constant {
+      search = SearchWords(text.words)
+    } else {
+      search = nil
+    }
     pattern =
       comparison.comparator == .matches
       ? constant.stringValue.flatMap { try? RegularExpression(parsing: $0, options: comparison.options) } : nil
@@ -59,7 +63,8 @@ struct ValueMatcher: Sendable {
       guard case .string(let text) = left else { return false }
       return pattern?.matchesWhole(text) ?? false
     case .search:
-      guard case .string(let text) = left else { return false }
+      // A null finds nothing, as it does in SQL.
+      guard case .string(let text) = left, let search else { return false }
       return search.areFound(in: text)
     default: break
     }

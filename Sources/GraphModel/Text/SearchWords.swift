@@ -21,8 +21,8 @@ public struct SearchWords: Sendable {
   }
 
   /// Whether the text contains each of the words. A word must be a prefix of one of the text's words, or occur
-  /// anywhere in a run of a script without spaces. Linear in the size of the text, and logarithmic in the number of
-  /// words.
+  /// anywhere in a run of a script without spaces. Linear in the size of the text; logarithmic in the number of words,
+  /// and linear in the number of those from scripts without spaces.
   public func areFound(in text: String) -> Bool {
     let own = text.words
     guard phrases.allSatisfy({ phrase in own.contains { TextSearch.contains($0, phrase) } }) else { return false }
