@@ -6,9 +6,9 @@ import GraphWire
 /// docs/operating.md says how long. The context receives the result like any other client's commit.
 extension GraphClient {
   /// A batch that is on the server's disk.
-  public struct BatchSaved: Sendable {
+  public struct BatchResult: Sendable {
     /// The commit; for a batch that changed nothing, and so made no commit, the store's newest one.
-    public var committed: Committed
+    public var committed: CommitResult
     /// The number of changed objects, cascaded deletes included. Nil for a batch that had already been committed
     /// under the same id.
     public var changed: Int?
@@ -28,7 +28,7 @@ extension GraphClient {
     _ entity: Entity, where predicate: GraphPredicate = .always,
     set assignments: [(property: Property, to: BatchRequest.Assignment.Source)], id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
-  ) async throws -> BatchSaved {
+  ) async throws -> BatchResult {
     let wire = assignments.map { BatchRequest.Assignment($0.property.number, $0.to) }
     return try await run(
       BatchRequest(
@@ -45,7 +45,7 @@ extension GraphClient {
   public func batchDelete(
     _ entity: Entity, where predicate: GraphPredicate = .always, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
-  ) async throws -> BatchSaved {
+  ) async throws -> BatchResult {
     try await run(
       BatchRequest(
         id: id ?? newTransactionID(), entity: entity.number, operation: .delete(predicate: text(of: predicate))),
@@ -64,7 +64,7 @@ extension GraphClient {
   public func batchInsert<Rows: AsyncSequence>(
     _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
-  ) async throws -> BatchSaved where Rows.Element == [Value] {
+  ) async throws -> BatchResult where Rows.Element == [Value] {
     var outgoing = RowSender(self, id: id ?? newTransactionID())
     for try await row in rows {
       if let kept = try await outgoing.append(row) { progress(BatchProgress(done: kept, total: 0, changed: 0)) }
@@ -76,7 +76,7 @@ extension GraphClient {
   public func batchInsert<Rows: Sequence>(
     _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
-  ) async throws -> BatchSaved where Rows.Element == [Value] {
+  ) async throws -> BatchResult where Rows.Element == [Value] {
     var outgoing = RowSender(self, id: id ?? newTransactionID())
     for row in rows {
       if let kept = try await outgoing.append(row) { progress(BatchProgress(done: kept, total: 0, changed: 0)) }
@@ -87,7 +87,7 @@ extension GraphClient {
   private func insert(
     _ entity: Entity, _ properties: [Property], _ outgoing: inout RowSender, _ policy: MergePolicy,
     _ progress: (BatchProgress) -> Void
-  ) async throws -> BatchSaved {
+  ) async throws -> BatchResult {
     try await outgoing.finish()
     return try await run(
       BatchRequest(
@@ -99,7 +99,7 @@ extension GraphClient {
     predicate == .always ? "" : predicate.text(in: context.model)
   }
 
-  private func run(_ batch: BatchRequest, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
+  private func run(_ batch: BatchRequest, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
     var hasRows = false
     if case .insert = batch.operation { hasRows = true }
     return try await run(.batch(batch), hasRows: hasRows, progress)
@@ -109,7 +109,7 @@ extension GraphClient {
   /// request is repeated under the same id, so that it is committed once.
   /// - Parameter hasRows: rows were sent before it. They are lost with the connection, too: the server refuses the
   ///   repeated request, unless it has committed it.
-  func run(_ question: Question, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
+  func run(_ question: ReplicaRequest, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
     batches += 1
     defer {
       batches -= 1
@@ -129,7 +129,7 @@ extension GraphClient {
     }
   }
 
-  private func answer(to question: Question, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
+  private func answer(to question: ReplicaRequest, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
     let reply = ask(question)
     var changed: Int?
     while let answer = try await reply.nextAnswer() {
@@ -137,7 +137,7 @@ extension GraphClient {
       case .progress(let step):
         changed = step.changed
         progress(step)
-      case .saved(let saved): return BatchSaved(committed: saved.committed, changed: changed)
+      case .saved(let saved): return BatchResult(committed: saved.committed, changed: changed)
       default: break
       }
     }

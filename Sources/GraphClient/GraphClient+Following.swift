@@ -101,7 +101,7 @@ extension GraphClient {
   }
 
   /// The single answer to a question; cancelling the task ends the wait.
-  private func answer(_ question: Question) async throws -> Answer? {
+  private func answer(_ question: ReplicaRequest) async throws -> RequestResult? {
     let stream = ask(question)
     do {
       return try await withTaskCancellationHandler {

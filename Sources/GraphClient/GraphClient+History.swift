@@ -14,17 +14,17 @@ extension GraphClient {
   ///   - contents: also restore everything that its delete would have cascaded to.
   /// - Throws: `Refusal`: `notFound` for an object that did not exist, `conflict` when there is nothing to restore,
   ///   or any that a commit can meet.
-  public func restore(_ id: ObjectID, at revision: Revision? = nil, contents: Bool = true) async throws -> Saved {
+  public func restore(_ id: ObjectID, at revision: Revision? = nil, contents: Bool = true) async throws -> SaveResult {
     try await restore(contents ? .contents(id) : .object(id), at: revision)
   }
 
   /// Restores the entire graph to an earlier state, as a new commit: objects inserted since are deleted. Revision 0
   /// is the empty graph.
-  public func restoreEverything(at revision: Revision) async throws -> Saved {
+  public func restoreEverything(at revision: Revision) async throws -> SaveResult {
     try await restore(.everything, at: revision)
   }
 
-  private func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) async throws -> Saved {
+  private func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) async throws -> SaveResult {
     // A server that reads revision 0 as none would restore the state just before the delete.
     guard revision != 0 || scope == .everything else {
       throw Refusal(.notFound, "at revision 0 nothing was there")

@@ -14,8 +14,8 @@ extension GraphClient {
 
   /// The same with a predicate and an order that the compiler checks.
   public func faults<Object: ManagedObject>(
-    of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], limit: Int? = nil
+    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], limit: Int? = nil
   ) async throws -> [Object] {
     let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
     return try await faults(of: type, where: predicate, sort: order, limit: limit)

@@ -13,8 +13,8 @@ extension GraphClient {
   ///   `missing`) are discarded with those objects, and the context's observers are notified.
   @discardableResult
   public func save(
-    policy: MergePolicy = .error, requiring requirements: [Requirement] = [], undo: UndoGroup? = nil
-  ) async throws -> Saved? {
+    policy: MergePolicy = .error, requiring requirements: [SaveRequirement] = [], undo: UndoGroup? = nil
+  ) async throws -> SaveResult? {
     if let refusal = refusalWithoutServer(policy) { throw refusal }
     guard let id = context.save(policy: policy, requiring: requirements, undo: undo) else { return nil }
     return try await answer(to: id)
@@ -23,13 +23,13 @@ extension GraphClient {
   /// Commits changes that bypass the context, and waits until they are on the server's disk.
   /// - Parameter undo: the group of its undo step; nil makes it a step of its own.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
-  public func commit(_ changes: [Change], policy: MergePolicy, undo: UndoGroup? = nil) async throws -> Saved {
+  public func commit(_ changes: [Change], policy: MergePolicy, undo: UndoGroup? = nil) async throws -> SaveResult {
     let id = context.newTransactionID()
     context.handle(.save(Transaction(id: id, policy: policy, undo: undo, changes: changes)))
     return try await answer(to: id)
   }
 
-  func answer(to id: TransactionID) async throws -> Saved {
+  func answer(to id: TransactionID) async throws -> SaveResult {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed; nothing of this was sent") }
     return try await withCheckedThrowingContinuation { continuation in
       saves[id] = continuation
@@ -40,7 +40,7 @@ extension GraphClient {
   /// Saves the context's current changes as one transaction, and calls `body` with the outcome.
   /// - Returns: false when there was nothing to save; `body` is not called then.
   public func save(
-    policy: MergePolicy = .error, undo: UndoGroup? = nil, body: @escaping (Result<Saved, Refusal>) -> Void
+    policy: MergePolicy = .error, undo: UndoGroup? = nil, body: @escaping (Result<SaveResult, Refusal>) -> Void
   ) -> Bool {
     if let refusal = refusalWithoutServer(policy) {
       Task { body(.failure(refusal)) }

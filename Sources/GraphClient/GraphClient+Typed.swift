@@ -6,7 +6,7 @@ import GraphReplica
 extension GraphClient {
   /// The number of objects of a class that satisfy a predicate.
   public func count<Object: ManagedObject>(
-    of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate
+    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
   ) async throws -> Int {
     let condition = GraphPredicate(type, where: predicate)
     return try await count(of: try entity(of: type), where: condition)
@@ -14,8 +14,8 @@ extension GraphClient {
 
   /// The ids of the objects of a class that satisfy a predicate, in order, without their values.
   public func identifiers<Object: ManagedObject>(
-    of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], limit: Int? = nil
+    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], limit: Int? = nil
   ) async throws -> [ObjectID] {
     let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
     return try await identifiers(of: try entity(of: type), where: condition, sort: order, limit: limit)
@@ -23,8 +23,8 @@ extension GraphClient {
 
   /// Reads the objects of a class that satisfy a predicate page by page, as the text form does.
   public func pages<Object: ManagedObject>(
-    of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], size: Int
+    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], size: Int
   ) throws -> PageSequence<Object> {
     let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
     return pages(of: try entity(of: type), where: condition, sort: order, size: size)
@@ -32,8 +32,8 @@ extension GraphClient {
 
   /// Follows the objects of a class that satisfy a predicate; returns when the first result has arrived.
   public func follow<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
-    prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath] = []
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    prefetching: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> QueryID {
     let (condition, tree) = (GraphPredicate(type, where: predicate), RelationshipTree(type, prefetching))
     return try await follow(try entity(of: type), where: condition, prefetching: tree)
@@ -49,9 +49,9 @@ extension GraphClient {
   /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
   ///   for an order over relationships.
   public func follow<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
-    sort: [(ObjectPath<Object, Here>) -> TypedSortKey], offset: Int = 0, limit: Int,
-    prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath] = []
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey], offset: Int = 0, limit: Int,
+    prefetching: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> QueryID {
     let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
     let tree = RelationshipTree(type, prefetching)

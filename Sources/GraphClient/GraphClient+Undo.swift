@@ -18,13 +18,13 @@ extension GraphClient {
   /// - Parameter scope: nil for all of the author's scopes as if they were one.
   /// - Throws: `Refusal`, `notFound` when there is nothing to undo, `conflict` with all conflicts when they prevent
   ///   the entire step; the next undo attempts that step again.
-  public func undo(scope: UniqueID? = nil) async throws -> Saved {
+  public func undo(scope: UniqueID? = nil) async throws -> SaveResult {
     try await undo { UndoRequest($0, scope: scope) }
   }
 
   /// Undoes the step that a commit of this author belongs to; undoing an undo is a redo.
   /// - Throws: `Refusal`, `conflict` when it is already undone or nothing of it can be reverted.
-  public func undo(revision: Revision) async throws -> Saved {
+  public func undo(revision: Revision) async throws -> SaveResult {
     try await undo { UndoRequest($0, revision: revision) }
   }
 
@@ -32,11 +32,11 @@ extension GraphClient {
   /// - Parameter scope: nil for all of the author's scopes as if they were one.
   /// - Throws: `Refusal`, `notFound` when there is nothing to redo, `conflict` with all conflicts when they prevent
   ///   the entire step.
-  public func redo(scope: UniqueID? = nil) async throws -> Saved {
+  public func redo(scope: UniqueID? = nil) async throws -> SaveResult {
     try await undo { UndoRequest($0, scope: scope, redo: true) }
   }
 
-  private func undo(_ request: (TransactionID) -> UndoRequest) async throws -> Saved {
+  private func undo(_ request: (TransactionID) -> UndoRequest) async throws -> SaveResult {
     let id = context.newTransactionID()
     context.undo(request(id))
     return try await answer(to: id)

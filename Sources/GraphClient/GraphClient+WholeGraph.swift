@@ -44,7 +44,7 @@ extension GraphClient {
   ///   ends the import.
   public func importGraph<Objects: AsyncSequence>(
     _ objects: Objects, id: TransactionID? = nil, progress: (BatchProgress) -> Void = { _ in }
-  ) async throws -> BatchSaved where Objects.Element == ObjectImage {
+  ) async throws -> BatchResult where Objects.Element == ObjectImage {
     var outgoing = RowSender(self, id: id ?? newTransactionID())
     for try await object in objects {
       if let kept = try await outgoing.append([.object(object.id)] + object.values) {

@@ -79,7 +79,7 @@ public final class GraphClient {
   /// The number of the current connection; events of an older one are dropped.
   var connection = 0
   var opening: CheckedContinuation<Void, any Error>?
-  var saves = [TransactionID: CheckedContinuation<Saved, any Error>]()
+  var saves = [TransactionID: CheckedContinuation<SaveResult, any Error>]()
   /// The number of batches and imports in progress.
   var batches = 0
   /// When a client that does not reconnect stops trying to learn the outcome of what it has sent. Nil while it is not
@@ -95,7 +95,7 @@ public final class GraphClient {
   var lastWatch: QueryID = 1 << 32
   /// Sleeps until the alarm fires.
   var ticking: Task<Void, Never>?
-  var alarm = Alarm()
+  var alarm = TickTimer()
   var reconnecting: Task<Void, Never>?
   /// Continuations resumed on reconnect or on close.
   var reconnected = [CheckedContinuation<Void, Never>]()

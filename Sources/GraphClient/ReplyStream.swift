@@ -11,7 +11,7 @@ public final class ReplyStream: AsyncSequence {
 
   private enum Part {
     case chunk(Chunk)
-    case answer(Answer)
+    case answer(RequestResult)
   }
 
   private var parts = [Part]()
@@ -37,7 +37,7 @@ public final class ReplyStream: AsyncSequence {
     wake()
   }
 
-  func put(_ answer: Answer) {
+  func put(_ answer: RequestResult) {
     parts.append(.answer(answer))
     wake()
   }
@@ -68,7 +68,7 @@ public final class ReplyStream: AsyncSequence {
     return differences
   }
 
-  func nextAnswer() async throws -> Answer? {
+  func nextAnswer() async throws -> RequestResult? {
     guard case .answer(let answer) = try await nextPart() else { return nil }
     return answer
   }

@@ -5,9 +5,9 @@ import GraphWire
 /// The batch itself is committed like a transaction, reports its progress, and is cancelled when its session ends.
 extension Hub {
   /// Rows that a client has sent for a batch that it has not requested yet.
-  struct KeptRows {
+  struct StagedRows {
     let id: TransactionID
-    let ticket: Ticket
+    let ticket: StoreRequestID
     var count: Int
     /// Messages of rows that the server has not acknowledged yet.
     var unanswered: Int
@@ -22,7 +22,7 @@ extension Hub {
       dropRows(of: id, &actions)
       let ticket = ticket()
       tickets[ticket] = .rows(id)
-      session.rows = KeptRows(id: rows.id, ticket: ticket, count: 0, unanswered: 0)
+      session.rows = StagedRows(id: rows.id, ticket: ticket, count: 0, unanswered: 0)
     }
     guard let kept = session.rows else { return }
     let refusal: Refusal? =
@@ -45,7 +45,7 @@ extension Hub {
   }
 
   mutating func rowsKept(
-    _ ticket: Ticket, _ request: UInt64, _ result: Result<Int, Refusal>, _ actions: inout [HubAction]
+    _ ticket: StoreRequestID, _ request: UInt64, _ result: Result<Int, Refusal>, _ actions: inout [HubAction]
   ) {
     guard case .rows(let id)? = tickets[ticket], sessions[id]?.rows?.ticket == ticket else { return }
     switch result {
@@ -70,7 +70,7 @@ extension Hub {
   mutating func batch(
     _ request: BatchRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
-    var rows: Ticket?
+    var rows: StoreRequestID?
     if case .insert(_, let count) = request.operation { rows = try keptRows(request.id, count, id) }
     try start(try batch(request), rows, id, number, &actions)
   }
@@ -78,7 +78,7 @@ extension Hub {
   /// The ticket of a batch's rows, once all of them are kept; nil when the session has none for this batch.
   ///
   /// A batch that is resent because its answer was lost needs no rows: the store has its outcome.
-  private func keptRows(_ batch: TransactionID, _ count: UInt64, _ id: SessionID) throws -> Ticket? {
+  private func keptRows(_ batch: TransactionID, _ count: UInt64, _ id: SessionID) throws -> StoreRequestID? {
     guard let kept = sessions[id]?.rows, kept.id == batch else { return nil }
     guard kept.unanswered == 0, UInt64(kept.count) == count else {
       throw Refusal(
@@ -99,9 +99,9 @@ extension Hub {
   }
 
   private mutating func start(
-    _ batch: Batch, _ rows: Ticket?, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
+    _ batch: Batch, _ rows: StoreRequestID?, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
-    let run = BatchRun(batch, author: try author(of: id))
+    let run = BatchJob(batch, author: try author(of: id))
     try run.batch.check(in: model)
     guard let ticket = commit(.batch(run), rows: rows, bytes: 0, id, number, &actions) else { return }
     sessions[id]?.batches.insert(ticket)
@@ -139,7 +139,7 @@ extension Hub {
     }
   }
 
-  mutating func batchProgressed(_ ticket: Ticket, _ progress: BatchProgress, _ actions: inout [HubAction]) {
+  mutating func batchProgressed(_ ticket: StoreRequestID, _ progress: BatchProgress, _ actions: inout [HubAction]) {
     guard let (id, request, _) = commits[ticket] else { return }
     send(ToClient(request, .progress(progress)), to: id, &actions)
   }

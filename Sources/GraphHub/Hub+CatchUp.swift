@@ -175,7 +175,9 @@ extension Hub {
     actions.append(.history(ticket, after: after, through: max(through, after + 1)))
   }
 
-  mutating func takeHistory(_ ticket: Ticket, _ result: Result<[CommitRecord], Refusal>, _ actions: inout [HubAction]) {
+  mutating func takeHistory(
+    _ ticket: StoreRequestID, _ result: Result<[CommitRecord], Refusal>, _ actions: inout [HubAction]
+  ) {
     guard case .history(let id)? = tickets.removeValue(forKey: ticket), sessions[id]?.historyTicket == ticket else {
       return
     }

@@ -6,9 +6,9 @@ import GraphWire
 /// The hub sends deltas to the clients whose live queries a commit touches, in revision order, and then the author's
 /// reply.
 extension Hub {
-  mutating func deliver(_ results: [(ticket: Ticket, result: WriteResult)], _ actions: inout [HubAction]) {
+  mutating func deliver(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
     let before = head.revision
-    var batch = Batch()
+    var batch = BatchFrames()
     if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
       // The hub has missed commits, because a batch failed half-way: all sessions catch up from history.
       batch.lagging = skipUnknown(upTo: first.revision - 1)
@@ -63,7 +63,7 @@ extension Hub {
   }
 
   /// The frames of a batch, by query.
-  private struct Batch {
+  private struct BatchFrames {
     var frames = [UInt64: [UInt8]]()
     var order = [UInt64]()
     var lagging = Set<SessionID>()
@@ -82,7 +82,7 @@ extension Hub {
   }
 
   private mutating func deliver(
-    _ record: CommitRecord, before: Revision, _ batch: inout Batch, _ actions: inout [HubAction]
+    _ record: CommitRecord, before: Revision, _ batch: inout BatchFrames, _ actions: inout [HubAction]
   ) {
     var deltas = [UInt64: [UInt8]]()
     var touched = [SessionID: [[UInt8]]]()
@@ -224,7 +224,7 @@ extension Hub {
     for id in lagging { pump(id, &actions) }
   }
 
-  private mutating func reply(_ ticket: Ticket, _ result: WriteResult, _ actions: inout [HubAction]) {
+  private mutating func reply(_ ticket: StoreRequestID, _ result: WriteResult, _ actions: inout [HubAction]) {
     guard let (id, request, bytes) = commits.removeValue(forKey: ticket) else { return }
     totalCommitBytes -= bytes
     guard let session = sessions[id] else { return }
@@ -257,7 +257,7 @@ extension Hub {
     return (objects, true)
   }
 
-  mutating func fail(_ tickets: [Ticket], _ failure: StoreFailure, _ actions: inout [HubAction]) {
+  mutating func fail(_ tickets: [StoreRequestID], _ failure: StoreFailure, _ actions: inout [HubAction]) {
     for ticket in tickets {
       let result = WriteResult(outcome: .refused(Refusal(.unavailable, failure.description)), record: nil)
       reply(ticket, result, &actions)

@@ -13,7 +13,9 @@ extension Hub {
     actions.append(.read(ticket, seen(request, by: id), session: id, request: number))
   }
 
-  mutating func finishRead(_ ticket: Ticket, _ result: Result<ReadEnd, Refusal>, _ actions: inout [HubAction]) {
+  mutating func finishRead(
+    _ ticket: StoreRequestID, _ result: Result<ReadCompletion, Refusal>, _ actions: inout [HubAction]
+  ) {
     switch tickets.removeValue(forKey: ticket) {
     case .read(let id, let request)?:
       sessions[id]?.reads[request] = nil
@@ -31,7 +33,7 @@ extension Hub {
         send(answer(refusal, reader.request), to: id, &actions)
       case .success(let end):
         let revision = end.at.revision
-        sessions[id]?.readers[query] = Session.Reader(state: .live, through: revision, request: reader.request)
+        sessions[id]?.readers[query] = Session.Subscription(state: .live, through: revision, request: reader.request)
         send(frame: end.lastFrame, to: id, &actions)
         showWhenReached(query, id, revision, &actions)
       }
@@ -40,7 +42,7 @@ extension Hub {
     }
   }
 
-  mutating func answerStatus(_ ticket: Ticket, _ status: ServerStatus, _ actions: inout [HubAction]) {
+  mutating func answerStatus(_ ticket: StoreRequestID, _ status: ServerStatus, _ actions: inout [HubAction]) {
     guard case .statistics(let id, let request)? = tickets.removeValue(forKey: ticket) else { return }
     sessions[id]?.reads[request] = nil
     defer { performWaiting(id, &actions) }

@@ -88,9 +88,9 @@ extension Hub {
   /// - Returns: nil when the request was refused.
   @discardableResult
   mutating func commit(
-    _ request: WriteRequest, rows: Ticket? = nil, bytes: Int, _ id: SessionID, _ number: UInt64,
+    _ request: WriteRequest, rows: StoreRequestID? = nil, bytes: Int, _ id: SessionID, _ number: UInt64,
     _ actions: inout [HubAction]
-  ) -> Ticket? {
+  ) -> StoreRequestID? {
     guard let session = sessions[id] else { return nil }
     if let refusal = refusal(of: request, session) {
       session.commitBytes -= bytes

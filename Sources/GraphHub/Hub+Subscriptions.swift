@@ -39,14 +39,14 @@ extension Hub {
     case nil:
       let ticket = ticket()
       tickets[ticket] = .recognize(id, query: number)
-      sessions[id]?.readers[number] = Session.Reader(
+      sessions[id]?.readers[number] = Session.Subscription(
         state: .recognizing(ticket, since: since.revision), through: .max, request: request)
       sessions[id]?.reads[request] = ticket
       actions.append(.recognize(ticket, since))
     }
   }
 
-  mutating func takeRecognition(_ ticket: Ticket, _ isKnown: Bool, _ actions: inout [HubAction]) {
+  mutating func takeRecognition(_ ticket: StoreRequestID, _ isKnown: Bool, _ actions: inout [HubAction]) {
     guard case .recognize(let id, let query)? = tickets.removeValue(forKey: ticket),
       let reader = sessions[id]?.readers[query], case .recognizing(ticket, let since) = reader.state
     else { return }
@@ -65,7 +65,7 @@ extension Hub {
   ) {
     // The effect of old commits on key-path queries and windows is not recorded.
     if queries[query]?.isToldByOthers == true { return load(query, id, request, known: true, &actions) }
-    sessions[id]?.readers[query] = Session.Reader(state: .live, through: since, request: request)
+    sessions[id]?.readers[query] = Session.Subscription(state: .live, through: since, request: request)
     send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: id, &actions)
     rewind(id, to: since, for: query)
     pump(id, &actions)
@@ -79,7 +79,7 @@ extension Hub {
     if entry.window != nil { return loadWindow(query, id, request, known: known, &actions) }
     let ticket = ticket()
     tickets[ticket] = .load(id, query: query)
-    sessions[id]?.readers[query] = Session.Reader(state: .loading(ticket), through: .max, request: request)
+    sessions[id]?.readers[query] = Session.Subscription(state: .loading(ticket), through: .max, request: request)
     sessions[id]?.reads[request] = ticket
     send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: id, &actions)
     var fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)

@@ -20,15 +20,15 @@ public struct Hub {
   var head: Token
   var ring: CommitRing
   var queries: QueryTable
-  var orders = OrderTable()
+  var orders = SortedResultTable()
   var sessions = [SessionID: Session]()
   var totalBacklog = 0
   /// Bytes of incomplete frames of all sessions.
   var unfinishedBytes = 0
   /// The session and request of each commit in flight; kept after its session has ended.
-  var commits = [Ticket: (session: SessionID, request: UInt64, bytes: Int)]()
+  var commits = [StoreRequestID: (session: SessionID, request: UInt64, bytes: Int)]()
   var totalCommitBytes = 0
-  var tickets = [Ticket: Purpose]()
+  var tickets = [StoreRequestID: PendingRequest]()
   var lastTicket: UInt64 = 0
   var now: Int64 = 0
   /// The time of day, set by the runner before each message: the value of `now()` in that message's predicates.
@@ -39,7 +39,7 @@ public struct Hub {
   /// Test only: a planted bug that the simulation must catch.
   public var forgetsRemovals = false
 
-  enum Purpose {
+  enum PendingRequest {
     case read(SessionID, request: UInt64)
     case load(SessionID, query: UInt64)
     case history(SessionID)
@@ -104,9 +104,9 @@ public struct Hub {
   /// The numbers of sessions and of registered live queries; tests check that both return to zero.
   public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
 
-  mutating func ticket() -> Ticket {
+  mutating func ticket() -> StoreRequestID {
     lastTicket += 1
-    return Ticket(lastTicket)
+    return StoreRequestID(lastTicket)
   }
 
   // MARK: - Sending

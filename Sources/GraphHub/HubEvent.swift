@@ -5,21 +5,21 @@ import GraphWire
 public typealias SessionID = UInt64
 
 /// Identifies a pending request to the store.
-public struct Ticket: Hashable, Sendable, Comparable {
+public struct StoreRequestID: Hashable, Sendable, Comparable {
   /// The number, which increases with each ticket; the answer carries it.
   public let number: UInt64
 
   /// Creates the ticket with this number.
   public init(_ number: UInt64) { self.number = number }
 
-  public static func < (left: Ticket, right: Ticket) -> Bool { left.number < right.number }
+  public static func < (left: StoreRequestID, right: StoreRequestID) -> Bool { left.number < right.number }
 }
 
 /// The end of a read: the state that was read, and the last frame.
 ///
 /// The earlier frames bypass the hub, but the last frame is sent by the hub: a client applies every advance behind
 /// that frame to its new result too, so the hub must know that the result is complete before it sends anything else.
-public struct ReadEnd: Sendable {
+public struct ReadCompletion: Sendable {
   /// The state that was read.
   public let at: Token
   /// The frame that completes the answer.
@@ -44,28 +44,28 @@ public enum HubEvent: Sendable {
   /// The connection has closed; no event of it follows.
   case closed(SessionID)
   /// A batch came back from the writer, in the order of the tickets' commits.
-  case committed([(ticket: Ticket, result: WriteResult)])
+  case committed([(ticket: StoreRequestID, result: WriteResult)])
   /// The writer could not commit these; none of them is known to be on disk.
-  case commitFailed([Ticket], StoreFailure)
+  case commitFailed([StoreRequestID], StoreFailure)
   /// Progress of a batch that the writer is running.
-  case batchProgress(Ticket, BatchProgress)
+  case batchProgress(StoreRequestID, BatchProgress)
   /// The number of rows kept under this ticket so far; or a refusal, after which the earlier rows are useless too.
-  case rowsKept(Ticket, request: UInt64, Result<Int, Refusal>)
+  case rowsKept(StoreRequestID, request: UInt64, Result<Int, Refusal>)
   /// A read is complete: all frames but the last have been sent to the session, and the hub sends the last one. Or
   /// the read was refused.
-  case readFinished(Ticket, Result<ReadEnd, Refusal>)
+  case readFinished(StoreRequestID, Result<ReadCompletion, Refusal>)
   /// The commits requested by `.history`, or the first of them; or a refusal.
-  case history(Ticket, Result<[CommitRecord], Refusal>)
+  case history(StoreRequestID, Result<[CommitRecord], Refusal>)
   /// Objects for an order. Objects that arrive in the order's sort are appended, others are inserted by search.
-  case collected(Ticket, [ObjectImage])
+  case collected(StoreRequestID, [ObjectImage])
   /// All objects of an order have arrived, as of this state; or the read was refused.
-  case collectFinished(Ticket, Result<Token, Refusal>)
+  case collectFinished(StoreRequestID, Result<Token, Refusal>)
   /// Continues the work that `.continueOrder` postponed.
-  case continueOrder(Ticket)
+  case continueOrder(StoreRequestID)
   /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.
-  case recognized(Ticket, Bool)
+  case recognized(StoreRequestID, Bool)
   /// The server's part of the status; the hub adds its own.
-  case statistics(Ticket, ServerStatus)
+  case statistics(StoreRequestID, ServerStatus)
   /// The current time, in milliseconds of a monotonic clock.
   case tick(Int64)
   /// A request to shut down.
@@ -79,42 +79,42 @@ public enum HubAction: Sendable {
   /// Send the same bytes, encoded once, to several sessions.
   case broadcast([UInt8], to: [SessionID])
   /// Pass this to the writer, after everything that it has already.
-  case commit(Ticket, WriteRequest)
+  case commit(StoreRequestID, WriteRequest)
   /// Append rows to those kept under this ticket; on disk, because there may be gigabytes.
-  case keepRows(Ticket, [[Value]], request: UInt64)
+  case keepRows(StoreRequestID, [[Value]], request: UInt64)
   /// Discard the rows kept under this ticket.
-  case dropRows(Ticket)
+  case dropRows(StoreRequestID)
   /// Assign the rows kept under the first ticket to the batch that is committed next, under the second.
-  case takeRows(Ticket, for: Ticket)
+  case takeRows(StoreRequestID, for: StoreRequestID)
   /// Cancel the batch, because its client has disconnected: it stops at its next slice and is rolled back.
-  case cancelBatch(Ticket)
+  case cancelBatch(StoreRequestID)
   /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
-  /// `.continueRead`. Only the last frame passes through the hub (`ReadEnd`).
-  case read(Ticket, ReadRequest, session: SessionID, request: UInt64)
+  /// `.continueRead`. Only the last frame passes through the hub (`ReadCompletion`).
+  case read(StoreRequestID, ReadRequest, session: SessionID, request: UInt64)
   /// Read objects for an order, with one statement, and deliver them in slices between which the loop handles other
   /// events.
   ///
   /// The objects may come in any sequence, but cost least in the sort that the fetch names. `session` is the first
   /// reader.
-  case collect(Ticket, FetchRequest, session: SessionID)
+  case collect(StoreRequestID, FetchRequest, session: SessionID)
   /// Return this as an event after other events have been handled: the order has more work to do.
-  case continueOrder(Ticket)
+  case continueOrder(StoreRequestID)
   /// Free these on another thread, because it takes long.
   case discard(DiscardedRows)
   /// The session takes one more chunk of the read.
-  case continueRead(Ticket)
+  case continueRead(StoreRequestID)
   /// Cancel a `.read` or `.collect` whose result is no longer needed.
-  case cancelRead(Ticket)
+  case cancelRead(StoreRequestID)
   /// Read commits from history for a session that lags behind the ring.
-  case history(Ticket, after: Revision, through: Revision)
+  case history(StoreRequestID, after: Revision, through: Revision)
   /// From the next batch on, include the effects on this key-path query in the commit records.
   case watch(LiveQuery, number: UInt64)
   /// Stop including the effects on the query with this number.
   case unwatch(UInt64)
   /// Check whether the store's history contains this state.
-  case recognize(Ticket, Token)
+  case recognize(StoreRequestID, Token)
   /// Collect the server's part of the status.
-  case statistics(Ticket)
+  case statistics(StoreRequestID)
   /// Stop reading from the session's socket: it reads too slowly, or has too many commits in flight.
   case pauseReading(SessionID)
   /// Read from the session's socket again.

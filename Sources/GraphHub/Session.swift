@@ -25,12 +25,12 @@ final class Session {
   }
 
   /// One of the session's live queries.
-  struct Reader {
+  struct Subscription {
     enum State {
       /// The store is checking the resume token.
-      case recognizing(Ticket, since: Revision)
+      case recognizing(StoreRequestID, since: Revision)
       /// The first result is being read.
-      case loading(Ticket)
+      case loading(StoreRequestID)
       /// A window waits for its order to be read, or for space in the session's backlog.
       case waiting
       case live
@@ -56,19 +56,19 @@ final class Session {
 
   var isBehind: Bool { if case .behind = progress { true } else { false } }
 
-  var readers = [UInt64: Reader]()
+  var readers = [UInt64: Subscription]()
   /// Bytes sent to the session and not yet written to its socket.
   var backlog = 0
   /// Commits from history that are being sent to the session.
   var replay = Deque<CommitRecord>()
-  var historyTicket: Ticket?
+  var historyTicket: StoreRequestID?
   /// The received part of the next frame.
   var unfinished: Hub.UnfinishedFrame?
   var commitsInFlight = 0
   /// Tickets of the batches among the commits in flight.
-  var batches = Set<Ticket>()
+  var batches = Set<StoreRequestID>()
   /// Rows of a batch that has not been requested yet.
-  var rows: Hub.KeptRows?
+  var rows: Hub.StagedRows?
   /// The approximate size of the transactions received and not answered yet.
   var commitBytes = 0
   /// Requests that wait for earlier commits or reads: a fetch sent after a save sees that save.
@@ -76,7 +76,7 @@ final class Session {
   /// Follow requests that wait for the next commit, by request.
   var followers = [UInt64: FollowRequest]()
   /// Reads in progress, by request.
-  var reads = [UInt64: Ticket]()
+  var reads = [UInt64: StoreRequestID]()
   /// The revision at which a loaded query becomes visible, if the hub has not reached it yet.
   var advanceAt: Revision?
   var isPaused = false

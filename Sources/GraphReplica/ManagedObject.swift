@@ -14,7 +14,7 @@ open class ManagedObject {
   /// Replaced if the object turns out to be one that the context already held.
   var state: ObjectState
   /// Objects that were loaded from this object and others, kept until none of those is held.
-  var companions = [RelationshipTree: Companions]()
+  var companions = [RelationshipTree: RetainedObjects]()
 
   /// Called only by the context, which makes one instance for each id.
   public required init(state: ObjectStateToken, context: ObjectContext) {

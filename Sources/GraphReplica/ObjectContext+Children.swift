@@ -110,11 +110,11 @@ extension ObjectContext {
   /// A text's edit, rebased onto the parent's current text, so that the parts that it left alone stay. Nil where the
   /// text is set as a whole.
   private func words(
-    _ local: ObjectState.LocalValue, _ property: Property, onto under: ObjectState
-  ) -> ObjectState.LocalValue? {
+    _ local: ObjectState.PropertyEdit, _ property: Property, onto under: ObjectState
+  ) -> ObjectState.PropertyEdit? {
     guard local.textBase != nil, !under.isInserted, let present = under.value(property).stringValue else { return nil }
     let moved = local.rebased(onto: present)
-    return moved.textBase.map { Bytes.equal($0, present) } == true ? moved : nil
+    return moved.textBase.map { UTF8Comparison.equal($0, present) } == true ? moved : nil
   }
 
   // MARK: - What happens to the parent

@@ -41,7 +41,7 @@ extension ObjectContext {
         if local.value.objectID == id {
           state.edits[number] = nil
           guard let property = state.entity.property(number), !state.value(property).isNull else { continue }
-          state.edits[number] = ObjectState.LocalValue(value: .null)
+          state.edits[number] = ObjectState.PropertyEdit(value: .null)
         } else {
           state.edits[number] = local.withoutMember(id)
         }
@@ -50,7 +50,7 @@ extension ObjectContext {
       for index in state.sent.indices {
         for (number, local) in state.sent[index].edits {
           state.sent[index].edits[number] =
-            local.value.objectID == id ? ObjectState.LocalValue(value: .null) : local.withoutMember(id)
+            local.value.objectID == id ? ObjectState.PropertyEdit(value: .null) : local.withoutMember(id)
         }
       }
       settle(state)
@@ -84,7 +84,7 @@ extension ObjectContext {
     }
     if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
     begin(state)
-    var local = ObjectState.LocalValue(value: value)
+    var local = ObjectState.PropertyEdit(value: value)
     // The previous text of a fault is unknown.
     if property.attribute?.kind == .text, !state.isFault, !state.isInserted || !state.sent.isEmpty {
       // Null counts as empty, so that the first words of two clients merge as well.
@@ -119,7 +119,7 @@ extension ObjectContext {
 
   private func change(
     _ state: ObjectState, _ other: ObjectState, _ property: Property,
-    _ body: (inout ObjectState.LocalValue, ObjectID) -> Void
+    _ body: (inout ObjectState.PropertyEdit, ObjectID) -> Void
   ) {
     guard let relationship = property.relationship, !refusesEdit("\(property.name) can't be changed") else { return }
     switch relationship.storage {
@@ -128,7 +128,7 @@ extension ObjectContext {
     case .members:
       begin(state)
       let isMember = state.value(property).objectIDs.contains(other.id)
-      body(&state.edits[property.number, default: ObjectState.LocalValue(value: .null)], other.id)
+      body(&state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)], other.id)
       guard relationship.isOrdered, let local = state.edits[property.number] else { return }
       if local.removed.contains(other.id) {
         state.edits[property.number]?.forgetMoves(of: other.id)
@@ -136,14 +136,14 @@ extension ObjectContext {
         state.edits[property.number]?.moves.append(.append(other.id))
       }
     case .reference:
-      var local = ObjectState.LocalValue(value: .null)
+      var local = ObjectState.PropertyEdit(value: .null)
       body(&local, other.id)
       // A reference to another object has nothing to remove; a fault's reference is unknown.
       if local.added.isEmpty, !state.isFault, state.value(property).objectID != other.id { return }
       if let inverse = inverseOfOneToOne(property) { return pair(state, with: local.added.first, property, inverse) }
       if local.added.first != state.value(property).objectID { forgetMoves(of: state, through: property) }
       begin(state)
-      state.edits[property.number] = ObjectState.LocalValue(value: local.added.first.map(Value.object) ?? .null)
+      state.edits[property.number] = ObjectState.PropertyEdit(value: local.added.first.map(Value.object) ?? .null)
     }
   }
 
@@ -161,10 +161,10 @@ extension ObjectContext {
       letGo(holder, of: other.id, property)
     }
     begin(state)
-    state.edits[property.number] = ObjectState.LocalValue(value: id.map(Value.object) ?? .null)
+    state.edits[property.number] = ObjectState.PropertyEdit(value: id.map(Value.object) ?? .null)
     guard let other, !other.isFault, !other.isDeleted else { return }
     begin(other)
-    other.edits[inverse.number] = ObjectState.LocalValue(value: .object(state.id), isEcho: true)
+    other.edits[inverse.number] = ObjectState.PropertyEdit(value: .object(state.id), isEcho: true)
   }
 
   private func letGo(_ id: ObjectID, of other: ObjectID, _ property: Property) {
@@ -174,7 +174,7 @@ extension ObjectContext {
     // If the property was edited here, the server knows another partner, and has to receive this edit.
     let isEcho = state.edits[property.number] == nil
     begin(state)
-    state.edits[property.number] = ObjectState.LocalValue(value: .null, isEcho: isEcho)
+    state.edits[property.number] = ObjectState.PropertyEdit(value: .null, isEcho: isEcho)
   }
 
   /// The value of a property in this context. A to-many that is stored at its other end has the objects that refer to

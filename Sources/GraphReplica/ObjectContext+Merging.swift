@@ -158,7 +158,7 @@ extension ObjectContext {
   /// current revision becomes its base. Otherwise the user has never seen the current values, and the base is
   /// `oldestBase`.
   private func beginAnew(_ state: ObjectState, _ seen: ObjectImage, _ image: ObjectImage) {
-    func base(_ edits: [PropertyNumber: ObjectState.LocalValue], begun: Revision, isDelete: Bool) -> Revision {
+    func base(_ edits: [PropertyNumber: ObjectState.PropertyEdit], begun: Revision, isDelete: Bool) -> Revision {
       guard begun >= seen.revision else { return min(Self.oldestBase, image.revision) }
       let isSeen =
         isDelete

@@ -29,7 +29,7 @@ extension ObjectContext {
   /// - Returns: whether this is such a context.
   func refusesEdit(_ what: @autoclosure () -> String) -> Bool {
     guard let revision else { return false }
-    let edit = EditOfThePast(revision: revision, what: what())
+    let edit = ReadOnlyContextError(revision: revision, what: what())
     var context = self
     while context.editWasRefused == nil, let parent = context.parent { context = parent }
     guard let tell = context.editWasRefused else { preconditionFailure(edit.description) }
@@ -39,7 +39,7 @@ extension ObjectContext {
 }
 
 /// An attempt to edit the graph as it was: a programming error.
-public struct EditOfThePast: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ReadOnlyContextError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The revision of the context.
   public let revision: Revision
   /// The attempt, as a clause for people.

@@ -15,5 +15,5 @@ extension ObjectContext {
   }
 
   /// The held objects as the server has them, for the paths of a sort order.
-  public var storedObjects: any ImageSource { parent?.storedObjects ?? HeldObjects(context: self) }
+  public var storedObjects: any ImageSource { parent?.storedObjects ?? StoredImages(context: self) }
 }

@@ -28,7 +28,7 @@ extension ObjectContext {
   ///   - undo: nil for the open or a new group of `undoScope`, if there is one.
   @discardableResult
   public func save(
-    policy: MergePolicy = .error, requiring requirements: [Requirement] = [], undo: UndoGroup? = nil
+    policy: MergePolicy = .error, requiring requirements: [SaveRequirement] = [], undo: UndoGroup? = nil
   ) -> TransactionID? {
     if parent != nil {
       precondition(requirements.isEmpty, "a child context's save takes no requirements")
@@ -139,7 +139,7 @@ extension ObjectContext {
     model.property(property)?.relationship.map { $0.isToMany && $0.position != nil } ?? false
   }
 
-  func edits(_ locals: [PropertyNumber: ObjectState.LocalValue]) -> [Edit] {
+  func edits(_ locals: [PropertyNumber: ObjectState.PropertyEdit]) -> [Edit] {
     locals.sorted { $0.key < $1.key }.flatMap { number, local -> [Edit] in
       guard !local.isEcho, let property = model.property(number) else { return [] }
       if property.relationship?.isOrdered == true { return local.orderedEdits(number) }
@@ -157,7 +157,7 @@ extension ObjectContext {
   /// one-to-one that refers to another object only because of an edit at the other end is sent as a change with a
   /// base and no edits.
   private func updates(
-    of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision, _ policy: MergePolicy
+    of state: ObjectState, _ locals: [PropertyNumber: ObjectState.PropertyEdit], base: Revision, _ policy: MergePolicy
   ) -> [Change] {
     var plain = locals
     var texts = [Edit]()
@@ -187,7 +187,7 @@ extension ObjectContext {
 
   // MARK: - Answers
 
-  func confirm(_ id: TransactionID, _ saved: Saved) {
+  func confirm(_ id: TransactionID, _ saved: SaveResult) {
     let save = takeQueuedSave(id)
     if let save { nameStep(of: save, at: saved.committed.revision) }
     var identities = [ObjectID: ObjectID]()
@@ -254,7 +254,7 @@ extension ObjectContext {
 
   /// Gives an inserted object its permanent id. If its delta arrived first, or the insert matched an existing object,
   /// the two states become one, and both instances refer to it.
-  private func identify(_ state: ObjectState, _ identity: Committed.Identity) {
+  private func identify(_ state: ObjectState, _ identity: CommitResult.IDAssignment) {
     forget(identity.temporary)
     dirty[identity.temporary] = nil
     state.isInserted = false
@@ -275,7 +275,7 @@ extension ObjectContext {
     }
   }
 
-  private func fold(_ edits: [PropertyNumber: ObjectState.LocalValue], into state: ObjectState) {
+  private func fold(_ edits: [PropertyNumber: ObjectState.PropertyEdit], into state: ObjectState) {
     var image =
       state.stored
       ?? ObjectImage(

@@ -20,7 +20,7 @@ public final class ObjectContext {
   public let revision: Revision?
   /// Called for each attempt to edit a context of the past. Without a handler an attempt is a programming error, and
   /// traps.
-  public var editWasRefused: ((EditOfThePast) -> Void)?
+  public var editWasRefused: ((ReadOnlyContextError) -> Void)?
   /// Child contexts, held weakly.
   var children = [WeakContext]()
 
@@ -33,18 +33,18 @@ public final class ObjectContext {
   private var lastTemporary: UInt64 = 0
   var lastQuery: QueryID = 0
   /// The rows of each window.
-  var windows = [QueryID: HeldWindow]()
+  var windows = [QueryID: WindowState]()
   var lastSequence: UInt64 = 0
   /// The undo stack of saves that name no group. Without it each of those saves is a step by itself, in scope zero.
   public var undoScope: UndoScope?
   /// Unanswered saves, oldest first; only the first has been passed to the replica.
   var queuedSaves = [QueuedSave]()
-  var burials = Burials()
+  var burials = Tombstones()
   /// Loads in progress.
-  var loads = ObjectLoads()
+  var loads = LoadScheduler()
   /// The nesting depth of events: an observer may cause further ones.
   private var depth = 0
-  let edition = Edition()
+  let edition = ChangeCounter()
   var referrers = ReferrerIndex(.seen)
   var storedReferrers = ReferrerIndex(.stored)
   /// Called once for each merged commit, and for each loaded result.
@@ -223,7 +223,7 @@ public final class ObjectContext {
   /// The current objects of a live query, in the given order.
   public func result(of query: QueryID, sort: [SortKey] = []) -> [ManagedObject] {
     if let parent { return parent.result(of: query, sort: sort).compactMap { fault($0.id) } }
-    let held = HeldObjects(context: self)
+    let held = StoredImages(context: self)
     return SortOrder(sort, model: model).sorted((results[query] ?? [:]).values.compactMap(\.stored), in: held)
       .compactMap { results[query]?[$0.id].map { face(of: $0) } }
   }
@@ -264,7 +264,7 @@ public final class ObjectContext {
 
 /// The server's versions of a context's objects, for the paths of sort orders and predicates. An object that the
 /// context does not hold ends a path.
-struct HeldObjects: ImageSource {
+struct StoredImages: ImageSource {
   let context: ObjectContext
 
   func image(of id: ObjectID) -> ObjectImage? { context.state(id)?.stored }

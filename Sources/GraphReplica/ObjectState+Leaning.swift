@@ -6,12 +6,12 @@ import GraphModel
 extension ObjectState {
   /// Lets local edits lean on earlier local text that they continue. That text is of an unanswered save, of the save
   /// that is being answered, or of the unsaved edits below.
-  func lean(above answered: [PropertyNumber: LocalValue]) {
+  func lean(above answered: [PropertyNumber: PropertyEdit]) {
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }
     for number in numbers where entity.property(number)?.attribute?.kind == .text {
       var ends = answered[number].map { $0.ends(behind: typed[number] ?? []) } ?? typed[number] ?? []
-      func step(_ local: LocalValue) -> LocalValue {
+      func step(_ local: PropertyEdit) -> PropertyEdit {
         var local = local
         if let splices = local.splices, let base = local.textBase {
           local.splices = TextSplice.leaning(splices, on: ends, of: base)
@@ -41,7 +41,7 @@ extension ObjectState {
   /// - Parameters:
   ///   - answered: the edits of the save that has just been committed.
   ///   - revision: the revision of its commit.
-  func followTyped(_ answered: [PropertyNumber: LocalValue], committedAt revision: Revision) {
+  func followTyped(_ answered: [PropertyNumber: PropertyEdit], committedAt revision: Revision) {
     defer { if !answered.isEmpty { typedAt = revision } }
     for number in Set(typed.keys).union(answered.keys) where entity.property(number)?.attribute?.kind == .text {
       guard !untrackedTexts.contains(number) else {
@@ -68,7 +68,7 @@ extension ObjectState {
   }
 }
 
-extension ObjectState.LocalValue {
+extension ObjectState.PropertyEdit {
   /// The ends of locally typed text after this edit; empty if they are unknown.
   fileprivate func ends(behind ends: [Int]) -> [Int] {
     guard let splices else {

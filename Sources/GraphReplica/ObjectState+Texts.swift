@@ -10,7 +10,7 @@ import GraphModel
 /// in `textMoves` until the answer arrives. Where only complete images arrived, the two texts are compared instead.
 extension ObjectState {
   /// The splices of one commit to a text.
-  struct TextMove {
+  struct CommittedSplices {
     let revision: Revision
     let splices: [TextSplice]
   }
@@ -20,7 +20,7 @@ extension ObjectState {
     guard !edits.isEmpty || !sent.isEmpty else { return followTyped(moved, at: revision) }
     for edit in moved where entity.property(edit.property)?.attribute?.kind == .text {
       if case .splice(let splices) = edit.action {
-        textMoves[edit.property, default: []].append(TextMove(revision: revision, splices: splices))
+        textMoves[edit.property, default: []].append(CommittedSplices(revision: revision, splices: splices))
       } else {
         untrackedTexts.insert(edit.property)
       }
@@ -40,7 +40,7 @@ extension ObjectState {
   /// - Parameters:
   ///   - answered: the edits of the save that has just been committed, based on the same text as the moves.
   ///   - revision: the revision of its commit, whose own delta is among the moves.
-  func settleTexts(after answered: [PropertyNumber: LocalValue] = [:], committedAt revision: Revision = 0) {
+  func settleTexts(after answered: [PropertyNumber: PropertyEdit] = [:], committedAt revision: Revision = 0) {
     defer { (textMoves, untrackedTexts) = ([:], []) }
     guard let stored else { return typed = [:] }
     lean(above: answered)
@@ -61,7 +61,7 @@ extension ObjectState {
   /// Rebases the layers of a text over the recorded moves.
   /// - Returns: false if the moves do not lead to the stored text.
   private func move(
-    _ number: PropertyNumber, to stored: String, _ answered: LocalValue?, committedAt revision: Revision
+    _ number: PropertyNumber, to stored: String, _ answered: PropertyEdit?, committedAt revision: Revision
   ) -> Bool {
     let heard = textMoves[number] ?? []
     var moves = heard.map(\.splices)
@@ -76,7 +76,7 @@ extension ObjectState {
       guard let next = TextSplice.apply(splices, to: ground) else { return false }
       ground = next
     }
-    guard Bytes.equal(ground, stored) else { return false }
+    guard UTF8Comparison.equal(ground, stored) else { return false }
     for index in pile.indices {
       guard let own = pile[index].splices else { return false }
       let moved = Self.under(own, moves)
@@ -105,7 +105,7 @@ extension ObjectState {
   /// Rebases the layers of a text by comparing it with the stored text; no save is in flight.
   private func compare(_ number: PropertyNumber, with stored: String) {
     var ground = stored
-    func step(_ local: LocalValue) -> LocalValue {
+    func step(_ local: PropertyEdit) -> PropertyEdit {
       let moved = local.rebased(onto: ground)
       ground = moved.value.stringValue ?? ground
       return moved
@@ -115,7 +115,7 @@ extension ObjectState {
   }
 }
 
-extension ObjectState.LocalValue {
+extension ObjectState.PropertyEdit {
   /// Computes the splices after the value was set again.
   /// - Parameters:
   ///   - older: the previous edit; nil for the first.
@@ -124,7 +124,7 @@ extension ObjectState.LocalValue {
     splices = nil
     guard let base = textBase, let mine = value.stringValue else { return }
     if let made = older?.splices, let before = older?.value.stringValue {
-      let isKnown = newer?.textBase.map { Bytes.equal($0, before) } ?? false
+      let isKnown = newer?.textBase.map { UTF8Comparison.equal($0, before) } ?? false
       let step = isKnown ? newer?.splices : nil
       let found = {
         TextSplice.leaning(TextSplice.differences(from: before, to: mine), on: TextSplice.ends(of: made), of: before)
@@ -137,7 +137,7 @@ extension ObjectState.LocalValue {
   /// The same edit on another stored text. It is found by comparison, because the splices between the two are
   /// unknown.
   func rebased(onto stored: String) -> Self {
-    guard let base = textBase, let splices, !Bytes.equal(base, stored) else { return self }
+    guard let base = textBase, let splices, !UTF8Comparison.equal(base, stored) else { return self }
     let moved = TextSplice.rebase(splices, over: TextSplice.differences(from: base, to: stored))
     guard let text = TextSplice.apply(moved, to: stored) else { return self }
     var local = self

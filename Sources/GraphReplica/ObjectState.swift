@@ -4,7 +4,7 @@ import GraphModel
 /// released when none of them exists and nothing is unsaved.
 final class ObjectState {
   /// An edit of a property, with the value that the property will have once it is saved.
-  struct LocalValue {
+  struct PropertyEdit {
     var value: Value
     /// For a one-to-one: the edit follows from one of the object at the other end, and need not be sent.
     var isEcho = false
@@ -12,7 +12,7 @@ final class ObjectState {
     var added = Set<ObjectID>()
     var removed = Set<ObjectID>()
     /// For an ordered to-many: the moves, in order.
-    var moves = [Move]()
+    var moves = [OrderEdit]()
     /// For a text: its content when the edit began, and the splices since.
     var textBase: String?
     var splices: [TextSplice]?
@@ -23,10 +23,10 @@ final class ObjectState {
     }
 
     /// This edit and a newer one of the same property, combined.
-    func merged(with newer: LocalValue) -> LocalValue {
+    func merged(with newer: PropertyEdit) -> PropertyEdit {
       // An explicit edit remains one when an edit of another object sets it to null.
       let isEcho = newer.isEcho && (isEcho || !newer.value.isNull)
-      var both = LocalValue(
+      var both = PropertyEdit(
         value: newer.value, isEcho: isEcho, added: added.subtracting(newer.removed).union(newer.added),
         removed: removed.subtracting(newer.added).union(newer.removed), moves: moves, textBase: textBase)
       for id in newer.removed { both.forgetMoves(of: id) }
@@ -39,7 +39,7 @@ final class ObjectState {
   /// The edits of an unanswered save.
   struct SentEdits {
     let transaction: TransactionID
-    var edits: [PropertyNumber: LocalValue]
+    var edits: [PropertyNumber: PropertyEdit]
     /// Whether the save deletes the object.
     let isDelete: Bool
   }
@@ -53,7 +53,7 @@ final class ObjectState {
   /// detected.
   var uncertainTexts = Set<PropertyNumber>()
   /// Other clients' edits of texts since the local edits were last rebased, in the order of revisions.
-  var textMoves = [PropertyNumber: [TextMove]]()
+  var textMoves = [PropertyNumber: [CommittedSplices]]()
   /// Byte offsets in a stored text where locally typed text ends. Text that is typed there next continues it.
   var typed = [PropertyNumber: [Int]]()
   /// The revision of the last answered save with edits of this object.
@@ -61,7 +61,7 @@ final class ObjectState {
   /// Texts of which some moves are unknown.
   var untrackedTexts = Set<PropertyNumber>()
   /// Unsaved edits.
-  var edits = [PropertyNumber: LocalValue]() { didSet { didChange() } }
+  var edits = [PropertyNumber: PropertyEdit]() { didSet { didChange() } }
   /// The revision at which the edits were begun.
   var base: Revision = 0
   /// The last visible image of another past than the store has; kept until the object is reloaded. Revisions of the
@@ -86,7 +86,7 @@ final class ObjectState {
   /// To-many relationships that are stored at their other ends and whose members were all loaded.
   var loadedMembers = [PropertyNumber: LoadedMembers]()
   /// The context's change counter; set when the context registers the object.
-  var edition: Edition?
+  var edition: ChangeCounter?
 
   init(id: ObjectID, entity: Entity, stored: ObjectImage?) {
     self.id = id
@@ -137,7 +137,7 @@ final class ObjectState {
 
   /// Replaces temporary ids by permanent ones in all local edits.
   func replace(_ identities: [ObjectID: ObjectID]) {
-    func replaced(_ local: LocalValue) -> LocalValue {
+    func replaced(_ local: PropertyEdit) -> PropertyEdit {
       var local = local
       if let permanent = local.value.objectID.flatMap({ identities[$0] }) { local.value = .object(permanent) }
       local.added = Set(local.added.map { identities[$0] ?? $0 })

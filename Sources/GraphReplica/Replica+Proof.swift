@@ -4,7 +4,7 @@ import GraphWire
 /// The newest state of which the client holds anything, however it arrived. An answer to a save or a fetch may be
 /// ahead of all queries. On each connection the store has to confirm that it knows this state, because it may have
 /// been restored from a backup meanwhile.
-enum NewestState {
+enum ResumeState {
   /// The state is of this connection's store; nil if nothing is held.
   case proven(Token?)
   /// The store has not confirmed the state yet. `heard` arrived meanwhile: from this connection's store, and perhaps

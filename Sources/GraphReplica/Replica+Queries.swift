@@ -9,7 +9,7 @@ struct FollowedQuery {
   /// The server's number for the query on this connection.
   var number: UInt64?
   /// A result that is being received; nil if there is none.
-  var incoming: Incoming?
+  var incoming: IncomingResult?
   /// Whether the owner has received a first result.
   var isLoaded: Bool { token != nil }
   /// The state of the owner's result, from which a reconnect resumes. Each query has its own, because one may be
@@ -26,7 +26,7 @@ struct FollowedQuery {
   /// Whether the window is moving, and the rows of its new place are not visible yet.
   var isMoving = false
 
-  struct Incoming {
+  struct IncomingResult {
     var objects = [ObjectImage]()
     /// The state at which it was read, once it is complete.
     var at: Token?
@@ -133,7 +133,7 @@ extension Replica {
     } else {
       queries[query]?.subscribe.since = nil
       queries[query]?.beginAnew()
-      queries[query]?.incoming = FollowedQuery.Incoming()
+      queries[query]?.incoming = FollowedQuery.IncomingResult()
       staged.removeAll { $0.query == number }
     }
     // After a reset the server answers a second time.
@@ -270,7 +270,7 @@ extension Replica {
   /// Applies deltas of revisions that other queries published while this result was on its way. The owner receives
   /// the result as of the last one, and no revision is published twice. A window's result is never older than the
   /// published revision.
-  private mutating func foldShown(into incoming: inout FollowedQuery.Incoming, of query: QueryID) {
+  private mutating func foldShown(into incoming: inout FollowedQuery.IncomingResult, of query: QueryID) {
     guard let schema, queries[query]?.shown == nil else { return }
     let (others, shown) = staged.divided { numbers[$0.query] == query && $0.revision <= shownRevision }
     incoming.fold(shown.sorted { $0.revision < $1.revision }, store: store, model: schema)

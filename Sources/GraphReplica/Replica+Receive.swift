@@ -17,7 +17,7 @@ extension Replica {
       asked[message.request] = nil
       pending.removeAll { $0.id == id }
       newest.take(committed.token(of: store))
-      actions.append(.saved(id, .success(Saved(committed: committed, objects: objects, isComplete: isComplete))))
+      actions.append(.saved(id, .success(SaveResult(committed: committed, objects: objects, isComplete: isComplete))))
     case (.refused(let refusal), .save(let id)?):
       asked[message.request] = nil
       pending.removeAll { $0.id == id }
@@ -100,7 +100,7 @@ extension Replica {
     case (.committed(let committed, let objects, let isComplete), .batch(let request)?):
       forget(message.request, request)
       newest.take(committed.token(of: store))
-      let saved = Saved(committed: committed, objects: objects, isComplete: isComplete)
+      let saved = SaveResult(committed: committed, objects: objects, isComplete: isComplete)
       actions.append(.answer(request, .saved(saved)))
     case (.pong(let head), .ping?):
       asked[message.request] = nil
@@ -139,7 +139,7 @@ extension Replica {
   }
 }
 
-extension Committed {
+extension CommitResult {
   /// The state after the commit.
   fileprivate func token(of store: UniqueID) -> Token {
     Token(store: store, revision: revision, fingerprint: fingerprint)

@@ -5,7 +5,7 @@ import GraphWire
 /// nothing here depends on more frequent ticks.
 extension Replica {
   /// Whether the server owes an answer, and since when.
-  enum Owed {
+  enum ReplyTimer {
     /// Nothing, or nothing was requested since the server's last message.
     case nothing
     /// An answer to a request since the last tick; the next tick records the time.

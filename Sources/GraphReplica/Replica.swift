@@ -29,7 +29,7 @@ public struct Replica: Sendable {
   /// Saves that the server has not answered, oldest first.
   var pending = [PendingSave]()
   /// The purpose of each open request of this connection.
-  var asked = [UInt64: Purpose]()
+  var asked = [UInt64: PendingRequest]()
   var questions = [RequestID: UInt64]()
   var queries = [QueryID: FollowedQuery]()
   var numbers = [UInt64: QueryID]()
@@ -43,7 +43,7 @@ public struct Replica: Sendable {
   /// Subscriptions of these that have not been sent yet.
   var unsent = [QueryID]()
   /// Questions that were asked while this side caught up, each after so many of the waiting saves.
-  private var heldQuestions = [(request: RequestID, question: Question, saves: Int)]()
+  private var heldQuestions = [(request: RequestID, question: ReplicaRequest, saves: Int)]()
   /// The newest published revision; no query publishes an older one.
   var shownRevision: Revision = 0
   /// An advance that arrived before all subscriptions were answered.
@@ -54,7 +54,7 @@ public struct Replica: Sendable {
   var provenRevision: Revision = 0
   var doubtedRevision: Revision = 0
   /// The newest state of which anything is held, and whether the store has confirmed it.
-  var newest = NewestState.proven(nil)
+  var newest = ResumeState.proven(nil)
   var lastHeard: Int64 = 0
   /// When the last request that has an answer was sent; other messages cause no reply.
   var lastAsked: Int64 = 0
@@ -65,7 +65,7 @@ public struct Replica: Sendable {
   var catchingUpTo: Revision?
   /// Whether the store turned out to have another past while this side catches up.
   var hasDiverged = false
-  var owed = Owed.nothing
+  var owed = ReplyTimer.nothing
   /// Whether the owner was notified of a long silence.
   var isSilent = false
   /// The time of the last tick, in milliseconds.
@@ -77,7 +77,7 @@ public struct Replica: Sendable {
   var knowsWindows = false
   var knowsPreconditions = false
 
-  enum Purpose {
+  enum PendingRequest {
     case hello
     case save(TransactionID)
     case subscribe(QueryID)
@@ -176,7 +176,7 @@ public struct Replica: Sendable {
 
   // MARK: - Sending
 
-  mutating func send(_ body: ToServer.Body, for purpose: Purpose, _ actions: inout [ReplicaAction]) {
+  mutating func send(_ body: ToServer.Body, for purpose: PendingRequest, _ actions: inout [ReplicaAction]) {
     lastRequest += 1
     if case .other = purpose {
     } else {
@@ -269,12 +269,12 @@ public struct Replica: Sendable {
   private static let serverWithoutBatches = Refusal(
     .notAllowed, "the server is older than batches: use programs of one release, or save the changes in transactions")
 
-  private mutating func ask(_ request: RequestID, _ question: Question, _ actions: inout [ReplicaAction]) {
+  private mutating func ask(_ request: RequestID, _ question: ReplicaRequest, _ actions: inout [ReplicaAction]) {
     guard case .live = phase else {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return
     }
-    var purpose = Purpose.question(request)
+    var purpose = PendingRequest.question(request)
     switch question {
     case .batch, .importGraph:
       // It depends on the saves before it, which are sent when the queries have caught up.

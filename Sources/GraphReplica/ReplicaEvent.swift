@@ -32,7 +32,7 @@ public enum ReplicaEvent: Sendable {
   /// Moves the window of a query; answered by `.loadedWindow`.
   case moveWindow(QueryID, offset: UInt64, limit: UInt64)
   /// Asks a question; refused without a connection, since repeating it is up to the owner.
-  case ask(RequestID, Question)
+  case ask(RequestID, ReplicaRequest)
   /// Requests the next chunk, after the owner has used one.
   case more(RequestID)
   /// Sets the presence that other sessions receive; dropped without a connection.
@@ -43,7 +43,7 @@ public enum ReplicaEvent: Sendable {
 }
 
 /// A request other than a live query.
-public enum Question: Hashable, Sendable {
+public enum ReplicaRequest: Hashable, Sendable {
   /// A fetch; answered by chunks.
   case fetch(Fetch)
   /// Commits of history.
@@ -83,7 +83,7 @@ public enum ReplicaAction: Sendable {
   /// The server rejects this client for good.
   case rejected(Refusal)
   /// The outcome of a save or an undo; once for each.
-  case saved(TransactionID, Result<Saved, Refusal>)
+  case saved(TransactionID, Result<SaveResult, Refusal>)
   /// A query's first result, or a new one after a reset, is complete.
   case loaded(QueryID, [ObjectImage], at: Token)
   /// The rows of a window: its first, new ones after a reset, or those of a new place.
@@ -105,7 +105,7 @@ public enum ReplicaAction: Sendable {
   /// A load has completed, or failed in part; once for each load. The context emits this, not the replica.
   case filled(LoadID, Refusal?)
   /// The answer to another question, or a part of it.
-  case answer(RequestID, Answer)
+  case answer(RequestID, RequestResult)
   /// The question, or the rest of its answer, is refused.
   case refused(RequestID, Refusal)
   /// Another session's presence; `left` if the session has ended.
@@ -115,9 +115,9 @@ public enum ReplicaAction: Sendable {
 }
 
 /// An accepted transaction, with the objects as the server stored them.
-public struct Saved: Hashable, Sendable {
+public struct SaveResult: Hashable, Sendable {
   /// The revision, permanent ids, and conflicts that the policy decided.
-  public var committed: Committed
+  public var committed: CommitResult
   /// The objects of the commit as stored, as many as fit into the reply.
   public var objects: [ObjectImage]
   /// Whether `objects` contains everything that the commit changed.
@@ -125,7 +125,7 @@ public struct Saved: Hashable, Sendable {
 }
 
 /// The answer to a question other than a fetch.
-public enum Answer: Hashable, Sendable {
+public enum RequestResult: Hashable, Sendable {
   /// Commits of the log, or a part of them; more follow unless `last` is set.
   case log([CommitEntry], last: Bool)
   /// The server's status.
@@ -135,7 +135,7 @@ public enum Answer: Hashable, Sendable {
   /// The next undo and redo steps.
   case undoState(UndoState)
   /// The newest commit at or before the requested time.
-  case revisionAt(DatedRevision)
+  case revisionAt(RevisionAtTime)
   /// The origin of the property's value.
   case why(ValueOrigin)
   /// Commits after a token, the state up to which history was read, and the newest state.
@@ -147,7 +147,7 @@ public enum Answer: Hashable, Sendable {
   /// The progress of the batch; more follows.
   case progress(BatchProgress)
   /// The batch is on disk.
-  case saved(Saved)
+  case saved(SaveResult)
   /// The head of an exported graph; its chunks follow.
   case exportHead(ExportHead)
 }

@@ -68,11 +68,11 @@ public struct GraphServer: Service {
       DescriptorReserve.count(connections: store.maximumConnections, addresses: configuration.addresses.count))
     try ServerThread.start("start") {}
     // Read before anything can be committed, so that all newer commits are from this run.
-    let start = try HistoryKeeper.reading(store)
+    let start = try PruningSchedule.reading(store)
     warnOfFuture(start)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
-    let readers = FairReaders(threads: configuration.readerThreads)
+    let readers = ReadExecutor(threads: configuration.readerThreads)
     let errands = ReaderPool(threads: 1)
     let relay = EventRelay()
     let writer = WriterThread(store: store, clock: Self.now) { event in relay.submit(event) }
@@ -85,7 +85,7 @@ public struct GraphServer: Service {
       limits: configuration.limits,
       maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
     relay.runner.set(runner)
-    let accepting = AcceptPause(log: log)
+    let accepting = AcceptBackoff(log: log)
     var listeners = [Listener]()
     func listen(at address: ServerAddress) async throws {
       listeners.append(
@@ -114,11 +114,11 @@ public struct GraphServer: Service {
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
-    let fileWatch = StoreFileWatch(store: store, errands: errands, log: log)
+    let fileWatch = StoreFileWatcher(store: store, errands: errands, log: log)
     let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatch.look() }
     var keeping: RepeatedTask?
     if let policy = configuration.history, policy.prunes {
-      keeping = HistoryKeeper(
+      keeping = PruningSchedule(
         store: store, runner: runner, errands: errands, policy: policy, start: start, log: log
       ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
     }
@@ -156,7 +156,7 @@ public struct GraphServer: Service {
     guard let newest = start.newest, newest > start.wall + PruningClock.tolerance else { return }
     log.warning(
       "the newest commit lies in the future: the clock was wrong then, or is wrong now; look at the system's clock",
-      metadata: ["revision": "\(start.head)", "time": "\(Dates.text(newest))"])
+      metadata: ["revision": "\(start.head)", "time": "\(RFC3339.text(newest))"])
   }
 
   private static let shutdownTime = TimeAmount.seconds(10)
@@ -171,7 +171,7 @@ public struct GraphServer: Service {
 
 /// Forwards events of the writer, which is created before the runner that receives them.
 private final class EventRelay: Sendable {
-  let runner = OnceBox<HubRunner>()
+  let runner = OnceResult<HubRunner>()
 
   func submit(_ event: HubEvent) { runner.value?.submit(event) }
 }

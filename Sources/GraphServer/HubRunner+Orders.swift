@@ -6,7 +6,7 @@ import NIOCore
 /// Fills the orders: a reader's thread reads and sorts the objects, and the loop takes them in slices.
 extension HubRunner {
   /// Reads an order's objects on a reader's thread, queued with the reads of the session that needs them first.
-  func collect(_ ticket: Ticket, _ fetch: FetchRequest, _ session: SessionID) {
+  func collect(_ ticket: StoreRequestID, _ fetch: FetchRequest, _ session: SessionID) {
     // This stream carries no frames; it only records whether the read was cancelled.
     let stream = ReadStream(directory: spoolDirectory) { _ in }
     streams[ticket] = stream
@@ -16,7 +16,7 @@ extension HubRunner {
         bytes += size
         try collectedMemory.add(size)
       }
-      let collected = OrderSlices(result, bytes: bytes, in: collectedMemory)
+      let collected = OrderTransfer(result, bytes: bytes, in: collectedMemory)
       loop.execute {
         // A cancelled read has no stream.
         guard self.streams.removeValue(forKey: ticket) != nil else { return self.free { collected.free() } }
@@ -28,7 +28,7 @@ extension HubRunner {
   }
 
   /// Passes a slice of an order's objects to the hub, and schedules the next one for the following turn.
-  private func takeSlice(_ ticket: Ticket) {
+  private func takeSlice(_ ticket: StoreRequestID) {
     guard let collected = slices[ticket] else { return }
     guard let images = collected.next() else {
       slices[ticket] = nil
@@ -45,7 +45,7 @@ extension HubRunner {
 
   /// Frees the rows of a removed order in the next turn, when this turn's actions no longer refer to them.
   func discard(_ rows: DiscardedRows) {
-    let last = LastReference(rows)
+    let last = ReleaseBox(rows)
     inNextTurn { $0.free { last.free() } }
   }
 

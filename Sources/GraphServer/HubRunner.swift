@@ -14,11 +14,11 @@ import NIOCore
 final class HubRunner: @unchecked Sendable {
   let loop: any EventLoop
   private var hub: Hub
-  let reads: StoreReads
+  let reads: StoreReadRunner
   private let writer: WriterThread
-  private var loneClient = LoneClient()
+  private var loneClient = SingleClientFastPath()
   /// The threads for the reads of sessions.
-  let readers: FairReaders
+  let readers: ReadExecutor
   /// The thread for the hub's own reads, which are short and never wait behind the reads of sessions.
   let errands: ReaderPool
   let spoolDirectory: String
@@ -31,34 +31,34 @@ final class HubRunner: @unchecked Sendable {
   private var drained = [(SessionID, Int)]()
   /// Commits received in this turn of the loop. They are passed to the writer together, and so share one sync of the
   /// disk and one delta for each watcher.
-  private var commits = [(Ticket, WriteRequest)]()
+  private var commits = [(StoreRequestID, WriteRequest)]()
   /// Commits that the writer's thread has, or whose results the hub has not handled yet.
   private var awaited = 0
-  var streams = [Ticket: ReadStream]()
+  var streams = [StoreRequestID: ReadStream]()
   /// Objects of orders that the hub has not received yet.
-  var slices = [Ticket: OrderSlices]()
-  let collectedMemory: CollectedMemory
+  var slices = [StoreRequestID: OrderTransfer]()
+  let collectedMemory: OrderMemoryLimiter
   /// Rows of batches that have not been requested yet, and of those to be committed next.
-  private var spools = [Ticket: RowSpool]()
+  private var spools = [StoreRequestID: RowSpool]()
   /// Batches that the writer's thread is running or has queued.
-  private var batches = [Ticket: BatchTask]()
+  private var batches = [StoreRequestID: BatchTask]()
   private var lastSession: SessionID = 0
-  private let lines = RepeatedLines(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
+  private let lines = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
   /// Failed batches since the last successful one.
   private var refusedBatches = 0
   private let finished: EventLoopPromise<Void>
 
   init(
-    loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: FairReaders,
+    loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: ReadExecutor,
     errands: ReaderPool, spoolDirectory: String, limits: HubLimits, maximumConnections: Int, log: Logger
   ) {
     self.loop = loop
     self.hub = hub
-    reads = StoreReads(store: store, searchLimit: .milliseconds(limits.searchMilliseconds))
+    reads = StoreReadRunner(store: store, searchLimit: .milliseconds(limits.searchMilliseconds))
     self.writer = writer
     self.readers = readers
     self.errands = errands
-    collectedMemory = CollectedMemory(limit: limits.orderBytes)
+    collectedMemory = OrderMemoryLimiter(limit: limits.orderBytes)
     self.spoolDirectory = spoolDirectory
     self.limits = limits
     self.maximumConnections = maximumConnections
@@ -253,14 +253,14 @@ final class HubRunner: @unchecked Sendable {
 
   // MARK: - Batches
 
-  private func keep(_ rows: [[Value]], _ ticket: Ticket, _ request: UInt64) {
+  private func keep(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
     let spool = spools[ticket] ?? RowSpool(directory: spoolDirectory, maximumBytes: limits.rowBytes)
     spools[ticket] = spool
     let number = spool.reserve(rows: rows.count)
     errands.enqueue { [self] in submit(.rowsKept(ticket, request: request, spool.write(rows, at: number))) }
   }
 
-  private func supervised(_ run: BatchRun, _ ticket: Ticket) -> BatchRun {
+  private func supervised(_ run: BatchJob, _ ticket: StoreRequestID) -> BatchJob {
     let task = BatchTask { [self] progress in submit(.batchProgress(ticket, progress)) }
     batches[ticket] = task
     var run = run
@@ -269,7 +269,7 @@ final class HubRunner: @unchecked Sendable {
     return run
   }
 
-  private func read(_ ticket: Ticket, _ request: ReadRequest, _ session: SessionID, _ number: UInt64) {
+  private func read(_ ticket: StoreRequestID, _ request: ReadRequest, _ session: SessionID, _ number: UInt64) {
     let stream = ReadStream(directory: spoolDirectory) { [self] output in
       loop.execute { self.take(output, ticket, session) }
     }
@@ -281,7 +281,7 @@ final class HubRunner: @unchecked Sendable {
     }
   }
 
-  private func take(_ output: ReadStream.Output, _ ticket: Ticket, _ session: SessionID) {
+  private func take(_ output: ReadStream.Output, _ ticket: StoreRequestID, _ session: SessionID) {
     guard streams[ticket] != nil else { return }
     switch output {
     case .frame(let frame):
@@ -294,7 +294,7 @@ final class HubRunner: @unchecked Sendable {
     }
   }
 
-  private func continueRead(_ ticket: Ticket) {
+  private func continueRead(_ ticket: StoreRequestID) {
     guard let stream = streams[ticket] else { return }
     if stream.usesFile {
       errands.enqueue { stream.more() }

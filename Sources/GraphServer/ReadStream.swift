@@ -36,7 +36,7 @@ final class ReadStream: Sendable {
   enum Output: Sendable {
     case frame([UInt8])
     /// The last output of the read, with its last frame.
-    case finished(Result<ReadEnd, Refusal>)
+    case finished(Result<ReadCompletion, Refusal>)
   }
 
   private let state = Mutex(State())
@@ -146,6 +146,6 @@ final class ReadStream: Sendable {
   private func deliver(_ frame: [UInt8], _ state: inout State) {
     guard state.isEmpty, case .success(let token) = state.result else { return output(.frame(frame)) }
     state.isFinished = true
-    output(.finished(.success(ReadEnd(at: token, lastFrame: frame))))
+    output(.finished(.success(ReadCompletion(at: token, lastFrame: frame))))
   }
 }

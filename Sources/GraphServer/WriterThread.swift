@@ -10,7 +10,7 @@ import Synchronization
 /// limits on outstanding requests bound the mailbox.
 final class WriterThread: Sendable {
   private struct Mailbox {
-    var waiting = [(Ticket, WriteRequest)]()
+    var waiting = [(StoreRequestID, WriteRequest)]()
     /// Work to run between two commits.
     var work: (@Sendable () -> Void)?
     var isStopping = false
@@ -61,7 +61,9 @@ final class WriterThread: Sendable {
   /// - Parameters:
   ///   - isFree: whether the hub has handled every result of the thread, so that no result is overtaken.
   ///   - loneClient: the state of the loop's detector.
-  func takeTurn(_ requests: [(Ticket, WriteRequest)], isFree: Bool, _ loneClient: inout LoneClient) -> HubEvent? {
+  func takeTurn(_ requests: [(StoreRequestID, WriteRequest)], isFree: Bool, _ loneClient: inout SingleClientFastPath)
+    -> HubEvent?
+  {
     guard loneClient.allows(requests), isFree else {
       enqueue(requests)
       return nil
@@ -72,7 +74,7 @@ final class WriterThread: Sendable {
     return result
   }
 
-  private func enqueue(_ requests: [(Ticket, WriteRequest)]) {
+  private func enqueue(_ requests: [(StoreRequestID, WriteRequest)]) {
     let mustWake = mailbox.withLock { mailbox in
       mailbox.waiting += requests
       defer { mailbox.isIdle = false }
@@ -104,8 +106,8 @@ final class WriterThread: Sendable {
     stopped.wait()
   }
 
-  private enum Next {
-    case batch([(Ticket, WriteRequest)])
+  private enum WorkItem {
+    case batch([(StoreRequestID, WriteRequest)])
     case work(@Sendable () -> Void)
     case wait
     case end
@@ -114,7 +116,7 @@ final class WriterThread: Sendable {
   private func run() {
     var leftMuch = false
     while true {
-      let next = mailbox.withLock { mailbox -> Next in
+      let next = mailbox.withLock { mailbox -> WorkItem in
         if let work = mailbox.work, !mailbox.isStopping {
           mailbox.work = nil
           return .work(work)
@@ -153,14 +155,14 @@ final class WriterThread: Sendable {
 
   /// The number of waiting requests to commit together. A large batch is committed alone, so that it does not delay
   /// the answers of earlier requests.
-  private static func sharedPrefix(of waiting: [(Ticket, WriteRequest)]) -> Int {
+  private static func sharedPrefix(of waiting: [(StoreRequestID, WriteRequest)]) -> Int {
     for (index, entry) in waiting.prefix(maximumBatch).enumerated() {
       if case .batch = entry.1 { return max(1, index) }
     }
     return maximumBatch
   }
 
-  private func perform(_ batch: [(Ticket, WriteRequest)]) -> HubEvent {
+  private func perform(_ batch: [(StoreRequestID, WriteRequest)]) -> HubEvent {
     do {
       let results = try store.commit(batch.map(\.1), now: clock())
       return .committed(zip(batch, results).map { (ticket: $0.0, result: $1) })

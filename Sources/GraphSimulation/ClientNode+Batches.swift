@@ -41,7 +41,8 @@ extension ClientNode {
   }
 
   private func make(
-    _ id: TransactionID, _ name: String, _ policy: MergePolicy = .error, _ work: (Entity) throws -> SimulatedBatch.Work?
+    _ id: TransactionID, _ name: String, _ policy: MergePolicy = .error,
+    _ work: (Entity) throws -> SimulatedBatch.Operation?
   ) -> SimulatedBatch? {
     guard let entity = model.entity(named: name), let work = try? work(entity) else { return nil }
     return SimulatedBatch(id: id, entity: entity, policy: policy, work: work, model: model)
@@ -87,8 +88,8 @@ extension ClientNode {
     let folder = random.pick(objects("Folder").filter { !$0.isInserted })?.id
     let price = SimulationModel.value(of: "price", &random)
     return make(id, name) { entity in
-      func set(_ name: String, _ becoming: SimulatedBatch.Becoming) -> (
-        property: Property, to: SimulatedBatch.Becoming
+      func set(_ name: String, _ becoming: SimulatedBatch.NewValue) -> (
+        property: Property, to: SimulatedBatch.NewValue
       )? {
         entity.property(named: name).map { ($0, becoming) }
       }
@@ -154,7 +155,7 @@ extension ClientNode {
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func takeBatch(_ answer: Answer, of question: RequestID) -> Bool {
+  func takeBatch(_ answer: RequestResult, of question: RequestID) -> Bool {
     guard let pending = pendingBatch, pending.question == question || pending.rows.contains(question) else {
       return false
     }

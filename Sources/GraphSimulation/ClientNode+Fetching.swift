@@ -15,8 +15,8 @@ extension ClientNode {
   }
 
   /// A fetch in progress.
-  struct AskedFetch {
-    let happening: Happening
+  struct PendingFetch {
+    let happening: CoverageEvent
     var fetch: Fetch
     /// Computes the expected answer from the graph of its revision and the cursor of the previous page.
     let wanted: (RecordedGraph, FetchCursor?) -> FetchedAnswer
@@ -26,8 +26,8 @@ extension ClientNode {
   }
 
   /// A fetch with its complete answer.
-  struct FinishedFetch {
-    let asked: AskedFetch
+  struct CompletedFetch {
+    let asked: PendingFetch
     let revision: Revision
   }
 
@@ -47,7 +47,7 @@ extension ClientNode {
     return "ask \(asked.happening)"
   }
 
-  private func ask(_ asked: AskedFetch) {
+  private func ask(_ asked: PendingFetch) {
     let question = newQuestion()
     fetches[question] = asked
     context.handle(.ask(question, .fetch(asked.fetch)))
@@ -70,21 +70,21 @@ extension ClientNode {
 
   private func text(_ predicate: GraphPredicate) -> String { predicate == .always ? "" : predicate.text(in: model) }
 
-  private func countFetch(_ random: inout SeededRandom) -> AskedFetch? {
+  private func countFetch(_ random: inout SeededRandom) -> PendingFetch? {
     guard let (entity, predicate, _) = question(&random) else { return nil }
     let fetch = Fetch(entity: entity.number, predicate: text(predicate), result: .count)
-    return AskedFetch(happening: .fetchedCount, fetch: fetch) { graph, _ in
+    return PendingFetch(happening: .fetchedCount, fetch: fetch) { graph, _ in
       FetchedAnswer(count: graph.objects(of: entity, predicate).count)
     }
   }
 
-  private func identifierFetch(_ random: inout SeededRandom) -> AskedFetch? {
+  private func identifierFetch(_ random: inout SeededRandom) -> PendingFetch? {
     guard let (entity, predicate, sort) = question(&random) else { return nil }
     let (limit, offset) = (1 + random.below(20), random.below(4))
     let fetch = Fetch(
       entity: entity.number, predicate: text(predicate), sort: sort.text(in: model), limit: UInt64(limit),
       offset: UInt64(offset), result: .identifiers)
-    return AskedFetch(happening: .fetchedIdentifiers, fetch: fetch) { graph, _ in
+    return PendingFetch(happening: .fetchedIdentifiers, fetch: fetch) { graph, _ in
       let sorted = SortOrder(sort, model: graph.model)
         .sorted(Array(graph.objects(of: entity, predicate).values), in: graph)
       let part = sorted.dropFirst(offset).prefix(limit).map(\.identifier)
@@ -92,8 +92,8 @@ extension ClientNode {
     }
   }
 
-  private func rowFetch(_ random: inout SeededRandom) -> AskedFetch? {
-    guard let asked = random.pick(RowQuestion.all), let entity = model.entity(named: asked.entity),
+  private func rowFetch(_ random: inout SeededRandom) -> PendingFetch? {
+    guard let asked = random.pick(ExpectedRowFetch.all), let entity = model.entity(named: asked.entity),
       let text = random.pick(SimulationModel.queries.filter { $0.entity == asked.entity }.map(\.predicate)),
       let predicate = predicate(text, of: entity)
     else { return nil }
@@ -102,7 +102,7 @@ extension ClientNode {
       entity: entity.number, predicate: self.text(predicate), sort: asked.sort, limit: UInt64(limit),
       offset: UInt64(offset), result: .rows, properties: asked.properties, distinct: asked.isDistinct,
       groupBy: asked.groups)
-    return AskedFetch(happening: asked.happening, fetch: fetch) { graph, _ in
+    return PendingFetch(happening: asked.happening, fetch: fetch) { graph, _ in
       let objects = graph.objects(of: entity, predicate).values.sorted { $0.id < $1.id }
       let rows = Array(asked.rows(objects, graph).dropFirst(offset).prefix(limit == 0 ? .max : limit))
       return FetchedAnswer(rows: rows, count: rows.count)
@@ -110,12 +110,12 @@ extension ClientNode {
   }
 
   /// A fetch of several pages, between which commits may occur.
-  private func pageFetch(_ random: inout SeededRandom) -> AskedFetch? {
+  private func pageFetch(_ random: inout SeededRandom) -> PendingFetch? {
     guard let (entity, predicate, sort) = question(&random) else { return nil }
     let limit = 1 + random.below(5)
     let fetch = Fetch(
       entity: entity.number, predicate: text(predicate), sort: sort.text(in: model), limit: UInt64(limit))
-    return AskedFetch(happening: .fetchedPage, fetch: fetch) { graph, behind in
+    return PendingFetch(happening: .fetchedPage, fetch: fetch) { graph, behind in
       let order = SortOrder(sort, model: graph.model)
       let all = order.sorted(Array(graph.objects(of: entity, predicate).values), in: graph)
       let rest = all.filter { image in
@@ -148,9 +148,9 @@ extension ClientNode {
       asked.answer.next = try? FetchCursor(bytes: chunk.next)
       if asked.answer.next == nil { failure = failure ?? "client \(number) was given a cursor that is none" }
     }
-    finishedFetches.append(FinishedFetch(asked: asked, revision: end.at.revision))
+    finishedFetches.append(CompletedFetch(asked: asked, revision: end.at.revision))
     guard let next = asked.answer.next, asked.page < 6 else { return true }
-    var following = AskedFetch(happening: .fetchedNextPage, fetch: asked.fetch, wanted: asked.wanted, behind: next)
+    var following = PendingFetch(happening: .fetchedNextPage, fetch: asked.fetch, wanted: asked.wanted, behind: next)
     following.fetch.after = chunk.next
     following.page = asked.page + 1
     ask(following)

@@ -19,7 +19,7 @@ extension ClientNode {
   }
 
   /// The result of a load: the loaded objects, and the ids without an object.
-  struct FinishedLoad {
+  struct CompletedLoad {
     let load: PendingLoad
     var images = [ObjectImage]()
     var missing = [ObjectID]()
@@ -99,7 +99,7 @@ extension ClientNode {
     guard let pending = loads.removeValue(forKey: load) else { return }
     // The connection was lost; a later access loads the objects again.
     guard refusal == nil else { return }
-    var finished = FinishedLoad(load: pending)
+    var finished = CompletedLoad(load: pending)
     finished.requests = fetchesSent - pending.requestsBefore
     finished.isAstray = isAstray
     var reached = pending.objects

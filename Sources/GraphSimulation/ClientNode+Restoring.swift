@@ -5,7 +5,7 @@ import GraphWire
 /// A client whose store is restored from a backup while it holds later state.
 extension ClientNode {
   /// A client's record of the commits that a restore removed, kept until the next quiet moment.
-  struct Astray {
+  struct StaleState {
     /// Whether the client has seen a revision that the store no longer has, and has not detected that.
     var mustNotice: Bool
     /// Whether the client still takes its outdated state for valid.
@@ -23,7 +23,7 @@ extension ClientNode {
   ///   - kept: the history of the backup.
   ///   - lost: the history of the store until now.
   func goAstray(behind kept: GraphRecorder, of lost: GraphRecorder) {
-    var next = Astray(mustNotice: lastRevision > kept.revision || astray?.mustNotice == true)
+    var next = StaleState(mustNotice: lastRevision > kept.revision || astray?.mustNotice == true)
     let (known, committed) = (Set(kept.records.map(\.transaction)), Set(lost.records.map(\.transaction)))
     let unanswered = context.replica.pendingTransactions + [pendingBatch?.batch.id].compactMap { $0 }
     for id in unanswered where !known.contains(id) { next.unanswered[id] = committed.contains(id) }

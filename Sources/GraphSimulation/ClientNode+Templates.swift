@@ -4,7 +4,7 @@ import GraphWire
 
 /// Fetch request templates, with their answers computed by hand.
 extension ClientNode {
-  func templateFetch(_ random: inout SeededRandom) -> AskedFetch? {
+  func templateFetch(_ random: inout SeededRandom) -> PendingFetch? {
     switch random.below(3) {
     case 0:
       let (least, name) = (Int64(random.below(8)), "f\(random.below(5))")
@@ -15,7 +15,7 @@ extension ClientNode {
         return size > least
       } by: { left, right, graph in
         let (one, other) = (graph.value("size", of: left), graph.value("size", of: right))
-        return one == other ? graph.precedes(left, right, "number") : RowQuestion.precedes([other], [one])
+        return one == other ? graph.precedes(left, right, "number") : ExpectedRowFetch.precedes([other], [one])
       }
     case 1:
       let (from, most) = (Int64(random.below(6)), Int64(random.below(60)))
@@ -25,7 +25,7 @@ extension ClientNode {
         return size < most
       } by: { left, right, graph in
         let (one, other) = (graph.value("due", of: left), graph.value("due", of: right))
-        return one == other ? graph.precedes(right, left, "number") : RowQuestion.precedes([one], [other])
+        return one == other ? graph.precedes(right, left, "number") : ExpectedRowFetch.precedes([one], [other])
       }
     default:
       return templateFetch("firstLabels", [:]) { _, _ in
@@ -39,7 +39,7 @@ extension ClientNode {
   private func templateFetch(
     _ name: String, _ arguments: [String: JSON], where matches: @escaping (ObjectImage, RecordedGraph) -> Bool,
     by precedes: @escaping (ObjectImage, ObjectImage, RecordedGraph) -> Bool
-  ) -> AskedFetch? {
+  ) -> PendingFetch? {
     guard let template = model.fetchRequest(named: name), let entity = model.entity(template.entity),
       let request = try? template.request(with: arguments, model: model)
     else {
@@ -49,7 +49,7 @@ extension ClientNode {
     let fetch = Fetch(
       entity: request.entity, predicate: request.predicate == .always ? "" : request.predicate.text(in: model),
       sort: request.sort.text(in: model), limit: UInt64(request.limit ?? 0))
-    return AskedFetch(happening: .fetchedTemplate, fetch: fetch) { graph, _ in
+    return PendingFetch(happening: .fetchedTemplate, fetch: fetch) { graph, _ in
       let all = graph.images.values.filter { $0.id.entity == entity.number && matches($0, graph) }
         .sorted { precedes($0, $1, graph) }
       let part = Array(all.prefix(request.limit ?? .max))
@@ -60,6 +60,6 @@ extension ClientNode {
 
 extension RecordedGraph {
   fileprivate func precedes(_ left: ObjectImage, _ right: ObjectImage, _ name: String) -> Bool {
-    RowQuestion.precedes([value(name, of: left)], [value(name, of: right)])
+    ExpectedRowFetch.precedes([value(name, of: left)], [value(name, of: right)])
   }
 }

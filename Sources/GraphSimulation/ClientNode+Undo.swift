@@ -69,7 +69,7 @@ extension ClientNode {
   // MARK: - Undo state
 
   /// The steps that the server reports for the next undo and redo.
-  struct ToldUndoState {
+  struct ReportedUndoState {
     let scope: UniqueID?
     var state: UndoState?
   }
@@ -77,13 +77,13 @@ extension ClientNode {
   /// Requests the undo state at a quiet moment, so that the answer belongs to the recorded state.
   func askUndoState(_ random: inout SeededRandom) {
     let question = newQuestion()
-    undoStates[question] = ToldUndoState(scope: random.chance(50) ? nil : context.undoScope?.id ?? .zero)
+    undoStates[question] = ReportedUndoState(scope: random.chance(50) ? nil : context.undoScope?.id ?? .zero)
     context.handle(.ask(question, .undoState(scope: undoStates[question]?.scope)))
     perform()
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func takeUndoState(_ answer: Answer, of question: RequestID) -> Bool {
+  func takeUndoState(_ answer: RequestResult, of question: RequestID) -> Bool {
     guard undoStates[question] != nil, case .undoState(let state) = answer else { return false }
     undoStates[question]?.state = state
     return true
@@ -97,11 +97,11 @@ extension Simulation {
       let floor = try? server?.store.oldestRevision
     else { return nil }
     let before = recorder.records.prefix { $0.revision < record.revision }
-    let twin = UndoTwin(before, of: record.author, scope: request.scope, after: floor)
+    let twin = UndoStackModel(before, of: record.author, scope: request.scope, after: floor)
     if let reason = twin.failure(of: request, record) { return "client \(client.number): \(reason)" }
     let stack = request.redo ? twin.undone : twin.standing
     let step = stack.last { $0.newest == record.redoes ?? record.undoes }
-    let whole = UndoTwin(before, of: record.author, scope: request.scope, after: 0)
+    let whole = UndoStackModel(before, of: record.author, scope: request.scope, after: 0)
     if !(whole.standing + whole.undone).contains(where: { $0.commits == step?.commits }) {
       undoneInPart.insert(record.transaction)
     }
@@ -121,7 +121,7 @@ extension Simulation {
       for (_, told) in client.undoStates.sorted(by: { $0.key < $1.key }) {
         // A lost connection ends its requests.
         guard let state = told.state else { continue }
-        let twin = UndoTwin(recorder.records, of: "client \(client.number)", scope: told.scope, after: floor)
+        let twin = UndoStackModel(recorder.records, of: "client \(client.number)", scope: told.scope, after: floor)
         if state != twin.state {
           try check(
             "client \(client.number) is told that undo takes \(state.undo?.newest ?? 0) and redo "

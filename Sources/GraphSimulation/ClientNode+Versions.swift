@@ -76,7 +76,7 @@ extension ClientNode {
   // MARK: - Counting
 
   /// Counts an event if this client has an older version of the model.
-  func keepThroughLens(_ happening: Happening) {
+  func keepThroughLens(_ happening: CoverageEvent) {
     if lens != nil { happened.note(happening) }
   }
 }

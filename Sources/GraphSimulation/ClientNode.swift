@@ -37,9 +37,9 @@ final class ClientNode {
   /// deletes it, and stay removed if it is revived.
   var kept = [(object: ManagedObject, property: String, value: Value)]()
   /// A child context with unsaved edits; nil when none is open.
-  var pad: Pad?
+  var pad: ChildContextRecord?
   /// Values of transient attributes.
-  var choices = [Choice]()
+  var choices = [TransientEdit]()
   private var observation: ObservationToken?
   private var lastQuestion: RequestID = 0
   /// All batches and restores that this client has requested, before and after restarts.
@@ -50,7 +50,7 @@ final class ClientNode {
   /// The number of undo stacks that this client has taken, before and after restarts.
   var scopesMade: UInt64 = 0
   /// The undo states that this client has requested.
-  var undoStates = [RequestID: ToldUndoState]()
+  var undoStates = [RequestID: ReportedUndoState]()
   /// The batches that the store has committed, whether or not the client knows.
   var committedBatches = Set<TransactionID>()
   var pendingBatch: PendingBatch?
@@ -58,26 +58,26 @@ final class ClientNode {
   var prefetching = Set<QueryID>()
   var pastReads = [RequestID: PastRead]()
   var finishedPastReads = [PastRead]()
-  var fetches = [RequestID: AskedFetch]()
-  var finishedFetches = [FinishedFetch]()
+  var fetches = [RequestID: PendingFetch]()
+  var finishedFetches = [CompletedFetch]()
   var loads = [LoadID: PendingLoad]()
-  var finishedLoads = [FinishedLoad]()
+  var finishedLoads = [CompletedLoad]()
   /// The number of fetches sent.
   private(set) var fetchesSent = 0
   /// Deleted objects, as found in the log.
   var gone = [ObjectID]()
-  var happened = HappeningCounts()
+  var happened = CoverageEventCounts()
   /// The user's text edits, before and after restarts.
-  var typed: TypedText
+  var typed: TextMergeCheck
   /// The user's ordering edits, before and after restarts.
-  private(set) var placed = PlacedMembers()
+  private(set) var placed = ListOrderCheck()
   /// The revisions that the user's edits are based on, before and after restarts.
-  var edited = EditedBases()
+  var edited = LostUpdateCheck()
   /// Past reads and transactions that were refused because the history that they need was pruned.
   var prunedReads = [Revision]()
   var prunedTransactions = [TransactionID]()
   /// The outdated state that the client holds since a restore; nil when there is none.
-  var astray: Astray?
+  var astray: StaleState?
   /// Acknowledged transactions that a restore has removed, before and after restarts.
   var takenBack = [TransactionID]()
   private let text: Property?
@@ -91,7 +91,7 @@ final class ClientNode {
     self.model = model
     self.lens = lens
     self.bug = bug
-    typed = TypedText(client: number)
+    typed = TextMergeCheck(client: number)
     text = (lens?.new ?? model).entity(named: "Item")?.property(named: "text")
     context = ObjectContext(
       model: model,

@@ -5,8 +5,8 @@ import GraphStore
 /// The seed's plan for the batch of a write, and the progress that the batch reported.
 ///
 /// `@unchecked Sendable`: one thread runs a simulation, including the store's writer.
-final class BatchFate: @unchecked Sendable {
-  enum End {
+final class BatchFaultPlan: @unchecked Sendable {
+  enum BatchEnding {
     case done
     /// The connection is lost after this number of slices.
     case givenUp(slices: Int)
@@ -16,21 +16,21 @@ final class BatchFate: @unchecked Sendable {
 
   struct PowerCut: Error {}
 
-  private let end: End
+  private let end: BatchEnding
   private let directory: String
   /// The batches that were cancelled.
-  private let cancelled: Set<Ticket>
+  private let cancelled: Set<StoreRequestID>
   private var slices = 0
-  private(set) var told = [(ticket: Ticket, progress: BatchProgress)]()
+  private(set) var told = [(ticket: StoreRequestID, progress: BatchProgress)]()
   private(set) var wasGivenUp = false
   private(set) var wasCut = false
 
-  init(_ end: End, directory: String, cancelled: Set<Ticket>) {
+  init(_ end: BatchEnding, directory: String, cancelled: Set<StoreRequestID>) {
     (self.end, self.directory, self.cancelled) = (end, directory, cancelled)
   }
 
   /// Called after each slice.
-  func progressed(_ progress: BatchProgress, _ ticket: Ticket) throws {
+  func progressed(_ progress: BatchProgress, _ ticket: StoreRequestID) throws {
     switch end {
     case .powerCut(let last) where slices >= last:
       wasCut = true
@@ -50,7 +50,7 @@ final class BatchFate: @unchecked Sendable {
 }
 
 /// Rows kept for a batch, in memory.
-struct KeptRows: BatchRowSource {
+struct MemoryRowSource: BatchRowSource {
   var rows = [[Value]]()
 
   var count: Int { rows.count }
@@ -66,14 +66,14 @@ struct KeptRows: BatchRowSource {
 }
 
 extension ServerNode {
-  mutating func keep(_ rows: [[Value]], _ ticket: Ticket, _ request: UInt64) {
-    keptRows[ticket, default: KeptRows()].rows += rows
+  mutating func keep(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
+    keptRows[ticket, default: MemoryRowSource()].rows += rows
     let count = keptRows[ticket]?.count ?? 0
     inbox.append(.rowsKept(ticket, request: request, .success(count)))
   }
 
   /// A batch with its rows and a progress handler.
-  mutating func supervised(_ request: WriteRequest, _ ticket: Ticket, _ fate: BatchFate) -> WriteRequest {
+  mutating func supervised(_ request: WriteRequest, _ ticket: StoreRequestID, _ fate: BatchFaultPlan) -> WriteRequest {
     guard case .batch(var run) = request else { return request }
     run.rows = keptRows.removeValue(forKey: ticket)
     run.progress = { try fate.progressed($0, ticket) }

@@ -10,19 +10,19 @@ struct ServerNode {
   var hub: Hub
   let store: SQLiteStore
   /// Commits that the writer's thread has not taken yet.
-  var commits = [(Ticket, WriteRequest)]()
+  var commits = [(StoreRequestID, WriteRequest)]()
   /// Pending work of the other threads.
   var jobs = [Job]()
   /// Events that the writer's thread and the hub's own reader have submitted to the event loop.
   var inbox = [HubEvent]()
-  var streams = [Ticket: Stream]()
+  var streams = [StoreRequestID: Stream]()
   /// Outputs that the readers' threads have submitted to the event loop, in order. The loop interleaves them with
   /// `inbox` at random: a commit may come between a frame of a read and the read's end.
   var outputs = [Output]()
   /// Rows of batches that have not been requested yet, or that wait.
-  var keptRows = [Ticket: KeptRows]()
+  var keptRows = [StoreRequestID: MemoryRowSource]()
   /// The batches that were cancelled.
-  var cancelled = Set<Ticket>()
+  var cancelled = Set<StoreRequestID>()
   private let bug: PlantedBug?
   /// The revision to prune to, while slices remain.
   var pruning: Revision?
@@ -30,11 +30,11 @@ struct ServerNode {
   var paused = Set<SessionID>()
 
   enum Job {
-    case read(Ticket, ReadRequest, SessionID, UInt64)
-    case collect(Ticket, FetchRequest)
-    case history(Ticket, Revision, Revision)
-    case recognize(Ticket, Token)
-    case statistics(Ticket)
+    case read(StoreRequestID, ReadRequest, SessionID, UInt64)
+    case collect(StoreRequestID, FetchRequest)
+    case history(StoreRequestID, Revision, Revision)
+    case recognize(StoreRequestID, Token)
+    case statistics(StoreRequestID)
   }
 
   /// The frames of a read, corresponding to `ReadStream`.
@@ -42,7 +42,7 @@ struct ServerNode {
     let session: SessionID
     /// All frames but the last; `result` has the last one.
     var frames: [[UInt8]]
-    let result: Result<ReadEnd, Refusal>
+    let result: Result<ReadCompletion, Refusal>
     var credit = 2
     /// Whether its end has been submitted to the event loop.
     var isFinished = false
@@ -52,7 +52,7 @@ struct ServerNode {
     init(session: SessionID, frames: [[UInt8]], at token: Token) {
       precondition(!frames.isEmpty, "a read has no last frame")
       (self.session, self.frames) = (session, frames.dropLast())
-      result = .success(ReadEnd(at: token, lastFrame: frames[frames.count - 1]))
+      result = .success(ReadCompletion(at: token, lastFrame: frames[frames.count - 1]))
     }
 
     init(session: SessionID, refusal: Refusal) {
@@ -62,8 +62,8 @@ struct ServerNode {
 
   /// An output of a stream, corresponding to `ReadStream.Output`.
   enum Output {
-    case frame([UInt8], of: Ticket, to: SessionID)
-    case finished(Ticket, Result<ReadEnd, Refusal>)
+    case frame([UInt8], of: StoreRequestID, to: SessionID)
+    case finished(StoreRequestID, Result<ReadCompletion, Refusal>)
   }
 
   /// So small that every limit is reached.
@@ -90,7 +90,7 @@ struct ServerNode {
   }
 
   /// Commits some of the waiting requests as one batch, as the writer does.
-  mutating func write(count: Int, now: Timestamp, fate: BatchFate) {
+  mutating func write(count: Int, now: Timestamp, fate: BatchFaultPlan) {
     let batch = Array(commits.prefix(count))
     commits.removeFirst(batch.count)
     do {
@@ -126,7 +126,7 @@ struct ServerNode {
   }
 
   /// Reads the objects of an order in slices, between which other events may occur.
-  private mutating func collect(_ ticket: Ticket, _ fetch: FetchRequest) {
+  private mutating func collect(_ ticket: StoreRequestID, _ fetch: FetchRequest) {
     var images = [ObjectImage]()
     do {
       let at = try store.fetch(fetch) { images.append($0) }
@@ -171,7 +171,7 @@ struct ServerNode {
     }
   }
 
-  private func seen(_ part: FetchedPart, through lens: ModelLens?) -> FetchedPart? {
+  private func seen(_ part: FetchElement, through lens: ModelLens?) -> FetchElement? {
     guard let lens else { return part }
     guard bug == .unsettledRead, case .object(let image) = part, var view = lens.view(of: image) else {
       return lens.view(of: part)
@@ -188,7 +188,7 @@ struct ServerNode {
   }
 
   /// Passes the frames that the client has requested to the event loop.
-  mutating func release(_ ticket: Ticket) {
+  mutating func release(_ ticket: StoreRequestID) {
     guard var stream = streams[ticket], !stream.isFinished else { return }
     while stream.credit > 0, !stream.frames.isEmpty {
       outputs.append(.frame(stream.frames.removeFirst(), of: ticket, to: stream.session))
@@ -198,7 +198,7 @@ struct ServerNode {
       stream.isFinished = true
       if bug == .lastChunkPastTheHub, case .success(let end) = stream.result {
         outputs.append(.frame(end.lastFrame, of: ticket, to: stream.session))
-        outputs.append(.finished(ticket, .success(ReadEnd(at: end.at, lastFrame: []))))
+        outputs.append(.finished(ticket, .success(ReadCompletion(at: end.at, lastFrame: []))))
       } else {
         outputs.append(.finished(ticket, stream.result))
       }

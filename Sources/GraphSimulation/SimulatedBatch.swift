@@ -6,7 +6,7 @@ import GraphWire
 /// The effect is computed from the previous graph object by object, without the store's code.
 struct SimulatedBatch {
   /// The new value of a property, in a form that needs no evaluator.
-  enum Becoming {
+  enum NewValue {
     case value(Value)
     /// Adds this number to the object's value.
     case plus(Int64)
@@ -14,19 +14,19 @@ struct SimulatedBatch {
     case later(Int64)
   }
 
-  enum Work {
+  enum Operation {
     case insert([Property], [[Value]])
-    case update(GraphPredicate, [(property: Property, to: Becoming)])
+    case update(GraphPredicate, [(property: Property, to: NewValue)])
     case delete(GraphPredicate)
   }
 
   let id: TransactionID
   let entity: Entity
   let policy: MergePolicy
-  let work: Work
+  let work: Operation
   let model: Model
 
-  var happening: Happening {
+  var happening: CoverageEvent {
     switch work {
     case .insert: .batchInserted
     case .update: .batchUpdated
@@ -90,7 +90,7 @@ struct SimulatedBatch {
   }
 
   private func failure(
-    _ predicate: GraphPredicate, _ assignments: [(property: Property, to: Becoming)], _ before: RecordedGraph,
+    _ predicate: GraphPredicate, _ assignments: [(property: Property, to: NewValue)], _ before: RecordedGraph,
     _ after: RecordedGraph
   ) -> String? {
     if Set(before.images.keys) != Set(after.images.keys) { return "an update has inserted or deleted something" }

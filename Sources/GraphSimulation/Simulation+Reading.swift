@@ -13,7 +13,7 @@ extension Simulation {
     for fetch in fetches { try check(failure(of: fetch, client)) }
   }
 
-  private func failure(of fetch: ClientNode.FinishedFetch, _ client: ClientNode) -> String? {
+  private func failure(of fetch: ClientNode.CompletedFetch, _ client: ClientNode) -> String? {
     let (asked, found) = (fetch.asked, fetch.asked.answer)
     let name = "client \(client.number), \(asked.happening), \(asked.fetch.predicate) by \(asked.fetch.sort)"
     guard let graph = recorder.state(fetch.revision).map(client.seen) else {
@@ -47,7 +47,7 @@ extension Simulation {
       + "\(extra) too many of \(wanted.count)"
   }
 
-  private func failure(of finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
+  private func failure(of finished: ClientNode.CompletedLoad, _ client: ClientNode) -> String? {
     let isOfFaults = finished.load.paths.isEmpty
     if let id = finished.unfilled.first { return "client \(client.number) loaded \(id), which is still a fault" }
     // State from before a restore does not exist in the present history.
@@ -78,7 +78,7 @@ extension Simulation {
 
   /// Checks that all related objects are loaded and current, and that the number of requests depends on the paths
   /// only.
-  private func failure(atRest finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
+  private func failure(atRest finished: ClientNode.CompletedLoad, _ client: ClientNode) -> String? {
     guard let graph = recorder.state(recorder.revision).map(client.seen) else { return nil }
     let branches = finished.load.paths.reduce(0) { $0 + $1.count }
     // One relationship needs one request for the members of a to-many, or one for each of three root entities.

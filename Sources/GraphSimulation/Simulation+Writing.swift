@@ -26,23 +26,23 @@ extension Simulation {
     try takeDown()
   }
 
-  private func fate(isBatch: Bool) -> BatchFate {
+  private func fate(isBatch: Bool) -> BatchFaultPlan {
     let cancelled = server?.cancelled ?? []
     guard isBatch, !isResting else {
       // Cuts the power in the middle of a commit: between any two of its writes and syncs, or after the last one.
       if !isResting, random.chance(2) {
         CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(60)))
       }
-      return BatchFate(.done, directory: directory, cancelled: cancelled)
+      return BatchFaultPlan(.done, directory: directory, cancelled: cancelled)
     }
     let slices = random.below(4)
     switch random.below(10) {
-    case 0...1: return BatchFate(.powerCut(slices: slices), directory: directory, cancelled: cancelled)
-    case 2...3: return BatchFate(.givenUp(slices: slices), directory: directory, cancelled: cancelled)
+    case 0...1: return BatchFaultPlan(.powerCut(slices: slices), directory: directory, cancelled: cancelled)
+    case 2...3: return BatchFaultPlan(.givenUp(slices: slices), directory: directory, cancelled: cancelled)
     case 4...5:
       CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(90)))
-      return BatchFate(.done, directory: directory, cancelled: cancelled)
-    default: return BatchFate(.done, directory: directory, cancelled: cancelled)
+      return BatchFaultPlan(.done, directory: directory, cancelled: cancelled)
+    default: return BatchFaultPlan(.done, directory: directory, cancelled: cancelled)
     }
   }
 
@@ -78,7 +78,7 @@ extension Simulation {
     }
     if record.undoes != nil { return failure(ofUndo: record, of: client) }
     if let request = client.restores[record.transaction] {
-      return RestorePromises(recorder: recorder, model: model).failure(of: request, record, after, &happened)
+      return RestoreInvariants(recorder: recorder, model: model).failure(of: request, record, after, &happened)
     }
     return nil
   }

@@ -59,7 +59,7 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 ///   unsaved edits, and unacknowledged transactions are committed once.
 /// - Clients with an older version of the model read and write through a lens with the same guarantees.
 public final class Simulation {
-  struct Ghost {
+  struct HalfOpenConnection {
     let session: SessionID
     var up: [[UInt8]]
   }
@@ -86,15 +86,15 @@ public final class Simulation {
   var clients = [ClientNode]()
   var sessions = [SessionID: Int]()
   /// Connections that the client has lost but the server has not noticed, with the messages still in transit.
-  var ghosts = [Ghost]()
+  var ghosts = [HalfOpenConnection]()
   private var lastSession: SessionID = 0
   var storeOperator: StoreOperator
-  var absences = Absences()
-  var versions: VersionMix
+  var absences = OfflineClients()
+  var versions: ClientVersionAssigner
   var clock: Int64 = 1_000
   var step = 0
   var recorder: GraphRecorder
-  var happened = HappeningCounts()
+  var happened = CoverageEventCounts()
   /// The number of undos right after their steps that have been counted.
   var undoneSeen = 0
   var groupsSeen = 0
@@ -125,7 +125,7 @@ public final class Simulation {
     self.directory = directory
     self.bug = bug
     self.trace = trace
-    versions = try VersionMix(seed: seed, bug: bug, clients: count)
+    versions = try ClientVersionAssigner(seed: seed, bug: bug, clients: count)
     model = versions.served
     recorder = GraphRecorder(model: model)
     random = SeededRandom(seed: seed)
@@ -152,7 +152,7 @@ public final class Simulation {
   deinit { CrashableFiles.unwatch(directory) }
 
   /// The count of each event so far; events that have not occurred are missing.
-  public var happenings: [Happening: Int] {
+  public var happenings: [CoverageEvent: Int] {
     var all = happened
     for client in clients { all.add(client.happened) }
     return all.counts
@@ -302,7 +302,7 @@ public final class Simulation {
     guard let client, let session = client.session else { return }
     note("client \(client.number) is cut off")
     // Servers often notice a lost connection late; meanwhile the client reconnects and has two sessions.
-    let ghost = random.chance(50) ? Ghost(session: session, up: client.up) : nil
+    let ghost = random.chance(50) ? HalfOpenConnection(session: session, up: client.up) : nil
     client.disconnect()
     sessions[session] = nil
     if let ghost { ghosts.append(ghost) } else { feed(.closed(session)) }

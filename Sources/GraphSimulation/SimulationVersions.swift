@@ -71,7 +71,7 @@ enum SimulationVersions {
 
 /// Assigns model versions to the clients of a run. It has its own random generator, so that runs with one version do
 /// not depend on it.
-struct VersionMix {
+struct ClientVersionAssigner {
   /// The server's model.
   let served: Model
   private let lens: ModelLens?

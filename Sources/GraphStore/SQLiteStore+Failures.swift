@@ -6,7 +6,7 @@ import GraphModel
 /// The translation of SQLite's result codes into failures with advice.
 extension SQLiteStore {
   /// A violated unique or foreign-key constraint of SQL, which is a backstop behind the rules.
-  struct BackstopFailure: Error { let message: String }
+  struct SQLConstraintFailure: Error { let message: String }
 
   /// SQLITE_IOERR codes for unlocking, reading, checking and taking a lock, and for the locks of the WAL index.
   ///
@@ -47,7 +47,7 @@ extension SQLiteStore {
     if lockCodes.contains(code) { primary = SQLITE_BUSY }
     if code == sharedMemorySize { primary = SQLITE_FULL }
     switch primary {
-    case SQLITE_CONSTRAINT: return BackstopFailure(message: message)
+    case SQLITE_CONSTRAINT: return SQLConstraintFailure(message: message)
     case SQLITE_FULL:
       return StoreFailure(
         .full, "the disk under \(subject) is full", cause: message,

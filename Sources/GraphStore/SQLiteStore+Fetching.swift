@@ -7,24 +7,24 @@ import struct GraphModel.FetchRequest
 extension SQLiteStore {
   /// Performs a fetch in one read transaction and passes the result to `body` in parts; an error of `body` ends it.
   public func answer(
-    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
-  ) throws -> FetchEnd {
+    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
+  ) throws -> FetchCompletion {
     try request.check(in: model)
     if let revision = request.at { return try answer(request, at: revision, while: isWanted, body) }
     return try read { objects, history, head in
-      let run = try FetchRun(request, objects, history)
+      let run = try FetchExecution(request, objects, history)
       let start = options.monotonicNanoseconds()
       try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
       let duration = options.monotonicNanoseconds() - start
       // The fetch is complete, so a scan is reported even if the explanation fails.
       scans.report(.fetch, request, steps: run.scannedSteps, plans: run.plans)
-      guard request.explains else { return FetchEnd(at: head, count: run.count, next: try run.next()) }
-      return FetchEnd(at: head, count: 0, explanation: try run.explanation(nanoseconds: duration))
+      guard request.explains else { return FetchCompletion(at: head, count: run.count, next: try run.next()) }
+      return FetchCompletion(at: head, count: 0, explanation: try run.explanation(nanoseconds: duration))
     }
   }
 }
 
-extension FetchRun {
+extension FetchExecution {
   func plans() throws -> [QueryPlan] {
     try ran.flatMap(\.statements).map { try QueryPlan($0, objects.connection) }
   }

@@ -22,7 +22,7 @@ extension SQLiteStore {
       if request.after > 0, request.after < .max { try history.refusePrunedCommit(request.after + 1) }
       try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
-      let fitting = try FittingCommits(
+      let fitting = try LogFilter(
         request.filter, after: request.after, through: through,
         changes: request.changes.map { Int(clamping: $0) } ?? .max, history: history)
       try objects.connection.run(while: isWanted) {
@@ -41,11 +41,11 @@ extension SQLiteStore {
   }
 
   private func tell(
-    _ fitting: FittingCommits, _ request: LogRequest, _ history: HistoryReader, _ body: (CommitRecord) throws -> Void
+    _ fitting: LogFilter, _ request: LogRequest, _ history: HistoryReader, _ body: (CommitRecord) throws -> Void
   ) throws {
     var missing = request.limit == 0 ? Int.max : Int(clamping: request.limit)
     var (gathered, changes) = ([HistoryReader.Commit](), 0)
-    let teller = CommitTeller(history)
+    let teller = LogEntryBuilder(history)
     func turn() throws {
       if request.oldestFirst {
         for record in try records(of: gathered, history) { try body(record) }
@@ -58,7 +58,7 @@ extension SQLiteStore {
       gathered.append(commit)
       changes += commit.changes.count
       missing -= 1
-      if gathered.count == Self.gatheredCommits || changes >= CommitTeller.gatheredChanges { try turn() }
+      if gathered.count == Self.gatheredCommits || changes >= LogEntryBuilder.gatheredChanges { try turn() }
       return missing > 0
     }
     try turn()
@@ -67,12 +67,12 @@ extension SQLiteStore {
   /// - Parameter commits: oldest first, like the returned records.
   private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
     var records = [CommitRecord]()
-    try CommitTeller(history).tell(commits.reversed()) { records.append($0) }
+    try LogEntryBuilder(history).tell(commits.reversed()) { records.append($0) }
     return records.reversed()
   }
 
   /// Returns the next commits after a token.
-  public func follow(_ request: FollowRequest) throws -> FollowedPart {
+  public func follow(_ request: FollowRequest) throws -> CommitPage {
     try request.filter.check(in: model)
     var filter = request.filter
     (filter.since, filter.until) = (nil, nil)
@@ -83,7 +83,7 @@ extension SQLiteStore {
       let through = min(head.revision, since + Revision(Self.followedRows))
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
       var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
-      let fitting = try FittingCommits(filter, after: since, through: through, history: history)
+      let fitting = try LogFilter(filter, after: since, through: through, history: history)
       try fitting.forEach(newestFirst: false) { commit in
         found.append(commit)
         changes += commit.changes.count
@@ -101,7 +101,7 @@ extension SQLiteStore {
       }
       let end = isFull ? kept.last?.revision ?? through : through
       let print = end == head.revision ? head.fingerprint : try history.fingerprint(of: end) ?? 0
-      return FollowedPart(
+      return CommitPage(
         commits: kept, at: Token(store: storeID, revision: end, fingerprint: print), head: head)
     }
   }

@@ -15,7 +15,7 @@ extension SQLiteStore {
       try queue.inDatabase { database in
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try database.execute(sql: "PRAGMA application_id = \(StoreLayout.applicationID)")
-        try database.execute(sql: LayoutMark(layout: StoreLayout.version).statement)
+        try database.execute(sql: LayoutVersion(layout: StoreLayout.version).statement)
         try database.inTransaction {
           for statement in layout.creation { try database.execute(sql: statement) }
           let id = UniqueID(high: options.random(), low: options.random())
@@ -141,7 +141,7 @@ extension SQLiteStore {
   /// Adds the tables that an older layout lacks, and rebuilds outdated full-text indexes.
   func upgrade() throws {
     try pool.writeWithoutTransaction { database in
-      let mark = try LayoutMark.read(database)
+      let mark = try LayoutVersion.read(database)
       let hasOldWords = try FullTextRebuild.isDue(database)
       guard mark.layout < StoreLayout.version || hasOldWords else { return }
       try database.inTransaction(.immediate) {
@@ -153,7 +153,7 @@ extension SQLiteStore {
           let head = try HistoryReader(objects: objects).head().revision
           try FullTextRebuild.perform(objects.connection, layout: layout, head: head)
         }
-        try database.execute(sql: LayoutMark(layout: max(mark.layout, StoreLayout.version)).statement)
+        try database.execute(sql: LayoutVersion(layout: max(mark.layout, StoreLayout.version)).statement)
         return .commit
       }
       // An older program reads the version from the database file, not from the WAL.

@@ -40,7 +40,7 @@ extension SQLiteStore {
         self.writer = writer
         do {
           return try perform(batch, now: now, writer)
-        } catch let failure as BackstopFailure {
+        } catch let failure as SQLConstraintFailure {
           log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
           return try batch.map { try performAlone($0, now: now, writer) }
         } catch let failure as InvariantFailure {
@@ -48,13 +48,13 @@ extension SQLiteStore {
           return try batch.map { try performAlone($0, now: now, writer) }
         }
       }
-    } catch let doubt as Doubt {
+    } catch let doubt as UnknownOutcome {
       return try settle(batch, doubt)
     }
   }
 
   /// The failure of BEGIN, of COMMIT or of the disk. The connection can no longer determine the state on disk.
-  private struct Doubt: Error {
+  private struct UnknownOutcome: Error {
     let cause: any Error
     /// The store's revision before the batch.
     let head: Revision
@@ -78,7 +78,7 @@ extension SQLiteStore {
     } catch {
       // An unlock that failed earlier, or an unreadable file: on this connection the error would persist.
       self.writer = nil
-      throw Doubt(cause: error, head: head)
+      throw UnknownOutcome(cause: error, head: head)
     }
     var isCommitting = false
     do {
@@ -113,7 +113,7 @@ extension SQLiteStore {
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
       guard !isCommitting, !isOfTheDisk else {
         self.writer = nil
-        throw Doubt(cause: error, head: head)
+        throw UnknownOutcome(cause: error, head: head)
       }
       do {
         try writer.reload()
@@ -134,9 +134,9 @@ extension SQLiteStore {
       // After an unknown outcome there is no writer; nothing else is tried on this connection.
       guard self.writer != nil else { throw Refusal(.unavailable, "the store failed") }
       return try perform([request], now: now, writer)[0]
-    } catch let failure as BackstopFailure {
+    } catch let failure as SQLConstraintFailure {
       refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
-    } catch let doubt as Doubt {
+    } catch let doubt as UnknownOutcome {
       isInDoubt = true
       isLockLost = isLockLost || (doubt.cause as? StoreFailure)?.code == .lockLost
       refusal = Refusal(.unavailable, "\(doubt.cause)")
@@ -155,7 +155,7 @@ extension SQLiteStore {
   /// A connection whose commit failed is never used again. Transactions that are found are checkpointed into the
   /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
   /// others are not committed, and their clients get the failure.
-  private func settle(_ batch: [WriteRequest], _ doubt: Doubt) throws -> [WriteResult] {
+  private func settle(_ batch: [WriteRequest], _ doubt: UnknownOutcome) throws -> [WriteResult] {
     isInDoubt = true
     isLockLost = isLockLost || (doubt.cause as? StoreFailure)?.code == .lockLost
     let kind = (doubt.cause as? StoreFailure)?.code.rawValue ?? "other"

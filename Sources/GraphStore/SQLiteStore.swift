@@ -34,7 +34,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let options: Options
   let scans: ScanReporter
   /// Limits the log lines of consecutive commit failures.
-  let lines: RepeatedLines
+  let lines: LogRateLimiter
   let damage: DamageReporter
   /// The connections that read past states.
   let pastReaders: PastReaders
@@ -44,11 +44,11 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// Whether this process may have lost a lock; guarded like `writer`. Reopening then closes all connections first.
   var isLockLost = false
   /// The known free space of the disk; guarded like `writer`.
-  var room: DiskRoom
+  var room: DiskSpaceMonitor
   /// The page size of the database, in bytes.
   let pageSize: Int
   /// The live queries with key paths; guarded like `writer`.
-  var related: RelatedQueries
+  var related: PathQueryMatcher
   /// The changes to `related` that the next batch applies.
   let watches = Mutex<[WatchChange]>([])
 
@@ -97,7 +97,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
     /// Returns the bytes that may still be written on the disk of a folder; nil if the system does not report them.
-    public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskRoom.freeBytes(of: $0) }
+    public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskSpaceMonitor.freeBytes(of: $0) }
     /// Test only: called when a statement begins to run, with whether it runs on a reader's connection.
     public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
     /// A bug to inject; the simulation must detect each.
@@ -137,11 +137,11 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
-    room = DiskRoom(checkpointPages: options.checkpointPages)
-    lines = RepeatedLines(clock: options.monotonicNanoseconds)
+    room = DiskSpaceMonitor(checkpointPages: options.checkpointPages)
+    lines = LogRateLimiter(clock: options.monotonicNanoseconds)
     scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
     damage = DamageReporter(model: model, log: self.log)
-    related = RelatedQueries(model: model)
+    related = PathQueryMatcher(model: model)
     let path = directory + "/" + StoreFiles.name
     self.path = path
     try StoreFiles.prepare(directory: directory)

@@ -139,7 +139,7 @@ enum StoreFiles {
         .notAStore, "\(path) is a SQLite database of another program",
         advice: "Give another --data; it was not touched.")
     }
-    let mark = LayoutMark(rawValue: number(at: 60))
+    let mark = LayoutVersion(rawValue: number(at: 60))
     guard mark.rawValue < 0 || mark.isKnown else {
       throw StoreFailure(
         .newerVersion, "\(path) was written by a newer stickiesd",

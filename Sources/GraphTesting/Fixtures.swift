@@ -122,7 +122,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     case 0: return Int64(below(7)) - 3
     case 1: return -Int64(below(60 * 365)) * day - Int64(below(86_400_000)) * 1_000
     case 2: return (18_320 + Int64(below(9))) * day
-    case 3: return pick([Dates.range.lowerBound, Dates.range.upperBound]) ?? 0
+    case 3: return pick([RFC3339.range.lowerBound, RFC3339.range.upperBound]) ?? 0
     case 4: return now + (Int64(below(11)) - 5) * day
     default: return now + Int64(below(600_000_000)) * 1_000 - 300_000_000_000
     }

@@ -77,7 +77,7 @@ public final class TestStore {
     now += 1_000_000
     let batch = Batch(
       id: id ?? nextID(), policy: policy, entity: try self.entity(entity).number, operation: operation)
-    let run = BatchRun(batch, author: author, rows: ListedRows(rows: rows), progress: progress)
+    let run = BatchJob(batch, author: author, rows: ListedRows(rows: rows), progress: progress)
     return try store.commit([.batch(run)], now: now)[0]
   }
 
@@ -196,10 +196,10 @@ public final class TestStore {
   /// The complete answer to a fetch, in the present or at a revision.
   public func answer(
     _ request: FetchRequest, at revision: Revision? = nil
-  ) throws -> (parts: [FetchedPart], end: FetchEnd) {
+  ) throws -> (parts: [FetchElement], end: FetchCompletion) {
     var request = request
     request.at = revision
-    var parts = [FetchedPart]()
+    var parts = [FetchElement]()
     let end = try store.answer(request) { parts.append($0) }
     return (parts, end)
   }

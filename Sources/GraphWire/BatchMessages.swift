@@ -68,7 +68,7 @@ public struct BatchRows: Hashable, Sendable {
 
 // MARK: - Binary form
 
-extension BatchRequest: BinaryForm {
+extension BatchRequest: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
     writer.field(2, UInt64(policy.rawValue))
@@ -140,7 +140,7 @@ extension BatchRequest: BinaryForm {
   }
 }
 
-extension BatchRequest.Assignment: BinaryForm {
+extension BatchRequest.Assignment: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(property))
     switch source {
@@ -162,7 +162,7 @@ extension BatchRequest.Assignment: BinaryForm {
   }
 }
 
-extension BatchRows: BinaryForm {
+extension BatchRows: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
     Self.encode(rows, to: &writer)

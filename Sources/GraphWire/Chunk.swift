@@ -43,7 +43,7 @@ public struct Chunk: Hashable, Sendable {
   }
 }
 
-extension Chunk: BinaryForm {
+extension Chunk: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     for object in objects { writer.field(1, object) }
     if let end {

@@ -21,7 +21,7 @@ public struct ChunkEncoder: Sendable {
 
   /// Adds an object or a row, and returns the frame of a full chunk.
   /// - Throws: `Refusal` for a row that is too large for a frame.
-  public mutating func append(_ part: FetchedPart) throws(Refusal) -> [UInt8]? {
+  public mutating func append(_ part: FetchElement) throws(Refusal) -> [UInt8]? {
     switch part {
     case .object(let object): return append(object)
     case .row(let values):
@@ -41,7 +41,7 @@ public struct ChunkEncoder: Sendable {
   }
 
   /// The last frame.
-  public mutating func finish(at token: Token) -> [UInt8] { finish(FetchEnd(at: token, count: Int(count))) }
+  public mutating func finish(at token: Token) -> [UInt8] { finish(FetchCompletion(at: token, count: Int(count))) }
 
   /// The last frame of a window's rows.
   /// - Parameter total: the number of rows of the query before limit and offset.
@@ -51,7 +51,7 @@ public struct ChunkEncoder: Sendable {
   }
 
   /// The last frame, with everything that ends the answer.
-  public mutating func finish(_ end: FetchEnd) -> [UInt8] {
+  public mutating func finish(_ end: FetchCompletion) -> [UInt8] {
     body.field(2, true)
     body.field(3, end.at)
     body.field(4, UInt64(end.count))

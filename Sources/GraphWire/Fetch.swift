@@ -62,7 +62,7 @@ public struct Fetch: Hashable, Sendable {
   }
 }
 
-extension Fetch: BinaryForm {
+extension Fetch: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(entity))
     writer.field(2, predicate)

@@ -4,7 +4,7 @@ import GraphModel
 /// bytes.
 public enum Frame {
   /// The frame of a message, length included.
-  public static func encode(_ message: some BinaryForm) -> [UInt8] {
+  public static func encode(_ message: some BinaryCodable) -> [UInt8] {
     var writer = BinaryWriter(capacity: 256)
     writer.bytes = [0, 0, 0, 0]
     message.encode(to: &writer)

@@ -30,7 +30,7 @@ public struct ExportHead: Hashable, Sendable {
 
 // MARK: - Binary form
 
-extension ImportRequest: BinaryForm {
+extension ImportRequest: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
     writer.field(2, rows)
@@ -47,7 +47,7 @@ extension ImportRequest: BinaryForm {
   }
 }
 
-extension ExportHead: BinaryForm {
+extension ExportHead: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, at)
     writer.field(2, objects)

@@ -18,7 +18,7 @@ extension ToServer.Body {
 // MARK: - Binary form
 
 /// `message Changes { oneof question { Follow follow = 1; Differences differences = 2; } }`
-extension ChangesRequest: BinaryForm {
+extension ChangesRequest: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     switch self {
     case .follow(let follow): writer.field(1, follow)

@@ -15,7 +15,7 @@ extension ModelLens {
       result.body = .chunk(chunk)
     case .committed(var committed, let objects, let isComplete):
       committed.identities = committed.identities.map {
-        Committed.Identity(temporary: view(of: $0.temporary), permanent: view(of: $0.permanent))
+        CommitResult.IDAssignment(temporary: view(of: $0.temporary), permanent: view(of: $0.permanent))
       }
       committed.conflicts = committed.conflicts.map { view(of: $0) }
       result.body = .committed(committed, objects: objects.compactMap { view(of: $0) }, isComplete: isComplete)
@@ -60,7 +60,7 @@ extension ModelLens {
   }
 
   /// A part of a fetch's answer; nil for an object that the older version does not have.
-  public func view(of part: FetchedPart) -> FetchedPart? {
+  public func view(of part: FetchElement) -> FetchElement? {
     switch part {
     case .object(let image): view(of: image).map { .object($0) }
     case .row(let values): .row(values.map { view(of: $0) })

@@ -1,6 +1,6 @@
 import GraphModel
 
-extension ToClient: BinaryForm {
+extension ToClient: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, request)
     switch body {
@@ -94,7 +94,7 @@ extension ToClient: BinaryForm {
         body = .model(source: source, hash: hash)
       case 5: body = .chunk(try field.form())
       case 6:
-        var (committed, objects, isComplete): (Committed?, [ObjectImage], Bool) = (nil, [], false)
+        var (committed, objects, isComplete): (CommitResult?, [ObjectImage], Bool) = (nil, [], false)
         var inner = try field.reader()
         while let (number, field) = try inner.next() {
           if number == 1 { committed = try field.form() }
@@ -179,7 +179,7 @@ extension ToClient: BinaryForm {
   }
 }
 
-extension Welcome: BinaryForm {
+extension Welcome: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(protocolVersion))
     writer.field(2, model.bytes)
@@ -264,7 +264,7 @@ extension Welcome: BinaryForm {
   }
 }
 
-extension Delta: BinaryForm {
+extension Delta: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, query)
     writer.field(2, revision)
@@ -292,7 +292,7 @@ extension Delta: BinaryForm {
   }
 }
 
-extension Delta.Change: BinaryForm {
+extension Delta.Change: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))
     if let object { writer.field(2, object) } else { writer.field(3, id) }
@@ -322,7 +322,7 @@ extension Delta.Change: BinaryForm {
   }
 }
 
-extension CommitEntry: BinaryForm {
+extension CommitEntry: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, revision)
     writer.field(2, time)
@@ -362,7 +362,7 @@ extension CommitEntry: BinaryForm {
   }
 }
 
-extension ServerStatus: BinaryForm {
+extension ServerStatus: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, server)
     writer.field(2, location)

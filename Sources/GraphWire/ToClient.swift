@@ -14,7 +14,7 @@ public struct ToClient: Hashable, Sendable {
     case chunk(Chunk)
     /// The commit of a transaction. `isComplete`: `objects` are all objects that the commit changed and that still
     /// exist.
-    case committed(Committed, objects: [ObjectImage], isComplete: Bool)
+    case committed(CommitResult, objects: [ObjectImage], isComplete: Bool)
     /// A subscription was accepted. `query` is the server's number on this connection.
     ///
     /// If `resumed` is true, deltas follow instead of chunks. `known`: the store still has the state that the client
@@ -43,7 +43,7 @@ public struct ToClient: Hashable, Sendable {
     /// The progress of a batch; while its rows are sent, the number of rows that are kept.
     case progress(BatchProgress)
     /// The newest commit at or before a time.
-    case revisionAt(DatedRevision)
+    case revisionAt(RevisionAtTime)
     /// The origin of a property's value.
     case why(ValueOrigin)
     /// Commits after a token, oldest first, the state up to which history was read, and the newest state.

@@ -141,7 +141,7 @@ public struct Subscribe: Hashable, Sendable {
 
 // MARK: - Binary form
 
-extension ToServer: BinaryForm {
+extension ToServer: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, request)
     switch body {
@@ -283,7 +283,7 @@ extension BinaryReader.Field {
   }
 }
 
-extension Hello: BinaryForm {
+extension Hello: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(protocolVersion))
     writer.field(2, model?.bytes ?? [])
@@ -313,7 +313,7 @@ extension Hello: BinaryForm {
   }
 }
 
-extension Subscribe: BinaryForm {
+extension Subscribe: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, replaces)
     writer.field(2, UInt64(entity))

@@ -23,7 +23,7 @@ public struct WindowMoved: Hashable, Sendable {
   }
 }
 
-extension WindowMoved: BinaryForm {
+extension WindowMoved: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, query)
     for row in rows { writer.field(2, row) }
@@ -51,7 +51,7 @@ extension WindowMoved: BinaryForm {
   }
 }
 
-extension Subscribe.Window: BinaryForm {
+extension Subscribe.Window: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, sort)
     writer.field(2, offset)

@@ -14,7 +14,7 @@ public enum LocalTime {
       localtime_r(&seconds, &fields)
       return fields
     }
-    let then = fields(time_t(time / Dates.microsecondsPerSecond))
+    let then = fields(time_t(time / RFC3339.microsecondsPerSecond))
     let now = fields(Glibc.time(nil))
     func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let clock = "\(two(then.tm_hour)):\(two(then.tm_min)):\(two(then.tm_sec))"

@@ -11,7 +11,7 @@ public enum TerminalEvent: Hashable, Sendable {
   /// The terminal's window gained or lost the focus.
   case focus(isGained: Bool)
   /// The terminal has answered a query. Terminals leave most queries unanswered, so do not wait for an answer.
-  case answer(TerminalAnswer)
+  case answer(TerminalReply)
 }
 
 /// A key press.
@@ -172,7 +172,7 @@ public struct PasteEvent: Hashable, Sendable {
 }
 
 /// A terminal's answer to a query.
-public enum TerminalAnswer: Hashable, Sendable {
+public enum TerminalReply: Hashable, Sendable {
   /// The position of the cursor.
   case cursor(Point)
   /// The background color.

@@ -16,7 +16,7 @@ extension ClassGenerator {
     var lines = ["extension ObjectPath where Object: \(entity.name) {"]
     for property in own { lines.append(member(property, name: name(of: property))) }
     for composite in composites {
-      let type = "CompositePath<\(group(entity, composite)), Reach>"
+      let type = "CompositePath<\(group(entity, composite)), Cardinality>"
       lines += [
         comment(composite.documentation, composite.name, "  "),
         "  public var `\(name(composite.name))`: \(type) { \(type)(self) }",
@@ -43,11 +43,14 @@ extension ClassGenerator {
     let (type, argument) =
       switch property.kind {
       case .attribute(let attribute):
-        ("TypedExpression<\(kind(attribute)), Reach\(property.isOptional ? ".IfThere" : "")>", "attribute")
+        ("TypedExpression<\(kind(attribute)), Cardinality\(property.isOptional ? ".AfterOptional" : "")>", "attribute")
       case .relationship(let relationship) where relationship.isToMany:
-        ("ToManyPath<\(destination(relationship)), Reach.Followed>", "toMany")
+        ("ToManyPath<\(destination(relationship)), Cardinality.AfterToOne>", "toMany")
       case .relationship(let relationship):
-        ("ObjectPath<\(destination(relationship)), Reach.Followed\(property.isOptional ? ".IfThere" : "")>", "toOne")
+        (
+          "ObjectPath<\(destination(relationship)), Cardinality.AfterToOne\(property.isOptional ? ".AfterOptional" : "")>",
+          "toOne"
+        )
       }
     return comment(property.documentation, name, "  ")
       + "\n  public var `\(name)`: \(type) { \(type)(self, \(argument): \(property.number)) }"

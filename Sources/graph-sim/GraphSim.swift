@@ -28,7 +28,7 @@ struct GraphSim: ParsableCommand {
   }
 
   func run() throws {
-    var happened = [Happening: Int]()
+    var happened = [CoverageEvent: Int]()
     for seed in self.seed..<(self.seed + seeds) {
       let directory = FileManager.default.temporaryDirectory.appendingPathComponent("graph-sim-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -44,7 +44,7 @@ struct GraphSim: ParsableCommand {
         throw ExitCode(1)
       }
     }
-    if counts { for happening in Happening.allCases { print("\(happening) \(happened[happening] ?? 0)") } }
+    if counts { for happening in CoverageEvent.allCases { print("\(happening) \(happened[happening] ?? 0)") } }
     print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
   }
 }

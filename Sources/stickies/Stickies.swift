@@ -29,13 +29,13 @@ struct StickiesCommand: AsyncParsableCommand {
     // A closed pipe is reported by the write; NIO ignores the signal in any case.
     signal(SIGPIPE, SIG_IGN)
     StandardOutput.reserveDescriptors()
-    let arguments = Coordinates.protected(Array(CommandLine.arguments.dropFirst()))
+    let arguments = NegativeArgumentEscaping.protected(Array(CommandLine.arguments.dropFirst()))
     let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
     // The command to which an error belongs; before it runs, the argument parser knows it.
     var running: (any ParsableCommand.Type)?
     do {
       try UnreadableCommandLine.check()
-      if let unreadable = UnreadableArgument.first() { throw unreadable }
+      if let unreadable = InvalidArgumentEncoding.first() { throw unreadable }
       if let unknown = UnknownCommand.find(in: arguments) { throw unknown }
       var command = try parseAsRoot(arguments)
       running = type(of: command)
@@ -45,14 +45,14 @@ struct StickiesCommand: AsyncParsableCommand {
         try command.run()
       }
     } catch {
-      Failure.exit(error, of: running, json: wantsJSON)
+      CommandFailure.exit(error, of: running, json: wantsJSON)
     }
   }
 }
 
 /// Coordinates may be negative: `move 3 -10,20`. The argument parser would take `-10,20` for options, so such words
 /// are marked before parsing where a point or a size can occur, and the mark is removed when they are read.
-enum Coordinates {
+enum NegativeArgumentEscaping {
   private static let mark: Character = "\u{2060}"
 
   static func protected(_ arguments: [String]) -> [String] {
@@ -89,7 +89,7 @@ struct Point: ExpressibleByArgument {
   let x, y: Double
 
   init?(argument: String) {
-    guard let (x, y) = Coordinates.numbers(argument, ",") else { return nil }
+    guard let (x, y) = NegativeArgumentEscaping.numbers(argument, ",") else { return nil }
     (self.x, self.y) = (x, y)
   }
 }
@@ -99,7 +99,7 @@ struct Size: ExpressibleByArgument {
   let width, height: Double
 
   init?(argument: String) {
-    guard let (width, height) = Coordinates.numbers(argument, "x") else { return nil }
+    guard let (width, height) = NegativeArgumentEscaping.numbers(argument, "x") else { return nil }
     (self.width, self.height) = (width, height)
   }
 }

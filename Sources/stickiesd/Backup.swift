@@ -41,7 +41,7 @@ struct Backup: AsyncParsableCommand {
     // The daemon's clients have priority.
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     let (file, replace) = (file, replace)
-    var pace = StoreBackup.Pace()
+    var pace = StoreBackup.CopyRate()
     pace.bytesPerSecond = throttle.map { Int($0 * 1_000_000) }
     let meter = ProgressMeter()
     let draft = StoreBackup.draft(of: file)

@@ -64,8 +64,8 @@ struct Serve: AsyncParsableCommand {
   mutating func run() async throws {
     // Notes are private to their owner, regardless of the shell's umask.
     umask(0o077)
-    let signals = Signals()
-    FileLimit.raise()
+    let signals = SignalHandler()
+    DescriptorLimitRaiser.raise()
     FreedMemory.keepTogether()
     try await StoreCommand.tellingFailures {
       let settings = try await store.servingSettings(
@@ -82,7 +82,7 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  private func serve(_ settings: Settings, _ signals: Signals, _ log: Logger) async throws {
+  private func serve(_ settings: Settings, _ signals: SignalHandler, _ log: Logger) async throws {
     let models = try ModelSource.versions(folder: settings.schema)
     guard let model = models.last else { return }
     if migrate, FileManager.default.fileExists(atPath: settings.data + "/graph.sqlite") {
@@ -120,7 +120,7 @@ struct Serve: AsyncParsableCommand {
 }
 
 /// Raises the limit of open files: a thousand clients need a thousand descriptors, and shells often set a low limit.
-enum FileLimit {
+enum DescriptorLimitRaiser {
   static func raise() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -29,7 +29,7 @@ enum StoreCommand {
       var (words, name, exit) = ("\(error)", "", Int32(1))
       var members = [JSON.Member]()
       switch error {
-      case let unsound as StoreBackup.Unsound:
+      case let unsound as StoreBackup.VerificationError:
         name = "unsound"
         members = [.init("findings", FindingText.json(unsound.findings))]
         if !json { for finding in unsound.findings { Console.print(finding) } }

@@ -14,7 +14,7 @@ extension Daemon {
     } catch {
       refuse(error.description, json: false)
     }
-    if let unreadable = UnreadableArgument.first() {
+    if let unreadable = InvalidArgumentEncoding.first() {
       refuse(unreadable.description, json: arguments.contains("--json"))
     }
     do {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LoadPathTests {
   private func same<Object: ManagedObject>(
     _ type: Object.Type, _ text: String, place: SourceLocation = #_sourceLocation,
-    _ paths: [(ObjectPath<Object, ToLoad>) -> any LoadPath]
+    _ paths: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath]
   ) throws {
     let model = CompanyModel.model
     let entity = try #require(model.entity(named: type.entityName), sourceLocation: place)
@@ -15,7 +15,7 @@ import Testing
     #expect(named.isEmpty == text.isEmpty, sourceLocation: place)
   }
 
-  @Test func pathsLeadWhereTheirNamesLead() throws {
+  @Test func loadPathsResolveToTheirRelationships() throws {
     try same(Person.self, "", [])
     try same(Person.self, "department", [\.department])
     try same(Person.self, "manager.manager,projects", [\.projects, \.manager.manager])

@@ -3,14 +3,14 @@ import GraphReplica
 import Testing
 
 /// What the compiler has checked says the same as the text that people write, over the classes that the plugin makes of
-/// Schema/Company. TypedMistakesTests.swift has what does not compile.
+/// Schema/Company. TypedCompileErrorTests.swift has what does not compile.
 @Suite struct TypedPredicateTests {
   private let model = CompanyModel.model
 
   /// Both forms are one predicate, and its text leads back to it.
   private func expectSame<Object: ManagedObject>(
     _ type: Object.Type, _ text: String, place: SourceLocation = #_sourceLocation,
-    _ typed: (ObjectPath<Object, Here>) -> TypedPredicate
+    _ typed: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
   ) throws {
     let entity = try #require(model.entity(named: type.entityName), sourceLocation: place)
     let predicate = GraphPredicate(type, where: typed)
@@ -22,7 +22,7 @@ import Testing
 
   @Test func valuesOfEveryTypeCompare() throws {
     let ticket = UniqueID(high: 1, low: 2)
-    let march = try #require(Dates.timestamp("2026-03-01"))
+    let march = try #require(RFC3339.timestamp("2026-03-01"))
     try expectSame(Person.self, #"name == "Ann""#) { $0.name == "Ann" }
     try expectSame(Person.self, "vacationDays != 25") { $0.vacationDays != 25 }
     try expectSame(Person.self, "remote == TRUE") { $0.remote == true }
@@ -61,8 +61,8 @@ import Testing
     }
   }
 
-  @Test func aListMayBeOfEveryType() throws {
-    let days = try ["2026-03-01", "2026-03-02"].map { try #require(Dates.timestamp($0)) }
+  @Test func listMayContainEveryType() throws {
+    let days = try ["2026-03-01", "2026-03-02"].map { try #require(RFC3339.timestamp($0)) }
     let half = try #require(DecimalValue("1000.5"))
     let ticket = UniqueID(high: 1, low: 2)
     try expectSame(Person.self, #"name IN {"Ann", "Ben"}"#) { $0.name.isIn(["Ann", "Ben"]) }
@@ -79,8 +79,8 @@ import Testing
   }
 
   /// Of whole numbers and dates, too, it is the two ends, and not a list of all that lies between.
-  @Test func aSpanIsItsTwoEnds() throws {
-    let (march, april) = (Dates.timestamp("2026-03-01") ?? 0, Dates.timestamp("2026-04-01") ?? 0)
+  @Test func rangeEqualsItsTwoBounds() throws {
+    let (march, april) = (RFC3339.timestamp("2026-03-01") ?? 0, RFC3339.timestamp("2026-04-01") ?? 0)
     try #require(march < april)
     try expectSame(Person.self, "vacationDays BETWEEN {20, 30}") { $0.vacationDays.isIn(20...30) }
     try expectSame(Person.self, "vacationDays BETWEEN {0, 9223372036854775807}") { $0.vacationDays.isIn(0 ... .max) }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func textHasItsOperators() throws {
+  @Test func textOperatorsMatchParsedPredicates() throws {
     let folded: StringOptions = [.caseInsensitive, .diacriticInsensitive]
     let pattern = try RegularExpression(parsing: "z.e!", options: folded)
     try expectSame(Person.self, #"name BEGINSWITH "A""#) { $0.name.hasPrefix("A") }
@@ -111,7 +111,7 @@ import Testing
     try expectSame(Person.self, #"name IN[cd] {"zoe", "ann"}"#) { $0.name.isIn(["zoe", "ann"], folded) }
   }
 
-  @Test func nilIsWhatMayBeMissing() throws {
+  @Test func nilComparesOnlyWithOptionalProperties() throws {
     try expectSame(Person.self, "email == NULL") { $0.email == nil }
     try expectSame(Person.self, "manager != NULL") { $0.manager != nil }
     try expectSame(Person.self, "manager.name == NULL") { $0.manager.name == nil }
@@ -241,7 +241,7 @@ import Testing
 
   private func expectSame<Object: ManagedObject>(
     _ type: Object.Type, _ text: String, place: SourceLocation = #_sourceLocation,
-    _ keys: [(ObjectPath<Object, Here>) -> TypedSortKey]
+    _ keys: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey]
   ) throws {
     let entity = try #require(model.entity(named: type.entityName), sourceLocation: place)
     #expect(
@@ -277,12 +277,12 @@ import Testing
   }
 
   @Test(arguments: [0, 5, -10, 1_200, Int64.min, Int64.max])
-  func wholeNumbersAreDecimals(number: Int64) {
+  func integerLiteralsConvertToDecimals(number: Int64) {
     #expect(DecimalValue(integerLiteral: number) == DecimalValue("\(number)"))
   }
 
   @Test func fetchRequestsOfTheModelAreFunctions() throws {
-    let march = try #require(Dates.timestamp("2026-03-01"))
+    let march = try #require(RFC3339.timestamp("2026-03-01"))
     let request = try Project.overdue(now: march, client: "Acme \"& Sons\"").request(in: model)
     #expect(
       request.predicate

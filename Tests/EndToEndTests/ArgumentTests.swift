@@ -3,7 +3,7 @@ import Testing
 
 /// Words as people type them: dashes, several words, numbers as they are printed.
 @Suite struct ArgumentTests {
-  @Test func theWordBehindAnOptionIsItsValue() throws {
+  @Test func wordAfterOptionIsItsValue() throws {
     let daemon = try Daemon()
     try daemon.start()
     let note = try daemon.run("add", "x", "--tag", "-a", "--tag", "--b", "--board", "-home", "--json")
@@ -19,7 +19,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aTextThatBeginsWithADashStandsBehindTwo() throws {
+  @Test func textWithLeadingDashFollowsDoubleDash() throws {
     let daemon = try Daemon()
     try daemon.start()
     for words in [["add", "- milk"], ["add", "-x"], ["add", "--milk"]] {
@@ -32,7 +32,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func severalWordsAreOneTextAndSeveralNotesOneCommit() throws {
+  @Test func severalWordsFormOneTextAndSeveralNotesOneCommit() throws {
     let daemon = try Daemon()
     try daemon.start()
     #expect(try daemon.run("add", "Buy", "oat  milk", "--color", "pink", "today").output == "#1 Buy oat  milk today\n")
@@ -46,7 +46,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aNoteIsNamedAsItIsPrinted() throws {
+  @Test func noteIsFoundByItsPrintedNumberOrID() throws {
     let daemon = try Daemon()
     try daemon.start()
     for text in ["one", "two"] { try daemon.run("add", text) }
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["", "\n"])
-  func nothingFromAPipeIsNoText(input: String) throws {
+  func emptyPipeIsNotAText(input: String) throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "kept")

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func whatCanNotBeWrittenIsSaidAndNothingStays() throws {
+  @Test func unwritableTargetIsReportedAndLeavesNoFile() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "B")
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// A rename would put a file in their place, whatever they are there for: a device is as little a file as a pipe.
-  @Test func aBackupReplacesFilesOnly() throws {
+  @Test func backupReplacesOnlyRegularFiles() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "B")
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// The disk takes some pages and then no more.
-  @Test func aFullDiskIsSaidToBeOneAndNothingStays() throws {
+  @Test func fullDiskIsReportedAndLeavesNoFile() throws {
     let daemon = try Daemon()
     try daemon.start()
     for _ in 0..<5 { try daemon.run("add", String(repeating: "x", count: 20_000)) }
@@ -138,7 +138,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aStoreIsRestoredOnlyWhileNobodyServesIt() throws {
+  @Test func storeIsRestoredOnlyWithoutRunningDaemon() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "in the backup")
@@ -177,12 +177,12 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aWatchSaysOnceThatTheStoreWasRestoredAndGoesOn() throws {
+  @Test func watchReportsRestoredStoreOnceAndContinues() throws {
     let daemon = try Daemon()
     try daemon.start()
     for text in ["one", "two"] { try daemon.run("add", text) }
     #expect(try daemon.stickiesd("backup", daemon.home.path + "/copy").status == 0)
-    let watcher = try Companion(daemon, ["watch"])
+    let watcher = try BackgroundProcess(daemon, ["watch"])
     try daemon.expectQueries(4)
     for text in ["three", "four", "five"] { try daemon.run("add", text) }
     #expect(daemon.stop() == 0)
@@ -216,7 +216,7 @@ import Testing
     token.cancel()
   }
 
-  @Test @MainActor func aClientOfARestoredStoreLoadsAnewAndItsEditsLandOnce() async throws {
+  @Test @MainActor func clientReloadsAfterRestoreAndItsEditsCommitOnce() async throws {
     let daemon = try Daemon()
     try daemon.start()
     let client = try await Stickies.connect(to: daemon.socket, author: "ann")

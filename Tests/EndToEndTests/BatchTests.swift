@@ -9,14 +9,14 @@ import Testing
 /// Batches over a socket: rows, progress, who hears of it, and what is left when somebody ends in the middle.
 @Suite struct BatchTests {
   /// What the server said of a batch: how far it was, and at last what became of it.
-  private struct Course {
+  private struct BatchTranscript {
     var steps = [BatchProgress]()
-    var committed: Committed?
+    var committed: CommitResult?
     var refusal: Refusal?
   }
 
-  private func course(_ client: RawClient, _ request: UInt64) async throws -> Course {
-    var course = Course()
+  private func course(_ client: RawClient, _ request: UInt64) async throws -> BatchTranscript {
+    var course = BatchTranscript()
     while true {
       switch try await client.reply(to: request) {
       case .progress(let progress): course.steps.append(progress)
@@ -26,7 +26,7 @@ import Testing
       case .refused(let refusal):
         course.refusal = refusal
         return course
-      default: throw RawClient.Silence()
+      default: throw RawClient.ReadTimeout()
       }
     }
   }
@@ -50,7 +50,9 @@ import Testing
     }
   }
 
-  private func insert(_ count: Int, _ client: RawClient, _ scene: Scene, board: ObjectID) async throws -> Course {
+  private func insert(_ count: Int, _ client: RawClient, _ scene: DaemonFixture, board: ObjectID) async throws
+    -> BatchTranscript
+  {
     try await send(count, client, id(client, 1), board: board)
     let properties = try ["text", "board", "x"].map { try scene.property($0).number }
     let batch = BatchRequest(
@@ -59,22 +61,22 @@ import Testing
     return try await course(client, client.send(.batch(batch)))
   }
 
-  private func shift(_ scene: Scene, _ id: TransactionID) throws -> ToServer.Body {
+  private func shift(_ scene: DaemonFixture, _ id: TransactionID) throws -> ToServer.Body {
     let assignment = BatchRequest.Assignment(try scene.property("x").number, .expression("x + 1"))
     return .batch(
       BatchRequest(id: id, entity: scene.entity.number, operation: .update(predicate: "", [assignment])))
   }
 
   /// A scene whose bystander follows what no batch here touches.
-  private func scene() async throws -> (Scene, follower: RawClient) {
-    let scene = try await Scene()
+  private func scene() async throws -> (DaemonFixture, follower: RawClient) {
+    let scene = try await DaemonFixture()
     let follower = try await scene.client()
     return (scene, follower)
   }
 
   /// Six times the objects, the same memory: what is done is on disk, not held. Their texts alone are nearly twice as much
   /// as is allowed.
-  @Test func aBatchCostsTheSameMemoryHoweverManyObjectsItChanges() throws {
+  @Test func batchMemoryIsIndependentOfObjectCount() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "Work")
@@ -102,7 +104,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aBatchIsOneCommitAndWhoFollowsReadsAgain() async throws {
+  @Test func batchIsOneCommitAndFollowersReload() async throws {
     let (scene, follower) = try await scene()
     let board = try await scene.board()
     let client = try await scene.client()
@@ -151,8 +153,8 @@ import Testing
     try scene.end()
   }
 
-  @Test func whoGoesAwayAmongItsRowsLeavesNothing() async throws {
-    let scene = try await Scene()
+  @Test func disconnectWhileSendingRowsLeavesNothing() async throws {
+    let scene = try await DaemonFixture()
     let board = try await scene.board()
     for address in try scene.addresses() {
       let client = try await scene.client(address)
@@ -172,8 +174,8 @@ import Testing
     try scene.end()
   }
 
-  @Test func aBatchWhoseClientIsGoneIsGivenUpOrDone() async throws {
-    let scene = try await Scene()
+  @Test func batchOfDisconnectedClientIsCancelledOrCompleted() async throws {
+    let scene = try await DaemonFixture()
     let board = try await scene.board()
     let client = try await scene.client()
     _ = try await insert(4_000, client, scene, board: board)
@@ -192,8 +194,8 @@ import Testing
     try scene.end()
   }
 
-  @Test func aDaemonKilledInABatchHasNothingOfItAndTakesItOnceMore() async throws {
-    let scene = try await Scene()
+  @Test func killedDaemonHasNothingOfBatchAndAcceptsItAgain() async throws {
+    let scene = try await DaemonFixture()
     let board = try await scene.board()
     let client = try await scene.client()
     let made = try await insert(6_000, client, scene, board: board)
@@ -229,7 +231,7 @@ import Testing
   // MARK: - The library
 
   /// What a bar on a screen is drawn from: it fills, and is full when all is done.
-  @Test @MainActor func aProgramIsToldHowFarItsBatchesAre() async throws {
+  @Test @MainActor func batchProgressIsReported() async throws {
     let daemon = try Daemon()
     try daemon.start()
     let client = try await Stickies.connect(to: daemon.socket, author: "ann@test", reconnects: false)
@@ -301,7 +303,7 @@ import Testing
   // MARK: - The command line
 
   /// Ctrl-C in the middle of the lines: how things stand is said, and the shell sees what ended the program.
-  @Test func whoStopsTheLinesIsToldHowThingsStand() throws {
+  @Test func interruptedInsertReportsItsState() throws {
     let daemon = try Daemon()
     try daemon.start()
     let process = Process()
@@ -323,8 +325,8 @@ import Testing
   }
 
   /// Who runs a daemon reads there which attributes of the model want an index.
-  @Test func theLogNamesWhatGoesThroughAWholeLargeTable() throws {
-    let company = try Company()
+  @Test func fullTableScansOfBatchesAreLogged() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let lines = (0..<10_100).map {
       "{\"name\": \"P\($0)\", \"hired\": \"2020-01-01\", \"department\": \"\(department)\"}"
@@ -350,8 +352,8 @@ import Testing
     #expect(!company.daemon.errorText.contains("nobody"), "the log has somebody's words")
   }
 
-  @Test func theCommandLineLetsTheDaemonDoIt() throws {
-    let company = try Company()
+  @Test func commandLineUsesServerSideBatches() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     for name in ["Ann", "Ben", "Cid"] { _ = try company.person(name, in: department) }
     let updated = try company.run(

@@ -4,7 +4,7 @@ import GraphTesting
 import Testing
 
 @Suite struct CommandLineTests {
-  @Test func aNoteIsWrittenMovedTaggedFoundDeletedAndBroughtBack() throws {
+  @Test func noteIsAddedMovedTaggedFoundDeletedAndRestored() throws {
     let daemon = try Daemon()
     try daemon.start()
     let note = try daemon.run("add", "Hello world", "--tag", "a", "--position", "-10,20", "--json").json()
@@ -39,7 +39,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func theExitCodesSayWhatHappened() throws {
+  @Test func exitCodesMatchOutcomes() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "B")
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: ["stickies", "stickiesd"])
-  func aWordThatIsNoTextIsRefused(program: String) throws {
+  func argumentWithInvalidUTF8IsRefused(program: String) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-c", "exec \"$0\" add \"$(printf 'caf\\351')\"", Daemon.binary(program).path]
@@ -95,7 +95,7 @@ import Testing
     #expect(text.contains("argument 2, \"caf\u{FFFD}\", is not UTF-8"), "\(text)")
   }
 
-  @Test func aMistypedCommandIsAnsweredWithTheNearestOne() throws {
+  @Test func mistypedCommandSuggestsNearestOne() throws {
     let daemon = try Daemon()
     let result = try daemon.run("lst")
     #expect(result.status == 64)
@@ -117,7 +117,7 @@ import Testing
     #expect(try daemon.run("--version").status == 0)
   }
 
-  @Test func aNegativeSizeIsRefusedWithWordsAboutSize() throws {
+  @Test func negativeSizeIsRefusedAsSize() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "x")
@@ -131,7 +131,7 @@ import Testing
     #expect(try daemon.run("list", "--tag=-5,5", "--json").json().arrayValue?.count == 1)
   }
 
-  @Test func oneOfSomethingIsNotMany() throws {
+  @Test func singularIsUsedForOneObject() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "B")
@@ -143,7 +143,7 @@ import Testing
     #expect(try daemon.run("board", "delete", "C").output == "deleted board C\n")
   }
 
-  @Test func anUndoSaysWhichCommitItTakesBack() throws {
+  @Test func undoReportsTheUndoneCommit() throws {
     let daemon = try Daemon()
     try daemon.start()
     let added = try daemon.run("add", "x", "--json").json()
@@ -155,7 +155,7 @@ import Testing
     #expect(log[1]?["undoes"] == nil)
   }
 
-  @Test func aBadSortKeyIsBlamedOnSort() throws {
+  @Test func invalidSortKeyIsReportedAsSort() throws {
     let daemon = try Daemon()
     try daemon.start()
     let result = try daemon.run("list", "--sort", "number,colr")
@@ -164,7 +164,7 @@ import Testing
     #expect(result.errors.hasSuffix("\nnumber,colr\n       ^\n"))
   }
 
-  @Test func withoutADaemonOneSentenceSaysHowToStartOne() throws {
+  @Test func missingDaemonIsReportedWithHowToStartOne() throws {
     let daemon = try Daemon()
     let result = try daemon.run("list")
     #expect(result.status == 69)
@@ -177,7 +177,7 @@ import Testing
     #expect(unknown.errors.contains("no interface is called 'lst'; there are board, list"))
   }
 
-  @Test func aPredicateErrorPointsAtItsColumn() throws {
+  @Test func predicateErrorReportsItsColumn() throws {
     let daemon = try Daemon()
     try daemon.start()
     let result = try daemon.run("list", "--where", "colr == \"red\"")
@@ -197,7 +197,7 @@ import Testing
     for id in shared.value { #expect(result.errors.contains(id)) }
   }
 
-  @Test func aWatcherSeesEveryCommitOnce() throws {
+  @Test func watchReportsEveryCommitOnce() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "before")
@@ -222,7 +222,7 @@ import Testing
     #expect(try since.next()["revision"] == .integer(3))
   }
 
-  @Test func aWatcherOutlivesTheDaemonAndMissesNothing() throws {
+  @Test func watchSurvivesDaemonRestartWithoutLoss() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -239,7 +239,7 @@ import Testing
     #expect(try watcher.next()["changes"]?[0]?["object"]?["text"] == .string("three"))
   }
 
-  @Test func sessionsEndWithTheirClientsHoweverTheyEnd() throws {
+  @Test func sessionsEndWithTheirClients() throws {
     let daemon = try Daemon()
     try daemon.start()
     let watchers = try (0..<3).map { _ in try Watcher(daemon) }
@@ -257,7 +257,7 @@ import Testing
     #expect(last["registrations"] == .integer(0))
   }
 
-  @Test func exportAndImportCarryTheGraphOver() throws {
+  @Test func exportAndImportPreserveTheGraph() throws {
     let (one, two) = (try Daemon(), try Daemon())
     try one.start()
     try two.start()

@@ -16,7 +16,7 @@ import Testing
     return daemon
   }
 
-  @Test func oldCommitsGoAndTheShellSaysSo() throws {
+  @Test func compactPrunesOldCommitsAndReportsIt() throws {
     let daemon = try filled()
     let served = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s")
     #expect(served.status == 1)
@@ -89,8 +89,8 @@ import Testing
   }
 
   /// Pruning takes what history told of objects, and never their names.
-  @Test func objectsAreNamedThoughHistoryTellsOfThemNoMore() throws {
-    let company = try Company()
+  @Test func objectsAreFoundByNumberAfterTheirHistoryIsPruned() throws {
+    let company = try CompanyDaemon()
     let daemon = company.daemon
     let silent = try company.department("OLD")
     let forgotten = try company.department("GONE")
@@ -129,7 +129,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aNumberThatHistoryForgotIsSaidToBeForgotten() throws {
+  @Test func prunedNumberIsReportedAsPruned() throws {
     let daemon = try filled()
     #expect(daemon.stop() == 0)
     #expect(try daemon.stickiesd("compact", "--keep-commits", "1", "--overdue", "0s").status == 0)
@@ -146,7 +146,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func wrongOptionsAreSaid() throws {
+  @Test func invalidOptionsAreReported() throws {
     let daemon = try Daemon()
     for arguments in [
       ["--keep-commits", "0"], ["--keep-age", "90"], ["--keep-age", "-1d"], ["--overdue", "9999999d"],

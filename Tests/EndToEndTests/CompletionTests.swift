@@ -12,7 +12,7 @@ import Testing
     return result.lines.map { String($0.split(separator: "\t")[0]) }
   }
 
-  @Test func commandsOptionsAndWhatTheGraphHasAreOffered() throws {
+  @Test func commandsOptionsAndLiveObjectsAreCompleted() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "To do")
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: ["", "'", "\"", "$'", "$\""], ["--board ", "--board="])
-  func noBoardsNameIsACommandForBash(opening: String, option: String) throws {
+  func boardNamesAreQuotedForBash(opening: String, option: String) throws {
     let daemon = try Daemon()
     try daemon.start()
     for name in Self.hostileNames + Self.unofferedNames {
@@ -94,7 +94,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func whatStandsInBashsLineAlreadyIsReadAsBashReadsIt() throws {
+  @Test func bashLineIsParsedAsBashDoes() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "it's $5")
@@ -120,7 +120,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aNameThatBeginsWithADashIsNoOption() throws {
+  @Test func nameWithLeadingDashIsNotAnOption() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "--", "--yes")

@@ -5,8 +5,8 @@ import Testing
 
 /// What the generic commands say when somebody else was faster: who, when, and which side stands.
 @Suite struct ConflictCommandTests {
-  @Test func whoNamesADeletedObjectHearsWhoDeletedItAndWhen() throws {
-    let company = try Company()
+  @Test func editOfDeletedObjectReportsAuthorAndTimeOfDelete() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let ann = try company.person("Ann", in: department)
     try company.run("delete", ann, author: "ben@test")
@@ -34,8 +34,8 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  @Test func whoIsInTheWayOfManyIsNamedOnce() throws {
-    let company = try Company()
+  @Test func conflictingObjectIsReportedOnce() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     for name in ["Ann", "Ben", "Cid", "Dan"] { _ = try company.person(name, in: department) }
     let refused = try company.run("update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "email=a@example.org")
@@ -45,8 +45,8 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  @Test func whoSaysWhatWasReadIsHeldToIt() throws {
-    let company = try Company()
+  @Test func baseOptionIsChecked() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let ann = try company.person("Ann", in: department)
     let made = try company.run("insert", "Project", "title=P", "department=\(department)", "plan=ab", "--json")
@@ -70,8 +70,8 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  @Test func anIdOfAnotherKindIsNamedAsWhatItIs() throws {
-    let company = try Company()
+  @Test func idOfOtherEntityIsReportedWithItsEntity() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let ann = try company.person("Ann", in: department)
     let refused = try company.run("update", ann, "department=\(ann)", "name=")
@@ -82,8 +82,8 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  @Test func anEditFromBeforeADeleteThatWasTakenBackNamesBoth() throws {
-    let company = try Company()
+  @Test func editBeforeUndoneDeleteReportsDeleteAndUndo() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let ann = try company.person("Ann", in: department)
     try company.run("delete", ann, author: "ben@test")
@@ -99,8 +99,8 @@ import Testing
   }
 
   /// A department's staff is what people's departments say: there is where others were faster.
-  @Test func whoIsHiredFromUnderSomebodysHandsIsAConflict() throws {
-    let company = try Company()
+  @Test func addingMemberMovedByOthersIsConflict() throws {
+    let company = try CompanyDaemon()
     let departments = try ["ENG", "OPS", "LAW"].map { try company.insert("Department", "code=\($0)") }
     let ann = try company.person("Ann", in: departments[0])
     try company.run("update", ann, "department=\(departments[1])", author: "ben@test")
@@ -121,8 +121,8 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  @Test func aDeleteOfWhatSomebodyHasChangedIsDecidedByThePolicy() throws {
-    let company = try Company()
+  @Test func deleteOfChangedObjectIsDecidedByPolicy() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let ids = try ["Ann", "Bob", "Cid", "Dan"].map { try company.person($0, in: department) }
     for id in ids { try company.run("update", id, "vacationDays=26", author: "ben@test") }
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: [("update", "objectTrump"), ("delete", "objectTrump"), ("insert", "error")])
-  func theHelpNamesThePoliciesAndTheOneThatItTakes(command: String, policy: String) throws {
+  func helpListsPoliciesAndTheDefault(command: String, policy: String) throws {
     let help = try Daemon.run(
       ["graph", command, "--help"], server: "unix:///nowhere", author: "ann@test", input: nil
     ).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -11,14 +11,14 @@ import Testing
 /// so on to its last: in the end the client has seen what it sees when nothing is cut.
 @Suite struct CutConnectionTests {
   /// What a client and the daemon hold when the session is over.
-  private struct Seen: Equatable {
+  private struct ObservedState: Equatable {
     var notes = [String]()
     var pink = [String]()
     /// Each commit of history: what it did.
     var history = [String]()
   }
 
-  @Test @MainActor func aCutBetweenAnyTwoFramesChangesNothing() async throws {
+  @Test @MainActor func cutBetweenAnyTwoFramesHasNoEffect() async throws {
     let (expected, wasCut) = try await Self.run(cutAfter: nil)
     #expect(!wasCut)
     #expect(expected.notes == ["1 one pink 5.0"])
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Whoever is told that the connection is back may say something at once: it goes out behind what the client itself asks.
-  @Test @MainActor func whoIsToldOfTheConnectionMayUseItAtOnce() async throws {
+  @Test @MainActor func clientIsUsableInsideConnectionCallback() async throws {
     let daemon = try Daemon()
     try daemon.start()
     let client = try await Self.connect(to: daemon.socket)
@@ -62,7 +62,7 @@ import Testing
 
   /// A daemon of its own for each run, so that numbers and revisions are the same in all of them.
   @MainActor
-  private static func run(cutAfter: Int?) async throws -> (Seen, wasCut: Bool) {
+  private static func run(cutAfter: Int?) async throws -> (ObservedState, wasCut: Bool) {
     let daemon = try Daemon()
     try daemon.start()
     let proxy = try CuttingProxy(to: daemon.socket, cutAfter: cutAfter)
@@ -78,7 +78,7 @@ import Testing
   }
 
   @MainActor
-  private static func session(through address: ServerAddress) async throws -> Seen {
+  private static func session(through address: ServerAddress) async throws -> ObservedState {
     let client = try await connect(to: address)
     let model = client.context.model
     let entity = try #require(model.entity(named: "Note"))
@@ -105,7 +105,7 @@ import Testing
     client.context.delete(two)
     try await client.save()
 
-    var seen = Seen()
+    var seen = ObservedState()
     try await until(client, "the pink notes are as the saves left them") {
       seen.pink = lines(of: pink, client)
       return seen.pink == ["1 one pink 5.0"]

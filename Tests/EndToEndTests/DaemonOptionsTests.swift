@@ -5,7 +5,7 @@ import Testing
 /// Where the daemon's options come from: a flag, else the environment, else the configuration file, else the default.
 @Suite struct DaemonOptionsTests {
   /// A home of its own: nothing of the user's counts.
-  private struct Home {
+  private struct TestHome {
     let directory: TemporaryDirectory
     var path: String { directory.path }
 
@@ -70,8 +70,8 @@ import Testing
     }
   }
 
-  @Test func theEnvironmentAloneIsEnough() throws {
-    let home = try Home()
+  @Test func daemonRunsWithEnvironmentAlone() throws {
+    let home = try TestHome()
     let variables = [
       "STICKIESD_DATA": "\(home.path)/data", "STICKIESD_LISTEN": "unix://\(home.path)/a, unix://\(home.path)/b",
       "STICKIESD_SCHEMA": Fixtures.root + "/Schema/Stickies", "STICKIESD_LOG_LEVEL": "error",
@@ -81,8 +81,8 @@ import Testing
     #expect(home.has("data/graph.sqlite"))
   }
 
-  @Test func whoCallsItWronglyHearsHow() throws {
-    let home = try Home()
+  @Test func invalidUsageIsReportedWithCorrectUsage() throws {
+    let home = try TestHome()
     let json = try home.refusal(["compact", "--keep-commits", "0", "--json"], [:])
     #expect(json.status == 64)
     #expect(json.text == #"{"error":{"code":"usage","message":"--keep-commits takes a number from 1 on."}}"# + "\n")
@@ -91,8 +91,8 @@ import Testing
       unknown.status == 64 && unknown.text.hasPrefix("stickiesd: there is no command \"chek\"; there are serve, check"))
   }
 
-  @Test func aFileAloneIsEnough() throws {
-    let home = try Home()
+  @Test func daemonRunsWithConfigurationFileAlone() throws {
+    let home = try TestHome()
     try home.write(
       #"{"data": "\#(home.path)/data", "listen": ["unix://\#(home.path)/a"], "logLevel": "error"}"#)
     #expect(try home.listening() == ["unix://\(home.path)/a"])
@@ -102,8 +102,8 @@ import Testing
     #expect(home.has("other/graph.sqlite"))
   }
 
-  @Test func aFlagBeatsAVariableAndAVariableBeatsTheFile() throws {
-    let home = try Home()
+  @Test func flagOverridesVariableAndVariableOverridesFile() throws {
+    let home = try TestHome()
     try home.write(#"{"data": "of-file", "listen": ["unix://\#(home.path)/of-file.socket"]}"#)
     let variables = ["STICKIESD_DATA": "of-variable", "STICKIESD_LISTEN": "unix://\(home.path)/of-variable.socket"]
     #expect(
@@ -121,8 +121,8 @@ import Testing
     #expect(home.has("of-file/graph.sqlite"))
   }
 
-  @Test func checkLooksAtTheStoreThatServeWouldServe() throws {
-    let home = try Home()
+  @Test func checkUsesTheStoreOfServe() throws {
+    let home = try TestHome()
     try home.write(#"{"data": "notes", "listen": ["unix://\#(home.path)/a"]}"#)
     #expect(try home.listening().count == 1)
     let sound = try home.refusal(["check"])
@@ -132,8 +132,8 @@ import Testing
     #expect(elsewhere.text.contains("nowhere/at-all"))
   }
 
-  @Test func everyMistakeOfTheFileIsNamedWithWhatIsExpected() throws {
-    let home = try Home()
+  @Test func allErrorsOfConfigurationFileAreReported() throws {
+    let home = try TestHome()
     try home.write(#"{"dta": "x", "data": 5, "listen": "tcp://127.0.0.1:0", "logLevel": "loud"}"#, to: "bad.json")
     let refusal = try home.refusal(["--config", "bad.json"])
     #expect(refusal.status == 64)
@@ -151,8 +151,8 @@ import Testing
     #expect(!home.has("x"))
   }
 
-  @Test func aFileThatIsNoJSONOrIsNotThereIsRefused() throws {
-    let home = try Home()
+  @Test func missingOrInvalidConfigurationFileIsRefused() throws {
+    let home = try TestHome()
     try home.write("{\"data\": \n", to: "broken.json")
     let broken = try home.refusal(["--config", "broken.json"])
     #expect(broken.status == 64)
@@ -165,8 +165,8 @@ import Testing
       missing.text == "stickiesd: the configuration file missing.json can't be read (No such file or directory)\n")
   }
 
-  @Test func aModelThatIsNotTheVersionOfItsFileOrHasMistakesIsRefused() throws {
-    let home = try Home()
+  @Test func invalidOrMismatchedModelFileIsRefused() throws {
+    let home = try TestHome()
     let entities = #""entities": [{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}]"#
     try home.write(#"{"format": 1, "name": "M", "version": 1, \#(entities)}"#, to: "M/1.json")
     try home.write(#"{"format": 1, "name": "M", "version": 1, \#(entities)}"#, to: "M/2.json")
@@ -187,8 +187,8 @@ import Testing
     #expect(try home.listening(["--schema", "M"] + listen).count == 1)
   }
 
-  @Test func aFileOfAnotherNameIsNoVersionOfAModel() throws {
-    let home = try Home()
+  @Test func fileWithoutVersionNameIsNotAModelVersion() throws {
+    let home = try TestHome()
     let model = #"{"format": 1, "name": "M", "version": 1, "entities": [{"name": "A"}]}"#
     for name in ["01.json", "+1.json", "1.JSON", "1.json.bak"] { try home.write(model, to: "M/\(name)") }
     let listen = ["--schema", "M", "--data", "data", "--listen", "tcp://127.0.0.1:0"]
@@ -204,8 +204,8 @@ import Testing
     (#""mapping": {"A.n": "n * 2"},"#, "", "has a mapping"),
     ("", #", "renamed": "m""#, "gives names to others"),
   ])
-  func aVersionWhoseValuesNobodyWouldComputeIsRefused(mapping: String, renamed: String, words: String) throws {
-    let home = try Home()
+  func versionWithUncomputableValuesIsRefused(mapping: String, renamed: String, words: String) throws {
+    let home = try TestHome()
     func model(_ version: Int, _ mapping: String, _ renamed: String) -> String {
       let back = renamed.replacing("\"m\"", with: "\"n\"")
       return """
@@ -222,8 +222,8 @@ import Testing
     }
   }
 
-  @Test func aVariableThatCanNotBeTakenIsNamed() throws {
-    let home = try Home()
+  @Test func invalidVariableIsReportedByName() throws {
+    let home = try TestHome()
     let address = try home.refusal([], ["STICKIESD_LISTEN": "localhost:7417"])
     #expect(address.status == 64)
     #expect(address.text.hasPrefix("stickiesd: STICKIESD_LISTEN: \"localhost:7417\" is no address"))
@@ -232,8 +232,8 @@ import Testing
     #expect(level.text.hasPrefix("stickiesd: STICKIESD_LOG_LEVEL: \"loud\" is no level"))
   }
 
-  @Test func searchesTakeFromASecondToADayWhereverItIsSaid() throws {
-    let home = try Home()
+  @Test func searchLimitIsBetweenOneSecondAndOneDay() throws {
+    let home = try TestHome()
     let listen = ["--data", "data", "--listen", "tcp://127.0.0.1:0"]
     let expected = "number of seconds, 1 to 86400"
     for seconds in ["1", "86400"] {
@@ -259,8 +259,8 @@ import Testing
     #expect(word.text == "stickiesd: STICKIESD_SEARCH_SECONDS: \"a minute\"; it is a \(expected)\n")
   }
 
-  @Test func aFileInPlaceOfTheDataDirectoryIsCalledOne() throws {
-    let home = try Home()
+  @Test func fileInPlaceOfDataDirectoryIsReported() throws {
+    let home = try TestHome()
     try home.write("precious", to: "file")
     let refusal = try home.refusal(["--data", "file", "--listen", "tcp://127.0.0.1:0"])
     #expect(refusal.status == 1)
@@ -270,8 +270,8 @@ import Testing
     #expect(try String(contentsOfFile: home.path + "/file", encoding: .utf8) == "precious")
   }
 
-  @Test func whatTheDaemonMakesIsItsOwnersAlone() throws {
-    let home = try Home()
+  @Test func createdFilesAreAccessibleOnlyToTheirOwner() throws {
+    let home = try TestHome()
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = [

@@ -8,7 +8,7 @@ import StickiesKit
 import Testing
 
 @Suite struct DaemonTests {
-  @Test func theSecondDaemonIsToldWhoHasTheDirectory() throws {
+  @Test func secondDaemonReportsOwnerOfDirectory() throws {
     let daemon = try Daemon()
     try daemon.start()
     let second = try daemon.stickiesd("--listen", "tcp://127.0.0.1:0")
@@ -16,7 +16,7 @@ import Testing
     #expect(second.errors.contains("process \(daemon.process.processIdentifier)"))
   }
 
-  @Test func aKilledDaemonGetsItsPortBackAtOnce() throws {
+  @Test func killedDaemonReusesItsPortImmediately() throws {
     let daemon = try Daemon()
     try daemon.start()
     let address = daemon.tcp
@@ -54,7 +54,7 @@ import Testing
     return acknowledged
   }
 
-  @Test func aHundredKillsLoseNoAcknowledgedCommitAndDoubleNone() async throws {
+  @Test func hundredKillsNeitherLoseNorDuplicateCommits() async throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "B")

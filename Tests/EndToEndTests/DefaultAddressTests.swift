@@ -58,7 +58,7 @@ import Testing
     deinit { if let process, process.isRunning { kill(process.processIdentifier, SIGKILL) } }
   }
 
-  @Test func daemonAndClientMeetWithAndWithoutARuntimeDirectory() throws {
+  @Test func clientFindsDaemonWithAndWithoutRuntimeDirectory() throws {
     let user = try User()
     let runtime = ["XDG_RUNTIME_DIR": user.home.path + "/run"]
     let environments = [[:], runtime, ["XDG_DATA_HOME": user.home.path + "/data"]]
@@ -78,7 +78,7 @@ import Testing
     )
   }
 
-  @Test func aSecondDaemonWithDefaultSettingsServesItsSocket() throws {
+  @Test func secondDaemonWithDefaultsServesOnlyItsSocket() throws {
     let (ann, bob) = (try User(), try User())
     _ = try ann.start()
     let listening = try bob.start()
@@ -94,7 +94,7 @@ import Testing
     _ = ann.stop()
   }
 
-  @Test func aDaemonThatLostItsSocketIsNamedWithItsProcess() throws {
+  @Test func daemonWithoutSocketIsReportedWithItsProcess() throws {
     let daemon = try Daemon()
     try daemon.start()
     let process = daemon.process.processIdentifier
@@ -116,7 +116,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func anAddressThatIsGivenTwiceOrIsUnknownGetsItsOwnMessage() throws {
+  @Test func duplicateAndUnknownAddressesAreReported() throws {
     let user = try User()
     let address = "unix://\(user.home.path)/s"
     let twice = try user.stickiesd(["--listen", address, "--listen", address])

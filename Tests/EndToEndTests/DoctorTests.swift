@@ -66,7 +66,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func withoutADaemonItSaysHowToStartOneOrWhereOneIs() throws {
+  @Test func missingDaemonIsReportedWithAdvice() throws {
     let daemon = try Daemon()
     let none = try Self.diagnose(daemon.home.path, daemon.socket.description)
     #expect(none.status == 69)
@@ -87,7 +87,7 @@ import Testing
     #expect(closed.message("daemon") == "nobody listens at tcp://127.0.0.1:1: Connection refused")
   }
 
-  @Test func aDaemonThatStandsStillIsNoStranger() throws {
+  @Test func suspendedDaemonIsReportedAsUnresponsive() throws {
     let daemon = try Daemon()
     try daemon.start()
     Glibc.kill(daemon.process.processIdentifier, SIGSTOP)
@@ -102,7 +102,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func anOldSocketIsToldFromAMissingOne() throws {
+  @Test func staleSocketIsDistinguishedFromMissingOne() throws {
     let daemon = try Daemon()
     try daemon.start()
     daemon.kill()
@@ -120,7 +120,7 @@ import Testing
     #expect(plain.message("daemon") == "\(file) is a file and no socket")
   }
 
-  @Test func anAddressThatIsNoneIsTold() throws {
+  @Test func invalidAddressIsReported() throws {
     let home = try TemporaryDirectory()
     let found = try Self.diagnose(home.path, "localhost")
     #expect(found.status == 1)
@@ -128,7 +128,7 @@ import Testing
     #expect(found.message("address").hasPrefix("STICKIES_SERVER: "))
   }
 
-  @Test func aServerOfTheWebIsNoDaemon() throws {
+  @Test func webServerIsNotReportedAsDaemon() throws {
     let home = try TemporaryDirectory()
     let server = Process()
     server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -154,7 +154,7 @@ import Testing
     #expect(found.message("daemon").hasPrefix("a web server listens there: "), "\(found.message("daemon"))")
   }
 
-  @Test func anotherVersionAndAnotherModelAreWarnings() throws {
+  @Test func otherVersionAndOtherModelAreWarnings() throws {
     let home = try TemporaryDirectory()
     let model = StickiesModel.model
     let welcome = Welcome(
@@ -169,14 +169,14 @@ import Testing
     // It was scripted to answer nothing more.
     #expect(other.state("store") == "problem")
 
-    let company = try Company()
+    let company = try CompanyDaemon()
     let found = try Self.diagnose(company.daemon.home.path, company.daemon.socket.description)
     #expect(found.status == 0)
     #expect(found.message("model") == "the daemon serves Company 1, which has no notes")
     #expect(company.daemon.stop() == 0)
   }
 
-  @Test func aModelThatTakesNoProgramOfThisOneIsAProblem() throws {
+  @Test func incompatibleModelIsAProblem() throws {
     let daemon = try Daemon()
     let schema = daemon.home.path + "/Other"
     try FileManager.default.createDirectory(atPath: schema, withIntermediateDirectories: true)
@@ -208,7 +208,7 @@ import Testing
     #expect(found.mend("disk").contains("make room"))
   }
 
-  @Test func aTerminalWithoutColorsOrUnicodeIsTold() throws {
+  @Test func terminalWithoutColorsOrUnicodeIsReported() throws {
     let home = try TemporaryDirectory()
     let dumb = try Self.diagnose(home.path, nil, ["TERM": "dumb", "LANG": "C"])
     #expect(dumb.state("colors") == "warning")

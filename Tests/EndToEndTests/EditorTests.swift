@@ -8,7 +8,7 @@ import Testing
     errors.split(whereSeparator: { " ;\n".contains($0) }).map(String.init).first { $0.hasSuffix("/note.md") }
   }
 
-  @Test func whatAnEditorSavesAfterItReturnedAtOnceStaysInItsFile() throws {
+  @Test func editorThatReturnsImmediatelyKeepsItsFile() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "hello")
@@ -31,7 +31,7 @@ import Testing
     try daemon.run("edit", "1", environment: ["VISUAL": editor])
   }
 
-  @Test func anEditorThatWritesTheSameTextHasDoneItsWork() throws {
+  @Test func unchangedTextFromEditorIsAccepted() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "hello")
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["", " "])
-  func anEmptyVisualIsNoEditor(visual: String) throws {
+  func emptyVisualVariableIsIgnored(visual: String) throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "hello")
@@ -50,7 +50,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aDaemonThatIsAwayWhenTheEditorIsClosedIsWaitedFor() async throws {
+  @Test func editWaitsForReconnectAfterEditorCloses() async throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "hello")

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func everyCommandHasAnExampleThatIsUnderstood() throws {
+  @Test func everyCommandHasAParsableExample() throws {
     let daemon = try Daemon()
     let dump = try daemon.run("--experimental-dump-help").json()
     let commands = Self.commands(try #require(dump["command"]))
@@ -30,7 +30,9 @@ import Testing
         count += 1
         #expect(example.hasPrefix("stickies \(path.joined(separator: " "))"), "\(example)")
         // There is no daemon: who gets as far as to miss it has been understood.
-        let result = try Companion(daemon, ["-c", "cd '\(daemon.home.path)' && \(example)"], program: "/bin/sh").end()
+        let result = try BackgroundProcess(
+          daemon, ["-c", "cd '\(daemon.home.path)' && \(example)"], program: "/bin/sh"
+        ).end()
         #expect(result.status != 64, "\(example): \(result.errors)")
       }
     }

@@ -5,9 +5,9 @@ import Testing
 /// Searches without an end, each on one of the few threads that read: whoever asks for them holds up nobody else, and no
 /// thread is theirs forever.
 @Suite struct FairReadsTests {
-  @Test func oneClientsSixteenEndlessSearchesLeaveThreadsToAnother() async throws {
+  @Test func searchesOfOneClientLeaveThreadsToOthers() async throws {
     // Nothing but fairness helps: the searches may go on for longer than the tests.
-    let scene = try await Scene(serving: ["--search-seconds", "86400"])
+    let scene = try await DaemonFixture(serving: ["--search-seconds", "86400"])
     let endless = try await scene.endlessSearch()
     let other = try await scene.client()
     let hog = try await scene.client()
@@ -34,8 +34,8 @@ import Testing
     try scene.end()
   }
 
-  @Test func manyClientsWithEndlessSearchesLeaveAThreadToShortReads() async throws {
-    let scene = try await Scene(serving: ["--search-seconds", "86400"])
+  @Test func searchesOfManyClientsLeaveAThreadToShortReads() async throws {
+    let scene = try await DaemonFixture(serving: ["--search-seconds", "86400"])
     let endless = try await scene.endlessSearch()
     var hogs = [RawClient]()
     for _ in 0..<6 {
@@ -56,8 +56,8 @@ import Testing
     try scene.end()
   }
 
-  @Test func aSearchThatFindsNothingForTooLongIsRefusedAndSaysWhatToDo() async throws {
-    let scene = try await Scene(serving: ["--search-seconds", "3"])
+  @Test func fruitlessSearchIsRefusedWithAdvice() async throws {
+    let scene = try await DaemonFixture(serving: ["--search-seconds", "3"])
     let endless = try await scene.endlessSearch()
     let client = try await scene.client()
     let fetch = try await client.send(.fetch(endless))

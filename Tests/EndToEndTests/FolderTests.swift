@@ -7,7 +7,7 @@ import Testing
 /// A board as a folder of files, edited by hand while others work on the same notes.
 @Suite struct FolderTests {
   /// A daemon with the board `Notes`, and a folder that it is exported to.
-  private struct Desk {
+  private struct SyncFixture {
     let daemon: Daemon
     let path: String
 
@@ -72,8 +72,8 @@ import Testing
     ["edited", "added", "deleted", "written", "removed"].map { report[$0]?.integerValue }
   }
 
-  @Test func twoPeopleEditOneTextInAFileAndInTheShellAndBothStay() throws {
-    let desk = try Desk("milk\nbread\neggs")
+  @Test func concurrentEditsInFileAndShellAreMerged() throws {
+    let desk = try SyncFixture("milk\nbread\neggs")
     try desk.export()
     try desk.edit("milk-", "bread", "brown bread")
     try desk.edit("milk-", "eggs\n", "eggs\njam\n")
@@ -89,8 +89,8 @@ import Testing
     #expect(log[0]?["author"] == .string("ann@test"))
   }
 
-  @Test func aFolderOlderThanTheHistoryThatIsKeptLosesNothing() throws {
-    let desk = try Desk("milk\nbread\neggs", "one")
+  @Test func folderOlderThanKeptHistoryLosesNothing() throws {
+    let desk = try SyncFixture("milk\nbread\neggs", "one")
     try desk.export()
     try desk.daemon.run("edit", "1", "--text", "oat milk\nbread\neggs", author: "bob@test")
     try desk.edit("milk-", "bread", "brown bread")
@@ -118,8 +118,8 @@ import Testing
   }
 
   /// Nothing is moved over a delete; the others' edits go all the same.
-  @Test func aNoteThatCameBackIsMergedAsItIs() throws {
-    let desk = try Desk("one", "two", "three")
+  @Test func restoredNoteIsMergedWithItsPresentState() throws {
+    let desk = try SyncFixture("one", "two", "three")
     try desk.export()
     try desk.daemon.run("delete", "1", author: "bob@test")
     #expect(try desk.daemon.run("undo", author: "bob@test").status == 0)
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func frontMatterBecomesFieldsAndTags() throws {
-    let desk = try Desk("one")
+    let desk = try SyncFixture("one")
     try desk.daemon.run("tag", "1", "home", "phone")
     try desk.export()
     #expect(try desk.read(desk.name("one-")).contains("\ncolor: yellow\ntags: [home, phone]\nx: 0\ny: 0\nwidth: 200\n"))
@@ -156,8 +156,8 @@ import Testing
     #expect(file.contains("\ncolor: pink\ntags: [home, \"to do\", work]\nx: -12.5\ny: 0\nwidth: 300\nheight: 150\n"))
   }
 
-  @Test func aFieldThatBothChangedWaitsInTheFileForADecision() throws {
-    let desk = try Desk("one")
+  @Test func conflictingFieldStaysInFileUntilResolved() throws {
+    let desk = try SyncFixture("one")
     try desk.export()
     try desk.edit("one-", "color: yellow", "color: pink")
     try desk.daemon.run("color", "1", "blue", author: "bob@test")
@@ -176,8 +176,8 @@ import Testing
     #expect(try desk.daemon.run("show", "1", "--json").json()["color"] == .string("pink"))
   }
 
-  @Test func aNewFileBecomesANoteOnceAndGetsItsID() throws {
-    let desk = try Desk("one")
+  @Test func newFileCreatesOneNoteAndGetsItsID() throws {
+    let desk = try SyncFixture("one")
     try desk.export()
     try desk.write("Shopping list.md", "---\ncolor: green\ntags: [home]\n---\nmilk\n")
     try desk.write("plain.md", "just text")
@@ -196,8 +196,8 @@ import Testing
     #expect(try desk.names().contains("renamed.md"))
   }
 
-  @Test func aFileThatIsGoneDeletesItsNoteOnlyWhenThatIsSaid() throws {
-    let desk = try Desk("one", "two")
+  @Test func missingFileDeletesItsNoteOnlyWithOption() throws {
+    let desk = try SyncFixture("one", "two")
     try desk.export()
     for name in try desk.names() { try FileManager.default.removeItem(atPath: desk.path + "/" + name) }
     try desk.daemon.run("edit", "2", "--text", "two!", author: "bob@test")
@@ -216,8 +216,8 @@ import Testing
     #expect(try desk.names().count == 1)
   }
 
-  @Test func whatHappensOnTheBoardHappensInTheFolder() throws {
-    let desk = try Desk("one", "two", "three")
+  @Test func boardChangesAreWrittenToFolder() throws {
+    let desk = try SyncFixture("one", "two", "three")
     try desk.export()
     let before = try desk.names()
     try desk.edit("three-", "\n---\nthree", "\n---\nthree edited")
@@ -240,8 +240,8 @@ import Testing
     #expect(try desk.read(three) == untouched)
   }
 
-  @Test func onlyWhatChangedIsWrittenAgain() throws {
-    let desk = try Desk("one", "two")
+  @Test func onlyChangedFilesAreRewritten() throws {
+    let desk = try SyncFixture("one", "two")
     try desk.export()
     func inode(_ beginning: String) throws -> UInt64 {
       var status = stat()
@@ -255,8 +255,8 @@ import Testing
     #expect(try inode("two-") != two)
   }
 
-  @Test func malformedFilesAreNamedAndTheOthersAreTaken() throws {
-    let desk = try Desk("one", "two")
+  @Test func malformedFilesAreReportedAndOthersImported() throws {
+    let desk = try SyncFixture("one", "two")
     try desk.export()
     try desk.edit("one-", "x: 0", "x: left")
     try desk.edit("two-", "\n---\ntwo", "\n---\ntwo!")
@@ -288,8 +288,8 @@ import Testing
     #expect(try String(contentsOfFile: outside, encoding: .utf8) == "secret")
   }
 
-  @Test func aFolderThatIsNotTheBoardsIsRefused() throws {
-    let desk = try Desk("one")
+  @Test func folderOfOtherBoardIsRefused() throws {
+    let desk = try SyncFixture("one")
     try FileManager.default.createDirectory(atPath: desk.path, withIntermediateDirectories: true)
     try desk.write("README.md", "mine")
     func refusal(_ arguments: String...) throws -> String {
@@ -308,7 +308,7 @@ import Testing
     try desk.export()
     try desk.daemon.run("board", "add", "Other")
     #expect(try refusal("export", "--board", "Other", "--to", desk.path).contains("the notes of another board"))
-    let other = try Desk("else")
+    let other = try SyncFixture("else")
     let elsewhere = try other.daemon.run("sync-folder", desk.path)
     #expect(elsewhere.status == 2)
     #expect(elsewhere.errors.contains("has the notes of another store"))
@@ -326,8 +326,8 @@ import Testing
     return (commit.transaction.replica.description, commit.revision)
   }
 
-  @Test func aRunThatWasCutBehindItsCommitSendsNothingTwice() async throws {
-    let desk = try Desk("ab")
+  @Test func runInterruptedAfterCommitSendsNothingTwice() async throws {
+    let desk = try SyncFixture("ab")
     try desk.export()
     let before = try desk.read(".stickies.json")
     let file = try desk.name("ab-")
@@ -357,9 +357,9 @@ import Testing
     #expect(try desk.daemon.run("list", "--json").json().count == 2)
   }
 
-  @Test func largeAndStrangeTextsComeBackAsTheyWere() throws {
+  @Test func largeAndUnusualTextsRoundTrip() throws {
     let strange = "---\nid: x\n---\n\u{0}\u{1}\u{7F}\r\nends\rx"
-    let desk = try Desk("x", "y")
+    let desk = try SyncFixture("x", "y")
     #expect(try desk.daemon.run("edit", "1", "--text", "-", input: strange + "\n").status == 0)
     let large = String(repeating: "many lines, é\n", count: 200_000)
     #expect(try desk.daemon.run("edit", "2", "--text", "-", input: large + "\n").status == 0)
@@ -372,8 +372,8 @@ import Testing
     #expect(try desk.text(2) == "MANY" + large.dropFirst(4))
   }
 
-  @Test func newFilesWithoutAPlaceLieBesideTheBoardsNotes() throws {
-    let desk = try Desk("one")
+  @Test func newFilesWithoutPositionArePlacedBesideNotes() throws {
+    let desk = try SyncFixture("one")
     try desk.export()
     for name in ["a", "b"] { try desk.write("\(name).md", name) }
     try desk.write("c.md", "---\nx: -40\ny: 7\n---\nc")

@@ -6,8 +6,8 @@ import Testing
 
 /// `stickies graph` against a daemon of a model that the program has never seen.
 @Suite struct GraphCommandTests {
-  @Test func theDaemonTellsItsModel() throws {
-    let company = try Company()
+  @Test func modelIsRequestedFromDaemon() throws {
+    let company = try CompanyDaemon()
     let model = try company.run("entities", "--json").json()
     #expect(model["name"] == .string("Company"))
     let names = model["entities"]?.arrayValue?.map { $0["name"] }
@@ -35,8 +35,8 @@ import Testing
   }
 
   /// Whoever has no model file sees what the daemon will hold a value to.
-  @Test func theDaemonTellsTheRulesOfItsModelToo() throws {
-    let company = try Company()
+  @Test func rulesOfModelAreRequestedFromDaemon() throws {
+    let company = try CompanyDaemon()
     let model = try company.run("entities", "--json").json()
     let request = try #require(model["fetchRequests"]?[0])
     #expect(request["name"] == .string("overdue") && request["entity"] == .string("Project"))
@@ -58,8 +58,8 @@ import Testing
     #expect(try company.run("entities").output.contains("largeDepartments"))
   }
 
-  @Test func objectsAreMadeWithReferencesAndFoundThroughThem() throws {
-    let company = try Company()
+  @Test func objectsAreInsertedWithReferences() throws {
+    let company = try CompanyDaemon()
     let engineering = try company.department()
     let ann = try company.insert(
       "Person", "name=Ann", "hired=2020-01-01", "department=\(engineering)", "salary=1200.50", "remote=yes",
@@ -103,8 +103,8 @@ import Testing
     #expect(table.last?.split(separator: " ") == [ben.prefix(8), "Person", "Ben", ann.prefix(8)])
   }
 
-  @Test func membersAreNamedInTheirOrder() throws {
-    let company = try Company()
+  @Test func orderedMembersAreListedInOrder() throws {
+    let company = try CompanyDaemon()
     let project = try company.insert("Project", "title=Launch", "department=\(try company.department())")
     let steps = try ["one", "two", "three"].map { try company.insert("Step", "title=\($0)", "project=\(project)") }
     let order = [steps[2], steps[0], steps[1]]
@@ -135,8 +135,8 @@ import Testing
     ("vacationDays:=42.0", "and not 42.0\n"), ("vacationDays:=1e3", "and not 1e3\n"),
     ("salary:=120.0", "and not 120.0\n"),
   ])
-  func aFractionIsShownAsOne(value: String, end: String) throws {
-    let company = try Company()
+  func fractionIsPrintedAsFraction(value: String, end: String) throws {
+    let company = try CompanyDaemon()
     let result = try company.run("insert", "Person", value)
     #expect(result.status == 64)
     #expect(result.errors.contains(end), "\(result.errors)")
@@ -162,8 +162,8 @@ import Testing
     ("Project", "ticket=1", "Project.ticket takes a UUID"),
     ("Party", "name=x", "Party is abstract: name Client or Contractor or Person"),
   ])
-  func whatATypeCanNotHoldIsAUsageErrorThatSaysWhatItTakes(entity: String, word: String, words: String) throws {
-    let company = try Company()
+  func invalidValueForTypeIsUsageErrorWithExpectedForm(entity: String, word: String, words: String) throws {
+    let company = try CompanyDaemon()
     let result = try company.run("insert", entity, word)
     #expect(result.status == 64)
     #expect(result.errors.hasPrefix("stickies: "))
@@ -171,8 +171,8 @@ import Testing
     #expect(try company.count("Party") == 0)
   }
 
-  @Test func everyBrokenRuleIsNamedWithObjectPropertyAndValue() throws {
-    let company = try Company()
+  @Test func everyViolationReportsObjectPropertyAndValue() throws {
+    let company = try CompanyDaemon()
     let engineering = try company.department()
     let result = try company.run(
       "insert", "Person", "name=Ann", "department=\(engineering)", "vacationDays=61", "--json")
@@ -197,8 +197,8 @@ import Testing
   }
 
   /// Under every policy but `error` an insert becomes the object that has its key: whoever made it is told what of it counts.
-  @Test func anInsertThatMeetsAKeySaysWhatBecameOfItsValues() throws {
-    let company = try Company()
+  @Test func insertWithExistingKeyReportsItsEffect() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     func insert(_ name: String, _ policy: String) throws -> Daemon.Result {
       try company.run(
@@ -216,8 +216,8 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  @Test func aDeniedDeleteNamesWhatIsInTheWayAndACascadeWhatWent() throws {
-    let company = try Company()
+  @Test func deniedDeleteReportsReferrersAndCascadeReportsDeletes() throws {
+    let company = try CompanyDaemon()
     let engineering = try company.department()
     let ann = try company.person("Ann", in: engineering)
     let ben = try company.person("Ben", in: engineering, "manager=\(ann)")
@@ -249,8 +249,8 @@ import Testing
     #expect(try company.run("delete", again).status == 4)
   }
 
-  @Test func anUpdateChangesWhatItNamesAndSaysWhoWasFaster() throws {
-    let company = try Company()
+  @Test func updateReportsConflictsWithAuthors() throws {
+    let company = try CompanyDaemon()
     let engineering = try company.department()
     let ann = try company.person("Ann", in: engineering)
     let ben = try company.person("Ben", in: engineering)
@@ -281,8 +281,8 @@ import Testing
     #expect(try company.run("update", ann).status == 64)
   }
 
-  @Test func allThatMatchAreUpdatedInBatches() throws {
-    let company = try Company()
+  @Test func updateOfAllMatchesRunsInBatches() throws {
+    let company = try CompanyDaemon()
     let engineering = try company.department()
     for name in ["Ann", "Ben", "Cleo"] { _ = try company.person(name, in: engineering) }
     let other = try company.person("Dan", in: engineering, "vacationDays=10")
@@ -306,8 +306,8 @@ import Testing
     #expect(try refused.refusal()["violations"]?[0]?["property"] == .string("vacationDays"))
   }
 
-  @Test func aWatcherSeesWhatAnotherDoes() throws {
-    let company = try Company()
+  @Test func watchReportsChangesOfOthers() throws {
+    let company = try CompanyDaemon()
     let engineering = try company.department()
     let watcher = try Watcher(
       company.daemon, command: ["graph", "watch", "Person"], "--where", "vacationDays > 20")
@@ -328,8 +328,8 @@ import Testing
     #expect(try watcher.next()["changes"]?[0]?["deleted"] == .bool(true))
   }
 
-  @Test func aWatcherOfAWindowSeesItsRowsAndHowManyThereAre() throws {
-    let company = try Company()
+  @Test func watchOfWindowReportsRowsAndTotal() throws {
+    let company = try CompanyDaemon()
     let engineering = try company.department()
     let ann = try company.person("Ann", in: engineering)
     for name in ["Cid", "Dora"] { _ = try company.person(name, in: engineering) }
@@ -355,8 +355,8 @@ import Testing
     #expect(moved["changes"]?[1]?["place"] == .integer(1))
   }
 
-  @Test func anIdThatFitsSeveralObjectsIsAmbiguousAndTheyAreListed() throws {
-    let company = try Company()
+  @Test func ambiguousIDListsCandidates() throws {
+    let company = try CompanyDaemon()
     // Ids begin with one of sixteen letters.
     let lines = (0..<17).map { #"{"code":"D\#($0)"}"# }.joined(separator: "\n")
     let made = try company.run("insert", "Department", "-", "--json", input: lines)
@@ -373,8 +373,8 @@ import Testing
     #expect(try company.run("show", letter).errors.contains(same[0]))
   }
 
-  @Test func exitCodesSayWhatHappened() throws {
-    let company = try Company()
+  @Test func exitCodesMatchOutcomes() throws {
+    let company = try CompanyDaemon()
     #expect(try company.run("show", "aaaaaaaaaa").status == 4)
     #expect(try company.run("show", "!!").status == 64)
     #expect(try company.run("show", "a", "b", "c").status == 64)
@@ -394,15 +394,15 @@ import Testing
     #expect(try company.run("entities").status == 69)
   }
 
-  @Test func theNotesAreAModelLikeAnyOther() throws {
+  @Test func genericCommandsWorkWithNotesModel() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "Hello")
     #expect(try daemon.run("graph", "fetch", "Note", "--json").json()[0]?["text"] == .string("Hello"))
   }
 
-  @Test func aModelThatIsNotWhatTheWelcomeSaysIsRefused() throws {
-    let model = try Model(parsing: try Company.source().utf8)
+  @Test func modelThatDiffersFromWelcomeIsRefused() throws {
+    let model = try Model(parsing: try CompanyDaemon.source().utf8)
     let other = try Fixtures.company()
     func result(_ welcome: Model, source: String, hash: ModelHash) throws -> Daemon.Result {
       let head = Token(store: UniqueID(high: 1, low: 1), revision: 0, fingerprint: 0)

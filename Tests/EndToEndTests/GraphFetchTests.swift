@@ -5,8 +5,8 @@ import Testing
 /// `stickies graph fetch` beyond whole objects: the daemon counts, pages, groups and explains.
 @Suite struct GraphFetchTests {
   /// Two departments: three people in ENG, one in OPS.
-  private func company() throws -> Company {
-    let company = try Company()
+  private func company() throws -> CompanyDaemon {
+    let company = try CompanyDaemon()
     let engineering = try company.department("ENG")
     let operations = try company.department("OPS")
     for (name, place, days) in [("Ann", engineering, 25), ("Ben", engineering, 30), ("Cleo", engineering, 25)] {
@@ -16,7 +16,7 @@ import Testing
     return company
   }
 
-  @Test func countsAndIdsComeFromTheDaemon() throws {
+  @Test func countsAndIDsAreComputedByDaemon() throws {
     let company = try company()
     #expect(try company.run("fetch", "Person", "--count").output == "4\n")
     #expect(try company.run("fetch", "Person", "--count", "--where", "vacationDays == 25").output == "2\n")
@@ -27,7 +27,7 @@ import Testing
     #expect(ids == whole.map { $0["id"] ?? .null })
   }
 
-  @Test func anyModelsCommitsAreListedTakenBackAndDoneAgain() throws {
+  @Test func commitsOfAnyModelAreListedUndoneAndRedone() throws {
     let company = try company()
     let changed = try company.run("update", "Person", "--where", "name == \"Dan\"", "remote=yes")
     #expect(changed.status == 0, "\(changed.errors)")
@@ -42,8 +42,8 @@ import Testing
     #expect(try company.run("undo", author: "nobody@test").status == 4)
   }
 
-  @Test func aNamedFetchRequestIsAskedWithItsValues() throws {
-    let company = try Company()
+  @Test func namedFetchRequestTakesVariables() throws {
+    let company = try CompanyDaemon()
     let department = try company.department("ENG")
     let client = try company.insert("Client", "name=Acme")
     for (title, due) in [("old", "2026-01-01"), ("older", "2025-01-01"), ("new", "2027-01-01")] {
@@ -82,7 +82,7 @@ import Testing
     #expect(try company.run("fetch").status == 64)
   }
 
-  @Test func pagesGoOnBehindTheirCursor() throws {
+  @Test func pagesContinueAfterTheirCursor() throws {
     let company = try company()
     let first = try company.run("fetch", "Person", "--sort", "-vacationDays,name", "--limit", "3", "--ids")
     #expect(first.lines.count == 3)
@@ -108,7 +108,7 @@ import Testing
 
   /// They have no place of their own behind which a page could go on.
   @Test(arguments: [["--group-by", "vacationDays"], ["--properties", "vacationDays", "--distinct"]])
-  func groupsAndDistinctRowsAreToldToPageByLimitAndOffset(options: [String]) throws {
+  func groupsAndDistinctRowsPageByLimitAndOffset(options: [String]) throws {
     let company = try company()
     func fetch(_ more: [String]) throws -> Daemon.Result {
       try Daemon.run(
@@ -126,7 +126,7 @@ import Testing
     #expect(second.arrayValue?.map { $0["vacationDays"] } == [.integer(25)])
   }
 
-  @Test func rowsHoldWhatIsCalculated() throws {
+  @Test func rowsContainCalculatedColumns() throws {
     let company = try company()
     let rows = try company.run(
       "fetch", "Person", "--sort", "name", "--limit", "2", "--properties",
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func whatNoStoreHasIsNoColumn() throws {
+  @Test func transientPropertyIsNotAColumn() throws {
     let company = try company()
     for command in [["--properties", "name,isSelected"], ["--properties", "name,isSelected", "--json"]] {
       let result = try Daemon.run(
@@ -219,7 +219,7 @@ import Testing
     }
   }
 
-  @Test func theDaemonExplainsItself() throws {
+  @Test func fetchIsExplained() throws {
     let company = try company()
     let text = try company.run("fetch", "Person", "--where", "hired > \"2019-01-01\"", "--sort", "hired", "--explain")
       .output
@@ -239,7 +239,7 @@ import Testing
     ["--count", "--distinct"], ["--distinct"], ["--after", "", "--count"], ["--ids", "--group-by", "name"],
     ["--after", "AAAA", "--offset", "1"],
   ])
-  func whatDoesNotGoTogetherIsAUsageError(words: [String]) throws {
+  func incompatibleOptionsAreUsageErrors(words: [String]) throws {
     let result = try Daemon.run(
       ["graph", "fetch", "Person"] + words, server: "unix:///nowhere", author: "ann@test", input: nil)
     #expect(result.status == 64)

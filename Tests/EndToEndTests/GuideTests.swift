@@ -30,7 +30,7 @@ import Testing
     ("live-queries", "live-queries", "LiveQueries"), ("live-queries", "live-windows", "LiveWindows"),
     ("faulting", "faulting", "Faulting"), ("conflicts", "conflicts", "Conflicts"), ("undo", "undo", "Undo"),
   ])
-  func theProgramOfTheGuideDoesWhatThePageSays(page: String, guide: String, name: String) throws {
+  func guideProgramPrintsDocumentedOutput(page: String, guide: String, name: String) throws {
     let blocks = blocks(try file("docs/guides/\(page).md"))
     let program = try file("docs/examples/guides/\(name).swift")
     let place = try #require(
@@ -38,7 +38,7 @@ import Testing
     // What it prints stands behind it.
     let expected = try #require(blocks[place...].first { $0.language.isEmpty }).text
 
-    let company = try Company()
+    let company = try CompanyDaemon()
     let process = Process()
     process.executableURL = Daemon.binary("company-guides")
     process.arguments = [guide, company.daemon.socket.description]
@@ -47,7 +47,7 @@ import Testing
     #expect(result.output == expected)
   }
 
-  @Test func theModelOfTheGuidesIsTheOneOfThePage() throws {
-    #expect(try file("Schema/Company/1.json") == Company.source() + "\n")
+  @Test func guideModelMatchesItsPage() throws {
+    #expect(try file("Schema/Company/1.json") == CompanyDaemon.source() + "\n")
   }
 }

@@ -16,7 +16,7 @@ import Testing
 
   // MARK: - Restore
 
-  @Test func aDeletedNoteComesBackByItsNumber() throws {
+  @Test func deletedNoteIsRestoredByNumber() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "milk", "--tag", "shop")
@@ -40,7 +40,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aBoardComesBackWithItsNotesAndWhatCouldNotIsNamed() throws {
+  @Test func boardIsRestoredWithNotesAndOmissionsAreReported() throws {
     let daemon = try Daemon()
     try daemon.start()
     let board = try #require(try daemon.run("board", "add", "Ideas", "--json").json()["id"]?.stringValue)
@@ -65,8 +65,8 @@ import Testing
   }
 
   /// A department counts its people: whoever comes back changes the number, and sets nothing back in it.
-  @Test func whatOnlyCountsIsNotSetBack() throws {
-    let company = try Company()
+  @Test func derivedCountIsNotRestored() throws {
+    let company = try CompanyDaemon()
     let person = try company.person("Ann", in: try company.department())
     #expect(try company.run("delete", person).status == 0)
     let restored = try company.run("restore", person)
@@ -75,7 +75,7 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  @Test func theWholeGraphIsRestoredWhenItIsMeant() throws {
+  @Test func wholeGraphIsRestoredWithConfirmation() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -96,7 +96,7 @@ import Testing
   }
 
   /// Revision 0 is the empty graph; like any restore it is a commit, which undo takes back.
-  @Test func theGraphIsRestoredToWhatItWasBeforeTheFirstCommit() throws {
+  @Test func graphIsRestoredToEmptyState() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one", "--tag", "t")
@@ -112,7 +112,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func whoIsInTheWayOfARestoreIsNamed() throws {
+  @Test func objectsThatBlockRestoreAreReported() throws {
     let daemon = try Daemon()
     try daemon.start()
     let first = try #require(try daemon.run("board", "add", "Ideas", "--json").json()["id"]?.stringValue)
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: [("n\n", 2), ("y\n", 0), ("\u{4}", 2)])
-  func aPersonAtATerminalIsAskedBeforeTheWholeGraphIsRestored(answer: String, status: Int) throws {
+  func restoreOfWholeGraphAsksAtTerminal(answer: String, status: Int) throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -149,8 +149,8 @@ import Testing
   }
 
   /// The daemon leaves out objects for which an answer has no room: which they are is told all the same.
-  @Test func aCommitThatIsTooLargeNamesItsObjects() throws {
-    let company = try Company()
+  @Test func tooLargeCommitReportsItsObjects() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let photo = Data(repeating: 7, count: 1_000_000).base64EncodedString()
     let lines = (0..<10).map { number in
@@ -172,7 +172,7 @@ import Testing
     #expect(changes.allSatisfy { $0["changed"] == nil && $0["kind"] == .string("updated") })
   }
 
-  @Test func aLogOfNothingSaysWhereTheStoreStands() throws {
+  @Test func emptyLogReportsTheHead() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -185,7 +185,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func anArrowWithoutALabelEndsWithItsID() throws {
+  @Test func linkWithoutLabelEndsWithItsID() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -197,7 +197,7 @@ import Testing
 
   // MARK: - Why and diff
 
-  @Test func textsThatDifferFurtherDownShowWhere() throws {
+  @Test func diffOfLongTextsShowsTheDifference() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "list")
@@ -211,7 +211,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aValueTellsItsStory() throws {
+  @Test func whyReportsOriginOfValue() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "x")
@@ -238,7 +238,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func twoStatesAreCompared() throws {
+  @Test func diffComparesTwoStates() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -268,7 +268,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func logsAreFilteredByTheDaemon() throws {
+  @Test func logFiltersRunInDaemon() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -309,7 +309,7 @@ import Testing
 
   // MARK: - Following
 
-  @Test func whoWasKilledGoesOnBehindTheLastTokenThatItUsed() throws {
+  @Test func killedFollowerContinuesAfterItsLastToken() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -338,7 +338,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aTokenThatIsNotThisStoresIsRefused() throws {
+  @Test func tokenOfOtherStoreIsRefused() throws {
     let (daemon, other) = (try Daemon(), try Daemon())
     try daemon.start()
     try other.start()
@@ -361,7 +361,7 @@ import Testing
   }
 
   @MainActor
-  @Test func aProgramFollowsOverARestartOfTheDaemon() async throws {
+  @Test func followSurvivesDaemonRestart() async throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -396,8 +396,8 @@ import Testing
 
   // MARK: - Any model
 
-  @Test func historyIsThereForAnyModel() throws {
-    let company = try Company()
+  @Test func historyCommandsWorkWithAnyModel() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let ann = try company.person("Ann", in: department)
     try company.run("update", ann, "name=Anna", author: "bob@test")

@@ -6,7 +6,7 @@ import Testing
 
 /// A client of which nobody wants anything: it sleeps, and wakes by itself for what has to be done.
 @Suite(.timeLimit(.minutes(5))) struct IdleClientTests {
-  @Test @MainActor func itPingsEachHeartbeatAndGivesUpAServerThatAnswersNoMore() async throws {
+  @Test @MainActor func clientPingsAtHeartbeatAndDropsUnresponsiveServer() async throws {
     let model = try Fixtures.stickies()
     let head = Token(store: UniqueID(high: 1, low: 1), revision: 0, fingerprint: 0)
     let hello = Welcome(

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func whatCanNotBeTakenOfANoteIsNamedAndTheNoteIsTaken() throws {
+  @Test func unimportablePartOfNoteIsReportedAndNoteImported() throws {
     let daemon = try Daemon()
     try daemon.start()
     let path = try Self.write(
@@ -46,7 +46,7 @@ import Testing
     #expect(note?["y"] == .integer(7))
   }
 
-  @Test func anIDThatNoObjectHasIsNamedAndTheRestIsTaken() throws {
+  @Test func unknownIDIsReportedAndRestImported() throws {
     let daemon = try Daemon()
     try daemon.start()
     let id = "a0000000000000000000000000"
@@ -62,7 +62,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aValueThatBreaksARuleRefusesNoOtherNote() throws {
+  @Test func invalidValueRefusesOnlyItsNote() throws {
     let daemon = try Daemon()
     try daemon.start()
     let long = String(repeating: "n", count: 201)
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// More than one transaction holds: links stay with their notes, one undo takes back all of it.
-  @Test func whatOneCommitCannotHoldBecomesSeveral() throws {
+  @Test func largeImportIsSplitIntoCommits() throws {
     let daemon = try Daemon()
     try daemon.start()
     let text = String(repeating: "many words ", count: 95_000)
@@ -113,7 +113,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aColorThatKeepDoesNotHaveIsNamed() throws {
+  @Test func unknownKeepColorIsReported() throws {
     let daemon = try Daemon()
     try daemon.start()
     let path = try Self.write(
@@ -123,7 +123,7 @@ import Testing
     #expect(Self.reasons(result) == ["n.json the note was taken in white: \"MAUVE\" is no color of Keep's"])
   }
 
-  @Test func anEmptyBoardComesAlongWhateverElseIsThere() throws {
+  @Test func emptyBoardIsImported() throws {
     let (one, two) = (try Daemon(), try Daemon())
     try one.start()
     try two.start()
@@ -149,7 +149,7 @@ import Testing
     #expect(try one.run("show", "2", "--json").json()["board"] == boards[0]?["id"])
   }
 
-  @Test func originsAndBoardsThatAreCanonicallyEquivalentAreTwo() throws {
+  @Test func canonicallyEquivalentOriginsAndBoardsAreDistinct() throws {
     let daemon = try Daemon()
     try daemon.start()
     let lines = try Self.write(
@@ -172,7 +172,7 @@ import Testing
     #expect(inserted.status == 0, "\(inserted.errors)")
   }
 
-  @Test func halfASurrogatePairCostsOneLetter() throws {
+  @Test func loneSurrogateBecomesOneReplacementCharacter() throws {
     let daemon = try Daemon()
     try daemon.start()
     let lines = try Self.write(
@@ -191,7 +191,7 @@ import Testing
     #expect(texts.sorted() == ["cut \u{FFFD}", "whole 😀", "\u{FFFD} cut"])
   }
 
-  @Test func whatIsNoNoteIsNamedWithWhatToDo() throws {
+  @Test func fileThatIsNotANoteIsReportedWithAdvice() throws {
     let daemon = try Daemon()
     try daemon.start()
     let home = daemon.home.path
@@ -220,7 +220,7 @@ import Testing
       ])
   }
 
-  @Test func aNameInCapitalsIsTheSame() throws {
+  @Test func fileExtensionIgnoresCase() throws {
     let daemon = try Daemon()
     try daemon.start()
     _ = try Self.write([#"{"textContent":"x","createdTimestampUsec":1600000000000000}"#], to: daemon, "A.JSON")
@@ -230,7 +230,7 @@ import Testing
     #expect(try daemon.run("import", daemon.home.path, "--json").json()["imported"] == .integer(2))
   }
 
-  @Test func storesThatImportEachOthersNotesDoubleNone() throws {
+  @Test func mutualImportsDuplicateNothing() throws {
     let (one, two) = (try Daemon(), try Daemon())
     try one.start()
     try two.start()
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func notesWithoutAPlaceDoNotLieOnEachOther() throws {
+  @Test func importedNotesWithoutPositionDoNotOverlap() throws {
     let daemon = try Daemon()
     try daemon.start()
     let board = #"{"entity":"Board","id":"b1","name":"Plans"}"#

@@ -8,7 +8,7 @@ import Testing
   private static let flags = ["--keep-history", "3", "--overdue", "0s", "--prune-every", "1s"]
 
   /// Asks again and again until history begins so many commits before the head and the log says so.
-  private static func expectPruned(_ scene: Scene, keeping count: Int64 = 3) async throws -> Revision {
+  private static func expectPruned(_ scene: DaemonFixture, keeping count: Int64 = 3) async throws -> Revision {
     let asker = try await scene.client()
     let deadline = ContinuousClock.now + .seconds(60)
     while true {
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func historyIsPrunedUnderLiveClients() async throws {
-    let scene = try await Scene(serving: Self.flags)
+    let scene = try await DaemonFixture(serving: Self.flags)
     let board = try await scene.board()
     let absent = try await scene.client()
     let begun = try await absent.follow(scene.entity.number).at
@@ -78,8 +78,8 @@ import Testing
     try scene.end()
   }
 
-  @Test func whatLostToAValueHasNoTimeOnceItsCommitIsGone() async throws {
-    let scene = try await Scene(serving: ["--keep-history", "1", "--overdue", "0s", "--prune-every", "1s"])
+  @Test func overwrittenValueHasNoTimeAfterItsCommitIsPruned() async throws {
+    let scene = try await DaemonFixture(serving: ["--keep-history", "1", "--overdue", "0s", "--prune-every", "1s"])
     let board = try await scene.board()
     let (first, second) = (try await scene.client(), try await scene.client())
     let text = try scene.property("text").number
@@ -104,7 +104,7 @@ import Testing
     try scene.end()
   }
 
-  @Test func whatCantBeTakenIsSaid() throws {
+  @Test func invalidOptionsAreReported() throws {
     let daemon = try Daemon()
     for (flags, words) in [
       (["--keep-history", "0"], "--keep-history: 0; it is a number of commits from 1 on, or an age"),
@@ -112,7 +112,7 @@ import Testing
       (["--keep-history", "5", "--overdue", "30"], "--overdue: 30; it is an age"),
       (["--prune-every", "0s"], "--prune-every: 0s; it is a time from 1s"),
     ] {
-      let ended = #expect(throws: Daemon.Ended.self) { try daemon.start(flags) }
+      let ended = #expect(throws: Daemon.DaemonExited.self) { try daemon.start(flags) }
       #expect(ended?.status == 64)
       #expect(ended?.log.contains(words) == true, "\(ended?.log ?? "")")
     }

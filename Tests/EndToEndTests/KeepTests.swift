@@ -20,7 +20,7 @@ import Testing
     "other.json": "{\"a\":1}",
   ]
 
-  @Test func aTakeoutFolderIsTakenOnceHoweverOftenItIsImported() throws {
+  @Test func repeatedImportOfTakeoutFolderAddsNothing() throws {
     let daemon = try Daemon()
     try daemon.start()
     let folder = daemon.home.path + "/keep"
@@ -59,7 +59,7 @@ import Testing
     for (name, text) in notes { try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8) }
   }
 
-  @Test func notesOfOneMillisecondAreSeveralNotes() throws {
+  @Test func notesOfSameMillisecondAreDistinct() throws {
     let daemon = try Daemon()
     try daemon.start()
     let folder = daemon.home.path + "/keep"
@@ -76,7 +76,7 @@ import Testing
     #expect(texts?.sorted() == ["first, edited", "fourth", "second of two", "third"])
   }
 
-  @Test func aNoteOfAnEarlierReleaseStaysUnchanged() throws {
+  @Test func noteOfEarlierReleaseIsUnchanged() throws {
     let daemon = try Daemon()
     try daemon.start()
     let folder = daemon.home.path + "/keep"
@@ -94,7 +94,7 @@ import Testing
     #expect(try daemon.run("import", folder, "--json").json()["unchanged"] == .integer(2))
   }
 
-  @Test func oneBadNoteRefusesNoOther() throws {
+  @Test func invalidNoteRefusesOnlyItself() throws {
     let daemon = try Daemon()
     try daemon.start()
     let (long, folder) = (String(repeating: "l", count: 201), daemon.home.path + "/keep")
@@ -122,7 +122,7 @@ import Testing
   ).path
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: KeepTests.real)))
-  func aRealExportComesInWhole() throws {
+  func realExportIsImportedCompletely() throws {
     let daemon = try Daemon()
     try daemon.start()
     let result = try daemon.run("import", Self.real, "--json").json()

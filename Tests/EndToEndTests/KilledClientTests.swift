@@ -6,7 +6,7 @@ import Testing
 /// Clients that vanish in the middle of something: what they registered goes, what they had committed stays, once.
 @Suite struct KilledClientTests {
   /// Waits until nobody but the bystander is connected.
-  private static func expectNobodyElse(_ scene: Scene) async throws {
+  private static func expectNobodyElse(_ scene: DaemonFixture) async throws {
     let asker = try await scene.client()
     let deadline = ContinuousClock.now + .seconds(20)
     while true {
@@ -22,8 +22,8 @@ import Testing
     }
   }
 
-  @Test func aClientKilledInItsCommitCommitsOnceOrNotAtAll() async throws {
-    let scene = try await Scene()
+  @Test func clientKilledDuringCommitCommitsAtMostOnce() async throws {
+    let scene = try await DaemonFixture()
     let board = try await scene.board()
     var expected = Set<String>()
     for address in try scene.addresses() {
@@ -55,8 +55,8 @@ import Testing
     try scene.end()
   }
 
-  @Test func aClientKilledInItsFirstResultLeavesNothingBehind() async throws {
-    let scene = try await Scene()
+  @Test func clientKilledDuringFirstResultLeavesNothing() async throws {
+    let scene = try await DaemonFixture()
     let board = try await scene.board()
     let writer = try await scene.client()
     // Larger than what is sent ahead, larger than what is kept in memory: the rest lies in a file.
@@ -94,8 +94,8 @@ import Testing
   }
 
   /// Searches that would take hours, each on one of the few threads that read: they end with whoever asked.
-  @Test func clientsKilledInEndlessSearchesLeaveTheThreadsToOthers() async throws {
-    let scene = try await Scene()
+  @Test func killedClientsWithSearchesReleaseThreads() async throws {
+    let scene = try await DaemonFixture()
     let endless = try await scene.endlessSearch()
     let writer = try await scene.client()
     for _ in 0..<8 {
@@ -119,8 +119,8 @@ import Testing
   }
 
   /// A real process, killed by the system while it writes out a snapshot.
-  @Test func aProcessKilledWhileItExportsDisturbsNobody() async throws {
-    let scene = try await Scene()
+  @Test func processKilledDuringExportDoesNotAffectOthers() async throws {
+    let scene = try await DaemonFixture()
     let board = try await scene.board()
     let writer = try await scene.client()
     let changes = try (1...1_000).map {

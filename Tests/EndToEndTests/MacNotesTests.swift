@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [PropertyListSerialization.PropertyListFormat.binary, .xml])
-  func aFolderOfStickiesIsTakenOnceHoweverOftenItIsImported(
+  func repeatedImportOfStickiesFolderAddsNothing(
     format: PropertyListSerialization.PropertyListFormat
   ) throws {
     let daemon = try Daemon()
@@ -93,7 +93,7 @@ import Testing
     #expect(try daemon.run("log", "--json").json().count == 2, "an import is one commit")
   }
 
-  @Test func aPackageAloneIsTakenWithTheListBesideIt() throws {
+  @Test func singlePackageIsImportedWithAdjacentList() throws {
     let daemon = try Daemon()
     try daemon.start()
     let folder = try Self.folder(in: daemon.home.path, .binary)
@@ -105,7 +105,7 @@ import Testing
     #expect(whole["unchanged"] == .integer(1))
   }
 
-  @Test func withoutAListThatCanBeReadTheTextsAreTaken() throws {
+  @Test func textsAreImportedWithoutReadableList() throws {
     let daemon = try Daemon()
     try daemon.start()
     let folder = try Self.folder(in: daemon.home.path, .binary)
@@ -117,7 +117,7 @@ import Testing
         == ".SavedStickiesState: it is no property list of windows; the notes were taken without color and place")
   }
 
-  @Test func aLetterThatCanNotBeReadIsNamedAndTheNoteIsTaken() throws {
+  @Test func undecodableCharacterIsReportedAndNoteImported() throws {
     let daemon = try Daemon()
     try daemon.start()
     let folder = daemon.home.path + "/Stickies"

@@ -4,7 +4,7 @@ import Testing
 
 /// Manual pages are made of what the programs tell of themselves.
 @Suite struct ManualTests {
-  @Test func everyCommandGetsAPageThatGroffTakes() throws {
+  @Test func everyCommandHasAValidManualPage() throws {
     let daemon = try Daemon()
     let folder = daemon.home.path + "/man"
     let script = """
@@ -12,7 +12,7 @@ import Testing
       command -v groff >/dev/null || exit 0
       for page in '\(folder)'/*.1; do groff -man -ww -Tutf8 "$page" 2>&1 >/dev/null; done
       """
-    let result = try Companion(daemon, ["-c", script], program: "/bin/sh").end()
+    let result = try BackgroundProcess(daemon, ["-c", script], program: "/bin/sh").end()
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.lines.count == 1, "\(result.output)")
     let page = try String(contentsOfFile: folder + "/stickies-board-add.1", encoding: .utf8)

@@ -51,9 +51,9 @@ import Testing
     text.replacing(#/[0-9]+ ms/#, with: "N ms").replacing(#/\b[a-z][0-9a-z]{25}\b/#, with: "ID")
   }
 
-  @Test func theGuideIsTrue() throws {
+  @Test func migrationGuideMatchesPrograms() throws {
     let (daemon, schema) = try club()
-    let refused = #expect(throws: Daemon.Ended.self) { try daemon.start(["--schema", schema]) }
+    let refused = #expect(throws: Daemon.DaemonExited.self) { try daemon.start(["--schema", schema]) }
     #expect(refused?.status == 1)
     #expect(refused?.log.contains("is of Club version 1, and version 2 is to be served") == true)
     #expect(refused?.log.contains("Run stickiesd migrate --dry-run") == true)
@@ -86,7 +86,7 @@ import Testing
     #expect(again.output == "the store is of version 2; there is nothing to migrate\n")
   }
 
-  @Test func aDaemonMigratesAtItsStartWhenItIsTold() throws {
+  @Test func daemonMigratesAtStartWithOption() throws {
     let (daemon, schema) = try club()
     try daemon.start(["--schema", schema, "--migrate"])
     #expect(try daemon.run("graph", "fetch", "Member", "--where", "name == 'Ann Lee'", "--count").output == "1\n")
@@ -95,7 +95,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func whatStandsInTheWayIsNamedWithIDs() throws {
+  @Test func objectsThatBlockMigrationAreReportedWithIDs() throws {
     let second = try blocks("json")[1].replacing(#""default": true}"#, with: #""default": true}"#)
       .replacing("    ]}", with: #"    ], "unique": [["telephone"]]}"#)
     let (daemon, schema) = try club(second)

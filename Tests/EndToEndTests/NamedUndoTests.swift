@@ -4,8 +4,8 @@ import Testing
 
 /// `stickies undo --name`: steps that a program gave a name.
 @Suite struct NamedUndoTests {
-  @Test func theNewestStepOfANameIsTakenBackAndThenTheOneBeforeIt() async throws {
-    let scene = try await Scene()
+  @Test func namedStepsAreUndoneNewestFirst() async throws {
+    let scene = try await DaemonFixture()
     let client = try RawClient(scene.daemon.socket)
     try await client.hello(model: scene.model.hash, author: "ann@test")
     let scope = UniqueID(high: 5, low: 5)

@@ -7,7 +7,7 @@ import Testing
 
 /// What a program saves while there is no server: what the rules take waits for it, what breaks one is told at once.
 @Suite struct OfflineSaveTests {
-  @Test @MainActor func whatBreaksARuleIsToldWithoutAServerAndTheRestArrivesOnce() async throws {
+  @Test @MainActor func violationIsReportedOfflineAndRestIsCommittedOnce() async throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "Call Ann")

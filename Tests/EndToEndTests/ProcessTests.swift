@@ -15,7 +15,7 @@ import Testing
     return try process.result()
   }
 
-  @Test func signalsWithoutAMeaningAreIgnoredAndLoggedOnce() throws {
+  @Test func unusedSignalsAreIgnoredAndLoggedOnce() throws {
     let daemon = try Daemon()
     let result = try Self.python(
       """
@@ -45,7 +45,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  @Test func aTerminalThatIsClosedEndsTheDaemonGracefullyUnlessNohupStartedIt() throws {
+  @Test func closedTerminalEndsDaemonGracefullyUnlessNohup() throws {
     let daemon = try Daemon()
     let result = try Self.python(
       """
@@ -71,7 +71,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  @Test func withoutACommandLineNothingIsDone() throws {
+  @Test func unreadableCommandLineDoesNothing() throws {
     let daemon = try Daemon()
     // Where there is no /proc, no words can be read.
     let script = "mount -t tmpfs none /proc && exec \"$@\""
@@ -99,7 +99,7 @@ import Testing
     return try process.result()
   }
 
-  @Test func aResultThatCanNotBeWrittenIsAFailure() throws {
+  @Test func unwritableOutputIsAFailure() throws {
     let daemon = try Daemon()
     try daemon.start()
     for arguments in ["list --json", "status --json", "--help", "--version", "list --help", "completion bash"] {
@@ -121,7 +121,7 @@ import Testing
     #expect(closed.errors.contains("standard output: Bad file descriptor"), "\(closed.errors)")
   }
 
-  @Test func closedDescriptorsAreTakenBeforeAFileGetsTheirNumbers() throws {
+  @Test func closedStandardDescriptorsAreReopenedFirst() throws {
     let daemon = try Daemon()
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -144,7 +144,7 @@ import Testing
     try daemon.expectSound()
   }
 
-  @Test func atTheDescriptorLimitNewConnectionsWaitAndTheLogNamesTheLimit() throws {
+  @Test func connectionsWaitAtDescriptorLimitWhichIsLogged() throws {
     let daemon = try Daemon()
     let result = try Self.python(
       """

@@ -4,13 +4,13 @@ import Testing
 
 /// `stickies graph update --base`: a text is merged with what others wrote since it was read, from the state that was read.
 @Suite struct ReadAtRevisionTests {
-  private let company: Company
+  private let company: CompanyDaemon
   private let project: String
   /// When the plan was "one two three"; Ben has put a word behind it since.
   private let read: String
 
   init() throws {
-    company = try Company()
+    company = try CompanyDaemon()
     let department = try company.department()
     project = try company.insert("Project", "title=Launch", "plan=one two three", "department=\(department)")
     read = String(try #require(try company.run("show", project, "--json").json()["revision"]?.integerValue))
@@ -20,7 +20,7 @@ import Testing
   private func plan() throws -> String? { try company.run("show", project, "--json").json()["plan"]?.stringValue }
 
   @Test(arguments: MergePolicy.allCases)
-  func whatOthersWroteSinceStays(policy: MergePolicy) throws {
+  func concurrentChangesSinceBaseAreMerged(policy: MergePolicy) throws {
     let saved = try company.run(
       "update", project, "plan=zero one two three", "--base", read, "--policy", "\(policy)", "--json")
     #expect(saved.status == 0, "\(saved.errors)")
@@ -28,12 +28,12 @@ import Testing
     #expect(try saved.json()["plan"] == .string("zero one two three four"))
   }
 
-  @Test func withoutABaseTheTextIsTheOneThatWasGiven() throws {
+  @Test func updateWithoutBaseReplacesText() throws {
     try company.run("update", project, "plan=zero one two three")
     #expect(try plan() == "zero one two three")
   }
 
-  @Test func nobodyCanHaveReadItBeforeItWas() throws {
+  @Test func baseBeforeInsertIsRefused() throws {
     let refused = try company.run("update", project, "plan=zero", "--base", "1")
     #expect(refused.status == 64)
     #expect(
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// Two shells that count have read the same: the second is refused, though it says the same value.
-  @Test func aCounterIsChangedOnlyAsItWasRead() throws {
+  @Test func counterUpdateRequiresItsReadValue() throws {
     func revision() throws -> String {
       String(try #require(try company.run("show", project, "--json").json()["revision"]?.integerValue))
     }
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// What differs can't be told any more, and what others wrote would be overwritten unseen.
-  @Test func whereThatStateWasPrunedTheTextIsRefused() throws {
+  @Test func updateWithPrunedBaseIsRefused() throws {
     let daemon = company.daemon
     for word in ["five", "six"] { try company.run("update", project, "plan=one two three \(word)", author: "ben@test") }
     #expect(daemon.stop() == 0)

@@ -27,12 +27,12 @@ import Testing
     return process.terminationStatus
   }
 
-  @Test func thereAreSomeOfTheFirstVersion() {
+  @Test func recordingsOfFirstVersionExist() {
     #expect(Self.names.contains("0.1.0/stickies") && Self.names.contains("0.1.0/club"))
   }
 
   @Test(arguments: names)
-  func aRecordedStoreIsWhatItWasAndTakesCommits(name: String) throws {
+  func recordedStoreIsUnchangedAndAcceptsCommits(name: String) throws {
     let recorded = Fixtures.root + "/Schema/Stores/" + name
     let schema = recorded + ".schema"
     let daemon = try Daemon()

@@ -14,7 +14,7 @@ import Testing
 
   /// A daemon with the notes, a proxy that counts, and a client behind it.
   @MainActor
-  private struct Stage {
+  private struct RequestCountFixture {
     let daemon: Daemon
     let proxy: CuttingProxy
     let writer: GraphClient
@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  @Test @MainActor func aPrefetchIsOneFetchForEachStepAndEachThousand() async throws {
-    let stage = try await Stage()
+  @Test @MainActor func prefetchFetchesOncePerStepAndThousandObjects() async throws {
+    let stage = try await RequestCountFixture()
     let notes = try await stage.reader.fetch(Note.self, prefetching: [\.board, \.tags, \.outgoing.each.to])
     #expect(notes.count == Self.count)
     // The links' other ends are notes that came just now, and are read once more: a prefetch reads what is there.
@@ -100,8 +100,8 @@ import Testing
     await stage.end()
   }
 
-  @Test @MainActor func touchingTwelveHundredFaultsIsTwoFetches() async throws {
-    let stage = try await Stage()
+  @Test @MainActor func twelveHundredFaultsAreTwoFetches() async throws {
+    let stage = try await RequestCountFixture()
     let reader = stage.reader
     let notes = try await reader.fetch(Note.self)
     let boards = notes.compactMap(\.board)
@@ -129,8 +129,8 @@ import Testing
     await stage.end()
   }
 
-  @Test @MainActor func aLoopOverFaultsIsTwoFetches() async throws {
-    let stage = try await Stage()
+  @Test @MainActor func loopOverFaultsIsTwoFetches() async throws {
+    let stage = try await RequestCountFixture()
     let boards = try await stage.reader.fetch(Note.self).compactMap(\.board)
     for board in boards {
       try await stage.reader.load(board)
@@ -147,8 +147,8 @@ import Testing
     await stage.end()
   }
 
-  @Test @MainActor func newcomersOfALiveQueryAreOneFetchForACommit() async throws {
-    let stage = try await Stage()
+  @Test @MainActor func newObjectsOfLiveQueryAreOneFetchPerCommit() async throws {
+    let stage = try await RequestCountFixture()
     let context = stage.reader.context
     let query = try await stage.reader.follow(Note.self, prefetching: [\.board])
     #expect(stage.fetches() == ["Board", "Board"])

@@ -13,9 +13,9 @@ import Testing
     "height > 200",
   ]
 
-  @Test func everyQueryEqualsAFetchAtItsTokenAfterHundredsOfCutConnections() async throws {
+  @Test func liveQueriesEqualFetchesAfterHundredsOfReconnects() async throws {
     let seed = UInt64.random(in: 0 ... .max)
-    let scene = try await Scene()
+    let scene = try await DaemonFixture()
     var changes = [Change]()
     let board = try await scene.board()
     for number in 0..<24 {

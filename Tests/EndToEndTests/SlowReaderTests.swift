@@ -27,8 +27,8 @@ import Testing
     ProcessInfo.processInfo.environment[name].flatMap(Double.init)
   }
 
-  @Test func aReaderThatReadsNothingCostsAFixedNumberOfBytesAndConverges() async throws {
-    let scene = try await Scene()
+  @Test func stalledReaderUsesBoundedMemoryAndConverges() async throws {
+    let scene = try await DaemonFixture()
     let board = try await scene.board()
     let writer = try await scene.client()
     let inserts = try (1...Self.notes).map {
@@ -36,7 +36,7 @@ import Testing
     }
     let ids = try await writer.commit(inserts).identities
     try #require(ids.count == Self.notes)
-    let load = Load(writer: writer, notes: ids, property: try scene.property("x").number)
+    let load = WriteLoad(writer: writer, notes: ids, property: try scene.property("x").number)
     let witness = try await scene.client()
     _ = try await witness.follow(scene.entity.number, wholeObjects: true)
 
@@ -50,8 +50,8 @@ import Testing
 
     let slow = try await scene.client()
     let request = try await slow.send(.subscribe(Subscribe(entity: scene.entity.number, wholeObjects: true)))
-    guard case .subscribed(let query, _, _) = try await slow.reply(to: request) else { throw RawClient.Silence() }
-    var view = View(query: query, request: request)
+    guard case .subscribed(let query, _, _) = try await slow.reply(to: request) else { throw RawClient.ReadTimeout() }
+    var view = ClientView(query: query, request: request)
     view.take(objects: try await slow.result(under: request).objects)
 
     let start = ContinuousClock.now
@@ -87,7 +87,7 @@ import Testing
   }
 
   /// Commits many at once, then lets those who read catch up.
-  private final class Load {
+  private final class WriteLoad {
     private let writer: RawClient
     private let notes: [ObjectID]
     private let property: PropertyNumber
@@ -109,7 +109,7 @@ import Testing
             .commit(writer.transaction([Change(.update, note, base: .max, edits: [edit])]), acknowledged: 0)))
       }
       for request in requests {
-        guard try await writer.reply(to: request).revision != nil else { throw RawClient.Silence() }
+        guard try await writer.reply(to: request).revision != nil else { throw RawClient.ReadTimeout() }
       }
       // Its answer comes behind every delta so far.
       _ = try await witness.reply(to: witness.send(.ping))
@@ -119,7 +119,7 @@ import Testing
   }
 
   /// What a client shows of a live query with whole objects, resets included.
-  private struct View {
+  private struct ClientView {
     let query: UInt64
     let request: UInt64
     private(set) var objects = [ObjectID: ObjectImage]()

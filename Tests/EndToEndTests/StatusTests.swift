@@ -4,8 +4,8 @@ import Testing
 
 /// `stickies status`, of whatever the daemon serves.
 @Suite struct StatusTests {
-  @Test func aDaemonOfAnyModelTellsHowItIs() throws {
-    let company = try Company()
+  @Test func statusWorksWithAnyModel() throws {
+    let company = try CompanyDaemon()
     _ = try company.department()
     let daemon = company.daemon
     let status = try daemon.run("status", "--json").json()
@@ -22,7 +22,7 @@ import Testing
     #expect(names == ["server", "data", "size", "revision", "oldest kept", "sessions"])
   }
 
-  @Test func whereThereAreNotesTheNumberOfTheNextIsTold() throws {
+  @Test func statusReportsNextNoteNumber() throws {
     let daemon = try Daemon()
     try daemon.start()
     #expect(try daemon.run("status", "--json").json()["nextNumber"] == .integer(1))

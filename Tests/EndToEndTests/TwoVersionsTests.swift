@@ -38,7 +38,7 @@ import Testing
 
   private func chunk(_ client: RawClient, _ fetch: Fetch) async throws -> Chunk {
     guard case .chunk(let chunk) = try await client.reply(to: client.send(.fetch(fetch))) else {
-      throw RawClient.Silence()
+      throw RawClient.ReadTimeout()
     }
     return chunk
   }
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func anOlderClientGoesOnWhileOthersUseTheNewVersion() async throws {
+  @Test func olderClientContinuesBesideNewerVersion() async throws {
     let daemon = try club()
     let model = try Model(parsing: Self.first.utf8)
     let member = try #require(model.entity(named: "Member"))
@@ -119,7 +119,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aDeleteIsNotHeldUpByWhatTheOlderClientCannotSee() async throws {
+  @Test func deleteIsNotBlockedByPropertiesHiddenFromOlderClient() async throws {
     let daemon = try club()
     let model = try Model(parsing: Self.first.utf8)
     let member = try #require(model.entity(named: "Member"))
@@ -137,7 +137,7 @@ import Testing
   }
 
   /// The older client is the `stickies` of today, whose notes a newer version calls otherwise.
-  @Test func historyIsToldInTheOlderClientsWords() throws {
+  @Test func historyUsesNamesOfOlderClient() throws {
     let daemon = try Daemon()
     let schema = daemon.home.path + "/Stickies"
     try FileManager.default.createDirectory(atPath: schema, withIntermediateDirectories: true)
@@ -176,7 +176,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aVersionThatLiesTooFarBackIsRefusedBeforeAnythingIsExchanged() async throws {
+  @Test func tooOldVersionIsRefusedAtHello() async throws {
     let daemon = try club(
       Self.second.replacing(#"{"name": "phone", "type": "string", "optional": true},"#, with: ""))
     let old = try RawClient(daemon.socket)
@@ -184,7 +184,7 @@ import Testing
     do {
       try await old.hello(model: model.hash)
       Issue.record("the older client was welcomed")
-    } catch let ended as RawClient.Ended {
+    } catch let ended as RawClient.StreamClosed {
       #expect(ended.goodbye?.code == "notAllowed")
       #expect(ended.goodbye?.message.contains("(Club 1)") == true)
       #expect(ended.goodbye?.message.contains("Member.phone is gone") == true)

@@ -8,7 +8,7 @@ import Testing
 
 /// Undo and redo as people meet them: from the shell, from a program, and past a daemon that was killed.
 @Suite struct UndoTests {
-  @Test func undoAndRedoGoOnWhereAKilledDaemonLeftThem() throws {
+  @Test func undoAndRedoContinueAfterDaemonKill() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "x")
@@ -41,7 +41,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aNewEditEndsRedoAndAnUndoneRevisionIsRefused() throws {
+  @Test func newEditEndsRedoAndUndoneRevisionIsRefused() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "x")
@@ -61,7 +61,7 @@ import Testing
     #expect(try daemon.run("redo", author: "nobody@test").status == 4)
   }
 
-  @Test func whatSomeoneElseChangedIsSkippedAndNamed() throws {
+  @Test func valuesChangedByOthersAreSkippedAndReported() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "x")
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// The board itself is as its author made it: what keeps it is what somebody else has put there.
-  @Test func whatSomeoneElsePutOnABoardKeepsItAndIsNamed() throws {
+  @Test func undoneBoardWithNotesOfOthersStaysAndIsReported() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "Plans")
@@ -106,7 +106,7 @@ import Testing
   }
 
   @MainActor
-  @Test func aProgramsStackSurvivesItsRestartAndTheDaemons() async throws {
+  @Test func undoStackSurvivesRestarts() async throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "x", author: "zoe@test")

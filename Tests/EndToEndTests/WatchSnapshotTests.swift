@@ -9,7 +9,7 @@ import Testing
     return Dictionary(grouping: objects) { $0["entity"]?.stringValue ?? "" }.mapValues(\.count)
   }
 
-  @Test func aBatchIsFollowedByOneLineWithAllThatThereIs() throws {
+  @Test func batchIsFollowedByCompleteSnapshotLine() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "first", "--tag", "a")
@@ -31,7 +31,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aRestoredStoreIsToldInOneLine() throws {
+  @Test func restoredStoreIsReportedAsOneLine() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "first", "--tag", "a")

@@ -43,7 +43,7 @@ import Testing
     return daemon
   }
 
-  @Test func theGraphOfAnotherDaemonIsTheSameGraph() throws {
+  @Test func importedGraphEqualsExportedGraph() throws {
     let daemon = try notes()
     let file = daemon.home.path + "/graph.jsonl"
     let done = try daemon.run("graph", "export", file)
@@ -78,7 +78,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func whatIsNoFileIsNotReplaced() throws {
+  @Test func nonRegularFileIsNotReplaced() throws {
     let daemon = try notes()
     let home = daemon.home.path
     #expect(mkfifo(home + "/pipe", 0o600) == 0)
@@ -110,8 +110,8 @@ import Testing
     try daemon.expectSound()
   }
 
-  @Test func anyModelWithCirclesAndLinesInAnyOrder() throws {
-    let company = try Company()
+  @Test func anyModelAndLineOrderIsImported() throws {
+    let company = try CompanyDaemon()
     let department = try company.department()
     let ann = try company.person("Ann", in: department)
     let ben = try company.person("Ben", in: department, "manager=\(ann)")
@@ -121,7 +121,7 @@ import Testing
     #expect(parts.count == 5)
     let shuffled = try sealed([parts[0]] + parts[1...3].reversed())
 
-    let other = try Company()
+    let other = try CompanyDaemon()
     let imported = try other.run("import", "-", input: shuffled)
     #expect(imported.status == 0, "\(imported.errors)")
     #expect(imported.output == "imported 3 objects in one commit\n")
@@ -137,7 +137,7 @@ import Testing
     #expect(try notes.run("status", "--json").json()["revision"]?.integerValue == 0)
   }
 
-  @Test func whatIsWrongIsToldByItsLineAndNothingIsImported() throws {
+  @Test func importErrorReportsLineAndWritesNothing() throws {
     let source = try notes()
     let good = lines(try source.run("graph", "export").output)
     let body = Array(good.dropLast())
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// The client is killed when half of its lines are on their way; then the connection is cut while the daemon writes.
-  @Test func anImportThatEndsHalfWayLeavesNothing() async throws {
+  @Test func interruptedImportWritesNothing() async throws {
     let daemon = try Daemon()
     try daemon.start()
     let model = StickiesModel.model

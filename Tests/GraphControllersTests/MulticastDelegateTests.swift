@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  private final class Guardian: Observer, DoorGuarding {
+  private final class GuardingObserver: Observer, DoorGuarding {
     var agrees = true
 
     func doorMayOpen() -> Bool {
@@ -48,7 +48,7 @@ import Testing
     var slot = DelegateSlot<any DoorDelegate, Doors> { Doors(keeping: $0) }
   }
 
-  @Test func theyAreCalledInTheOrderOfAddingAndOnceEach() {
+  @Test func observersAreCalledOnceInOrderOfAddition() {
     let (log, doors) = (Log(), Doors())
     let (ann, bob) = (Observer("ann", log), Observer("bob", log))
     for observer in [bob, ann, bob] { doors.add(observer) }
@@ -60,7 +60,7 @@ import Testing
     #expect(log.lines == ["bob heard", "ann heard", "ann heard"])
   }
 
-  @Test func anObserverThatIsReleasedIsGone() {
+  @Test func releasedObserverIsRemoved() {
     let (log, doors) = (Log(), Doors())
     let ann = Observer("ann", log)
     var bob: Observer? = Observer("bob", log)
@@ -74,7 +74,7 @@ import Testing
     #expect(doors.observers.count == 1)
   }
 
-  @Test func oneThatLeavesDuringACallIsNotCalledAndOneThatComesIsFromTheNextOn() {
+  @Test func observersRemovedOrAddedDuringCallTakeEffectAtOnceOrNextCall() {
     let (log, doors) = (Log(), Doors())
     let (ann, bob, cid, dan) =
       (Observer("ann", log), Observer("bob", log), Observer("cid", log), Observer("dan", log))
@@ -91,9 +91,9 @@ import Testing
     #expect(log.lines == ["cid heard", "dan heard"])
   }
 
-  @Test func onlyThoseThatRespondAreAskedAndEveryoneMustAgree() {
+  @Test func onlyRespondingObserversAreAskedAndAllMustAgree() {
     let (log, doors) = (Log(), Doors())
-    let (silent, ann, bob) = (Observer("silent", log), Guardian("ann", log), Guardian("bob", log))
+    let (silent, ann, bob) = (Observer("silent", log), GuardingObserver("ann", log), GuardingObserver("bob", log))
     for observer in [silent, ann, bob] { doors.add(observer) }
     #expect(doors.mayOpen(whenNobodyResponds: false))
     ann.agrees = false
@@ -102,7 +102,7 @@ import Testing
     #expect(log.lines == ["ann says yes", "bob says yes", "ann says no", "bob says yes"])
   }
 
-  @Test func aQuestionThatNobodyAnswersHasTheDefaultThatIsNamed() {
+  @Test func unansweredQuestionReturnsDefault() {
     let (log, doors) = (Log(), Doors())
     let silent = Observer("silent", log)
     doors.add(silent)
@@ -111,12 +111,12 @@ import Testing
     #expect(log.lines == [])
     let sum = doors.ask((any DoorGuarding).self, whenNobodyResponds: 7, +) { _ in 1 }
     #expect(sum == 7)
-    let ann = Guardian("ann", log)
+    let ann = GuardingObserver("ann", log)
     doors.add(ann)
     #expect(doors.ask((any DoorGuarding).self, whenNobodyResponds: 7, +) { _ in 1 } == 1)
   }
 
-  @Test func theSlotMakesItOnFirstUseAndKeepsTheDelegateThatWasThere() {
+  @Test func slotCreatesMulticastOnFirstUseAndKeepsExistingDelegate() {
     let (log, door) = (Log(), Door())
     let (ann, bob) = (Observer("ann", log), Observer("bob", log))
     door.slot.delegate = ann
@@ -142,7 +142,7 @@ import Testing
 
   // MARK: - Behaviors
 
-  private final class Knocker: Observer, Behavior {
+  private final class SelfAttachingObserver: Observer, Behavior {
     func attach(to door: BehavingDoor) {
       log.lines.append("\(name) attached, \(door.behaviors.count) owned")
       door.slot.several.add(self)
@@ -159,24 +159,24 @@ import Testing
   @Test func aBehaviorAttachesItselfAndLivesAsLongAsItsControl() {
     let log = Log()
     var door: BehavingDoor? = BehavingDoor()
-    weak var knocker: Knocker?
+    weak var knocker: SelfAttachingObserver?
     if let door {
-      let made = Knocker("knocker", log)
+      let made = SelfAttachingObserver("knocker", log)
       knocker = made
       door.behaviors.attach(made, to: door)
       door.behaviors.attach(made, to: door)
     }
     // Nobody but the control has it.
-    #expect(knocker != nil && door?.behaviors.behaviors(Knocker.self).count == 1)
+    #expect(knocker != nil && door?.behaviors.behaviors(SelfAttachingObserver.self).count == 1)
     door?.slot.delegate?.doorDidOpen()
     #expect(log.lines == ["knocker attached, 1 owned", "knocker heard"])
     door = nil
     #expect(knocker == nil)
   }
 
-  @Test func aBehaviorThatIsDetachedHearsNothing() {
+  @Test func detachedBehaviorReceivesNothing() {
     let (log, door) = (Log(), BehavingDoor())
-    let knocker = Knocker("knocker", log)
+    let knocker = SelfAttachingObserver("knocker", log)
     door.behaviors.attach(knocker, to: door)
     door.behaviors.detach(knocker, from: door)
     door.behaviors.detach(knocker, from: door)

@@ -5,7 +5,7 @@ import Testing
 
 /// The ordered structure beside its naive twin, an array.
 @Suite struct RankedSequenceTests {
-  private struct Item: Ranked, Equatable {
+  private struct Item: RankedElement, Equatable {
     let number: Int
     let weight: Int
   }
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func randomEditsAreThoseOfAnArrayAndLeaveEarlierOnesAlone() throws {
+  @Test func randomEditsMatchArrayAndKeepOlderVersions() throws {
     let seed = UInt64.random(in: 0 ... .max)
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// Nodes that would become nearly empty join their neighbors, so that the way down stays short.
-  @Test func theTreeStaysLowWhateverIsRemoved() {
+  @Test func treeStaysShallowAfterRemovals() {
     var sequence = RankedSequence((0..<40_000).map { Item(number: $0, weight: 1) })
     for position in stride(from: sequence.count - 1, through: 0, by: -1) where position % 400 != 0 {
       sequence.remove(at: position)

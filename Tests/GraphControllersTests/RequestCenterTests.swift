@@ -4,14 +4,14 @@ import Testing
 
 /// Work in the background, as views hear of it.
 @Suite struct RequestLedgerTests {
-  @Test func nothingIsSentBeforeSomebodyListens() {
+  @Test func nothingIsSentBeforeFirstObserver() {
     var ledger = RequestLedger()
     #expect(ledger.send(for: 1) == nil)
     let owner = ledger.open()
     #expect(ledger.send(for: owner)?.actions == [.busy(owner, true), .perform(1)])
   }
 
-  @Test func theIndicatorStopsWithTheLastAnswerErrorOrCancel() throws {
+  @Test func indicatorStopsWithLastOutcome() throws {
     var ledger = RequestLedger()
     let (one, other) = (ledger.open(), ledger.open())
     #expect(ledger.send(for: one)?.actions == [.busy(one, true), .perform(1)])
@@ -26,7 +26,7 @@ import Testing
     #expect(ledger.count == 0)
   }
 
-  @Test func anAnswerToAClosedViewIsDropped() {
+  @Test func answerToClosedViewIsDropped() {
     var ledger = RequestLedger()
     let owner = ledger.open()
     _ = ledger.send(for: owner)
@@ -110,7 +110,7 @@ import Testing
     #expect(center.count == 0)
   }
 
-  @Test func aCancelIsHeardAtOnceAndTheAnswerThatFollowsIsDropped() async throws {
+  @Test func cancelIsImmediateAndLaterAnswerDropped() async throws {
     let (center, performer, view) = script()
     var told = view.told.makeAsyncIterator()
     let number = try #require(view.observer?.send("one"))
@@ -125,7 +125,7 @@ import Testing
     #expect(view.lines.suffix(3) == ["starts", "stops at two: 2", "two: 2, idle"] && center.count == 0)
   }
 
-  @Test func anAnswerToAClosedViewIsDropped() async throws {
+  @Test func answerToClosedViewIsDropped() async throws {
     let (center, performer, view) = script()
     let other = View()
     other.open(center)
@@ -141,7 +141,7 @@ import Testing
     #expect(other.lines == ["starts", "stops at two: 2", "two: 2, idle"] && center.count == 0)
   }
 
-  @Test func aViewThatGoesIsClosed() async throws {
+  @Test func releasedViewIsClosed() async throws {
     let (center, performer, view) = script()
     view.observer?.send("one")
     view.observer = nil

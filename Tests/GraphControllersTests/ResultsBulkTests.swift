@@ -21,14 +21,14 @@ import Testing
   }
 
   @Test(arguments: [("rank", nil), ("", nil), ("rank", "shelf"), ("-shelf,rank", "shelf")] as [(String, String?)])
-  func whatChangesMostRowsIsToldRowByRow(sort: String, section: String?) throws {
+  func bulkChangeIsReportedRowByRow(sort: String, section: String?) throws {
     let seed = UInt64.random(in: 0 ... .max)
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
     let graph = try LiveGraph()
     let request = try graph.request(sort: sort, section: section)
     let controller = ResultsController(request, in: graph.context) { [weak graph] in graph?.perform() }
-    let rows = ReplayedRows()
+    let rows = ListReplayer()
     controller.delegate = rows
     controller.performFetch()
     var (largest, emptied) = (0, 0)

@@ -23,7 +23,7 @@ import Testing
 
   private func order(_ controller: ResultsController) -> [UInt64] { controller.snapshot.map(\.key.low) }
 
-  @Test func beforeTheFirstFetchThereIsOneSectionAndNoRow() throws {
+  @Test func unfetchedControllerHasOneEmptySection() throws {
     let graph = try library([10])
     graph.answers = false
     for section in [nil, "shelf"] {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func theFirstResultIsToldAsADifference() throws {
+  @Test func firstResultIsReportedAsDifference() throws {
     let graph = try library([20, 10])
     let (controller, transcript) = try controller(graph)
     controller.performFetch()
@@ -47,7 +47,7 @@ import Testing
     #expect(controller.object(at: 0)?["rank"] == .integer(10))
   }
 
-  @Test func anEmptyFirstResultIsTold() throws {
+  @Test func emptyFirstResultIsReported() throws {
     let graph = try library([10])
     let (controller, transcript) = try controller(graph, "rank > 100")
     controller.performFetch()
@@ -59,7 +59,7 @@ import Testing
     #expect(grouped.snapshot.sectionCount == 0)
   }
 
-  @Test func aCommitIsOneBracketWithOldPlacesOfWhatLeavesAndNewOnesOfWhatComes() throws {
+  @Test func commitReportsOldPositionsOfRemovalsAndNewOfInserts() throws {
     let graph = try library([10, 20, 30, 40, 50])
     let (controller, transcript) = try controller(graph)
     controller.performFetch()
@@ -76,7 +76,7 @@ import Testing
       ])
   }
 
-  @Test func anObjectThatKeepsItsPlaceAmongTheOthersIsUpdatedAndNotMoved() throws {
+  @Test func changeWithoutMoveIsUpdate() throws {
     let graph = try library([10, 20, 30])
     let (controller, transcript) = try controller(graph)
     controller.performFetch()
@@ -93,7 +93,7 @@ import Testing
       ])
   }
 
-  @Test func sectionsComeAndGoBeforeTheirObjectsAreTold() throws {
+  @Test func sectionChangesPrecedeObjectChanges() throws {
     let graph = try LiveGraph()
     try graph.commit([
       .set(1, ["shelf": .string("b"), "rank": .integer(1)]), .set(2, ["shelf": .string("d"), "rank": .integer(2)]),
@@ -126,7 +126,7 @@ import Testing
       ])
   }
 
-  @Test func sectionsTakeTheDirectionOfTheSortThatBeginsWithTheirKey() throws {
+  @Test func sectionsFollowDirectionOfTheirSortKey() throws {
     let graph = try LiveGraph()
     try graph.commit([.set(1, ["shelf": .string("a")]), .set(2, ["shelf": .string("B")])])
     for (sort, expected) in [("-shelf", ["a", "B"]), ("shelf[localized]", ["a", "B"]), ("title", ["B", "a"])] {
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func anObjectThatLeavesTheFilterIsRemovedAndItsReturnIsAnInsert() throws {
+  @Test func leavingFilterIsRemovalAndReturnIsInsert() throws {
     let graph = try library([10, 20])
     let (controller, transcript) = try controller(graph, "rank < 15")
     controller.performFetch()
@@ -151,17 +151,17 @@ import Testing
       ])
   }
 
-  @Test func aDelegateWithOnlyDidChangeWorks() throws {
+  @Test func delegateMayImplementOnlyDidChange() throws {
     let graph = try library([10])
     let (controller, _) = try controller(graph)
-    let redrawer = Redrawer()
+    let redrawer = ReloadingDelegate()
     controller.delegate = redrawer
     controller.performFetch()
     try graph.commit([.set(2, ["rank": .integer(5)])])
     #expect(redrawer.count == 2 && order(controller) == [2, 1])
   }
 
-  @Test func aFailedFetchIsToldAndKeptAndCanBeTriedAgain() throws {
+  @Test func failedFetchIsReportedAndCanBeRetried() throws {
     let graph = try library([10])
     graph.answers = false
     let (controller, transcript) = try controller(graph)
@@ -176,7 +176,7 @@ import Testing
     #expect(transcript.taken().last == "1: did change 0 to 1")
   }
 
-  @Test func aResultThatIsLoadedAnewIsToldAsWhatChanged() throws {
+  @Test func reloadedResultIsReportedAsDifference() throws {
     let graph = try library([10, 20, 30])
     let (controller, transcript) = try controller(graph)
     controller.performFetch()
@@ -188,7 +188,7 @@ import Testing
     #expect(lines.first == "3: will change" && lines.last == "3: did change 3 to 3")
   }
 
-  @Test func anOrderByWhatAnObjectRefersToFollowsThat() throws {
+  @Test func sortByRelatedValueFollowsItsChanges() throws {
     let graph = try LiveGraph()
     let (first, second) = (try graph.id(1, of: "Author"), try graph.id(2, of: "Author"))
     try graph.commit([
@@ -211,15 +211,15 @@ import Testing
       ])
   }
 
-  @Test func aTypedRequestIsTheOneThatItsTextSays() throws {
+  @Test func typedRequestEqualsTextRequest() throws {
     let graph = try LiveGraph()
     let typed = ResultsRequest(
       Book.self, in: graph.model, where: { $0.rank < 5 }, sort: [\.rank.ascending], section: \.shelf.descending)
     #expect(typed == (try graph.request("rank < 5", sort: "-shelf,rank", section: "shelf")))
-    #expect(ResultsRequest(Stranger.self, in: graph.model) == nil)
+    #expect(ResultsRequest(UnknownEntityObject.self, in: graph.model) == nil)
   }
 
-  @Test func aStoppedControllerHearsNothingAndKeepsItsRows() throws {
+  @Test func stoppedControllerKeepsRowsWithoutUpdates() throws {
     let graph = try library([10])
     let (controller, transcript) = try controller(graph)
     controller.performFetch()
@@ -235,7 +235,7 @@ import Testing
       ])
   }
 
-  @Test func aControllerThatGoesEndsItsQuery() throws {
+  @Test func releasedControllerEndsItsQuery() throws {
     let graph = try library([10])
     var following: ResultsController? = try controller(graph).0
     following?.performFetch()
@@ -248,9 +248,9 @@ import Testing
 /// As the generator makes them.
 private final class Book: ManagedObject { override class var entityName: String { "Book" } }
 
-private final class Stranger: ManagedObject { override class var entityName: String { "Stranger" } }
+private final class UnknownEntityObject: ManagedObject { override class var entityName: String { "Stranger" } }
 
 extension ObjectPath where Object: Book {
-  fileprivate var shelf: TypedExpression<String, Reach> { TypedExpression(self, attribute: LiveGraph.shelf) }
-  fileprivate var rank: TypedExpression<Int64, Reach> { TypedExpression(self, attribute: LiveGraph.rank) }
+  fileprivate var shelf: TypedExpression<String, Cardinality> { TypedExpression(self, attribute: LiveGraph.shelf) }
+  fileprivate var rank: TypedExpression<Int64, Cardinality> { TypedExpression(self, attribute: LiveGraph.rank) }
 }

@@ -24,7 +24,7 @@ import Testing
     if case .failed(let refusal) = state { refusal.code == .limit } else { false }
   }
 
-  @Test func aResultWithAsManyObjectsAsAreWantedComes() throws {
+  @Test func resultAtLimitIsDelivered() throws {
     let graph = try library(3)
     let (controller, _) = try controller(graph, atMost: 3)
     controller.performFetch()
@@ -32,7 +32,7 @@ import Testing
     #expect(graph.followed == 1)
   }
 
-  @Test func aLargerFirstResultFailsAndIsFollowedNoMore() throws {
+  @Test func firstResultAboveLimitFailsAndEndsQuery() throws {
     let graph = try library(4)
     let (controller, _) = try controller(graph, atMost: 3)
     controller.performFetch()
@@ -42,7 +42,7 @@ import Testing
     #expect(graph.context.object(try graph.id(1)) == nil)
   }
 
-  @Test func aResultThatGrowsTooLargeIsToldThenFails() throws {
+  @Test func resultGrowingAboveLimitIsDeliveredThenFails() throws {
     let graph = try library(3)
     let (controller, transcript) = try controller(graph, atMost: 3)
     controller.performFetch()
@@ -55,7 +55,7 @@ import Testing
     #expect(controller.count == 4)
   }
 
-  @Test func aResultThatComesAnewTooLargeFails() throws {
+  @Test func reloadAboveLimitFails() throws {
     let graph = try library(3)
     let (controller, _) = try controller(graph, atMost: 3)
     controller.performFetch()

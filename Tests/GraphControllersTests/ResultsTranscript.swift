@@ -45,7 +45,7 @@ final class ResultsTranscript: ResultsControllerDelegate {
 }
 
 /// Needs to know only that something changed.
-final class Redrawer: ResultsControllerDelegate {
+final class ReloadingDelegate: ResultsControllerDelegate {
   private(set) var count = 0
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) { count += 1 }

@@ -37,7 +37,7 @@ import Testing
       ("", "-shelf[localized],rank", "shelf"), ("rank != 3", "", "rank"), ("", "author.name,rank", nil),
       ("rank < 7", "rank", "author.name"), ("", "author.books.@count,title", nil),
     ] as [(String, String, String?)])
-  func whatIsToldMakesTheNewRowsOfTheOldOnes(predicate: String, sort: String, section: String?) async throws {
+  func reportedChangesReproduceNewRows(predicate: String, sort: String, section: String?) async throws {
     let seed = UInt64.random(in: 0 ... .max)
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
@@ -47,7 +47,7 @@ import Testing
     for _ in 0..<3 { try commit(graph, &random, books: 40) }
     let request = try graph.request(predicate, sort: sort, section: section)
     let controller = ResultsController(request, in: graph.context) { [weak graph] in graph?.perform() }
-    let rows = ReplayedRows()
+    let rows = ListReplayer()
     controller.delegate = rows
     var updates = controller.updates.makeAsyncIterator()
     controller.performFetch()

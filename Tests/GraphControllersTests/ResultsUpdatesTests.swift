@@ -15,7 +15,7 @@ import Testing
     return "\(update.snapshot.revision): \(ids), \(difference.objects.count) changes"
   }
 
-  @Test func aSlowReaderGetsTheNewestWithOneDifference() async throws {
+  @Test func slowReaderReceivesNewestStateWithOneDifference() async throws {
     let graph = try LiveGraph()
     try graph.commit([.set(1, ["rank": .integer(10)]), .set(2, ["rank": .integer(20)])])
     let controller = try controller(graph)
@@ -34,7 +34,7 @@ import Testing
     #expect(line(try await late.next()) == "first, 5: 2 3")
   }
 
-  @Test func aReaderThatWaitsIsWoken() async throws {
+  @Test func waitingReaderIsResumed() async throws {
     let graph = try LiveGraph()
     try graph.commit([.set(1, [:])])
     let controller = try controller(graph)
@@ -45,7 +45,7 @@ import Testing
     #expect(line(try await reader.next()) == "2: 1 2, 1 changes")
   }
 
-  @Test func theSequenceEndsWithTheControllerAndThrowsWhatItFailedBy() async throws {
+  @Test func sequenceEndsWithControllerAndThrowsItsFailure() async throws {
     let graph = try LiveGraph()
     try graph.commit([.set(1, [:])])
     var stopped: ResultsController? = try controller(graph)
@@ -63,7 +63,7 @@ import Testing
     await #expect(throws: Refusal(.limit, "no more")) { try await other.next() }
   }
 
-  @Test func aCancelledReaderEnds() async throws {
+  @Test func cancelledReaderFinishes() async throws {
     let graph = try LiveGraph()
     let controller = try controller(graph)
     let reading = Task { @MainActor in

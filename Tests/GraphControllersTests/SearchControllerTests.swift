@@ -5,9 +5,9 @@ import Testing
 /// Search over a live list, as the face sees it.
 @Suite struct SearchControllerTests {
   /// Shows rows and knows neither where all of them come from nor where the found ones do.
-  private final class Face: SearchControllerDelegate {
+  private final class SearchDelegate: SearchControllerDelegate {
     private(set) var lines = [String]()
-    var place = SearchPlace()
+    var place = ListViewState()
 
     func taken() -> [String] {
       defer { lines = [] }
@@ -28,15 +28,15 @@ import Testing
 
     func search(_ controller: SearchController, didFail refusal: Refusal) { lines.append("failed: \(refusal.message)") }
 
-    func placeToKeep(for controller: SearchController) -> SearchPlace { place }
+    func placeToKeep(for controller: SearchController) -> ListViewState { place }
 
-    func search(_ controller: SearchController, didReturnTo place: SearchPlace) {
+    func search(_ controller: SearchController, didReturnTo place: ListViewState) {
       let selection = place.selection.map(\.key.low).sorted()
       lines.append("selected \(selection), at \(place.first.map { "\($0.key.low)" } ?? "the top")")
     }
   }
 
-  private func script() throws -> (LiveGraph, SearchController, Face) {
+  private func script() throws -> (LiveGraph, SearchController, SearchDelegate) {
     let graph = try LiveGraph()
     try graph.commit(
       ["milk and bread", "breakfast", "tunnel", "milk"].enumerated().map {
@@ -52,7 +52,7 @@ import Testing
       found.predicate = query.predicate(in: [title])
       return results(found)
     }
-    let face = Face()
+    let face = SearchDelegate()
     controller.delegate = face
     controller.start()
     #expect(face.taken() == ["changed: 1 2 3 4"])
@@ -64,7 +64,7 @@ import Testing
     controller.tick(at: try #require(controller.deadline))
   }
 
-  @Test func eachWordsPrefixMatchesAndTheResultStaysLive() throws {
+  @Test func everyWordPrefixMatchesAndResultStaysLive() throws {
     let (graph, controller, face) = try script()
     try find("mil", controller, at: 0)
     #expect(face.taken() == ["busy", "idle", "mil: 1 4"])
@@ -75,12 +75,12 @@ import Testing
     #expect(controller.rows.count == 2 && controller.query?.words == ["br", "mil"])
   }
 
-  @Test func allRowsAreLoadedOnceAndComeBackWithTheSelection() throws {
+  @Test func allRowsAreLoadedOnceAndRestoredWithSelection() throws {
     let (graph, controller, face) = try script()
-    face.place = SearchPlace(selection: [try graph.id(2), try graph.id(3)], first: try graph.id(3))
+    face.place = ListViewState(selection: [try graph.id(2), try graph.id(3)], first: try graph.id(3))
     try find("milk", controller, at: 0)
     _ = face.taken()
-    face.place = SearchPlace()
+    face.place = ListViewState()
     try find("milk bread", controller, at: 500)
     // Meanwhile one of the selected goes, and a row comes that the search does not show.
     try graph.commit([.delete(3), .set(5, ["title": .string("new"), "rank": .integer(9)])])
@@ -94,21 +94,21 @@ import Testing
     #expect(face.taken() == ["changed: 1 2 4"])
   }
 
-  @Test func whoGoesToAFoundRowComesBackToIt() throws {
+  @Test func scrollPositionIsRestoredAfterSearch() throws {
     let (graph, controller, face) = try script()
     // Nothing is searched for: there is nothing to come back from.
     controller.keepPlace()
-    face.place = SearchPlace(selection: [try graph.id(2)], first: try graph.id(2))
+    face.place = ListViewState(selection: [try graph.id(2)], first: try graph.id(2))
     try find("milk", controller, at: 0)
-    face.place = SearchPlace(selection: [try graph.id(4)])
+    face.place = ListViewState(selection: [try graph.id(4)])
     controller.keepPlace()
-    face.place = SearchPlace()
+    face.place = ListViewState()
     _ = face.taken()
     controller.clear()
     #expect(face.taken() == ["all: 1 2 3 4", "selected [4], at the top"])
   }
 
-  @Test func aStaleAnswerIsNotShown() throws {
+  @Test func staleAnswerIsNotShown() throws {
     let (graph, controller, face) = try script()
     graph.answers = false
     try find("tun", controller, at: 0)
@@ -120,7 +120,7 @@ import Testing
     #expect(graph.followed == 2)
   }
 
-  @Test func clearingBeforeTheAnswerComesDropsIt() throws {
+  @Test func clearingDropsPendingAnswer() throws {
     let (graph, controller, face) = try script()
     graph.answers = false
     try find("tun", controller, at: 0)
@@ -130,7 +130,7 @@ import Testing
     #expect(graph.followed == 1)
   }
 
-  @Test func aRefusedSearchIsToldAndLeavesWhatIsShown() throws {
+  @Test func refusedSearchIsReportedAndKeepsShownRows() throws {
     let (graph, controller, face) = try script()
     graph.answers = false
     try find("milk", controller, at: 0)

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func keystrokesArePutTogetherUntilNoneComesForAWhile() {
+  @Test func keystrokesAreDebounced() {
     var script = Script()
     #expect(script.type("m", 0) == ["begin"])
     #expect(script.session.deadline == 100)
@@ -39,7 +39,7 @@ import Testing
     #expect(script.time(999) == [])
   }
 
-  @Test func steadyTypingIsSearchedNowAndThen() {
+  @Test func continuousTypingSearchesAtIntervals() {
     var script = Script()
     for (place, text) in ["m", "mi", "mil", "milk"].enumerated() { _ = script.type(text, Int64(place) * 80) }
     #expect(script.session.deadline == 250)
@@ -47,7 +47,7 @@ import Testing
     #expect(script.type("milk t", 260) == [] && script.session.deadline == 360)
   }
 
-  @Test func aStaleAnswerIsDropped() {
+  @Test func staleAnswerIsDropped() {
     var script = Script()
     _ = script.type("m", 0)
     #expect(script.time(100) == ["busy", "search 1: m"])
@@ -59,7 +59,7 @@ import Testing
     #expect(script.lines(.answered(2)) == [])
   }
 
-  @Test func theSameWordsAreNotAskedTwice() {
+  @Test func sameWordsAreNotSearchedTwice() {
     var script = Script()
     _ = script.type("Milk", 0)
     #expect(script.time(100) == ["busy", "search 1: milk"])
@@ -69,7 +69,7 @@ import Testing
     #expect(script.lines(.answered(1)) == ["idle", "show 1"])
   }
 
-  @Test func clearingRestoresAndDropsWhatIsOnItsWay() {
+  @Test func clearingRestoresRowsAndDropsPendingSearch() {
     var script = Script()
     #expect(script.type("", 0) == [] && script.type("  -", 1) == [])
     _ = script.type("a", 2)
@@ -82,7 +82,7 @@ import Testing
     #expect(script.time(300) == ["busy", "search 2: b"])
   }
 
-  @Test func aFailureStopsTheIndicatorAndMayBeTriedAgain() {
+  @Test func failureStopsIndicatorAndCanBeRetried() {
     var script = Script()
     _ = script.type("a", 0)
     _ = script.time(100)
@@ -97,7 +97,7 @@ import Testing
     SearchQuery(query)?.highlights(in: text).map { String(text[$0]) }
   }
 
-  @Test func highlightsAreTheBeginningsOfWords() {
+  @Test func wordPrefixesAreHighlighted() {
     #expect(highlighted("mi br", "Milk, bread and MILL; family brio") == ["Mi", "br", "MI", "br"])
     #expect(highlighted("m mil", "Milk meal") == ["Mil", "m"])
     #expect(highlighted("cafe", "Ein Café, ein Cafe\u{301}haus") == ["Café", "Cafe\u{301}"])
@@ -112,7 +112,7 @@ import Testing
     #expect(SearchQuery(" ,-") == nil)
   }
 
-  @Test func whatMatchesIsHighlightedAndWhatIsHighlightedMatches() {
+  @Test func highlightsAgreeWithMatches() {
     let texts = [
       "Milk", "a\u{301}b", "straße", "STRASSE", "İstanbul", "λόγος ΛΌΓΟΣ", "日本語 text", "x²", "e-mail", "🎉 party",
       "日本語", "本語", "本", "ﬁne", "fi", "ＦＩＮＥ", "istanbul", "ist", "ซื้อนม", "นม", "iPhone手机", "手", "ς", "ΛΌΓΟΣ", "2024年",

@@ -80,14 +80,14 @@ import Testing
 
   private func rows(_ controller: ResultsController) -> [UInt64] { controller.snapshot.map(\.key.low) }
 
-  @Test func itHasTheRowsOfTheWindowAndTheCountOfAll() throws {
+  @Test func windowHasItsRowsAndTotalCount() throws {
     let script = try Script()
     let controller = try script.controller()
     #expect(controller.state == .loaded && rows(controller) == [1, 2, 3])
     #expect(controller.count == 3 && controller.totalCount == 9 && controller.offset == 0)
   }
 
-  @Test func aRowThatComesPushesTheLastOneOut() throws {
+  @Test func insertedRowPushesLastRowOut() throws {
     let script = try Script()
     let controller = try script.controller()
     let transcript = ResultsTranscript()
@@ -105,7 +105,7 @@ import Testing
       ])
   }
 
-  @Test func aWindowThatMovesIsToldAsOneDifference() throws {
+  @Test func movedWindowIsReportedAsOneDifference() throws {
     let script = try Script()
     let controller = try script.controller()
     let transcript = ResultsTranscript()
@@ -125,7 +125,7 @@ import Testing
     #expect(script.context.object(script.id(1)) == nil)
   }
 
-  @Test func aControllerOfAllRowsIsNotMoved() throws {
+  @Test func controllerWithoutWindowCannotBeMoved() throws {
     let script = try Script()
     let rank = try #require(script.book.property(named: "rank")).number
     let controller = ResultsController(

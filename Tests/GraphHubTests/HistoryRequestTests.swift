@@ -16,7 +16,7 @@ import Testing
     .changes(.follow(FollowRequest(since: token, waits: true)))
   }
 
-  @Test func aRestoreIsTheAuthorsAndGoesToTheWriter() throws {
+  @Test func restoreIsSentToWriterWithAuthor() throws {
     var script = try HubTranscript()
     try script.open(1)
     let foreign = RestoreRequest(transaction(2, 1), .everything, at: 3)
@@ -32,7 +32,7 @@ import Testing
     #expect(author == "author 1")
   }
 
-  @Test func questionsWaitForTheCommitsBeforeThem() throws {
+  @Test func historyRequestsWaitForEarlierCommits() throws {
     var script = try HubTranscript()
     try script.open(1)
     #expect(try script.say(.restore(RestoreRequest(transaction(1, 1), .contents(id))), 1) == ["commit #1"])
@@ -42,7 +42,7 @@ import Testing
     #expect(lines == ["1 < committed 1", "read #2 for 1", "read #3 for 1"])
   }
 
-  @Test func aReaderThatHasEverythingIsAnsweredWithTheNextCommit() throws {
+  @Test func currentFollowerIsAnsweredByNextCommit() throws {
     var script = try HubTranscript(head: 3)
     try script.open(1)
     try script.open(2)
@@ -54,7 +54,7 @@ import Testing
     #expect(try script.finishRead(2, at: 4) == ["1 < last chunk at 4"])
   }
 
-  @Test func aReaderThatLacksSomethingOrDoesNotWaitIsAnsweredAtOnce() throws {
+  @Test func laggingOrNonWaitingFollowerIsAnsweredImmediately() throws {
     var script = try HubTranscript(head: 3)
     try script.open(1)
     #expect(try script.say(follow(script.token(2)), 1) == ["read #1 for 1"])
@@ -65,7 +65,7 @@ import Testing
     #expect(try script.say(follow(other), 1) == ["read #3 for 1"])
   }
 
-  @Test func readersThatWaitAreFewAndGoWithTheirSession() throws {
+  @Test func waitingFollowersAreLimitedAndEndWithSession() throws {
     var limits = HubLimits()
     limits.waitingFollowers = 2
     var script = try HubTranscript(head: 3, limits: limits)

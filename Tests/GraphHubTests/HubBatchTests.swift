@@ -23,7 +23,7 @@ import Testing
     return record
   }
 
-  @Test func onlyQueriesThatItCouldTouchStartAgain() throws {
+  @Test func batchReloadsOnlyAffectedQueries() throws {
     var script = try HubTranscript()
     for session in 1...3 { try script.open(SessionID(session)) }
     try script.follow(1, "", ticket: 1, at: 0)
@@ -32,7 +32,7 @@ import Testing
     _ = try script.finishRead(2, at: 0)
     #expect(try script.say(deletion(script, 3), 3) == ["commit #3"])
     #expect(
-      try script.handle(.batchProgress(Ticket(3), BatchProgress(done: 1_000, total: 5_000, changed: 1_000)))
+      try script.handle(.batchProgress(StoreRequestID(3), BatchProgress(done: 1_000, total: 5_000, changed: 1_000)))
         == ["3 < 1000 of 5000"])
     #expect(
       try script.committed(3, summary(script, 1))
@@ -43,7 +43,7 @@ import Testing
     #expect(try script.committed(5, script.record(2)) == ["1 < delta 1 of 2", "3 < committed 2"])
   }
 
-  @Test func whoComesBackAfterABatchReadsAgainWhatItCouldTouch() throws {
+  @Test func resumeAfterBatchReloadsAffectedQueries() throws {
     var script = try HubTranscript()
     try script.open(1)
     try script.open(2)
@@ -52,11 +52,11 @@ import Testing
     let subscribe = Subscribe(entity: script.note.number, since: script.token(0))
     #expect(try script.say(.subscribe(subscribe), 2) == ["recognize #2: 0"])
     #expect(
-      try script.handle(.recognized(Ticket(2), true))
+      try script.handle(.recognized(StoreRequestID(2), true))
         == ["2 < query 1 resumed", "2 < reset 1", "2 < query 1", "read #3 for 2", "2 < advance 1"])
   }
 
-  @Test func rowsAreKeptUntilTheirBatchAndGoWithTheSession() throws {
+  @Test func rowsAreKeptUntilBatchOrSessionEnd() throws {
     var script = try HubTranscript()
     try script.open(1)
     let rows = BatchRows(id: id(1, 1), rows: [[.string("a")], [.string("b")]])
@@ -66,7 +66,7 @@ import Testing
     #expect(try script.say(.batchRows(rows), 1) == ["keep 2 rows as #1"])
     // Request 2, after hello: the batch may not be asked for before its rows are answered.
     #expect(try script.say(batch, 1) == ["1 < refused: malformed"])
-    #expect(try script.handle(.rowsKept(Ticket(1), request: 2, .success(2))) == ["1 < 2 of 0"])
+    #expect(try script.handle(.rowsKept(StoreRequestID(1), request: 2, .success(2))) == ["1 < 2 of 0"])
     #expect(try script.say(batch, 1) == ["the rows #1 are those of #2", "commit #2"])
     #expect(try script.handle(.closed(1)) == ["end the batch #2"])
 
@@ -74,16 +74,16 @@ import Testing
     let others = BatchRows(id: id(2, 1), rows: [[.string("a")]])
     #expect(try script.say(.batchRows(others), 2) == ["keep 1 rows as #3"])
     #expect(try script.handle(.closed(2)) == ["drop the rows #3"])
-    #expect(try script.handle(.rowsKept(Ticket(3), request: 4, .success(1))) == [])
+    #expect(try script.handle(.rowsKept(StoreRequestID(3), request: 4, .success(1))) == [])
   }
 
-  @Test func rowsThatCanNotBeKeptAreOfNoUse() throws {
+  @Test func batchWithoutItsRowsIsRefused() throws {
     var script = try HubTranscript()
     try script.open(1)
     let rows = BatchRows(id: id(1, 1), rows: [[.string("a")]])
     #expect(try script.say(.batchRows(rows), 1) == ["keep 1 rows as #1"])
     #expect(
-      try script.handle(.rowsKept(Ticket(1), request: 2, .failure(Refusal(.unavailable, "no room"))))
+      try script.handle(.rowsKept(StoreRequestID(1), request: 2, .failure(Refusal(.unavailable, "no room"))))
         == ["drop the rows #1", "1 < refused: unavailable"])
     // Another client's rows are nobody's to send.
     #expect(
@@ -96,7 +96,7 @@ import Testing
       try script.say(.batchRows(BatchRows(id: id(1, 9), rows: [])), 1) == ["drop the rows #3", "1 < refused: limit"])
   }
 
-  @Test func aWholeGraphGoesTheWayOfABatch() throws {
+  @Test func importIsHandledAsBatch() throws {
     var script = try HubTranscript()
     try script.open(1)
     let graph = ToServer.Body.importGraph(ImportRequest(id: id(1, 1), rows: 1))
@@ -104,7 +104,7 @@ import Testing
     let rows = BatchRows(id: id(1, 1), rows: [[.object(object)]])
     #expect(try script.say(.batchRows(rows), 1) == ["keep 1 rows as #1"])
     #expect(try script.say(graph, 1) == ["1 < refused: malformed"])
-    #expect(try script.handle(.rowsKept(Ticket(1), request: 2, .success(1))) == ["1 < 1 of 0"])
+    #expect(try script.handle(.rowsKept(StoreRequestID(1), request: 2, .success(1))) == ["1 < 1 of 0"])
     #expect(try script.say(graph, 1) == ["the rows #1 are those of #2", "commit #2"])
     // The answer to an export waits for the commits before it.
     #expect(try script.say(.exportGraph, 1) == [])
@@ -114,7 +114,7 @@ import Testing
       try script.say(.importGraph(ImportRequest(id: id(2, 1), rows: 0)), 1) == ["1 < refused: notAllowed"])
   }
 
-  @Test func aBatchThatMakesNoSenseIsRefusedBeforeTheWriterHearsOfIt() throws {
+  @Test func malformedBatchIsRefusedBeforeWriter() throws {
     var script = try HubTranscript()
     try script.open(1)
     #expect(try script.say(deletion(script, 1, predicate: "nonsense =="), 1) == ["1 < refused: malformed"])

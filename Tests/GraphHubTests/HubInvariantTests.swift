@@ -7,7 +7,7 @@ import Testing
 
 /// Faults of the hub itself, as a release build meets them: the session ends, and the others go on.
 @Suite struct HubInvariantTests {
-  @Test func sessionWithoutAuthorCommitsNothingAndEnds() throws {
+  @Test func sessionWithoutAuthorIsClosedWithoutCommit() throws {
     var transcript = try HubTranscript()
     try transcript.open(1)
     try transcript.open(2)

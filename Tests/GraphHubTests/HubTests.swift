@@ -6,7 +6,7 @@ import Testing
 
 /// The server half as a state machine: what happens, and what is done about it.
 @Suite struct HubTests {
-  @Test func theAuthorHearsItsDeltaBeforeItsReply() throws {
+  @Test func deltaPrecedesReplyToAuthor() throws {
     var script = try HubTranscript()
     try script.open(1)
     try script.open(2)
@@ -19,7 +19,7 @@ import Testing
       try script.committed(3, script.record(1)) == ["1 < delta 1 of 1", "2 < delta 1 of 1", "1 < committed 1"])
   }
 
-  @Test func severalQueriesAreToldOfARevisionAndThenAdvanceTogether() throws {
+  @Test func queriesOfOneSessionAdvanceTogether() throws {
     var script = try HubTranscript()
     try script.open(1)
     try script.follow(1, "", ticket: 1, at: 0)
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// Behind the last chunk a client takes every advance for the new result as well.
-  @Test func commitsDuringALoadFollowItsLastChunkAndShareOneAdvance() throws {
+  @Test func commitsDuringLoadFollowLastChunkWithOneAdvance() throws {
     var script = try HubTranscript()
     try script.open(1)
     try script.follow(1, "", ticket: 1, at: 0)
@@ -56,7 +56,7 @@ import Testing
         == ["1 < delta 1 of 3", "1 < delta 2 of 3", "1 < advance 3", "2 < committed 3"])
   }
 
-  @Test func aFetchAfterASaveWaitsUntilTheSaveIsAnswered() throws {
+  @Test func fetchAfterSaveWaitsForItsReply() throws {
     var script = try HubTranscript()
     try script.open(1)
     try script.open(2)
@@ -67,7 +67,7 @@ import Testing
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read #3 for 1"])
   }
 
-  @Test func aFetchWhosePartsDoNotGoTogetherIsRefusedAndReadsNothing() throws {
+  @Test func inconsistentFetchIsRefusedWithoutRead() throws {
     var script = try HubTranscript()
     try script.open(1)
     let note = script.note.number
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// An empty transaction counts as some 200 bytes.
-  @Test func whoSendsMoreThanTheDiskTakesIsNotReadUntilItDoes() throws {
+  @Test func sessionOverDiskBacklogIsPaused() throws {
     var limits = HubLimits()
     limits.sessionCommitBytes = 900
     var script = try HubTranscript(limits: limits)
@@ -95,7 +95,7 @@ import Testing
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read on from 1"])
   }
 
-  @Test func theBoundForAllHoldsUpOnlyThoseWhoWaitForTheDisk() throws {
+  @Test func globalBacklogPausesOnlyWritingSessions() throws {
     var limits = HubLimits()
     limits.totalCommitBytes = 500
     var script = try HubTranscript(limits: limits)
@@ -108,19 +108,19 @@ import Testing
     #expect(try script.committed(3, script.record(1)) == ["2 < committed 1", "read on from 2"])
   }
 
-  @Test func aTransactionThatWasCommittedBeforeIsAnsweredAndTellsNobody() throws {
+  @Test func repeatedTransactionIsAnsweredWithoutDelta() throws {
     var script = try HubTranscript(head: 5)
     try script.open(1)
     try script.follow(1, "", ticket: 1, at: 5)
     try script.open(2)
     _ = try script.save(2, sequence: 1)
-    let first = Outcome.committed(Committed(revision: 3, fingerprint: 3_000, identities: [], conflicts: []))
-    let again = try script.handle(.committed([(Ticket(2), WriteResult(outcome: first, record: nil))]))
+    let first = Outcome.committed(CommitResult(revision: 3, fingerprint: 3_000, identities: [], conflicts: []))
+    let again = try script.handle(.committed([(StoreRequestID(2), WriteResult(outcome: first, record: nil))]))
     #expect(again == ["2 < committed 3"])
   }
 
   /// What came on top of the gap would be taken for all there is: the object would be of its revision, and not its values.
-  @Test func behindACommitThatCannotBeToldNothingOfItsBatchIs() throws {
+  @Test func commitsAfterUndeliverableDeltaAreHeldBack() throws {
     for isUnknown in [true, false] {
       var limits = HubLimits()
       if !isUnknown { limits.maximumFrameSize = 2_000 }
@@ -135,18 +135,19 @@ import Testing
       var second = try script.record(2)
       let image = try #require(second.changes.first?.after)
       if isUnknown {
-        first.related = RelatedEffects(knownThrough: 1, unknown: [1])
-        second.related = RelatedEffects(
+        first.related = PathQueryEffects(knownThrough: 1, unknown: [1])
+        second.related = PathQueryEffects(
           knownThrough: 1, effects: [.init(query: 1, changes: [.inserted(image)])])
       }
       let lines = try script.handle(
         .committed(
           [first, second].map { record in
             (
-              Ticket(0),
+              StoreRequestID(0),
               WriteResult(
                 outcome: .committed(
-                  Committed(revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: [])),
+                  CommitResult(
+                    revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: [])),
                 record: record)
             )
           }))
@@ -157,12 +158,12 @@ import Testing
     }
   }
 
-  @Test func whyAQueryStartsAgainIsSaid() throws {
+  @Test func resetContainsItsReason() throws {
     let underWay = "a commit was under way when the query came, and nobody looked what it did to the query"
     for (related, reason) in [
-      (nil, underWay), (RelatedEffects(knownThrough: 0), underWay),
+      (nil, underWay), (PathQueryEffects(knownThrough: 0), underWay),
       (
-        RelatedEffects(knownThrough: 1, unknown: [1]),
+        PathQueryEffects(knownThrough: 1, unknown: [1]),
         "to find out what one commit did to the query costs more than to read it again"
       ),
     ] {
@@ -177,7 +178,7 @@ import Testing
   }
 
   /// A commit that the hub was not told of, for the disk failed behind it: whoever has nothing else to hear catches up as well.
-  @Test func whoMissedWhatTheHubWasNotToldOfReadsItAtOnce() throws {
+  @Test func commitsUnknownToHubAreReadFromHistory() throws {
     var script = try HubTranscript()
     try script.open(1)
     try script.follow(1, "color == \"pink\"", ticket: 1, at: 0)
@@ -187,7 +188,7 @@ import Testing
     #expect(lines == ["history #3 after 0 through 1", "history #4 after 0 through 1", "2 < committed 2"])
   }
 
-  @Test func aSlowReadersDeltasAreDroppedAndToldLaterInOrder() throws {
+  @Test func slowReaderCatchesUpInOrder() throws {
     var limits = HubLimits()
     (limits.sessionBacklog, limits.resumeBacklog) = (2_000, 500)
     var script = try HubTranscript(limits: limits)
@@ -214,7 +215,7 @@ import Testing
     #expect(try script.say(.ping, 1) == ["1 < pong 4"])
   }
 
-  @Test func whoResumesIsToldWhatItMissedAndNothingElse() throws {
+  @Test func resumedSessionReceivesOnlyMissedDeltas() throws {
     var script = try HubTranscript()
     try script.open(2)
     for revision in 1...3 {
@@ -228,7 +229,7 @@ import Testing
         == ["1 < query 1 resumed", "1 < delta 1 of 2", "1 < delta 1 of 3", "1 < advance 3"])
   }
 
-  @Test func aPastThatTheStoreDoesNotKnowIsLoadedAnew() throws {
+  @Test func unknownTokenReloadsQuery() throws {
     var script = try HubTranscript(head: 9)
     try script.open(1)
     let other = Token(store: UniqueID(high: 8, low: 8), revision: 9, fingerprint: 9_000)
@@ -240,30 +241,35 @@ import Testing
     let old = Subscribe(entity: script.note.number, since: script.token(4))
     #expect(try script.say(.subscribe(old), 2) == ["recognize #2: 4"])
     #expect(
-      try script.handle(.recognized(Ticket(2), true)) == ["2 < query 1 resumed", "history #3 after 4 through 9"])
+      try script.handle(.recognized(StoreRequestID(2), true)) == [
+        "2 < query 1 resumed", "history #3 after 4 through 9",
+      ])
     // Further back than history is read for: a fresh result.
     #expect(
-      try script.handle(.history(Ticket(3), .failure(Refusal(.limit, "too much"))))
+      try script.handle(.history(StoreRequestID(3), .failure(Refusal(.limit, "too much"))))
         == ["2 < reset 1", "2 < query 1", "read #4 for 2"])
   }
 
-  @Test func whoResumesBelowWhatHistoryKeepsStartsAnew() throws {
+  @Test func resumeBelowFloorReloadsQuery() throws {
     var script = try HubTranscript(head: 9)
     try script.open(1)
     let old = Subscribe(entity: script.note.number, since: script.token(4))
     // The commit of its token is gone: the store does not know it, and nothing is replayed.
     #expect(try script.say(.subscribe(old), 1) == ["recognize #1: 4"])
-    #expect(try script.handle(.recognized(Ticket(1), false)) == ["1 < query 1", "read #2 for 1"])
+    #expect(try script.handle(.recognized(StoreRequestID(1), false)) == ["1 < query 1", "read #2 for 1"])
     // A slice of history goes between the two questions: what it lacks is refused, and it is told so.
     try script.open(2)
     #expect(try script.say(.subscribe(old), 2) == ["recognize #3: 4"])
-    #expect(try script.handle(.recognized(Ticket(3), true)) == ["2 < query 1 resumed", "history #4 after 4 through 9"])
     #expect(
-      try script.handle(.history(Ticket(4), .failure(.prunedCommit(5, oldest: 7))))
+      try script.handle(.recognized(StoreRequestID(3), true)) == [
+        "2 < query 1 resumed", "history #4 after 4 through 9",
+      ])
+    #expect(
+      try script.handle(.history(StoreRequestID(4), .failure(.prunedCommit(5, oldest: 7))))
         == ["2 < reset 1", "2 < query 1", "read #5 for 2"])
   }
 
-  @Test func everythingASessionRegisteredGoesWithIt() throws {
+  @Test func endedSessionReleasesEverything() throws {
     var script = try HubTranscript()
     try script.open(1)
     try script.follow(1, "", ticket: 1, at: 0)

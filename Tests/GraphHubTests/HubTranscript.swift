@@ -66,15 +66,15 @@ struct HubTranscript {
   /// A reader's thread has read everything of the state `revision`; nothing of it was sent but the last chunk is.
   mutating func finishRead(_ ticket: UInt64, at revision: Revision) throws -> [String] {
     var encoder = ChunkEncoder(request: lastRequest)
-    let end = ReadEnd(at: token(revision), lastFrame: encoder.finish(at: token(revision)))
-    return try handle(.readFinished(Ticket(ticket), .success(end)))
+    let end = ReadCompletion(at: token(revision), lastFrame: encoder.finish(at: token(revision)))
+    return try handle(.readFinished(StoreRequestID(ticket), .success(end)))
   }
 
   /// The writer comes back with a commit that made a note.
   mutating func committed(_ ticket: UInt64, _ record: CommitRecord) throws -> [String] {
     let outcome = Outcome.committed(
-      Committed(revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: []))
-    return try handle(.committed([(Ticket(ticket), WriteResult(outcome: outcome, record: record))]))
+      CommitResult(revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: []))
+    return try handle(.committed([(StoreRequestID(ticket), WriteResult(outcome: outcome, record: record))]))
   }
 
   func record(_ revision: Revision, text: String = "note", color: String = "yellow") throws -> CommitRecord {

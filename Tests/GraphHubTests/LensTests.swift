@@ -61,7 +61,7 @@ import Testing
         let actions = say(.subscribe(Subscribe(entity: entity.number)), session)
         let ticket = try #require(
           actions.compactMap { if case .read(let ticket, _, _, _) = $0 { ticket } else { nil } }.first)
-        _ = hub.handle(.readFinished(ticket, .success(ReadEnd(at: Self.token(0), lastFrame: []))))
+        _ = hub.handle(.readFinished(ticket, .success(ReadCompletion(at: Self.token(0), lastFrame: []))))
       }
     }
 
@@ -80,8 +80,8 @@ import Testing
         revision: revision, time: 0, author: "somebody", transaction: TransactionID(replica: .zero, sequence: 0),
         fingerprint: UInt64(revision), changes: [change])
       let outcome = Outcome.committed(
-        Committed(revision: revision, fingerprint: UInt64(revision), identities: [], conflicts: []))
-      return hub.handle(.committed([(Ticket(ticket), WriteResult(outcome: outcome, record: record))]))
+        CommitResult(revision: revision, fingerprint: UInt64(revision), identities: [], conflicts: []))
+      return hub.handle(.committed([(StoreRequestID(ticket), WriteResult(outcome: outcome, record: record))]))
     }
   }
 
@@ -114,7 +114,7 @@ import Testing
 
   // MARK: - Hello
 
-  @Test func bothAreWelcomedEachWithItsOwnDictionary() throws {
+  @Test func eachVersionIsWelcomedWithItsDictionary() throws {
     var script = try Script()
     try script.openBoth()
     guard case .model(let source, let hash)? = try Self.told(script.say(.model, 1), 1).first else {
@@ -124,7 +124,7 @@ import Testing
     #expect(source == script.old.source && hash == script.old.hash)
   }
 
-  @Test func whereThereIsNoLensHelloIsRefusedWithWhatStandsBetween() throws {
+  @Test func helloWithoutLensIsRefusedWithDifferences() throws {
     var script = try Script(
       Self.second.replacing(
         #""name": "phone", "type": "string", "optional": true"#, with: #""name": "phone", "type": "string""#))
@@ -143,7 +143,7 @@ import Testing
 
   // MARK: - Commits, in both directions
 
-  @Test func aCommitOfTheOlderClientReachesTheStoreInItsOwnWords() throws {
+  @Test func commitOfOlderClientIsTranslatedForStore() throws {
     var script = try Script()
     try script.openBoth()
     let member = try #require(script.old.entity(named: "Member")).number
@@ -172,7 +172,7 @@ import Testing
       ])
   }
 
-  @Test func aDeltaIsToldInEachSessionsWords() throws {
+  @Test func deltaIsTranslatedForEachSession() throws {
     var script = try Script()
     try script.openBoth()
     let image = try script.image(1, ["fullName": .string("Ann"), "visits": .double(2.5)])
@@ -186,7 +186,7 @@ import Testing
     #expect(seen.id.entity == entity.number && older.first?.query != newer.first?.query)
   }
 
-  @Test func aCommitOfWhatTheOlderVersionDoesNotHaveIsNoDeltaThere() throws {
+  @Test func changeHiddenByLensSendsNoDelta() throws {
     var script = try Script()
     try script.openBoth()
     let before = try script.image(1, ["fullName": .string("Ann")])
@@ -206,7 +206,7 @@ import Testing
     #expect(told.first?.changes.first?.edits == [Edit(try number("name", script.old), .set(.string("Bea")))])
   }
 
-  @Test func aRefusalNamesTheOlderProperty() throws {
+  @Test func refusalUsesOlderPropertyName() throws {
     var script = try Script()
     try script.openBoth()
     let transaction = Transaction(id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1), changes: [])
@@ -230,7 +230,7 @@ import Testing
 
   // MARK: - Reads
 
-  @Test func aFetchIsReadInTheNewerVersionAndAnsweredThroughTheLens() throws {
+  @Test func fetchIsTranslatedAndAnsweredThroughLens() throws {
     var script = try Script()
     try script.openBoth()
     let member = try #require(script.old.entity(named: "Member")).number

@@ -16,7 +16,7 @@ import Testing
     return nil
   }
 
-  @Test func theRevisionGoesToTheStoreAsItWasAsked() throws {
+  @Test func revisionIsPassedToStore() throws {
     let entity = try #require(try Fixtures.stickies().entity(named: "Note")).number
     for revision in [nil, 0, 7, .max] as [Revision?] {
       guard case .objects(let fetch)? = try asked(.fetch(Fetch(entity: entity, at: revision))) else {
@@ -28,7 +28,7 @@ import Testing
     #expect(try asked(.revisionAt(-5)) == .revision(at: -5))
   }
 
-  @Test func aRevisionBelowTheEmptyGraphMakesNoSense() throws {
+  @Test func negativeRevisionIsRefused() throws {
     let entity = try #require(try Fixtures.stickies().entity(named: "Note")).number
     var script = try HubTranscript()
     try script.open(1)
@@ -36,7 +36,7 @@ import Testing
     #expect(try script.say(.fetch(Fetch(entity: entity, at: .min)), 1) == ["1 < refused: malformed"])
   }
 
-  @Test func aTimeIsResolvedBehindTheCommitsBeforeIt() throws {
+  @Test func timeIsResolvedAfterEarlierCommits() throws {
     var script = try HubTranscript()
     try script.open(1)
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
@@ -45,7 +45,9 @@ import Testing
     #expect(try script.finishRead(2, at: 1) == ["1 < last chunk at 1"])
     #expect(try script.say(.revisionAt(0), 1) == ["read #3 for 1"])
     #expect(
-      try script.handle(.readFinished(Ticket(3), .failure(Refusal(.notFound, "gone")))) == ["1 < refused: notFound"])
+      try script.handle(.readFinished(StoreRequestID(3), .failure(Refusal(.notFound, "gone")))) == [
+        "1 < refused: notFound"
+      ])
     #expect(try script.say(.revisionAt(0), 1) == ["read #4 for 1"])
     #expect(try script.handle(.closed(1)) == ["cancel #4"])
   }

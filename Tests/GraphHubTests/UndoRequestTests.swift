@@ -12,7 +12,7 @@ import Testing
     TransactionID(replica: UniqueID(high: 1, low: session), sequence: sequence)
   }
 
-  @Test func anUndoIsTheAuthorsAndGoesToTheWriterAsItWasAsked() throws {
+  @Test func undoIsSentToWriterWithAuthor() throws {
     var script = try HubTranscript()
     try script.open(1)
     let request = UndoRequest(id(1, 1), scope: scope, redo: true)
@@ -29,7 +29,7 @@ import Testing
     #expect(try other.say(.undo(UndoRequest(id(2, 1))), 1) == ["1 < refused: notAllowed"])
   }
 
-  @Test func whatWouldBeUndoneIsReadBehindTheCommitsBeforeIt() throws {
+  @Test func undoStateIsReadAfterEarlierCommits() throws {
     var script = try HubTranscript()
     try script.open(1)
     #expect(try script.save(1, sequence: 1) == ["commit #1"])

@@ -47,14 +47,15 @@ import Testing
     try script.open(2)
     #expect(try script.say(window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     #expect(
-      try script.handle(.collected(Ticket(1), (1...5).map { try note($0, x: 10 * Double($0), in: script) })) == [])
+      try script.handle(.collected(StoreRequestID(1), (1...5).map { try note($0, x: 10 * Double($0), in: script) }))
+        == [])
     #expect(
-      try script.handle(.collectFinished(Ticket(1), .success(script.token(1))))
+      try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(1))))
         == ["1 < rows [1, 2] of 5 at 1", "1 < advance 1"])
     return script
   }
 
-  @Test func aWindowIsToldWhatComesGoesAndSlidesAndHowManyThereAre() throws {
+  @Test func windowReportsInsertsRemovalsShiftsAndTotal() throws {
     var script = try Self.following()
     let notes = try (1...5).map { try Self.note($0, x: 10 * Double($0), in: script) }
     // One comes to the front: the last one slides out.
@@ -81,7 +82,7 @@ import Testing
         == ["1 < delta 2 of 5", "2 < committed 5"])
   }
 
-  @Test func aCommitBehindTheWindowTellsNothingButAnotherTotal() throws {
+  @Test func commitOutsideWindowChangesOnlyTotal() throws {
     var script = try Self.following()
     let fourth = try Self.note(4, x: 40, in: script)
     _ = try script.save(2, sequence: 1)
@@ -93,7 +94,7 @@ import Testing
         == ["1 < delta 2 of 3: 4 in all", "2 < committed 3"])
   }
 
-  @Test func aWindowThatMovesIsToldOnlyWhatItDidNotShow() throws {
+  @Test func movedWindowReceivesOnlyNewRows() throws {
     var script = try Self.following()
     #expect(
       try script.say(.moveWindow(query: 2, offset: 1, limit: 3), 1)
@@ -107,7 +108,7 @@ import Testing
         == ["1 < delta 3 of 2: -4, +1 at 0, 6 in all", "2 < committed 2"])
   }
 
-  @Test func windowsOfOneOrderAreReadOnceAndEqualOnesAreOne() throws {
+  @Test func orderIsReadOnceAndEqualWindowsAreShared() throws {
     var script = try Self.following()
     // The order is there: nothing is read.
     #expect(
@@ -124,35 +125,36 @@ import Testing
       try script.say(Self.window(script, limit: 1), 3) == ["3 < query 4", "3 < rows [1] of 5 at 1", "3 < advance 1"])
   }
 
-  @Test func aCommitThatTheReadHasNotSeenIsCaughtUp() throws {
+  @Test func commitMissedByReadIsApplied() throws {
     var script = try HubTranscript(head: 1)
     try script.open(1)
     try script.open(2)
     #expect(try script.say(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    #expect(try script.handle(.collected(Ticket(1), notes)) == [])
+    #expect(try script.handle(.collected(StoreRequestID(1), notes)) == [])
     _ = try script.save(2, sequence: 1)
     #expect(try script.committed(2, Self.commit(2, [(notes[0], nil)], in: script)) == ["2 < committed 2"])
     #expect(
-      try script.handle(.collectFinished(Ticket(1), .success(script.token(1))))
+      try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(1))))
         == ["1 < rows [2, 3] of 2 at 2", "1 < advance 2"])
   }
 
-  @Test func aReadAheadOfTheHubIsShownWhenTheHubIsThere() throws {
+  @Test func readAheadOfHubIsDelayed() throws {
     var script = try HubTranscript(head: 1)
     try script.open(1)
     try script.open(2)
     _ = try script.say(Self.window(script), 1)
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    _ = try script.handle(.collected(Ticket(1), Array(notes.dropFirst())))
+    _ = try script.handle(.collected(StoreRequestID(1), Array(notes.dropFirst())))
     #expect(
-      try script.handle(.collectFinished(Ticket(1), .success(script.token(2)))) == ["1 < rows [2, 3] of 2 at 2"])
+      try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(2)))) == ["1 < rows [2, 3] of 2 at 2"]
+    )
     _ = try script.save(2, sequence: 1)
     #expect(
       try script.committed(2, Self.commit(2, [(notes[0], nil)], in: script)) == ["2 < committed 2", "1 < advance 2"])
   }
 
-  @Test func afterALargeBatchTheOrderIsReadAgainAndTheWindowStartsAnew() throws {
+  @Test func largeBatchReloadsOrderAndResetsWindow() throws {
     var script = try Self.following()
     _ = try script.save(2, sequence: 1)
     var record = try script.record(2)
@@ -161,21 +163,21 @@ import Testing
     #expect(
       try script.committed(2, record) == ["collect #3 for 1", "1 < reset 2", "1 < query 2", "2 < committed 2"])
     // A read that did not see it is of no use.
-    #expect(try script.handle(.collectFinished(Ticket(3), .success(script.token(1)))) == ["collect #4 for 1"])
-    #expect(try script.handle(.collected(Ticket(4), [Self.note(7, x: 1, 2, in: script)])) == [])
+    #expect(try script.handle(.collectFinished(StoreRequestID(3), .success(script.token(1)))) == ["collect #4 for 1"])
+    #expect(try script.handle(.collected(StoreRequestID(4), [Self.note(7, x: 1, 2, in: script)])) == [])
     #expect(
-      try script.handle(.collectFinished(Ticket(4), .success(script.token(2))))
+      try script.handle(.collectFinished(StoreRequestID(4), .success(script.token(2))))
         == ["1 < rows [7] of 1 at 2", "1 < advance 2"])
   }
 
-  @Test func whoComesBackGetsTheRowsAnew() throws {
+  @Test func resumedWindowReceivesAllRows() throws {
     var script = try Self.following()
     #expect(
       try script.say(Self.window(script, since: script.token(1)), 2)
         == ["2 < query 2", "2 < rows [1, 2] of 5 at 1", "2 < advance 1"])
   }
 
-  @Test func whatCanNotBeKeptInOrderIsRefusedInWords() throws {
+  @Test func unsupportedOrderIsRefusedWithReason() throws {
     var limits = HubLimits()
     limits.orderRows = 6
     var script = try Self.following(limits: limits)
@@ -192,10 +194,10 @@ import Testing
     try small.open(1)
     #expect(try small.say(Self.window(small), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (UInt64(1)...50).map { try Self.note($0, x: 1, in: small) }
-    #expect(try small.handle(.collected(Ticket(1), notes)) == ["cancel #1", "1 < refused: limit"])
+    #expect(try small.handle(.collected(StoreRequestID(1), notes)) == ["cancel #1", "1 < refused: limit"])
   }
 
-  @Test func whatNobodyLooksAtMakesRoomFirst() throws {
+  @Test func unusedOrdersAreEvictedFirst() throws {
     var limits = HubLimits()
     limits.orderBytes = 8_000
     var script = try Self.following(limits: limits)
@@ -203,15 +205,15 @@ import Testing
     let other = Subscribe(entity: script.note.number, window: .init(sort: "-x", limit: 1))
     #expect(try script.say(.subscribe(other), 1) == ["collect #2 for 1", "1 < query 4"])
     let notes = try (UInt64(1)...9).map { try Self.note($0, x: Double($0), in: script) }
-    #expect(try script.handle(.collected(Ticket(2), notes)) == [])
+    #expect(try script.handle(.collected(StoreRequestID(2), notes)) == [])
     #expect(
-      try script.handle(.collectFinished(Ticket(2), .success(script.token(1))))
+      try script.handle(.collectFinished(StoreRequestID(2), .success(script.token(1))))
         == ["1 < rows [9] of 9 at 1", "1 < advance 1"])
     // The first order is gone: it is read again.
     #expect(try script.say(Self.window(script), 1) == ["collect #3 for 1", "1 < query 6"])
   }
 
-  @Test func anOrderOverRelationshipsIsRefused() throws {
+  @Test func sortOverRelationshipsIsRefused() throws {
     var script = try HubTranscript()
     try script.open(1)
     for sort in ["board.name", "nope"] {
@@ -221,16 +223,16 @@ import Testing
     #expect(script.hub.census.registrations == 0)
   }
 
-  @Test func aWindowWithoutReadersEndsItsRead() throws {
+  @Test func windowWithoutReadersCancelsItsRead() throws {
     var script = try HubTranscript()
     try script.open(1)
     #expect(try script.say(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     #expect(try script.handle(.closed(1)) == ["cancel #1"])
-    #expect(try script.handle(.collected(Ticket(1), [Self.note(1, x: 1, in: script)])) == [])
-    #expect(try script.handle(.collectFinished(Ticket(1), .success(script.token(0)))) == [])
+    #expect(try script.handle(.collected(StoreRequestID(1), [Self.note(1, x: 1, in: script)])) == [])
+    #expect(try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(0)))) == [])
   }
 
-  @Test func whatCommitsDidDuringTheReadIsCarriedOverInParts() throws {
+  @Test func commitsDuringReadAreAppliedInSlices() throws {
     var limits = HubLimits()
     limits.carriedChanges = 2
     var script = try HubTranscript(head: 1, limits: limits)
@@ -238,20 +240,21 @@ import Testing
     try script.open(2)
     #expect(try script.say(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (1...5).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    #expect(try script.handle(.collected(Ticket(1), notes)) == [])
+    #expect(try script.handle(.collected(StoreRequestID(1), notes)) == [])
     _ = try script.save(2, sequence: 1)
     let three: [(ObjectImage?, ObjectImage?)] = notes.prefix(3).map { ($0, nil) }
     #expect(try script.committed(2, Self.commit(2, three, in: script)) == ["2 < committed 2"])
-    #expect(try script.handle(.collectFinished(Ticket(1), .success(script.token(1)))) == ["continue the order #1"])
+    #expect(
+      try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(1)))) == ["continue the order #1"])
     // A commit in between waits for its turn.
     _ = try script.save(2, sequence: 2)
     let sixth = try Self.note(6, x: 5, 3, in: script)
     #expect(try script.committed(3, Self.commit(3, [(nil, sixth)], in: script)) == ["2 < committed 3"])
     #expect(
-      try script.handle(.continueOrder(Ticket(1))) == ["1 < rows [6, 4] of 3 at 3", "1 < advance 3"])
+      try script.handle(.continueOrder(StoreRequestID(1))) == ["1 < rows [6, 4] of 3 at 3", "1 < advance 3"])
   }
 
-  @Test func anOrderThatIsLostBetweenTwoPartsIsReadAgain() throws {
+  @Test func orderLostBetweenSlicesIsReadAgain() throws {
     var limits = HubLimits()
     limits.carriedChanges = 1
     var script = try HubTranscript(head: 1, limits: limits)
@@ -259,25 +262,26 @@ import Testing
     try script.open(2)
     _ = try script.say(Self.window(script), 1)
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    _ = try script.handle(.collected(Ticket(1), notes))
+    _ = try script.handle(.collected(StoreRequestID(1), notes))
     _ = try script.save(2, sequence: 1)
     _ = try script.committed(2, Self.commit(2, [(notes[0], nil), (notes[1], nil)], in: script))
-    #expect(try script.handle(.collectFinished(Ticket(1), .success(script.token(1)))) == ["continue the order #1"])
+    #expect(
+      try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(1)))) == ["continue the order #1"])
     _ = try script.save(2, sequence: 2)
     var record = try script.record(3)
     record.changes = []
     record.summary = ChangeSummary(count: 5_000, entities: [script.note.number])
     #expect(try script.committed(3, record) == ["2 < committed 3"])
-    #expect(try script.handle(.continueOrder(Ticket(1))) == ["collect #4 for 1"])
-    _ = try script.handle(.collected(Ticket(4), [notes[2]]))
+    #expect(try script.handle(.continueOrder(StoreRequestID(1))) == ["collect #4 for 1"])
+    _ = try script.handle(.collected(StoreRequestID(4), [notes[2]]))
     #expect(
-      try script.handle(.collectFinished(Ticket(4), .success(script.token(3))))
+      try script.handle(.collectFinished(StoreRequestID(4), .success(script.token(3))))
         == ["1 < rows [3] of 1 at 3", "1 < advance 3"])
     // The continuation of the first read has no effect.
-    #expect(try script.handle(.continueOrder(Ticket(1))) == [])
+    #expect(try script.handle(.continueOrder(StoreRequestID(1))) == [])
   }
 
-  @Test func anIdleOrderIsKeptForAMinuteAndFreedElsewhere() throws {
+  @Test func idleOrderIsKeptForAMinuteAndFreedOnOtherThread() throws {
     var limits = HubLimits()
     limits.discardedRows = 5
     var script = try Self.following(limits: limits)

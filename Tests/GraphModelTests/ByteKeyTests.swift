@@ -6,7 +6,7 @@ import Testing
   private static let one = "caf\u{E9}"
   private static let two = "cafe\u{301}"
 
-  @Test func canonicallyEquivalentStringsAreTwoKeys() {
+  @Test func canonicallyEquivalentStringsAreDistinctKeys() {
     #expect(Self.one == Self.two)
     var values = [ByteKey: Int]()
     values[Self.one] = 1
@@ -18,7 +18,7 @@ import Testing
     #expect([ByteKey("é"), ByteKey("z"), ByteKey("e\u{301}")].sorted().map { $0.text.utf8.count } == [3, 1, 2])
   }
 
-  @Test func whatTheModelComparesIsComparedByBytes() {
+  @Test func modelComparisonsUseBytes() {
     func group(_ name: String) -> UndoGroup { UndoGroup(scope: .zero, group: 1, name: name) }
     #expect(group(Self.one) == group(Self.one) && group(Self.one) != group(Self.two))
     func conflict(_ author: String) -> Conflict {

@@ -9,14 +9,14 @@ import Testing
   /// Objects in memory; references are looked for in all of them.
   private final class Graph: ImageSource {
     var images: [ObjectID: ObjectImage]
-    private var referrers = [ObjectRelation: [ObjectID]]()
+    private var referrers = [ReferrerKey: [ObjectID]]()
 
     init(_ images: [ObjectImage]) { self.images = Dictionary(uniqueKeysWithValues: images.map { ($0.id, $0) }) }
 
     func image(of id: ObjectID) -> ObjectImage? { images[id] }
 
     func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-      let relation = ObjectRelation(id: id, property: property.number)
+      let relation = ReferrerKey(id: id, property: property.number)
       if let known = referrers[relation] { return known }
       let found = images.values.filter {
         $0.id.entity == property.owner && $0[property].objectIDs.contains(id)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  private struct Company {
+  private struct CompanyFixture {
     let model: Model
     let person: Entity
     let project: Entity
@@ -107,10 +107,10 @@ import Testing
     }
   }
 
-  @Test func aHundredAndFiftyQueriesOverSeventyConnectedObjectsAreNotReset() throws {
+  @Test func denselyConnectedQueriesAreNotReset() throws {
     var random = SeededGenerator(seed: 7)
-    var company = try Company(people: 60, projects: 10, &random)
-    var queries = RelatedQueries(model: company.model)
+    var company = try CompanyFixture(people: 60, projects: 10, &random)
+    var queries = PathQueryMatcher(model: company.model)
     var predicates = [(text: String, evaluator: PredicateEvaluator)]()
     for number in UInt64(1)...150 {
       let text = company.predicate(&random)
@@ -151,10 +151,10 @@ import Testing
   }
 
   /// The cheap ones do not pay for the expensive one.
-  @Test func onlyTheQueryThatCostsMoreThanItsShareIsReset() throws {
+  @Test func onlyQueryAboveItsBudgetIsReset() throws {
     var random = SeededGenerator(seed: 3)
-    let company = try Company(people: 60, projects: 10, &random)
-    var queries = RelatedQueries(model: company.model)
+    let company = try CompanyFixture(people: 60, projects: 10, &random)
+    var queries = PathQueryMatcher(model: company.model)
     let texts = ["ANY projects.members.projects.members.age == 140", "manager.age == 140", "ANY reports.age == 140"]
     for (index, text) in texts.enumerated() {
       let predicate = try GraphPredicate(parsing: text, entity: company.person, model: company.model)
@@ -165,18 +165,18 @@ import Testing
     after[try company.property("age", of: company.person)] = .integer(140)
     let change = ObjectChange(kind: .updated, id: boss.id, before: boss, after: after)
     let graph = Graph(company.images.map { $0.id == boss.id ? after : $0 })
-    func effects(_ budget: LookBudget) -> RelatedEffects {
-      queries.effects(of: [change], in: KeptSource(graph, [change], model: company.model, budget: budget))
+    func effects(_ budget: EvaluationBudget) -> PathQueryEffects {
+      queries.effects(of: [change], in: CachingImageSource(graph, [change], model: company.model, budget: budget))
     }
-    let all = effects(LookBudget(total: .max, share: .max))
+    let all = effects(EvaluationBudget(total: .max, share: .max))
     #expect(all.unknown.isEmpty && all.effects.map(\.query).contains(2))
-    let most = LookBudget(total: 10_000, share: 8_000)
+    let most = EvaluationBudget(total: 10_000, share: 8_000)
     let some = effects(most)
     #expect(some.unknown == [1])
     #expect(some.effects == all.effects.filter { $0.query != 1 })
-    let work = most.looks + most.questions * LookBudget.questionCost
+    let work = most.looks + most.questions * EvaluationBudget.questionCost
     #expect(work < 10_000 + 8_000 * 9, "the total, and a share for each way, subject and query: \(work)")
     // The order of the charges comes from hashing, and differs from run to run.
-    for _ in 0..<5 { #expect(effects(LookBudget(total: 10_000, share: 8_000)).unknown == [1]) }
+    for _ in 0..<5 { #expect(effects(EvaluationBudget(total: 10_000, share: 8_000)).unknown == [1]) }
   }
 }

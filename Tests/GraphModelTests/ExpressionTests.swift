@@ -30,7 +30,7 @@ import Testing
     "trimmed(\"  a \") != name", "7 == age", "8 > age",
     "age IN {1, age}", "age BETWEEN {age - 1, age + 1}", "name MATCHES[cd] \"z.e!\"", "NOT (name MATCHES \"z\")",
   ])
-  func itHolds(text: String) throws {
+  func trueExpressionsEvaluateToTrue(text: String) throws {
     let values: [String: Value] = [
       "age": .integer(7), "name": .string("Zoë!"), "score": .double(2.5),
       "salary": .decimal(try #require(DecimalValue("10.5"))),
@@ -78,7 +78,7 @@ import Testing
     #expect(try holds("age < decimal(\"7.1\") AND age > 6.5", ["age": .integer(7)]))
   }
 
-  @Test func asManyNamesAreTakenAsAnEnumerationMayHaveCases() throws {
+  @Test func enumerationLimitAppliesToListOfNames() throws {
     let names = (0...1_000).map { "\"n\($0)\"" }
     func text(_ count: Int) -> String {
       "oneOf(name, \"a\", \(names.prefix(count).joined(separator: ", "))) == \"a\""
@@ -92,9 +92,9 @@ import Testing
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))
     var image = ObjectImage(id: .temporary(1, entity: note.number), revision: 1, values: note.initialValues)
-    let created = try #require(Dates.timestamp("2026-11-21T23:30:15Z"))
+    let created = try #require(RFC3339.timestamp("2026-11-21T23:30:15Z"))
     image[try #require(note.property(named: "created"))] = .date(created)
-    let now = try #require(Dates.timestamp("2026-11-24T00:00:00Z"))
+    let now = try #require(RFC3339.timestamp("2026-11-24T00:00:00Z"))
     for text in [
       "created > now() - days(3)", "created < now() - days(2)", "now() - created < days(2.1)",
       "created + hours(1) > date(\"2026-11-22\")",
@@ -123,7 +123,7 @@ import Testing
     "reports.@count == double(2)", "age + 1 IN {double(2), 3}", "decimal(\"2.5\") < salary * 2",
     "oneOf(\"a\", NULL, \"b\") LIKE[c] \"b*\"", "oneOf(\"a\", NULL, \"b\") BETWEEN {\"a\", lowercase(\"B\")}",
   ])
-  func theTextOfAPredicateGivesItBack(text: String) throws {
+  func predicateTextRoundTrips(text: String) throws {
     let model = try Fixtures.company()
     let form = try predicate(text)
     for form in [form, form.bound(now: 1_700_000_000_123_456)] {
@@ -133,7 +133,7 @@ import Testing
   }
 
   /// There indexes look for it, of the store and of live queries.
-  @Test func whatIsConstantStandsAtTheRight() throws {
+  @Test func constantIsMovedToTheRight() throws {
     #expect(try predicate("abs(5) < age") == predicate("age > 5"))
     #expect(
       try predicate("now() - days(1) <= born").bound(now: 86_400_000_000) == predicate("born >= date(\"1970-01-01\")"))
@@ -141,7 +141,7 @@ import Testing
   }
 
   /// A sum that does not fit into 64 bits is a fraction, and one of a list if it has the same value.
-  @Test func whatIsTooLargeForAWholeNumberIsEqualByValue() throws {
+  @Test func largeNumbersAreComparedByValue() throws {
     #expect(try holds("age * 4611686018427387904 IN {age * 4611686018427387904}", ["age": .integer(2)]))
     #expect(try holds("4611686018427387904 * 2 - age IN {9223372036854774784}", ["age": .integer(1024)]))
   }
@@ -154,7 +154,7 @@ import Testing
     ("SUBQUERY(reports, $x, $x.age > 3) > 1", 35), ("name MATCHES \"(\"", 14), ("age == $limit", 8),
     ("ANY reports.age + 1 > 2", 17), ("age == date(\"soon\")", 8), ("badge > age", 9), ("age == (3", 10),
   ])
-  func aMistakeIsPointedAt(text: String, column: Int) throws {
+  func errorReportsItsPosition(text: String, column: Int) throws {
     let error = #expect(throws: PredicateSyntaxError.self) { try predicate(text) }
     #expect(error?.column == column, "\(error?.description ?? "")")
   }
@@ -172,12 +172,12 @@ import Testing
     ("age > -days(1)", "a duration takes no sign: write days(-1)"),
     ("now() + -(days(1) + hours(2)) > now()", "a duration takes no sign"),
   ])
-  func aMistakeInACallSaysWhatIsTaken(text: String, expected: String) {
+  func errorInCallReportsExpectedArguments(text: String, expected: String) {
     let error = #expect(throws: PredicateSyntaxError.self) { try predicate(text) }
     #expect(error?.description.contains(expected) == true, "\(error?.description ?? "")")
   }
 
-  @Test func variablesStandForValuesThatAreGiven() throws {
+  @Test func variablesAreReplacedByValues() throws {
     #expect(try predicate("age > $limit", ["limit": .integer(5)]) == predicate("age > 5"))
     #expect(try predicate("age IN $ages", ["ages": .array([.integer(1), .integer(2)])]) == predicate("age IN {1, 2}"))
     #expect(throws: PredicateSyntaxError.self) { try predicate("age > $limit", ["other": .integer(5)]) }
@@ -185,7 +185,7 @@ import Testing
   }
 
   /// What is legal travels, too; what is not is refused before any stack is deep.
-  @Test func aVariableStandsForTheTwoEndsOfBetween() throws {
+  @Test func variableCanBeTheRangeOfBetween() throws {
     let range = JSON.array([.integer(20), .integer(30)])
     #expect(try predicate("age BETWEEN $range", ["range": range]) == predicate("age BETWEEN {20, 30}"))
     for (value, message) in [
@@ -201,7 +201,7 @@ import Testing
   }
 
   @Test(arguments: [("(", ")", 198, 200), ("abs(", ")", 198, 797), ("-", "", 198, 200)])
-  func nestedExpressionsEndAtTheFirstThatIsTooMuch(
+  func nestingLimitReportsFirstExcessiveColumn(
     opening: String, closing: String, most: Int, column: Int
   ) throws {
     let model = try Fixtures.company()
@@ -218,7 +218,7 @@ import Testing
     }
   }
 
-  @Test func aComparisonHasSoManyOperationsAndNoMore() throws {
+  @Test func operationCountIsLimited() throws {
     let model = try Fixtures.company()
     func sum(_ count: Int) -> String { "age" + String(repeating: " + age", count: count) + " > 1" }
     for count in [199, 200] {
@@ -258,7 +258,7 @@ import Testing
 
 /// Sums do not depend on the order in which a store or a program comes upon the values.
 @Suite struct SumTests {
-  @Test func wholeNumbersAreAddedExactlyInAnyOrder() {
+  @Test func integersAreSummedExactlyInAnyOrder() {
     let values: [Value] = [.integer(.max), .integer(1), .integer(-5)]
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
       let sum = GraphPredicate.Aggregate.sum.value(of: order.map { values[$0] }, type: .integer)
@@ -271,7 +271,7 @@ import Testing
     #expect(mixed == .double(0x1p64))
   }
 
-  @Test func theSmallestNumberHasAnAbsoluteValue() {
+  @Test func absoluteValueOfMinimumIsDefined() {
     #expect(GraphFunction.abs.apply([.integer(.min)]) == .double(0x1p63))
     #expect(GraphFunction.abs.apply([.integer(.min + 1)]) == .integer(.max))
   }

@@ -13,7 +13,7 @@ import Testing
       ("և", "եւ"), ("ᾳ", "αι"), ("Ǆ", "ǆ"), ("ꭰ", "Ꭰ"), ("ᏸ", "Ᏸ"), ("Ꭰ", "Ꭰ"), ("É", "é"), ("日", "日"), ("K", "k"),
     ]
     for (text, folded) in table {
-      #expect(Bytes.equal(text.folded(.caseInsensitive), folded), "\(text)")
+      #expect(UTF8Comparison.equal(text.folded(.caseInsensitive), folded), "\(text)")
     }
   }
 
@@ -23,14 +23,14 @@ import Testing
       ("ﬁ", "ﬁ"), ("￥", "¥"), ("Ŀ", "L·"),
     ]
     for (text, folded) in table {
-      #expect(Bytes.equal(text.folded(.diacriticInsensitive), folded), "\(text)")
+      #expect(UTF8Comparison.equal(text.folded(.diacriticInsensitive), folded), "\(text)")
     }
     for (text, folded) in [("İ", "i"), ("ＳＴＲＡẞＥ", "strasse"), ("Ǆ", "dz"), ("ΐ", "ι"), ("ﬃ", "ffi")] {
-      #expect(Bytes.equal(text.folded(Self.both), folded), "\(text)")
+      #expect(UTF8Comparison.equal(text.folded(Self.both), folded), "\(text)")
     }
   }
 
-  @Test func runsWithoutSpacesAreWordsByThemselves() {
+  @Test func textWithoutSpacesIsSplitIntoWords() {
     #expect("iPhone手机 2024年".words == ["iphone", "手机", "2024", "年"])
     #expect("牛乳、買う".words == ["牛乳", "買う"])
     #expect("Ｍｉｌｋ、Straße".words == ["milk", "strasse"])
@@ -45,7 +45,7 @@ import Testing
     #expect(long.searchTerms.count == 64)
   }
 
-  @Test func aPartOfARunIsFoundAndALetterElsewhereIsNot() {
+  @Test func substringOfRunIsFound() {
     let found = [
       ("毎日牛乳を買う", "牛乳"), ("毎日牛乳を買う", "う"), ("毎日牛乳を買う", "買う 毎"), ("ซื้อนมสด", "นม"), ("เห็นด้วย", "ด้วย"), ("東京ﾀﾜｰ", "タワー"),
       ("İstanbul", "istan"), ("STRASSE", "straß"), ("ﬁnal", "fin"), ("iPhone手机", "手机 iph"),
@@ -57,9 +57,9 @@ import Testing
   }
 
   /// A search of many words is prepared once; each word by itself gives the same answer.
-  @Test func manyWordsAreFoundAsEachByItself() {
+  @Test func foldingOfManyWordsEqualsFoldingEach() {
     let pieces = ["a", "b", "ab", "ba", "日", "本", " ", " ", "é", "1"]
-    for seed in Sweep.seeds(300) {
+    for seed in SeedSweep.seeds(300) {
       var random = SeededGenerator(seed: seed)
       func text(_ most: Int) -> String {
         (0..<Int.random(in: 1...most, using: &random)).map { _ in random.pick(pieces) ?? "a" }.joined()
@@ -69,14 +69,14 @@ import Testing
       let expected = query.words.allSatisfy { wanted in
         own.contains { wanted.isPhrase ? $0.contains(wanted) : $0.utf8.starts(with: wanted.utf8) }
       }
-      #expect(SearchWords(query.words).areFound(in: whole) == expected, "seed \(seed): \(query) in \(whole)")
+      #expect(SearchTermMatcher(query.words).areFound(in: whole) == expected, "seed \(seed): \(query) in \(whole)")
     }
   }
 
   /// Whatever a text is found for, it is filed under all terms that the index is asked for.
-  @Test func aTextHasTheTermsOfEverySearchThatFindsIt() {
+  @Test func textContainsTermsOfMatchingSearches() {
     let pieces = ["日", "本", "語", "a", "B", " ", "、", "ß", "ﾊﾟ", "น", "ม้", "é", "1", "🎉", "か\u{3099}"]
-    for seed in Sweep.seeds(300) {
+    for seed in SeedSweep.seeds(300) {
       var random = SeededGenerator(seed: seed)
       func text(_ most: Int) -> String {
         (0..<Int.random(in: 1...most, using: &random)).map { _ in random.pick(pieces) ?? "a" }.joined()

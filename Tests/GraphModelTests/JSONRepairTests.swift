@@ -14,7 +14,7 @@ import Testing
     (#"\ud83d\ud83d\ude00"#, "\u{FFFD}😀", 1), (#"\ud83d\n"#, "\u{FFFD}\n", 1), (#"\ud83d\u0041"#, "\u{FFFD}A", 1),
     (#"\ude00\ud83d"#, "\u{FFFD}\u{FFFD}", 2), ("\u{FFFD}", "\u{FFFD}", 0), (#"\ufffd"#, "\u{FFFD}", 0),
   ])
-  func aHalfOfASurrogatePairIsOneCharacter(escapes: String, text: String, count: Int) throws {
+  func loneSurrogateBecomesOneCharacter(escapes: String, text: String, count: Int) throws {
     let read = try Self.read(Array(#"{"t":"\#(escapes)"}"#.utf8))
     #expect(read.json["t"] == .string(text))
     #expect(read.replaced == count)
@@ -27,14 +27,14 @@ import Testing
     ([0x61, 0xFF, 0x62] as [UInt8], "a\u{FFFD}b", 1), ([0xC3, 0xA4, 0xE2, 0x82], "ä\u{FFFD}", 1),
     ([0x80, 0x80], "\u{FFFD}\u{FFFD}", 2),
   ])
-  func aByteThatIsNoUTF8IsOneCharacter(bytes: [UInt8], text: String, count: Int) throws {
+  func invalidUTF8ByteBecomesOneCharacter(bytes: [UInt8], text: String, count: Int) throws {
     let read = try Self.read([0x22] + bytes + [0x22])
     #expect(read.json == .string(text))
     #expect(read.replaced == count)
   }
 
   @Test(arguments: ["\"\\ud83", "\"\\uzzzz\"", "\"\\ud83d\\u12\"", "\"\\ud83d", "{\"a\":1,\"a\":2}", "\"\t\""])
-  func everythingElseIsAsStrict(text: String) {
+  func otherSyntaxRemainsStrict(text: String) {
     #expect(throws: JSON.ParseError.self) { try Self.read(Array(text.utf8)) }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct LiveQueryIndexTests {
   /// The index may find too much, never too little.
-  @Test func theIndexMissesNothingThatThePredicateMatches() throws {
+  @Test func indexFindsEveryMatchingQuery() throws {
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))
     let texts = [
@@ -71,11 +71,11 @@ import Testing
   }
 
   /// What a NOT denies is waited for by its opposite, and a pattern by what it begins with: neither is judged for every change.
-  @Test func oppositesAndBeginningsAreFiled() throws {
+  @Test func negationsAndPrefixesAreIndexed() throws {
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))
-    func places(_ text: String) throws -> [QueryPlace]? {
-      QueryPlace.all(of: try GraphPredicate(parsing: text, entity: note, model: model), model: model)
+    func places(_ text: String) throws -> [IndexKey]? {
+      IndexKey.all(of: try GraphPredicate(parsing: text, entity: note, model: model), model: model)
     }
     for (denied, meant) in [
       ("NOT (color != \"red\")", "color == \"red\""), ("NOT (x > 4 OR color != \"blue\")", "color == \"blue\""),
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func everyTextThatAPatternMatchesBeginsAsItSays() throws {
+  @Test func patternPrefixHoldsForEveryMatch() throws {
     let patterns = [
       ("abc", "abc"), ("ab*c", "a"), ("ab?", "a"), ("ab+", "ab"), ("ab{0,2}c", "a"), ("ab|cd", ""), ("a(b|c)", ""),
       ("a(bc)", "a"), ("a\\.b", "a"), ("a.b", "a"), ("^ab", ""), ("", ""), ("äé漢", "äé漢"), ("(?:ab)", ""),
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func aPartTableMissesNoPartAndForgetsWhatIsTakenOut() {
+  @Test func substringIndexFindsAllAndForgetsRemoved() {
     let pieces = ["a", "b", "Ab", "é", "E\u{301}", "ß", "漢", " ", "👩\u{200D}👧", "aaaa", "İ"]
     let ways: [StringOptions] = [
       [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
@@ -118,7 +118,7 @@ import Testing
       func text(_ most: Int) -> String {
         (0..<Int.random(in: 1...most, using: &random)).map { _ in random.pick(pieces) ?? "a" }.joined()
       }
-      var table = PartTable()
+      var table = SubstringIndex()
       var filed = [(number: UInt64, part: String, options: StringOptions)]()
       for number in UInt64(1)...60 {
         let options = random.pick(ways) ?? []
@@ -147,8 +147,8 @@ import Testing
   }
 
   /// Parts that begin alike stand in different places, and what is no text has none.
-  @Test func partsThatBeginAlikeAreFoundFewAtATime() {
-    var table = PartTable()
+  @Test func commonPrefixesLimitCandidates() {
+    var table = SubstringIndex()
     for number in UInt64(1)...1_000 { table.insert(number, part: "nowhere \(number)", []) }
     var found = [UInt64]()
     table.holding(.string("somewhere nowhere else"), into: &found)
@@ -158,7 +158,7 @@ import Testing
     #expect(found.isEmpty)
   }
 
-  @Test func theLongestPartOfAPatternIsInEveryTextThatIsLikeIt() {
+  @Test func longestLiteralOfPatternIsInEveryMatch() {
     let parts = [
       "*": "", "?": "", "": "", "abc": "abc", "a*bc?d": "bc", "*\\**": "*", "a\\?b*c": "a?b", "ab*\\": "ab",
       "x\\\\y?": "x\\y",
@@ -166,7 +166,7 @@ import Testing
     for (pattern, part) in parts { #expect(TextSearch.longestPart(ofPattern: pattern) == part, "\(pattern)") }
   }
 
-  @Test func theIntervalTreeAgreesWithAList() {
+  @Test func intervalTreeMatchesLinearSearch() {
     for seed in UInt64(0)..<100 {
       var random = SeededGenerator(seed: seed)
       var tree = IntervalTree()

@@ -31,11 +31,11 @@ import Testing
   /// The first version with a property put otherwise.
   private func changed(_ old: String, _ new: String) -> String { Self.first.replacing(old, with: new) }
 
-  @Test func nothingFollowsFromTheSameModel() throws {
+  @Test func sameModelNeedsNoSteps() throws {
     #expect(try steps(Self.first).isEmpty)
   }
 
-  @Test func whatIsNewIsEmptyOrHasItsDefault() throws {
+  @Test func newPropertyIsEmptyOrDefault() throws {
     let more =
       #"{"name": "name", "type": "string"}, {"name": "note", "type": "string", "optional": true}, "#
       + #"{"name": "rank", "type": "integer", "default": 3}, {"name": "badge", "type": "string"}"#
@@ -50,7 +50,7 @@ import Testing
     #expect(try plan(second).tightened.isEmpty)
   }
 
-  @Test func aNameStandsForItselfOrForWhatRenamedSays() throws {
+  @Test func predecessorIsSameNameOrRenamed() throws {
     let second = changed(#"{"name": "name", "type""#, #"{"name": "fullName", "renamed": "name", "type""#)
       .replacing(#""name": "Team", "attributes""#, with: #""name": "Group", "renamed": "Team", "attributes""#)
       .replacing(#""destination": "Team""#, with: #""destination": "Group""#)
@@ -65,7 +65,7 @@ import Testing
       ])
   }
 
-  @Test func theOtherEndOfWhatGoesOnLeadsBackUnderItsNewName() throws {
+  @Test func inverseOfKeptRelationshipUsesItsNewName() throws {
     let second = changed(#""inverse": "people""#, #""inverse": "staff""#)
       .replacing(#"{"name": "people", "destination""#, with: #"{"name": "staff", "destination""#)
     let told = try steps(second)
@@ -81,7 +81,7 @@ import Testing
       try steps(other) == ["Person.fans is new, and leads nowhere yet", "Team.friends is new, and leads nowhere yet"])
   }
 
-  @Test func aRenamingThatWasDoneLongAgoSaysNothingAnyMore() throws {
+  @Test func earlierRenameIsIgnored() throws {
     let renamed = changed(#"{"name": "name", "type""#, #"{"name": "fullName", "renamed": "name", "type""#)
     let plan = try MigrationPlan.infer(from: try model(2, renamed), to: try model(3, renamed))
     #expect(plan.steps.isEmpty)
@@ -92,7 +92,7 @@ import Testing
     ("json", "text", true), ("string", "uri", true), ("integer", "decimal", false), ("integer", "double", false),
     ("integer", "string", false), ("date", "string", false), ("uuid", "text", false), ("double", "string", false),
   ])
-  func someTypesFollowFromOthers(old: String, new: String, isInPlace: Bool) throws {
+  func someTypeChangesAreInferred(old: String, new: String, isInPlace: Bool) throws {
     func with(_ type: String) -> String {
       changed(#""name": "age", "type": "integer""#, #""name": "age", "type": "\#(type)""#)
     }
@@ -101,7 +101,7 @@ import Testing
     #expect(plan.endedProperties.isEmpty == isInPlace)
   }
 
-  @Test func whatHasNoOneWayIsSaidAllAtOnce() throws {
+  @Test func allAmbiguitiesAreReportedTogether() throws {
     let second = """
       {"name": "Being", "abstract": true},
       {"name": "Person", "parent": "Being", "attributes": [
@@ -131,7 +131,7 @@ import Testing
       ] + properties)
   }
 
-  @Test func twoCantStandForOne() throws {
+  @Test func twoPropertiesCannotShareAPredecessor() throws {
     let second = changed(
       #"{"name": "name", "type": "string"}"#,
       #"{"name": "name", "type": "string"}, {"name": "nick", "renamed": "name", "type": "string"}"#)
@@ -141,7 +141,7 @@ import Testing
       ])
   }
 
-  @Test func aMappingReadsTheVersionBefore() throws {
+  @Test func mappingReadsPreviousVersion() throws {
     let second = changed(
       #"{"name": "name", "type": "string"}"#,
       #"{"name": "label", "type": "string"}, {"name": "name", "type": "string"}"#)
@@ -157,7 +157,7 @@ import Testing
       ])
   }
 
-  @Test func aMappingOfNothingIsAMistakeOfTheFile() throws {
+  @Test func emptyMappingIsModelError() throws {
     let mistakes = #expect(throws: ModelError.self) {
       try model(
         2, Self.first,
@@ -178,7 +178,7 @@ import Testing
       ])
   }
 
-  @Test func relationshipsMayChangeWhereEveryPairHasItsPlace() throws {
+  @Test func relationshipCardinalityMayChangeWithoutLoss() throws {
     let ordered = changed(#""inverse": "team", "toMany": true"#, #""inverse": "team", "toMany": true, "ordered": true"#)
     #expect(try steps(ordered) == ["Team.people is ordered now, by id at first"])
     let many = changed(#""inverse": "people"}"#, #""inverse": "people", "toMany": true}"#)
@@ -191,7 +191,7 @@ import Testing
   }
 
   /// What both programs must agree on does not change with how they came there.
-  @Test func theHashLeavesOutWhereThingsComeFrom() throws {
+  @Test func hashIgnoresOriginsOfParts() throws {
     let renamed = changed(#"{"name": "name", "type""#, #"{"name": "name", "renamed": "title", "type""#)
     #expect(try model(2, renamed).hash == model(1, Self.first).hash)
     #expect(try model(2, Self.first, #""mapping": {"Person.age": "age + 1"},"#).hash == model(1, Self.first).hash)

@@ -70,7 +70,7 @@ import Testing
 
   // MARK: - Values
 
-  @Test func anObjectIsSeenInTheOlderVersionsNamesAndTypes() throws {
+  @Test func lensShowsOlderNamesAndTypes() throws {
     let lens = try lens()
     let group = ObjectID(
       key: UniqueID(high: 1, low: 2), entity: try #require(lens.new.entity(named: "Group")).number)
@@ -94,7 +94,7 @@ import Testing
     #expect(reference == [team])
   }
 
-  @Test func aNewSubentityIsSeenAsWhatItInheritsFromAndAnEntityWithoutAnAncestorNotAtAll() throws {
+  @Test func newSubentityIsShownAsAncestorOrHidden() throws {
     let lens = try lens()
     let boss = try image("Boss", ["fullName": .string("Bea"), "car": .string("c")], in: lens.new)
     let seen = try #require(lens.view(of: boss))
@@ -103,7 +103,7 @@ import Testing
     #expect(lens.view(of: try image("Place", ["street": .string("s")], in: lens.new)) == nil)
   }
 
-  @Test func whatIsTooLargeForAWholeNumberIsSeenAsTheNextThatIsNot() throws {
+  @Test func numberTooLargeForIntegerIsClamped() throws {
     let lens = try lens()
     let (age, rank) = (try number("age", in: lens.new), try number("rank", in: lens.new))
     #expect(lens.view(of: .double(1e300), of: age) == .integer(.max))
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func aWholeNumberThatNoDoubleHoldsIsRefused() throws {
+  @Test func integerNotRepresentableAsDoubleIsRefused() throws {
     let lens = try lens()
     let (age, rank) = (try number("age", in: lens.old), try number("rank", in: lens.old))
     #expect(try lens.later(.integer(1 << 53), of: age) == .double(9_007_199_254_740_992))
@@ -129,7 +129,7 @@ import Testing
 
   // MARK: - Changes
 
-  @Test func aTransactionGoesOnUnderTheNewerNumbers() throws {
+  @Test func transactionIsTranslatedToNewerNumbers() throws {
     let lens = try lens()
     let person = try #require(lens.old.entity(named: "Person")).number
     let transaction = Transaction(
@@ -160,7 +160,7 @@ import Testing
   }
 
   /// A condition that is lost on the way would let a change through that must be refused.
-  @Test func aPreconditionGoesOnUnderTheNewerNumbers() throws {
+  @Test func preconditionIsTranslatedToNewerNumbers() throws {
     let lens = try lens()
     let person = ObjectID(
       key: UniqueID(high: 1, low: 1), entity: try #require(lens.old.entity(named: "Person")).number)
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func aCommitOfWhatIsNotSeenIsNoChange() throws {
+  @Test func commitOfHiddenObjectIsNoChange() throws {
     let lens = try lens()
     let stored = try image("Person", ["fullName": .string("Ann"), "badge": .string("b")], in: lens.new)
     let badge = Edit(try number("badge", in: lens.new), .set(.string("b")))
@@ -195,7 +195,7 @@ import Testing
     #expect(image.revision == 7)
   }
 
-  @Test func aRefusalNamesWhatTheClientKnows() throws {
+  @Test func refusalUsesNamesOfOlderVersion() throws {
     let lens = try lens()
     let refusal = Refusal(violations: [
       Violation(
@@ -222,7 +222,7 @@ import Testing
 
   // MARK: - Questions
 
-  @Test func conditionsOrdersAndColumnsAreWrittenAnew() throws {
+  @Test func conditionsOrdersAndColumnsAreTranslated() throws {
     let lens = try lens()
     let person = try #require(lens.old.entity(named: "Person")).number
     func later(_ text: String) throws -> String { try lens.later(predicate: text, of: person) }
@@ -252,7 +252,7 @@ import Testing
   }
 
   /// A path that leads nowhere shows nothing: no default stands for it.
-  @Test func whoIsNotThereHasNoDefault() throws {
+  @Test func missingObjectHasNoDefault() throws {
     func person(_ more: String) -> String {
       #"""
       {"name": "Person", "attributes": [
@@ -279,7 +279,7 @@ import Testing
     for (seen, stored) in pairs { #expect(try lens.later(predicate: seen, of: entity) == stored) }
   }
 
-  @Test func whatIsFoundAndOrderedIsWhatIsSeen() throws {
+  @Test func filtersAndSortsUseShownValues() throws {
     let lens = try lens()
     let (old, new) = (lens.old, lens.new)
     let person = try #require(old.entity(named: "Person"))
@@ -309,7 +309,7 @@ import Testing
       let keys = try [SortKey](parsing: lens.later(sort: text, of: person.number), entity: later, model: new)
       #expect(names(SortOrder(keys, model: new).sorted(stored), new) == names(shown.sorted(seen), old), "\(text)")
     }
-    let brackets = String(repeating: "[calm?calm]", count: ShownName.maximumDepth)
+    let brackets = String(repeating: "[calm?calm]", count: EnumerationFallback.maximumDepth)
     #expect(try [SortKey](parsing: "mood\(brackets)", entity: later, model: new).first?.shown.count == 100)
     for wrong in [
       "mood[calm?calm]\(brackets)", "mood[calm|cross]", "mood[calm?a b]x", "mood[?]", "rank[calm?calm]",
@@ -323,7 +323,7 @@ import Testing
 
   // MARK: - Where there is none
 
-  @Test func whatHasNoViewIsNamed() throws {
+  @Test func untranslatablePartsAreReported() throws {
     func changed(_ old: String, _ new: String) -> String { Self.first.replacing(old, with: new) }
     let rank = #"{"name": "rank", "type": "integer", "default": 1}, "#
     #expect(try problems(changed(rank, "")) == ["Person.rank: is gone"])
@@ -347,7 +347,7 @@ import Testing
         == ["Person.team: is required now"])
   }
 
-  @Test func severalVersionsAreCrossedOneByOne() throws {
+  @Test func severalVersionsAreTranslatedStepwise() throws {
     let third = try model(
       3,
       Self.second.replacing(#""name": "fullName", "renamed": "name""#, with: #""name": "label", "renamed": "fullName""#)

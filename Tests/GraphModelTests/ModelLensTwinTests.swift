@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...60 as ClosedRange<UInt64>) func theOlderVersionIsWhatItWouldHaveBeen(seed: UInt64) throws {
+  @Test(arguments: 1...60 as ClosedRange<UInt64>) func olderClientBehavesAsWithoutNewerVersion(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed &* 0x9E37_79B9)
     let (old, new) = try Self.versions(&random)
     let lens: ModelLens

@@ -38,7 +38,7 @@ import Testing
       ]), "\(paths)")
   }
 
-  @Test func whatPartsSayOfEachOtherIsChecked() {
+  @Test func crossReferencesAreValidated() {
     let source = """
       {"format": 1, "name": "Bad", "version": 1,
        "entities": [

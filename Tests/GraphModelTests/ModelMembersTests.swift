@@ -15,11 +15,11 @@ import Testing
 
   // MARK: - The hash
 
-  @Test func theModelOfTheNotesHasTheHashThatItAlwaysHad() throws {
+  @Test func hashOfNotesModelIsUnchanged() throws {
     #expect(try Fixtures.stickies().hash.description == "85c1c587ac592a5d2ed5f8fa579a2764")
   }
 
-  @Test func validationTransientsAndQuestionsAreNoPartOfTheHash() throws {
+  @Test func hashIgnoresValidationTransientsAndFetchRequests() throws {
     let plain = try attributes(#"{"name": "b", "type": "string"}"#)
     let same = try [
       attributes(#"{"name": "b", "type": "string", "pattern": "x*"}"#),
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// Equal hashes promise equal numbers and slots, whatever transients stand between.
-  @Test func transientsTakeNoNumberFromAnybody() throws {
+  @Test func transientsDoNotConsumeNumbers() throws {
     let entities = { (transient: String) in
       #"{"name": "A", "attributes": [\#(transient){"name": "b", "type": "string"}]}, "#
         + #"{"name": "B", "parent": "A", "attributes": [{"name": "c", "type": "string"}]}"#
@@ -80,7 +80,7 @@ import Testing
                           {"name": "reports", "destination": "Person", "inverse": "boss", "toMany": true}]}]}
     """
 
-  @Test func aCompositeIsAPropertyForEachMember() throws {
+  @Test func compositeExpandsToItsMembers() throws {
     let model = try Model(parsing: parties.utf8)
     let person = try #require(model.entity(named: "Person"))
     #expect(person.attributes.map(\.name) == ["home.street", "home.zip", "name", "work.street", "work.zip"])
@@ -104,7 +104,7 @@ import Testing
     ("home.town == 'x'", "Person.home is a composite: name one of its members, home.street"),
     ("hoem == nil", "Person has no property \"hoem\"; it has id, "),
   ])
-  func aPredicateThatNamesNoPropertyIsToldWhichThereAre(text: String, words: String) throws {
+  func predicateOverTransientListsStoredProperties(text: String, words: String) throws {
     let marked =
       #"{"name": "name", "type": "string"}, {"name": "isMarked", "type": "bool", "default": false, "transient": true}"#
     let model = try Model(parsing: parties.replacing(#"{"name": "name", "type": "string"}"#, with: marked).utf8)
@@ -116,7 +116,7 @@ import Testing
     #expect(!"\(error)".contains("isMarked"))
   }
 
-  @Test func predicatesAndOrdersReachAMember() throws {
+  @Test func predicatesAndOrdersReachCompositeMembers() throws {
     let model = try Model(parsing: parties.utf8)
     let person = try #require(model.entity(named: "Person"))
     for text in [
@@ -133,7 +133,7 @@ import Testing
 
   // MARK: - Transients, rules, questions
 
-  @Test func aTransientIsNoPropertyOfAnyStore() throws {
+  @Test func transientIsNotStored() throws {
     let model = try attributes(#"{"name": "t", "type": "bool", "transient": true}, {"name": "b", "type": "bool"}"#)
     let entity = try #require(model.entity(named: "A"))
     let predicate = #expect(throws: PredicateSyntaxError.self) {
@@ -167,7 +167,7 @@ import Testing
     ("a BETWEEN $range", ["range"]),
     ("SUBQUERY(many, $m, $m.a == $x).@count > 1", ["x"]),
   ])
-  func aQuestionKnowsItsVariables(predicate: String, variables: [String]) throws {
+  func fetchRequestKnowsItsVariables(predicate: String, variables: [String]) throws {
     let numbers = ["a", "b", "c"].map { #"{"name": "\#($0)", "type": "integer"}"# }.joined(separator: ", ")
     let text = predicate.replacing("\"", with: "\\\"")
     let model = try model(
@@ -187,7 +187,7 @@ import Testing
     ("many.@count == $x", []), ("many.@sum.a == $x", []), ("many.@max.a == $x", ["x"]), ("ANY many.a == $x", []),
     ("ANY many.b == $x", ["x"]), ("SUBQUERY(many, $m, $m.b == $x).@count > 1", ["x"]),
   ])
-  func aQuestionKnowsWhichVariablesMayBeNull(predicate: String, nullables: [String]) throws {
+  func fetchRequestKnowsNullableVariables(predicate: String, nullables: [String]) throws {
     let model = try model(
       #"{"name": "A", "attributes": [{"name": "a", "type": "integer"}, {"name": "b", "type": "integer", "optional": true}], "#
         + #""relationships": [{"name": "one", "destination": "A", "inverse": "many"}, "#
@@ -202,7 +202,7 @@ import Testing
     #expect(asked.predicate == (try GraphPredicate(parsing: literal, entity: entity, model: model)))
   }
 
-  @Test func aQuestionIsAskedWithItsValues() throws {
+  @Test func fetchRequestTakesValues() throws {
     let model = try model(
       #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#,
       #", "fetchRequests": [{"name": "q", "entity": "A", "predicate": "n < $most", "sort": "-n", "limit": 5}]"#)
@@ -217,7 +217,7 @@ import Testing
     #expect(unknown?.reason == "q has no variable $least; it has $most")
   }
 
-  @Test func aQuestionWithoutVariablesOrOfAnotherModelSaysSo() throws {
+  @Test func fetchRequestErrorsAreReported() throws {
     let entities = #"{"name": "B"}, {"name": "Z", "attributes": [{"name": "n", "type": "integer"}]}"#
     let model = try model(
       entities, #", "fetchRequests": [{"name": "q", "entity": "Z", "predicate": "n < 3"}]"#)
@@ -231,7 +231,7 @@ import Testing
     #expect(absent?.reason == "the model has no such entity")
   }
 
-  @Test func aQuestionIsAsTheFileHasIt() throws {
+  @Test func fetchRequestRoundTripsThroughFile() throws {
     let model = try model(
       #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#,
       #", "fetchRequests": [{"name": "q", "entity": "A", "predicate": "n < 3", "sort": "-n", "limit": 5, "documentation": "?"}]"#

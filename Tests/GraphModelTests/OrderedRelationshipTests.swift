@@ -6,7 +6,7 @@ import Testing
 @Suite struct OrderedRelationshipTests {
   // MARK: - The model
 
-  @Test func aModelWithoutOrderHasTheHashThatItAlwaysHad() throws {
+  @Test func hashWithoutOrderIsUnchanged() throws {
     #expect(try Fixtures.stickies().hash.description == "85c1c587ac592a5d2ed5f8fa579a2764")
   }
 
@@ -21,7 +21,7 @@ import Testing
         """.utf8)
   }
 
-  @Test func theMembersOfAnOrderedRelationshipHaveAPlaceBesideTheirToOne() throws {
+  @Test func orderedMembersHavePositionBesideToOne() throws {
     let model = try model(steps: #", "ordered": true"#)
     let step = try #require(model.entity(named: "Step"))
     let place = try #require(step.property(named: "project.order"))
@@ -34,13 +34,13 @@ import Testing
       try [SortKey](parsing: "-project.order", entity: step, model: model) == [SortKey(place.number, ascending: false)])
   }
 
-  @Test func orderIsPartOfTheHashOnlyWhereItIs() throws {
+  @Test func hashIncludesOrderOnlyWherePresent() throws {
     let plain = try model()
     #expect(try model(steps: #", "ordered": false"#).hash == plain.hash)
     #expect(try model(steps: #", "ordered": true"#).hash != plain.hash)
   }
 
-  @Test func whatCannotBeOrderedIsAMistakeWithItsPath() throws {
+  @Test func unorderableRelationshipIsModelError() throws {
     func mistakes(_ body: () throws -> Model) -> [String] {
       do {
         _ = try body()
@@ -73,7 +73,7 @@ import Testing
     #expect(mistakes { try Model(parsing: assigned.utf8) } == ["entities[0].attributes[0].assigned"])
   }
 
-  @Test func ofAManyToManyTheOrderedSideStoresWhereverItStands() throws {
+  @Test func orderedSideStoresManyToMany() throws {
     let model = try Fixtures.ordered()
     #expect(model.entity(named: "Project")?.property(named: "chapters")?.relationship?.storage == .inverse)
     let projects = try #require(model.entity(named: "Chapter")?.property(named: "projects")?.relationship)
@@ -83,7 +83,7 @@ import Testing
   // MARK: - The rules
 
   @Test(arguments: UInt64(1)...20)
-  func randomTransactionsComeOutAsInArrays(seed: UInt64) throws {
+  func randomTransactionsMatchArrays(seed: UInt64) throws {
     var twin = try OrderedTwin(random: SeededGenerator(seed: seed))
     for step in 0..<150 {
       let difference = try twin.step()
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// A graph with one project and steps in it.
-  private struct Scene {
+  private struct ProjectFixture {
     let graph: MemoryGraph
     let project: ObjectID
     var steps = [ObjectID]()
@@ -119,8 +119,8 @@ import Testing
     }
   }
 
-  @Test func twoWhoPlaceAtOncePlaceBesideEachOther() throws {
-    let scene = try Scene(steps: 4)
+  @Test func concurrentPlacementsAreAdjacent() throws {
+    let scene = try ProjectFixture(steps: 4)
     let base = scene.graph.revision
     try scene.graph.commit([scene.place([scene.steps[2]], after: scene.steps[0], base: base)], replica: 1)
     let plan = try scene.graph.commit([scene.place([scene.steps[3]], after: scene.steps[0], base: base)], replica: 2)
@@ -128,8 +128,8 @@ import Testing
     #expect(scene.order == [0, 3, 2, 1], "the server's order decides: the later one is nearer")
   }
 
-  @Test func onlyWhatMovesIsWritten() throws {
-    let scene = try Scene(steps: 100)
+  @Test func onlyMovedMembersAreWritten() throws {
+    let scene = try ProjectFixture(steps: 100)
     let moved = try scene.graph.commit([scene.place([scene.steps[99]], after: scene.steps[4])])
     #expect(moved.changes.map(\.id) == [scene.steps[99]])
     let again = try scene.graph.commit([scene.place([scene.steps[99]], after: scene.steps[4])])
@@ -144,8 +144,8 @@ import Testing
     #expect(scene.graph.members(of: scene.project, "project", of: "Step") == wanted)
   }
 
-  @Test func behindWhatIsNoMemberIsTheEnd() throws {
-    let scene = try Scene(steps: 3)
+  @Test func nonMemberAnchorMeansEnd() throws {
+    let scene = try ProjectFixture(steps: 3)
     let edit = Edit(scene.graph.property("Step", "project"), .set(.null))
     try scene.graph.commit([Change(.update, scene.steps[1], base: .max, edits: [edit])], replica: 2)
     #expect(scene.graph.value(scene.steps[1], "project.order") == .null)
@@ -155,8 +155,8 @@ import Testing
     #expect(scene.order == [2, 0])
   }
 
-  @Test func aMoveOfWhatSomebodyDeletedIsPassedOverAndToldAsAConflict() throws {
-    let scene = try Scene(steps: 4)
+  @Test func moveOfDeletedMemberIsSkippedAsConflict() throws {
+    let scene = try ProjectFixture(steps: 4)
     let base = scene.graph.revision
     try scene.graph.commit([Change(.delete, scene.steps[2])], replica: 2)
     let move = scene.place([scene.steps[3], scene.steps[2]], after: nil, base: base)
@@ -169,8 +169,8 @@ import Testing
     #expect(scene.order == [3, 0, 1])
   }
 
-  @Test func clientsDoNotSetPlaces() throws {
-    let scene = try Scene(steps: 2)
+  @Test func clientsCannotSetPositions() throws {
+    let scene = try ProjectFixture(steps: 2)
     let edit = Edit(scene.graph.property("Step", "project.order"), .set(.integer(5)))
     let update = #expect(throws: Refusal.self) {
       try scene.graph.commit([Change(.update, scene.steps[0], base: .max, edits: [edit])])
@@ -182,8 +182,8 @@ import Testing
     #expect(insert?.violations.map(\.rule) == ["assigned"])
   }
 
-  @Test func whatHasNoOrderTakesNoPlaces() throws {
-    let scene = try Scene(steps: 1)
+  @Test func unorderedRelationshipRefusesPlacement() throws {
+    let scene = try ProjectFixture(steps: 1)
     let chapter = Edit(scene.graph.property("Project", "chapters"), .place([], after: nil))
     let toOne = Edit(scene.graph.property("Step", "project"), .place([scene.project], after: nil))
     for change in [
@@ -195,8 +195,8 @@ import Testing
     }
   }
 
-  @Test func makingRoomIsNoChangeOfTheOthersThatAnybodyMeant() throws {
-    let scene = try Scene(steps: 2)
+  @Test func respacingIsNoChangeOfOtherMembers() throws {
+    let scene = try ProjectFixture(steps: 2)
     scene.graph.now = 2_000
     let base = scene.graph.revision
     var madeRoom: ObjectChange?

@@ -15,7 +15,7 @@ import Testing
     ("board == \"nonsense\"", 10), ("x == 'abc", 6), ("x ~ 3", 3), ("text.size == 3", 1),
     ("created > \"tomorrow\"", 11),
   ])
-  func anErrorPointsAtItsColumn(text: String, column: Int) throws {
+  func errorReportsItsColumn(text: String, column: Int) throws {
     let error = #expect(throws: PredicateSyntaxError.self) { try parse(text) }
     #expect(error?.column == column, "\(error?.description ?? "")")
   }
@@ -27,7 +27,7 @@ import Testing
     "created BETWEEN {\"2020-01-01T00:00:00.000000Z\", \"2021-01-01T00:00:00.000000Z\"}", "text SEARCH \"wor\"",
     "NONE outgoing.label == \"x\"", "ALL tags.name != \"b\"", "number IN {1, 2, 3}", "x == y", "TRUEPREDICATE",
   ])
-  func theTextFormComesBack(text: String) throws {
+  func textFormRoundTrips(text: String) throws {
     let model = try Fixtures.stickies()
     let predicate = try parse(text)
     #expect(try parse(predicate.text(in: model)) == predicate, "\(predicate.text(in: model))")
@@ -35,7 +35,7 @@ import Testing
 
   /// A pair of brackets counts twice, a negation once. What is legal travels, too.
   @Test(arguments: [("(", ")", 99, 101), ("NOT ", "", 198, 797), ("!", "", 198, 200)])
-  func nestingEndsAtTheFirstThatIsTooMuch(opening: String, closing: String, most: Int, column: Int) throws {
+  func nestingLimitIsReportedAtItsColumn(opening: String, closing: String, most: Int, column: Int) throws {
     let model = try Fixtures.stickies()
     func nested(_ count: Int) -> String {
       String(repeating: opening, count: count) + "x > 1" + String(repeating: closing, count: count)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func bracketsThatNobodyClosesEndThereToo() {
+  @Test func unclosedBracketsReportTheLimitToo() {
     for (text, column) in [("(", 101), ("(x > 1 AND ", 1_091)] {
       let error = #expect(throws: PredicateSyntaxError.self) { try parse(String(repeating: text, count: 10_000)) }
       #expect(error?.description == "column \(column): nested deeper than 200")
@@ -63,7 +63,7 @@ import Testing
     ("x > 1 OR y > 1 AND (x > 2 OR ", "x > 1", ")"), ("x > 1 AND (x > 2 AND ", "x > 1", ")"),
     ("x + 2 * (y - ", "x", ")"), ("x - (y - ", "x", ")"), ("2 * abs(y - ", "x", ")"),
   ])
-  func whatIsAsDeepAsCanBeReadTravels(opening: String, innermost: String, closing: String) throws {
+  func deepestReadablePredicateCanBeSent(opening: String, innermost: String, closing: String) throws {
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))
     func read(_ text: String) throws -> GraphPredicate { try GraphPredicate(parsing: text, entity: note, model: model) }
@@ -87,7 +87,7 @@ import Testing
     ("x / (y * x) > 1", "x / (y * x) > 1"),
     ("-x * y > 1", "(0 - x) * y > 1"),
   ])
-  func bracketsStandWhereTheySaySomething(text: String, canonical: String) throws {
+  func bracketsAreWrittenOnlyWhereNeeded(text: String, canonical: String) throws {
     func plain(_ text: String) -> String { text.replacing(".0", with: "") }
     #expect(plain(try parse(text).text(in: Fixtures.stickies())) == canonical)
     #expect(try parse(canonical) == parse(text))
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func aChainOfNegationsCostsOneLevelEach() throws {
+  @Test func everyNegationCountsAsOneLevel() throws {
     let model = try Fixtures.stickies()
     let chain = try parse(String(repeating: "NOT ", count: 150) + "x > 1")
     // As it travels, too.
@@ -120,7 +120,7 @@ import Testing
     #expect(try parse("x => 1") == parse("x >= 1") && parse("x =< 1") == parse("x <= 1"))
   }
 
-  @Test func aPathHasSoManyRelationshipsAndNoMore() throws {
+  @Test func relationshipCountOfPathIsLimited() throws {
     let model = try Fixtures.company()
     let person = try #require(model.entity(named: "Person"))
     func parse(_ count: Int) throws -> GraphPredicate {
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func patternsAreBoundedTogether() throws {
+  @Test func patternsShareOneLimit() throws {
     func parse(_ count: Int) throws -> GraphPredicate {
       try self.parse((0..<count).map { "text MATCHES \"(a|b){0,900}\($0)\"" }.joined(separator: " OR "))
     }
@@ -146,7 +146,7 @@ import Testing
     #expect(error?.reason == "the patterns of this predicate are too large together; ask with fewer at a time")
   }
 
-  @Test func patternsThatAFunctionMakesHaveTheSameLimits() throws {
+  @Test func computedPatternsHaveTheSameLimits() throws {
     let broken = #expect(throws: PredicateSyntaxError.self) { try parse("text MATCHES lowercase(\"(\")") }
     #expect(broken?.reason.hasPrefix("the pattern can't be read at column") == true)
     let half = String(repeating: "a", count: GraphPredicate.maximumPatternSize / 2)
@@ -155,7 +155,7 @@ import Testing
     #expect(long?.reason == "a pattern has at most \(GraphPredicate.maximumPatternSize) bytes")
   }
 
-  @Test func whatNoFiniteNumberAnswersIsNull() throws {
+  @Test func nonFiniteResultsAreNull() throws {
     let (large, ten) = (Value.double(1e308), Value.double(10))
     #expect(ArithmeticOperator.multiply.apply(large, ten) == .null)
     #expect(ArithmeticOperator.subtract.apply(.double(-1.7e308), large) == .null)
@@ -167,13 +167,13 @@ import Testing
     #expect(error?.reason == "power() has no value for this")
   }
 
-  @Test func foldingForgetsCaseAndMarks() {
+  @Test func foldingIgnoresCaseAndMarks() {
     #expect("ÉCOLE".folded([.caseInsensitive, .diacriticInsensitive]) == "ecole")
     #expect("École".folded(.caseInsensitive) == "école")
     #expect("Don't stop-me, naïve".words == ["don", "t", "stop", "me", "naive"])
   }
 
-  @Test func patternsAreMatchedWithoutBacktrackingBlowup() throws {
+  @Test func wildcardsMatchInLinearTime() throws {
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))
     let predicate = try parse("text LIKE \"" + String(repeating: "*a", count: 200) + "*b\"")

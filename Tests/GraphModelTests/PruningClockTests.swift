@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func aClockThatGoesWithTheOtherIsBelieved() {
+  @Test func consistentClockIsTrusted() {
     var machine = Machine()
     var clock = PruningClock(machine.reading, kept: Self.kept)
     for _ in 0..<48 {
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func aClockThatWasAheadForSecondsPrunesNothing() {
+  @Test func clockAheadForSecondsPrunesNothing() {
     var machine = Machine()
     var clock = PruningClock(machine.reading, kept: Self.kept)
     machine.pass(Self.hour)
@@ -50,7 +50,7 @@ import Testing
     #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
   }
 
-  @Test func aClockThatWasPutRightIsBelievedAfterADay() {
+  @Test func correctedClockIsTrustedAfterADay() {
     var machine = Machine(wall: 0, newest: Self.now - Self.day)
     var clock = PruningClock(machine.reading, kept: Self.kept)
     machine.pass(60 * Self.second)
@@ -64,7 +64,7 @@ import Testing
     #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
   }
 
-  @Test func aClockThatIsFarAheadOfTheStoreAtTheStartIsDoubted() {
+  @Test func clockFarAheadOfStoreAtStartIsNotTrusted() {
     var machine = Machine(newest: Self.now - 200 * Self.day)
     var clock = PruningClock(machine.reading, kept: Self.kept)
     #expect(clock.decide(machine.reading) == .refuse(.aheadOfNewest(200 * Self.day)))
@@ -76,7 +76,7 @@ import Testing
     #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
   }
 
-  @Test func aDoubtLastsNoLongerThanCommitsAreKept() {
+  @Test func distrustLastsAtMostTheRetention() {
     var machine = Machine(newest: Self.now - Self.day)
     var clock = PruningClock(machine.reading, kept: 10 * Self.second)
     machine.pass(9 * Self.second)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [(Timestamp(0), true), (1, false)])
-  func aStepUpToTheToleranceIsNone(beyond: Timestamp, isBelieved: Bool) {
+  func stepWithinToleranceIsIgnored(beyond: Timestamp, isBelieved: Bool) {
     for direction in [1, -1] as [Timestamp] {
       var machine = Machine()
       var clock = PruningClock(machine.reading, kept: Self.kept)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [(Timestamp(0), true), (1, false)])
-  func aTenthOfWhatIsKeptMayHavePassedBeforeTheStart(beyond: Timestamp, isBelieved: Bool) {
+  func storeMayBeIdleForATenthOfTheRetention(beyond: Timestamp, isBelieved: Bool) {
     let newest = Self.now - 9 * Self.day - beyond
     let machine = Machine(newest: newest)
     var clock = PruningClock(machine.reading, kept: Self.kept)
@@ -115,7 +115,7 @@ import Testing
     #expect((PruningClock.lead(wall: Self.now, newest: newest, kept: Self.kept) == nil) == isBelieved)
   }
 
-  @Test func commitsOfThisRunAreNoOlderThanTheRun() {
+  @Test func commitsOfThisRunAreNotOlderThanIt() {
     var machine = Machine()
     var clock = PruningClock(machine.reading, kept: Self.kept)
     var heads = [Revision]()
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func aNumberAloneAsksNoClock() {
+  @Test func retentionByCountNeedsNoClock() {
     var machine = Machine(newest: Self.now + 300 * Self.day)
     var clock = PruningClock(machine.reading, kept: 0)
     machine.wall = 5
@@ -143,7 +143,7 @@ import Testing
     #expect(PruningClock.lead(wall: .max, newest: 0, kept: 0) == nil)
   }
 
-  @Test func clocksAtTheirEndsAreNoTrap() {
+  @Test func extremeClockValuesDoNotOverflow() {
     for (wall, newest) in [(Timestamp.max, Timestamp.min), (.min, .max), (.max, .max), (.min, .min)] {
       var machine = Machine(wall: wall, newest: newest)
       var clock = PruningClock(machine.reading, kept: .max)

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func aPatternHasAtMostSoManyBytes() {
+  @Test func patternLengthIsLimited() {
     let limit = RegularExpression.maximumPatternBytes
     #expect(Self.reason(String(repeating: "a", count: limit - 1)) == nil)
     #expect(Self.reason(String(repeating: "a", count: limit)) == nil)
@@ -26,7 +26,7 @@ import Testing
     #expect(Self.reason(String(repeating: "a", count: 10_000_000))?.hasPrefix("column 1001: ") == true)
   }
 
-  @Test func groupsAreNestedAtMostSoDeep() {
+  @Test func groupNestingIsLimited() {
     func nested(_ depth: Int) -> String {
       String(repeating: "(", count: depth) + "a" + String(repeating: ")", count: depth)
     }
@@ -38,7 +38,7 @@ import Testing
     #expect(Self.reason(nested(10_000))?.contains("bytes") == true)
   }
 
-  @Test func aProgramHasAtMostSoManyInstructions() throws {
+  @Test func programSizeIsLimited() throws {
     // One instruction of the program is its end.
     let limit = RegularExpression.maximumProgramSize
     for (count, expected) in [(limit - 2, nil), (limit - 1, nil), (limit, "column 2: "), (limit + 1, "column 2: ")] {
@@ -65,7 +65,7 @@ import Testing
     ("(a+)+$", true), ("(a|aa)*b", false), ("(a*)*b", false), ("(a|a?)+", true), ("(.*)(.*)(.*)(.*)(.*)x", false),
     ("((a{0,9}){0,9}){0,9}", false), ("(a?){50}a{50}(a*)*c", false),
   ])
-  func whatExplodesElsewhereIsLinear(pattern: String, expected: Bool) throws {
+  func pathologicalPatternsAreLinear(pattern: String, expected: Bool) throws {
     let text = String(repeating: "a", count: 100_000)
     let mapped = try RegularExpression(parsing: pattern)
     let simulated = try RegularExpression(parsing: pattern, options: [], mapBudget: 0)
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Each scalar may double the states of the map: the sets of places that `n` scalars ago may have been an `a`.
-  @Test func aMapThatWouldDoubleWithEachSignHasAnEdge() throws {
+  @Test func exponentialAutomatonIsCappedAtItsBudget() throws {
     let expression = try RegularExpression(parsing: "(a|b)*a(a|b){30}")
     let simulated = try RegularExpression(parsing: "(a|b)*a(a|b){30}", options: [], mapBudget: 0)
     #expect(expression.machines.whole.stateCount <= RegularExpressionAutomaton.maximumStates)
@@ -101,7 +101,7 @@ import Testing
     #expect(found.count == 2)
   }
 
-  @Test func aSimplePatternStaysOnItsMap() throws {
+  @Test func simplePatternStaysInAutomaton() throws {
     let text = String(repeating: "abc 123 äöü ", count: 1_000)
     for pattern in ["[a-z0-9äöü ]*", ".*", "(abc|[^x])*", #"(\w+\s)*"#, #"(\b\w+\b.)*"#] {
       var steps = 0

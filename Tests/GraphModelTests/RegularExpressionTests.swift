@@ -59,7 +59,7 @@ import Testing
     ("中文*", ["中", "中文文"], ["文", "中中"]),
   ]
 
-  @Test(arguments: whole.indices) func thePatternMatchesAllOfTheTextOrNone(index: Int) throws {
+  @Test(arguments: whole.indices) func patternMatchesWholeText(index: Int) throws {
     let (pattern, matching, failing) = Self.whole[index]
     for expression in try Self.expressions(pattern) {
       for text in matching { #expect(expression.matchesWhole(text), "\(pattern) and \(text.debugDescription)") }
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func aMatchMayLieAnywhere() throws {
+  @Test func searchMatchesAnywhere() throws {
     let table: [(pattern: String, matching: [String], failing: [String])] = [
       ("", ["", "a"], []),
       ("bc", ["bc", "abcd", "ääbc"], ["", "b", "bdc"]),
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func whatDoesNotCountIsFoldedInPatternAndText() throws {
+  @Test func ignoredDifferencesAreFoldedInPatternAndText() throws {
     let both: StringOptions = [.caseInsensitive, .diacriticInsensitive]
     let table: [(pattern: String, options: StringOptions, matching: [String], failing: [String])] = [
       ("AbC", .caseInsensitive, ["abc", "ABC"], ["äbc"]),
@@ -144,7 +144,7 @@ import Testing
     ("🇩🇪e\u{301}*(", 4, "never closed"),
   ]
 
-  @Test(arguments: refused.indices) func whatCannotBeReadIsRefusedWithThePlace(index: Int) {
+  @Test(arguments: refused.indices) func syntaxErrorReportsItsPosition(index: Int) {
     let (pattern, column, reason) = Self.refused[index]
     for options in [StringOptions(), .caseInsensitive, .diacriticInsensitive] {
       let error = #expect(throws: RegularExpressionError.self, "\(pattern)") {

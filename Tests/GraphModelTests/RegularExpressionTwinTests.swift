@@ -63,7 +63,7 @@ private struct Backtracker {
   }
 
   /// `·` is a sign beyond ASCII and no part of a word.
-  @Test func theEngineAgreesWithATwinThatTriesEveryWay() throws {
+  @Test func engineAgreesWithBacktrackingMatcher() throws {
     var (matched, failed, found) = (0, 0, 0)
     for seed in UInt64(0)..<2_000 {
       var random = SeededGenerator(seed: seed)
@@ -94,7 +94,7 @@ private struct Backtracker {
   }
 
   /// A scalar beyond ASCII has a symbol on the map, or is simulated; its place in Unicode must not show.
-  @Test func scalarsOfAllKindsAreTheSameOnTheMapAndOffIt() throws {
+  @Test func automatonAndSimulationAgree() throws {
     let patterns = [
       #".*\b\w+\b\W"#, #"(\w|\s)*"#, #"[^\w]*\d?.*\p{Lu}.*"#, #"(\p{L}\P{L})*"#, "[^\u{300}-\u{36F}]*",
       "(.ä|[中-鿿]+|.)*x?",
@@ -122,7 +122,7 @@ private struct Backtracker {
   }
 
   /// Whatever is typed, it is read or refused; what is read can be asked.
-  @Test func noPatternIsTooStrange() {
+  @Test func randomPatternsAreParsedOrRefused() {
     let signs = Array("ab·é(((?:)))[^-]]{}{1,2}*+?|\\\\dwpsu.^$")
     var (read, refused) = (0, 0)
     for seed in UInt64(0)..<2_500 {

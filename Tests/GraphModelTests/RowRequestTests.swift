@@ -58,14 +58,14 @@ import Testing
     ("@count", (0...16).map { "\($0)" }.joined(separator: ","), "", "more than 16 values to group by"),
     ("age AS \"\(String(repeating: "x", count: 201))\"", "", "", "column 1: a column's name has at most 200 bytes"),
   ])
-  func whatCanNotBeReadSaysWhere(properties: String, groups: String, order: String, words: String) throws {
+  func syntaxErrorReportsItsPosition(properties: String, groups: String, order: String, words: String) throws {
     let error = #expect(throws: FetchSyntaxError.self) {
       try parse(properties, groups: groups, order: order)
     }
     #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
   }
 
-  @Test func aCursorComesBackWholeOrNotAtAll() throws {
+  @Test func cursorRoundTripsOrIsRefused() throws {
     let model = try Fixtures.company()
     let person = try #require(model.entity(named: "Person"))
     var image = ObjectImage(
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func aShapeTellsNoConstants() throws {
+  @Test func fetchShapeContainsNoConstants() throws {
     let model = try Fixtures.company()
     let person = try #require(model.entity(named: "Person"))
     let predicate = try GraphPredicate(

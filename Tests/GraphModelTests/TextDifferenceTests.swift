@@ -31,20 +31,20 @@ import Testing
       let new = seed % 5 == 0 ? Self.text(60, &random) : Self.edited(old, &random)
       let splices = TextSplice.differences(from: old, to: new)
       let made = try #require(TextSplice.apply(splices, to: old), "seed \(seed)")
-      #expect(Bytes.equal(made, new), "seed \(seed)")
+      #expect(UTF8Comparison.equal(made, new), "seed \(seed)")
       for (one, next) in zip(splices, splices.dropFirst()) { #expect(one.end < next.offset, "seed \(seed)") }
     }
   }
 
-  @Test func theSameTextHasNone() { #expect(TextSplice.differences(from: "one\ntwo", to: "one\ntwo").isEmpty) }
+  @Test func equalTextsHaveNoSplices() { #expect(TextSplice.differences(from: "one\ntwo", to: "one\ntwo").isEmpty) }
 
-  @Test func textsWithNothingInCommonAreOneSplice() {
+  @Test func unrelatedTextsAreOneSplice() {
     let old = (0..<5_000).map { "old \($0)\n" }.joined()
     let new = (0..<5_000).map { "new \($0)\n" }.joined()
     #expect(TextSplice.differences(from: old, to: new).count == 1)
   }
 
-  @Test func tooManyPlacesAreOne() {
+  @Test func tooManyHunksBecomeOneSplice() {
     for (places, count) in [(TextSplice.maximumPlaces, 100), (TextSplice.maximumPlaces + 1, 1)] {
       let old = (0..<places).map { "line \($0) old\nkept \($0)\n" }.joined()
       let new = (0..<places).map { "line \($0) new\nkept \($0)\n" }.joined()
@@ -56,7 +56,7 @@ import Testing
   @Test(arguments: [
     ("a wonderful day", "a tremendous day"), ("notwithstanding", "understandable"), ("会议九点开始", "午饭在中午吃吧"),
   ])
-  func aWordThatGivesWayToAnotherGoesAsAWhole(old: String, new: String) {
+  func replacedWordIsOneSplice(old: String, new: String) {
     #expect(TextSplice.differences(from: old, to: new).count == 1)
   }
 
@@ -78,7 +78,7 @@ import Testing
     ),
     ("milk\nbread\neggs", "milk\nbrown bread\neggs", "oat milk\nbread\neggs\nham", "oat milk\nbrown bread\neggs\nham"),
   ])
-  func whatTwoChangeInSeveralPlacesStaysWhereItIs(base: String, mine: String, theirs: String, both: String) {
+  func concurrentEditsInSeveralPlacesMerge(base: String, mine: String, theirs: String, both: String) {
     let moved = TextSplice.rebase(
       TextSplice.differences(from: base, to: mine), over: TextSplice.differences(from: base, to: theirs))
     #expect(TextSplice.apply(moved, to: theirs) == both)

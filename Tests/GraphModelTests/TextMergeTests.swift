@@ -148,7 +148,7 @@ import Testing
     return splices
   }
 
-  @Test func whateverManyClientsTypeEqualsTheOracle() {
+  @Test func concurrentTypingMatchesOracle() {
     var edits = 0
     seeds: for seed in UInt64(0)..<3_000 {
       var random = SeededGenerator(seed: seed)
@@ -178,7 +178,7 @@ import Testing
   }
 
   /// What a client needs that has sent an edit and hears of an earlier one: two edits of one text, in either order.
-  @Test func twoEditsMovedOverEachOtherGiveOneText() {
+  @Test func rebasedEditsConverge() {
     for seed in UInt64(0)..<5_000 {
       var random = SeededGenerator(seed: seed)
       let base = Self.words(10, &random)
@@ -195,7 +195,7 @@ import Testing
   }
 
   /// Few letters, so that a splice often fits at another place as well.
-  @Test func whatLeansMakesTheTextThatItMadeBefore() {
+  @Test func insertionAffinityPreservesResultingText() {
     var leaning = 0
     for seed in UInt64(0)..<20_000 {
       var random = SeededGenerator(seed: seed)
@@ -215,7 +215,7 @@ import Testing
     #expect(leaning > 5_000)
   }
 
-  @Test func editsMadeOneAfterTheOtherAreOneEdit() {
+  @Test func successiveEditsCompose() {
     for seed in UInt64(0)..<5_000 {
       var random = SeededGenerator(seed: seed)
       let base = Self.words(10, &random)
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test func whatLiesBetweenTwoEditsIsNotTouched() {
+  @Test func textBetweenTwoEditsIsNotReplaced() {
     let front = [TextSplice(offset: 0, length: 0, insertion: "1")]
     let end = [TextSplice(offset: 5, length: 1, insertion: "2")]
     #expect(

@@ -3,7 +3,7 @@ import GraphTesting
 import Testing
 
 @Suite struct TextSpliceComposingTests {
-  @Test func anInsertionThatIsDeletedAgainLeavesNothing() {
+  @Test func deletedInsertionLeavesNothing() {
     let typed = [TextSplice(offset: 1, length: 0, insertion: "hello")]
     #expect(TextSplice.compose(typed, then: [TextSplice(offset: 1, length: 5, insertion: "")]) == [])
     #expect(
@@ -13,7 +13,7 @@ import Testing
     #expect(TextSplice.compose(typed, then: []) == typed)
   }
 
-  @Test func whatIsTakenOutAndPutInAgainStaysWhereItIs() {
+  @Test func removedAndReinsertedTextStaysInPlace() {
     let splices = [
       TextSplice(offset: 0, length: 3, insertion: "the"), TextSplice(offset: 4, length: 3, insertion: "cot"),
     ]
@@ -21,7 +21,7 @@ import Testing
   }
 
   /// The naive twin applies one after the other.
-  @Test(arguments: UInt64(1)...20) func composedAndTrimmedSplicesDoWhatTheyDoOneAfterTheOther(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...20) func composedSplicesEqualSuccessiveOnes(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     func splices(of text: String) -> [TextSplice] {
       var places = [0]

@@ -9,7 +9,7 @@ import Testing
     #expect(TextSplice.smallest(from: "same", to: "same") == TextSplice(offset: 4, length: 0, insertion: ""))
   }
 
-  @Test func splicesThatDoNotFitAreRefused() {
+  @Test func outOfBoundsSplicesAreRefused() {
     for splice in [
       TextSplice(offset: 9, length: 0, insertion: ""), TextSplice(offset: 0, length: 9, insertion: ""),
       TextSplice(offset: 1, length: 0, insertion: "x"), TextSplice(offset: -1, length: 0, insertion: ""),
@@ -17,7 +17,7 @@ import Testing
     ] { #expect(TextSplice.apply([splice], to: "é!") == nil) }
   }
 
-  @Test func twoWhoTypeAtOnceLoseNothing() {
+  @Test func concurrentTypingLosesNothing() {
     let base = "the cat sat"
     let mine = [TextSplice(offset: 4, length: 3, insertion: "dog")]
     let theirs = [TextSplice(offset: 11, length: 0, insertion: " down")]
@@ -25,7 +25,7 @@ import Testing
     #expect(TextSplice.apply(TextSplice.rebase(mine, over: theirs), to: after) == "the dog sat down")
   }
 
-  @Test func whatOthersInsertedSurvivesADelete() {
+  @Test func insertionOfOthersSurvivesDelete() {
     let base = "abcdef"
     let theirs = [TextSplice(offset: 3, length: 0, insertion: "XYZ")]
     let mine = [TextSplice(offset: 1, length: 4, insertion: "")]
@@ -33,7 +33,7 @@ import Testing
     #expect(TextSplice.apply(TextSplice.rebase(mine, over: theirs), to: after) == "aXYZf")
   }
 
-  @Test func theEarlierInsertionComesFirstAtEqualPlaces() {
+  @Test func earlierInsertionPrecedesAtSameOffset() {
     let theirs = [TextSplice(offset: 1, length: 0, insertion: "1")]
     let mine = [TextSplice(offset: 1, length: 0, insertion: "2")]
     let after = TextSplice.apply(theirs, to: "ab") ?? ""
@@ -70,7 +70,7 @@ import Testing
     var text: String { String(cells.filter { !$0.isDeleted }.map(\.character)) }
   }
 
-  @Test func rebasingAgreesWithAnOracleThatMovesNothing() {
+  @Test func rebasingAgreesWithOracle() {
     for seed in UInt64(0)..<3_000 {
       var random = SeededGenerator(seed: seed)
       let base = String(

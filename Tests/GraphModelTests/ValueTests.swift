@@ -3,7 +3,7 @@ import GraphTesting
 import Testing
 
 @Suite struct ValueTests {
-  @Test func anIdsTextBeginsWithALetterAndComesBack() throws {
+  @Test func idTextBeginsWithLetterAndRoundTrips() throws {
     var random = SeededGenerator(seed: 1)
     for _ in 0..<1_000 {
       let id = UniqueID(high: random.next(), low: random.next())
@@ -27,7 +27,7 @@ import Testing
     #expect(DecimalValue(orderedBytes: value.orderedBytes) == value)
   }
 
-  @Test func decimalBytesSortAsTheNumbersDo() throws {
+  @Test func decimalBytesSortNumerically() throws {
     var random = SeededGenerator(seed: 2)
     let numbers = (0..<500).map { _ in Int.random(in: -1_000_000...1_000_000, using: &random) }
     for (a, b) in zip(numbers, numbers.dropFirst()) {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func wholePartsAndRemaindersAreThoseOfWholeNumbers() throws {
+  @Test func integerPartsAndRemaindersMatchIntegers() throws {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<3_000 {
       let range: Int64 = random.chance(50) ? 20_000 : 1 << 60
@@ -94,27 +94,27 @@ import Testing
     "", "-", ".", "1e", "1e6000000", "1e6001", "1e-9223372036854775808", "x", "1.2.3",
     "100000000000000000000000000000000000000001",
   ])
-  func whatIsNoDecimalIsRefused(text: String) { #expect(DecimalValue(text) == nil) }
+  func invalidDecimalIsRefused(text: String) { #expect(DecimalValue(text) == nil) }
 
   @Test(arguments: [
     ("1970-01-01T00:00:00.000000Z", 0), ("2000-02-29T12:34:56.789012Z", 951_827_696_789_012),
     ("1969-12-31T23:59:59.999999Z", -1), ("0001-01-01T00:00:00.000000Z", -62_135_596_800_000_000),
     ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
   ])
-  func datesComeBack(text: String, time: Int64) {
-    #expect(Dates.timestamp(text) == time)
-    #expect(Dates.text(time) == text)
+  func datesRoundTrip(text: String, time: Int64) {
+    #expect(RFC3339.timestamp(text) == time)
+    #expect(RFC3339.text(time) == text)
   }
 
-  @Test func datesAreReadWithOffsetsAndAlone() {
-    #expect(Dates.timestamp("2026-11-21") == Dates.timestamp("2026-11-21T00:00:00Z"))
-    #expect(Dates.timestamp("2026-11-21T01:30:00+01:30") == Dates.timestamp("2026-11-21"))
+  @Test func datesAreParsedWithAndWithoutOffsets() {
+    #expect(RFC3339.timestamp("2026-11-21") == RFC3339.timestamp("2026-11-21T00:00:00Z"))
+    #expect(RFC3339.timestamp("2026-11-21T01:30:00+01:30") == RFC3339.timestamp("2026-11-21"))
     for bad in ["2026-02-30", "2026-13-01", "2026-11-21T25:00:00Z", "2026-11-21T10:00:00", "x"] {
-      #expect(Dates.timestamp(bad) == nil, "\(bad)")
+      #expect(RFC3339.timestamp(bad) == nil, "\(bad)")
     }
   }
 
-  @Test func jsonKeepsOrderAndWholeNumbers() throws {
+  @Test func jsonPreservesOrderAndIntegers() throws {
     let text = #"{"b":1,"a":[true,null,-9007199254740993,1.5],"c":"é\n\"\u0001"}"#
     #expect(try JSON(parsing: text).text == text)
   }
@@ -126,7 +126,7 @@ import Testing
   ])
   func numbersKeepTheirText(text: String) throws { #expect(try JSON(parsing: text).text == text) }
 
-  @Test func aNumberIsReadByItsValueWhereItIsNoDocument() throws {
+  @Test func numberOutsideDocumentIsParsedByValue() throws {
     func value(_ text: String, _ kind: Attribute.Kind) throws -> Value? {
       Value(json: try JSON(parsing: text), kind: kind)
     }
@@ -140,7 +140,7 @@ import Testing
     #expect(try JSON(parsing: "12345678901234567890").doubleValue == 12345678901234567168)
   }
 
-  @Test func namesAndStringsOfJSONAreEqualByBytes() throws {
+  @Test func jsonNamesAndStringsCompareByBytes() throws {
     let (one, two) = ("{\"\u{E9}\":1}", "{\"e\u{301}\":1}")
     #expect(try JSON(parsing: one) != JSON(parsing: two))
     #expect(try JSON(parsing: one)["e\u{301}"] == nil)
@@ -154,7 +154,7 @@ import Testing
   }
 
   /// The sign for kelvin is a K to `String`, and is three bytes.
-  @Test func namesOfCasesAreEqualByBytes() throws {
+  @Test func caseNamesCompareByBytes() throws {
     #expect(Value(json: .string("\u{212A}"), kind: .enumeration, cases: ["K"]) == nil)
     #expect(Value(json: .string("K"), kind: .enumeration, cases: ["K"]) == .string("K"))
   }
@@ -163,14 +163,14 @@ import Testing
     "", "{", "[1,]", #"{"a":1,"a":2}"#, "01", "1.", "\"\\x\"", "\"\\ud800\"", "nul", "[1] 2", "\u{1}", "1.e5", "1e",
     "1e+", "--1", "-", "1-2", "-01", "+1", "1.2.3",
   ])
-  func whatIsNoJSONIsRefused(text: String) { #expect(throws: JSON.ParseError.self) { try JSON(parsing: text) } }
+  func invalidJSONIsRefused(text: String) { #expect(throws: JSON.ParseError.self) { try JSON(parsing: text) } }
 
-  @Test func deepJSONCostsNoStack() {
+  @Test func deepJSONDoesNotOverflowStack() {
     let deep = String(repeating: "[", count: 100_000)
     #expect(throws: JSON.ParseError.self) { try JSON(parsing: deep) }
   }
 
-  @Test func base64ComesBack() {
+  @Test func base64RoundTrips() {
     var random = SeededGenerator(seed: 3)
     for length in 0..<40 {
       let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }

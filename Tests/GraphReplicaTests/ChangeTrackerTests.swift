@@ -12,7 +12,7 @@ import Testing
     return (script, one, try #require(script.context.object(script.id(6))))
   }
 
-  @Test func everyWayToChangeAnObjectNamesIt() throws {
+  @Test func everyChangeIsTracked() throws {
     let (script, one, other) = try script()
     let tracker = script.context.trackChanges()
     #expect(tracker.isEmpty)
@@ -31,7 +31,7 @@ import Testing
     #expect(tracker.take() == [other.id])
   }
 
-  @Test func anObjectThatGetsItsPermanentIDIsNamedByBoth() throws {
+  @Test func objectIsTrackedUnderBothIDs() throws {
     let (script, _, _) = try script()
     let tracker = script.context.trackChanges()
     let made = try #require(script.context.insert(script.note))
@@ -45,7 +45,7 @@ import Testing
     #expect(tracker.take().isSuperset(of: [before, stored.id]))
   }
 
-  @Test func aChildSeesWhatChangesInItsParent() throws {
+  @Test func childTracksChangesOfParent() throws {
     let (script, one, _) = try script()
     let child = script.context.makeChild()
     let face = try #require(child.object(one.id))
@@ -58,7 +58,7 @@ import Testing
     #expect(below.isEmpty)
   }
 
-  @Test func nobodyKeepsATrackerThatWasLetGo() throws {
+  @Test func releasedTrackerIsRemoved() throws {
     let (script, one, _) = try script()
     weak let gone = script.context.trackChanges()
     #expect(gone == nil)

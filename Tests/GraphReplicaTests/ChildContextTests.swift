@@ -6,7 +6,7 @@ import Testing
 
 /// A scratch pad on top of a context: what is edited there is nobody else's until it is saved, and then the parent's.
 @Suite struct ChildContextTests {
-  @Test func aChildReadsThroughAndKeepsItsEditsToItself() throws {
+  @Test func childReadsThroughAndIsolatesItsEdits() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["x": .double(1), "y": .double(1)])])
     note["x"] = .double(2)
@@ -28,7 +28,7 @@ import Testing
     #expect(script.lines() == [])
   }
 
-  @Test func aSaveMakesUnsavedEditsOfTheParentAndAConflictStillShows() throws {
+  @Test func childSaveBecomesParentEditsAndKeepsConflicts() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("one two")])])
     let child = script.context.makeChild()
@@ -56,7 +56,7 @@ import Testing
       ])
   }
 
-  @Test func whatAChildMadeIsTheParentsAndThenTheServers() throws {
+  @Test func insertOfChildReachesParentThenServer() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     let child = script.context.makeChild()
@@ -89,7 +89,7 @@ import Testing
     #expect(script.context.object(stored.id)?["x"] == .double(4))
   }
 
-  @Test func relationshipsAndDeletesStayInTheChildUntilItIsSaved() throws {
+  @Test func relationshipsAndDeletesStayInChildUntilSave() throws {
     let script = try ReplicaTranscript()
     let boards = try (1...2).map { try script.image($0, of: "Board", 1) }
     let notes = try (5...6).map { try script.image($0, 1, ["board": .object(boards[0].id)]) }
@@ -125,7 +125,7 @@ import Testing
     #expect(Self.commits(script).flatMap(\.changes).map(\.kind) == [.delete, .update])
   }
 
-  @Test func aRollbackOfTheParentTakesBackWhatTheChildSaved() throws {
+  @Test func parentRollbackDiscardsChildSave() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let child = script.context.makeChild()
@@ -140,7 +140,7 @@ import Testing
     #expect(!script.context.hasChanges && !child.hasChanges)
   }
 
-  @Test func faultsOfAChildAreFilledThroughTheParent() throws {
+  @Test func childFaultsAreFilledThroughParent() throws {
     let script = try ReplicaTranscript()
     let board = try script.id(7, of: "Board")
     let note = try FaultTests.fetched(script, [script.image(5, 1, ["board": .object(board)])])[0]

@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
-  func whatIsDoneInChildrenIsWhatIsDoneInTheContext(seed: UInt64) throws {
+  func editsInChildrenEqualEditsInContext(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let (direct, layered) = (try start(), try start())
     var made = [ObjectID]()

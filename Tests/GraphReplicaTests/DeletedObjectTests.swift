@@ -6,7 +6,7 @@ import Testing
 
 /// What others delete goes as a whole, however a context learns of it.
 @Suite struct DeletedObjectTests {
-  @Test func aWholeResultAfterAResetTellsWhatIsGone() throws {
+  @Test func resetResultRemovesDeletedObjects() throws {
     let script = try ReplicaTranscript()
     let home = try script.id(1, of: "Board")
     let images = try (5...6).map { try script.image($0, 1, ["board": .object(home)]) }
@@ -26,7 +26,7 @@ import Testing
   }
 
   /// A read that began before the delete, and ends behind it, brings nothing back; who brings it back does.
-  @Test func whatWasReadBeforeADeleteStaysDeleted() throws {
+  @Test func staleReadDoesNotReviveDeletedObject() throws {
     let script = try ReplicaTranscript()
     let home = try script.id(1, of: "Board")
     let image = try script.image(5, 1, ["board": .object(home)])
@@ -46,10 +46,10 @@ import Testing
     #expect(board.objects(notes, ManagedObject.self).map(\.id) == restored.map(\.id) && restored.count == 1)
   }
 
-  @Test func ofVeryManyDeletesTheOldestAreForgotten() throws {
+  @Test func oldestTombstonesAreForgotten() throws {
     let script = try ReplicaTranscript()
-    var burials = Burials()
-    let half = UInt64(Burials.maximumCount / 2)
+    var burials = Tombstones()
+    let half = UInt64(Tombstones.maximumCount / 2)
     for number in 1...half { burials.note(script.id(number), at: 9) }
     #expect(try burials.outlived(script.image(1, 8)) && !burials.outlived(script.image(1, 9)))
     for number in 1..<half { burials.note(script.id(half + number), at: 9) }
@@ -60,7 +60,7 @@ import Testing
     #expect(try !burials.outlived(script.image(half + 1, 8)))
   }
 
-  @Test func aResultWithAConditionTellsNothingOfWhatIsNotInIt() throws {
+  @Test func filteredResultDoesNotImplyDeletes() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect(head: 1) == ["welcomed"])
     let condition = try GraphPredicate(parsing: "x < 3", entity: script.note, model: script.model)
@@ -73,7 +73,7 @@ import Testing
     #expect(!note.isDeleted && note["x"] == .double(7))
   }
 
-  @Test func whatComesBackComesBackWithoutTheEditsThatWentWithIt() throws {
+  @Test func revivedObjectHasNoEditsFromBeforeDelete() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     note["x"] = .double(7)
@@ -87,7 +87,7 @@ import Testing
     #expect(note["x"] == .double(0) && note["y"] == .double(2))
   }
 
-  @Test func editsThatAreRefusedAfterTheObjectCameBackAreUnsavedAgain() throws {
+  @Test func refusedEditsOfRevivedObjectAreUnsavedAgain() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     note["x"] = .double(7)
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// The store was restored to a state before the object: whoever has edited it gets past it.
-  @Test func whatTheServerHasNeverHeardOfIsGone() throws {
+  @Test func unsentInsertIsForgottenOnDelete() throws {
     let script = try ReplicaTranscript()
     let notes = try FaultTests.fetched(script, [script.image(5, 1), script.image(6, 1), script.image(7, 1)])
     notes[0]["x"] = .double(7)
@@ -122,7 +122,7 @@ import Testing
     #expect(script.lines() == ["> commit 2: update"])
   }
 
-  @Test func whatAnEditNamesAndNobodyHasIsAskedForOnce() throws {
+  @Test func unknownReferencedObjectIsRequestedOnce() throws {
     let script = try ReplicaTranscript()
     let note = try FaultTests.fetched(script, [script.image(5, 1)])[0]
     let board = try script.number("board")

@@ -6,7 +6,7 @@ import Testing
 
 /// Objects of which a context knows the id only, and how few requests fill them.
 @Suite struct FaultTests {
-  @Test func whatARelationshipNamesIsAFaultUntilItIsLoaded() throws {
+  @Test func referencedObjectIsFaultUntilLoaded() throws {
     let script = try ReplicaTranscript()
     let board = try script.id(7, of: "Board")
     let note = try Self.fetched(script, [script.image(5, 1, ["board": .object(board)])])[0]
@@ -30,7 +30,7 @@ import Testing
     #expect(script.changes.map(\.refreshed) == [[board]])
   }
 
-  @Test func manyFaultsAreARequestForEachThousandAndEachFamily() throws {
+  @Test func faultsAreRequestedPerThousandAndFamily() throws {
     let script = try ReplicaTranscript()
     let boards = try (1...2_500).map { try script.id($0, of: "Board") }
     let tags = try (1...3).map { try script.id($0, of: "Tag") }
@@ -61,7 +61,7 @@ import Testing
     #expect(!faults.contains { $0.isFault })
   }
 
-  @Test func touchingOneFaultFillsTheOthersThatSomebodyHolds() throws {
+  @Test func firingOneFaultFillsAllHeldOnes() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     let faults = try (1...3).compactMap { script.context.fault(try script.id($0, of: "Board")) }
@@ -74,7 +74,7 @@ import Testing
     #expect(!faults.contains { $0.isFault } && other.isFault)
   }
 
-  @Test func whoWalksAlongAListAsksOnceForEachThousand() throws {
+  @Test func iteratingListRequestsOncePerThousand() throws {
     let script = try ReplicaTranscript()
     let notes = try Self.fetched(
       script, (1...1_500).map { try script.image($0, 1, ["board": .object(try script.id($0, of: "Board"))]) })
@@ -95,7 +95,7 @@ import Testing
     #expect(notes.allSatisfy { $0.object(property, ManagedObject.self)?.isFault == false })
   }
 
-  @Test func aFaultThatTheServerDoesNotHaveIsDeleted() throws {
+  @Test func unknownFaultIsDeleted() throws {
     let script = try ReplicaTranscript()
     let board = try script.id(7, of: "Board")
     let note = try Self.fetched(script, [script.image(5, 1, ["board": .object(board)])])[0]
@@ -109,7 +109,7 @@ import Testing
     #expect(script.changes.map(\.deleted) == [[board]])
   }
 
-  @Test func anAnswerCountsWhenAllOfItIsHere() throws {
+  @Test func replyCountsOnlyWhenComplete() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     let faults = try (1...2).compactMap { script.context.fault(try script.id($0, of: "Board")) }
@@ -131,7 +131,7 @@ import Testing
     #expect(script.lines() == ["> fetch Board: id IN {1, 2}"])
   }
 
-  @Test func aFaultIsEditedAsSomethingThatNobodyHasSeen() throws {
+  @Test func faultIsEditedWithoutKnownValues() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     let note = try #require(script.context.fault(script.id(5)))
@@ -145,12 +145,12 @@ import Testing
     #expect(sent.flatMap(\.changes) == [Change(.update, script.id(5), base: 0, edits: [edit])])
     // An answer without the object does not make one of defaults.
     let reply = ToClient.Body.committed(
-      Committed(revision: 3, fingerprint: 3_000, identities: [], conflicts: []), objects: [], isComplete: false)
+      CommitResult(revision: 3, fingerprint: 3_000, identities: [], conflicts: []), objects: [], isComplete: false)
     #expect(script.hear(reply, 2) == ["saved 1 as 3"])
     #expect(note.isFault && !note.hasChanges)
   }
 
-  @Test func aToManyReadsWhatItStoresAndSaysWhatIsMissing() throws {
+  @Test func toManyReturnsKnownMembersAndMissingIDs() throws {
     let script = try ReplicaTranscript()
     let tags = try (1...3).map { try script.id($0, of: "Tag") }
     let note = try Self.fetched(script, [script.image(5, 1, ["tags": .objects(tags)])])[0]

@@ -9,7 +9,7 @@ import Testing
 /// graph.
 @Suite struct ForecastTests {
   /// A store, and a connected context that holds all of it.
-  private struct Desk {
+  private struct ForecastFixture {
     let store: TestStore
     let context: ObjectContext
     var objects: [ManagedObject]
@@ -54,12 +54,12 @@ import Testing
   }
 
   /// One object of a commit, without its id.
-  private struct Fate: Hashable {
+  private struct ObjectEffect: Hashable {
     let kind: ObjectChange.Kind
     let values: [Value]?
   }
 
-  private struct Breach: Hashable {
+  private struct ViolationKey: Hashable {
     let id: ObjectID
     let property: PropertyNumber
     let rule: String
@@ -73,7 +73,7 @@ import Testing
 
   // MARK: - Random edits
 
-  private func value(for property: Property, in desk: Desk, _ random: inout SeededGenerator) -> Value? {
+  private func value(for property: Property, in desk: ForecastFixture, _ random: inout SeededGenerator) -> Value? {
     // What the server sets is left to it, but for a try now and then.
     guard let attribute = property.attribute,
       attribute.derivation == nil && attribute.assignment == nil || random.chance(2)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  private func edit(_ desk: inout Desk, in context: ObjectContext, _ random: inout SeededGenerator) throws {
+  private func edit(_ desk: inout ForecastFixture, in context: ObjectContext, _ random: inout SeededGenerator) throws {
     let model = desk.store.model
     if desk.objects.isEmpty || random.chance(35) {
       let entities = model.entities.filter { !$0.isAbstract }
@@ -132,14 +132,14 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2])
-  func whatIsForeseenIsWhatTheStoreDoes(kind: Int) throws {
+  func forecastMatchesStore(kind: Int) throws {
     let model = try [Fixtures.company, Fixtures.workplace, Fixtures.ordered][kind]()
     var (committed, refused, goneAlong) = (0, 0, 0)
     for seed in UInt64(1)...40 {
       var random = SeededGenerator(seed: seed * 10 + UInt64(kind))
       let store = try TestStore(model)
       for step in 0..<12 {
-        var desk = try Desk(store)
+        var desk = try ForecastFixture(store)
         let scratch = random.chance(40) ? desk.context.makeChild() : desk.context
         for _ in 0...random.below(5) { try edit(&desk, in: scratch, &random) }
         let forecast = scratch.forecast(now: store.now + 1_000_000)
@@ -155,13 +155,13 @@ import Testing
           refused += 1
           let theirs = refusal.violations.filter { $0.rule != "count" || $0.id.isTemporary }
           #expect(
-            Set(forecast.violations.map(Breach.init)) == Set(theirs.map(Breach.init)),
+            Set(forecast.violations.map(ViolationKey.init)) == Set(theirs.map(ViolationKey.init)),
             "model \(kind), seed \(seed), step \(step): \(refusal)")
         case .committed(let outcome):
           committed += 1
           let temporary = Dictionary(
             uniqueKeysWithValues: outcome.identities.map { ($0.permanent, $0.temporary) })
-          func fates(_ changes: [ObjectChange], _ names: [ObjectID: ObjectID]) -> [ObjectID: Fate] {
+          func fates(_ changes: [ObjectChange], _ names: [ObjectID: ObjectID]) -> [ObjectID: ObjectEffect] {
             Dictionary(
               uniqueKeysWithValues: changes.map { change in
                 let values = change.after?.values.map { value -> Value in
@@ -172,7 +172,7 @@ import Testing
                   default: return value
                   }
                 }
-                return (names[change.id] ?? change.id, Fate(kind: change.kind, values: values))
+                return (names[change.id] ?? change.id, ObjectEffect(kind: change.kind, values: values))
               })
           }
           let record = try #require(result.record)
@@ -191,11 +191,11 @@ import Testing
 
   // MARK: - Single cases
 
-  @Test func whatGoesAlongWithADeleteIsForeseenAndNothingHappens() throws {
+  @Test func cascadeIsForecastWithoutSideEffects() throws {
     let store = try TestStore(try Fixtures.company())
     let project = try store.insert("Project", ["title": .string("a"), "year": .integer(1)])
     let steps = try (0..<2).map { try store.insert("Step", ["label": .string("\($0)"), "project": .object(project)]) }
-    let desk = try Desk(store)
+    let desk = try ForecastFixture(store)
     let held = try #require(desk.context.object(project))
     desk.context.delete(held)
     #expect(desk.context.forecast().deleted == ([project] + steps).sorted())
@@ -204,11 +204,11 @@ import Testing
     #expect(desk.context.hasChanges)
   }
 
-  @Test func aDeleteThatIsDeniedIsForeseenWithWhoIsInTheWay() throws {
+  @Test func deniedDeleteIsForecastWithReferrers() throws {
     let store = try TestStore(try Fixtures.company())
     let boss = try store.insert("Person", ["name": .string("boss")])
     let worker = try store.insert("Person", ["name": .string("worker"), "manager": .object(boss)])
-    let desk = try Desk(store)
+    let desk = try ForecastFixture(store)
     desk.context.delete(try #require(desk.context.object(boss)))
     let forecast = desk.context.forecast()
     #expect(forecast.violations.map(\.rule) == ["deny"])
@@ -217,9 +217,9 @@ import Testing
     #expect(desk.context.forecast().deleted == [boss, worker].sorted(), "deny is judged over all that goes")
   }
 
-  @Test func aNewObjectIsJudgedBeforeAnybodyHearsOfIt() throws {
+  @Test func unsentInsertIsValidated() throws {
     let store = try TestStore(try Fixtures.workplace())
-    let desk = try Desk(store)
+    let desk = try ForecastFixture(store)
     let child = desk.context.makeChild()
     let person = try desk.insert("Person", in: child)
     person.setValue(.integer(3), for: try store.property("Person.rate").number)
@@ -237,14 +237,14 @@ import Testing
   }
 
   /// A count is the server's: others may have left by then, and who is deleted or leaves here does not count any more.
-  @Test func whatTheServerCountsRefusesNoSave() throws {
+  @Test func derivedCountRefusesNoSave() throws {
     let store = try TestStore(try Fixtures.workplace())
     let unit = try store.insert("Team")
     let people = try (0..<6).map { number in
       try store.insert(
         "Person", ["name": .string("A\(number)")].merging(number < 5 ? ["unit": .object(unit)] : [:]) { $1 })
     }
-    let desk = try Desk(store)
+    let desk = try ForecastFixture(store)
     let home = try store.property("Person.unit").number
     let last = try #require(desk.context.object(people[5]))
     last.setValue(.object(unit), for: home)
@@ -259,7 +259,7 @@ import Testing
     #expect(desk.context.forecast().violations.isEmpty, "who leaves is on the way")
   }
 
-  @Test func whatTheServerStampsIsJudgedWithATimeOnly() throws {
+  @Test func timestampsAreValidatedOnlyWithTime() throws {
     let model = try Model(
       parsing: """
         {"format": 1, "name": "Chores", "version": 1, "entities": [{"name": "Chore", "attributes": [
@@ -272,7 +272,7 @@ import Testing
         """.utf8)
     let store = try TestStore(model)
     let id = try store.insert("Chore", ["starts": .integer(3), "ends": .integer(5)])
-    let desk = try Desk(store)
+    let desk = try ForecastFixture(store)
     let chore = try #require(desk.context.object(id))
     chore.setValue(.date(store.now), for: try store.property("Chore.done").number)
     #expect(desk.context.forecast().violations.isEmpty && desk.context.foreseenRefusal() == nil)
@@ -286,9 +286,9 @@ import Testing
     #expect(desk.context.foreseenRefusal() == nil, "somebody may have moved the end")
   }
 
-  @Test func whatLeadsToAnObjectThatIsGivenUpIsForeseenWithoutIt() throws {
+  @Test func referencesToDiscardedInsertAreOmitted() throws {
     let store = try TestStore(try Fixtures.company())
-    let desk = try Desk(store)
+    let desk = try ForecastFixture(store)
     let boss = try desk.insert("Person")
     let name = try store.property("Person.name").number
     boss.setValue(.string("boss"), for: name)
@@ -303,9 +303,9 @@ import Testing
   }
 
   /// Under trump policies an insert becomes the object that has its key.
-  @Test func anInsertThatMayBecomeAnotherObjectIsNotRefused() throws {
+  @Test func insertWithPossibleUniqueMatchIsNotRefused() throws {
     let store = try TestStore(try Fixtures.company())
-    let desk = try Desk(store)
+    let desk = try ForecastFixture(store)
     let person = try desk.insert("Person")
     person.setValue(.string("ann"), for: try store.property("Person.name").number)
     person.setValue(.integer(-1), for: try store.property("Person.age").number)
@@ -313,10 +313,10 @@ import Testing
     #expect(desk.context.foreseenRefusal(policy: .storeTrump) == nil)
   }
 
-  @Test func whatIsNotHeldIsNotJudged() throws {
+  @Test func unloadedObjectsAreNotValidated() throws {
     let store = try TestStore(try Fixtures.company())
     let boss = try store.insert("Person", ["name": .string("boss")])
-    let desk = try Desk(store) { $0.id != boss }
+    let desk = try ForecastFixture(store) { $0.id != boss }
     let fault = try #require(desk.context.fault(boss))
     fault.setValue(.integer(-5), for: try store.property("Person.age").number)
     let worker = try desk.insert("Person")

@@ -11,7 +11,7 @@ import Testing
     BatchRequest(id: id, entity: script.note.number, operation: .delete(predicate: ""))
   }
 
-  @Test func aServerWithoutBatchesIsSentNeitherABatchNorItsRows() throws {
+  @Test func serverWithoutBatchesReceivesNone() throws {
     let script = try ReplicaTranscript()
     _ = script.connect(knowsBatches: false)
     script.context.handle(.ask(1, .batch(batch(script))))
@@ -27,7 +27,7 @@ import Testing
     #expect(script.handle(.ask(3, .undoState(scope: nil))) == ["> undo state"])
   }
 
-  @Test func theServerThatAnsweredLastCounts() throws {
+  @Test func capabilitiesFollowLatestWelcome() throws {
     let script = try ReplicaTranscript()
     _ = script.connect(knowsBatches: false)
     #expect(script.handle(.disconnected) == [])
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// A field that an older server does not write.
-  @Test func aWelcomeThatSaysNothingKnowsNeither() throws {
+  @Test func welcomeWithoutCapabilitiesHasNone() throws {
     let script = try ReplicaTranscript()
     var welcome = Welcome(
       model: script.model, head: script.token(0), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,

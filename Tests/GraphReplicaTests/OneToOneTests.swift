@@ -22,7 +22,7 @@ import Testing
 
   /// A connected context that holds two ships and three sailors; the first sailor commands the first ship, and is of its
   /// crew.
-  private final class Harbor {
+  private final class HarborFixture {
     let context: ObjectContext
     let ships: [ManagedObject]
     let sailors: [ManagedObject]
@@ -111,29 +111,29 @@ import Testing
     }
   }
 
-  @Test func aToManyOfToOnesIsReadByItsNameToo() throws {
-    let harbor = try Harbor()
+  @Test func toManyOfToOnesIsReadByName() throws {
+    let harbor = try HarborFixture()
     #expect(harbor.captains == [0, nil] && harbor.commands == [0, nil, nil])
     #expect(harbor.ships[0]["crew"] == .objects([harbor.sailors[0].id]))
   }
 
-  @Test func aCaptainIsReplacedFromTheShip() throws {
-    let harbor = try Harbor()
+  @Test func assignmentFromShipReplacesCaptain() throws {
+    let harbor = try HarborFixture()
     harbor.ships[0]["captain"] = .object(harbor.sailors[1].id)
     #expect(harbor.captains == [1, nil] && harbor.commands == [nil, 0, nil])
     #expect(harbor.said() == ["sailor 1 at 5: ", "ship 0 at 3: captain=sailor 1"])
     #expect(harbor.captains == [1, nil] && harbor.commands == [nil, 0, nil], "under way")
   }
 
-  @Test func aCaptainIsReplacedByASailor() throws {
-    let harbor = try Harbor()
+  @Test func assignmentFromSailorReplacesCaptain() throws {
+    let harbor = try HarborFixture()
     harbor.sailors[1]["commands"] = .object(harbor.ships[0].id)
     #expect(harbor.captains == [1, nil] && harbor.commands == [nil, 0, nil])
     #expect(harbor.said() == ["sailor 1 at 5: commands=ship 0", "ship 0 at 3: "])
   }
 
-  @Test(arguments: [true, false]) func aCaptainWhoChangesShipsLeavesTheOther(fromTheShip: Bool) throws {
-    let harbor = try Harbor()
+  @Test(arguments: [true, false]) func reassignedCaptainLeavesOldShip(fromTheShip: Bool) throws {
+    let harbor = try HarborFixture()
     if fromTheShip {
       harbor.ships[1]["captain"] = .object(harbor.sailors[0].id)
     } else {
@@ -144,8 +144,8 @@ import Testing
     #expect(harbor.said() == ["sailor 0 at 5: " + sailor, "ship 1 at 4: " + ship])
   }
 
-  @Test func addingIsSettingAndRemovingIsClearing() throws {
-    let harbor = try Harbor()
+  @Test func addSetsAndRemoveClears() throws {
+    let harbor = try HarborFixture()
     let (captain, commands) = (
       try #require(harbor.ships[0].entity.property(named: "captain")).number,
       try #require(harbor.sailors[0].entity.property(named: "commands")).number
@@ -167,8 +167,8 @@ import Testing
   }
 
   /// What was said first and taken back by what was said later, the server has to be told: it never heard of the first.
-  @Test func whatALaterWordTakesBackIsSaid() throws {
-    let harbor = try Harbor()
+  @Test func supersededAssignmentIsSentAsClear() throws {
+    let harbor = try HarborFixture()
     harbor.sailors[1]["commands"] = .object(harbor.ships[0].id)
     harbor.ships[1]["captain"] = .object(harbor.sailors[1].id)
     // The first ship has lost its captain to the second sailor, and him to the second ship.
@@ -178,8 +178,8 @@ import Testing
 
   /// The first save was refused while the captain had gone on to another ship: the ship that he was to have is without one
   /// all the same, as if both had been said before either was saved.
-  @Test func whatWasRefusedIsNotForgottenForWhatWasSaidSince() throws {
-    let harbor = try Harbor()
+  @Test func refusedAssignmentIsClearedAfterLaterOne() throws {
+    let harbor = try HarborFixture()
     harbor.ships[0]["captain"] = .object(harbor.sailors[1].id)
     #expect(harbor.said().count == 2)
     harbor.ships[1]["captain"] = .object(harbor.sailors[1].id)
@@ -189,8 +189,8 @@ import Testing
   }
 
   /// A ship is made, manned and thrown away again, and the server never heard of it.
-  @Test func whoWasGivenAShipThatIsNotMadeAfterAllHasNone() throws {
-    let harbor = try Harbor()
+  @Test func deletingUnsentShipClearsItsCaptain() throws {
+    let harbor = try HarborFixture()
     let ship = try #require(harbor.context.insert(harbor.ships[0].entity))
     ship["captain"] = .object(harbor.sailors[0].id)
     #expect(harbor.captains == [nil, nil])
@@ -199,8 +199,8 @@ import Testing
     #expect(harbor.said() == ["sailor 0 at 5: commands=none"])
   }
 
-  @Test(arguments: [true, false]) func ofWhatIsNotMadeAfterAllNothingIsSaid(isGivenToTheSailor: Bool) throws {
-    let harbor = try Harbor()
+  @Test(arguments: [true, false]) func deletedUnsentInsertIsNotSent(isGivenToTheSailor: Bool) throws {
+    let harbor = try HarborFixture()
     let ship = try #require(harbor.context.insert(harbor.ships[0].entity))
     let crew = try #require(ship.entity.property(named: "crew"))
     if isGivenToTheSailor {
@@ -216,8 +216,8 @@ import Testing
   }
 
   /// The ship that its captain was to leave another one for is gone: he stays.
-  @Test func whoWasGivenAShipThatOthersDeleteStaysWhereHeWas() throws {
-    let harbor = try Harbor()
+  @Test func deleteOfNewShipByOthersKeepsOldAssignment() throws {
+    let harbor = try HarborFixture()
     harbor.ships[1]["captain"] = .object(harbor.sailors[0].id)
     #expect(harbor.captains == [nil, 0])
     harbor.others(delete: harbor.ships[1])
@@ -225,8 +225,8 @@ import Testing
     #expect(!harbor.context.hasChanges && harbor.said().isEmpty)
   }
 
-  @Test func whatIsNoObjectIsLeftToTheServerToRefuse() throws {
-    let harbor = try Harbor()
+  @Test func invalidObjectIsSentForServerToRefuse() throws {
+    let harbor = try HarborFixture()
     harbor.ships[0]["captain"] = .string("Ahab")
     #expect(harbor.sailors[0]["commands"] == .object(harbor.ships[0].id))
     _ = harbor.context.save()
@@ -237,15 +237,15 @@ import Testing
     #expect(values == [.set(.string("Ahab"))])
   }
 
-  @Test func whoIsOfAnotherCrewIsNotTakenOutOfIt() throws {
-    let harbor = try Harbor()
+  @Test func removalOfNonMemberIsIgnored() throws {
+    let harbor = try HarborFixture()
     let crew = try #require(harbor.ships[1].entity.property(named: "crew")).number
     harbor.ships[1].remove(harbor.sailors[0], from: crew)
     #expect(harbor.sailors[0]["ship"] == .object(harbor.ships[0].id) && !harbor.sailors[0].hasChanges)
   }
 
-  @Test func whatAChildSawCountsWhenItsParentSaves() throws {
-    let harbor = try Harbor()
+  @Test func parentSaveUsesBaseSeenByChild() throws {
+    let harbor = try HarborFixture()
     let child = harbor.context.makeChild()
     let ship = try #require(child.object(for: harbor.ships[1]))
     ship["captain"] = .object(harbor.sailors[1].id)
@@ -257,8 +257,8 @@ import Testing
     #expect(harbor.said() == ["sailor 1 at 5: ", "ship 1 at 4: captain=sailor 1"])
   }
 
-  @Test func aChildSeesItAndHandsItOn() throws {
-    let harbor = try Harbor()
+  @Test func childReadsAssignmentAndSavesItToParent() throws {
+    let harbor = try HarborFixture()
     let child = harbor.context.makeChild()
     let ship = try #require(child.object(for: harbor.ships[1]))
     let sailor = try #require(child.object(for: harbor.sailors[0]))
@@ -272,8 +272,8 @@ import Testing
     #expect(harbor.said() == ["sailor 0 at 5: commands=ship 1", "ship 1 at 4: "])
   }
 
-  @Test func whoIsNewTakesTheShip() throws {
-    let harbor = try Harbor()
+  @Test func newSailorReplacesCaptain() throws {
+    let harbor = try HarborFixture()
     let made = try #require(harbor.context.model.entity(named: "Sailor").flatMap { harbor.context.insert($0) })
     made["commands"] = .object(harbor.ships[0].id)
     #expect(harbor.ships[0]["captain"] == .object(made.id) && harbor.commands == [nil, nil, nil])

@@ -75,8 +75,8 @@ import Testing
       }
     }
 
-    func confirm(_ revision: Revision, _ identities: [Committed.Identity] = [], objects: [ObjectImage]) {
-      let committed = Committed(
+    func confirm(_ revision: Revision, _ identities: [CommitResult.IDAssignment] = [], objects: [ObjectImage]) {
+      let committed = CommitResult(
         revision: revision, fingerprint: UInt64(revision), identities: identities, conflicts: [])
       context.handle(.received(ToClient(lastRequest, .committed(committed, objects: objects, isComplete: true))))
     }
@@ -102,12 +102,12 @@ import Testing
     }
   }
 
-  @Test func theOrderIsTheServers() throws {
+  @Test func orderFollowsServer() throws {
     let script = try Script("Project", "steps", members: 3, order: [20, 10, 30])
     #expect(script.order == [1, 0, 2])
   }
 
-  @Test func aNewObjectStandsWhereItWasPutAndTheServerIsToldSo() throws {
+  @Test func insertIsPlacedAndSentWithPlacement() throws {
     let script = try Script("Project", "steps", members: 3, order: [10, 20, 30])
     let step = try script.make("Step")
     script.parent.insert(step, into: script.property, after: script.members[0])
@@ -117,14 +117,14 @@ import Testing
     #expect(script.places(changes) == [.place([step.id], after: script.members[0].id)])
     #expect(script.order == [0, 3, 1, 2], "on its way")
     let permanent = ObjectID(key: UniqueID(high: 2, low: 2), entity: step.id.entity)
-    let identity = Committed.Identity(temporary: step.id, permanent: permanent)
+    let identity = CommitResult.IDAssignment(temporary: step.id, permanent: permanent)
     var image = script.image(step, 2, at: 15)
     image.id = permanent
     script.confirm(2, [identity], objects: [image])
     #expect(script.order == [0, 3, 1, 2] && !script.parent.hasChanges && step.id == permanent)
   }
 
-  @Test func aPlaceBehindOneThatJoinsInTheSameSaveIsSaidAfterTheJoining() throws {
+  @Test func placementAfterJoiningMemberIsSentAfterJoin() throws {
     let script = try Script("Project", "steps", members: 2, order: [10, 20])
     let (anchor, step) = (try script.make("Step"), try script.make("Step"))
     anchor["project"] = .object(script.parent.id)
@@ -142,7 +142,7 @@ import Testing
     #expect(script.order == [1, 2, 0, 3])
   }
 
-  @Test func aMoveHereAndAnInsertOfAnotherAreBothSeen() throws {
+  @Test func localMoveAndRemoteInsertAreBothShown() throws {
     let script = try Script("Project", "steps", members: 3, order: [10, 20, 30])
     script.parent.move(script.members[2], in: script.property, after: script.members[0])
     #expect(script.order == [0, 2, 1])
@@ -157,14 +157,14 @@ import Testing
     #expect(script.order == [0, nil, 1, 2])
   }
 
-  @Test func whatIsNoMemberDoesNotMove() throws {
+  @Test func nonMemberIsNotMoved() throws {
     let script = try Script("Project", "steps", members: 2, order: [10, 20])
     let step = try script.make("Step")
     script.parent.move(step, in: script.property, after: nil)
     #expect(script.order == [0, 1] && !script.parent.hasChanges)
   }
 
-  @Test func whoLeavesIsNotBroughtBackByAnEarlierMove() throws {
+  @Test func removedMemberIsNotRestoredByEarlierMove() throws {
     let script = try Script("Project", "steps", members: 3, order: [10, 20, 30])
     let made = try script.make("Step")
     script.parent.insert(made, into: script.property, after: nil)
@@ -179,7 +179,7 @@ import Testing
     #expect(changes.count == 2 && script.places(changes).isEmpty)
   }
 
-  @Test func aRefusedMoveIsUnsavedAgainUnderTheNewerOne() throws {
+  @Test func refusedMoveIsUnsavedBelowNewerMove() throws {
     let script = try Script("Project", "steps", members: 3, order: [10, 20, 30])
     script.parent.move(script.members[2], in: script.property, after: nil)
     #expect(script.save().count == 1)
@@ -192,7 +192,7 @@ import Testing
     #expect(script.places(again) == [.place([first], after: nil), .place([second], after: nil)])
   }
 
-  @Test func aWholeListMovesAsLittleAsItCan() throws {
+  @Test func reorderingUsesMinimalMoves() throws {
     let script = try Script("Project", "steps", members: 5, order: [10, 20, 30, 40, 50])
     let ids = script.members.map(\.id)
     script.parent.setValue(.objects([ids[4], ids[0], ids[1], ids[3]]), for: script.property)
@@ -202,7 +202,7 @@ import Testing
     #expect(changes.count == 2, "and the one that left")
   }
 
-  @Test func aListThatTheObjectKeepsItselfIsInOrderToo() throws {
+  @Test func storedToManyIsOrdered() throws {
     let script = try Script("Chapter", "projects", members: 3, order: [30, 10, 20])
     #expect(script.order == [1, 2, 0])
     let project = try script.make("Project")

@@ -6,7 +6,7 @@ import Testing
 
 /// A context of the past: read as any other, and never edited.
 @Suite struct PastContextTests {
-  @Test func whatItLoadsIsOfItsRevision() throws {
+  @Test func loadedObjectsAreOfItsRevision() throws {
     let script = try ReplicaTranscript()
     let past = script.context.makePast(at: 5)
     let board = try script.id(7, of: "Board")
@@ -30,7 +30,7 @@ import Testing
     #expect(script.context.object(board) == nil && script.context.object(note.id) == nil && script.lines() == [])
   }
 
-  @Test func whatWasNotThereIsGoneThereAndARefusalIsTold() throws {
+  @Test func missingObjectIsDeletedAndRefusalIsReported() throws {
     let script = try ReplicaTranscript()
     let past = script.context.makePast(at: 5)
     let boards = try [1, 2].map { try script.id($0, of: "Board") }
@@ -47,10 +47,10 @@ import Testing
     #expect(told && faults[1].isFault)
   }
 
-  @Test func everyEditIsRefusedAndChangesNothing() throws {
+  @Test func everyEditIsRefusedWithoutEffect() throws {
     let script = try ReplicaTranscript()
     let past = script.context.makePast(at: 5)
-    var refused = [EditOfThePast]()
+    var refused = [ReadOnlyContextError]()
     past.editWasRefused = { refused.append($0) }
     let tag = try script.id(1, of: "Tag")
     let note = try #require(
@@ -78,10 +78,10 @@ import Testing
     #expect(past.takePastFetches().isEmpty && past.takeActions().isEmpty)
   }
 
-  @Test func nothingIsFollowedOrUndoneThere() throws {
+  @Test func followingAndUndoAreUnavailable() throws {
     let script = try ReplicaTranscript()
     let past = script.context.makePast(at: 5)
-    var refused = [EditOfThePast]()
+    var refused = [ReadOnlyContextError]()
     past.editWasRefused = { refused.append($0) }
     _ = past.follow(entity: script.note)
     past.undo(UndoRequest(TransactionID(replica: .zero, sequence: 1)))

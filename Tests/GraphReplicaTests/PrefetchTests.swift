@@ -6,7 +6,7 @@ import Testing
 
 /// Relationships that are followed from a result: a request for each step and each thousand objects.
 @Suite struct PrefetchTests {
-  @Test func eachStepIsOneRequestAndBeginsWhereTheOneBeforeEnded() throws {
+  @Test func eachStepIsOneRequestFromPreviousObjects() throws {
     let script = try ReplicaTranscript()
     let (home, work) = (try script.id(1, of: "Board"), try script.id(2, of: "Board"))
     let tag = try script.id(1, of: "Tag")
@@ -43,7 +43,7 @@ import Testing
     #expect(!notes[0].isLoaded(try script.number("incoming")))
   }
 
-  @Test func theOtherSideOfAManyToManyIsAskedForByItsInverse() throws {
+  @Test func otherSideOfManyToManyIsRequestedByInverse() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     let tags = script.context.register([try script.image(1, of: "Tag", 1), try script.image(2, of: "Tag", 1)])
@@ -57,7 +57,7 @@ import Testing
     #expect(tags.allSatisfy { $0.isLoaded(inverse) })
   }
 
-  @Test func whatCameAlongStaysWithWhatItCameFor() throws {
+  @Test func prefetchedObjectsLiveWithTheirOwner() throws {
     let script = try ReplicaTranscript()
     let board = try script.id(1, of: "Board")
     var notes = try FaultTests.fetched(
@@ -81,7 +81,7 @@ import Testing
     #expect(!face.isLoaded(inverse) && face.objects(inverse, ManagedObject.self).isEmpty)
   }
 
-  @Test func whatNewcomersOfALiveQueryLeadToIsOneRequestForACommit() throws {
+  @Test func newObjectsOfLiveQueryAreOneRequestPerCommit() throws {
     let script = try ReplicaTranscript()
     let boards = try (1...3).map { try script.id($0, of: "Board") }
     #expect(script.connect(head: 1) == ["welcomed"])
@@ -124,7 +124,7 @@ import Testing
     #expect(script.context.object(script.id(5))?.object(board, ManagedObject.self)?.id == boards[2])
   }
 
-  @Test func aPrefetchThatWasCutIsMadeUpForWhenTheQueryGoesOn() throws {
+  @Test func interruptedPrefetchResumesWithQuery() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect(head: 1) == ["welcomed"])
     let query = script.context.follow(entity: script.note, prefetching: try script.tree("board"))
@@ -147,7 +147,7 @@ import Testing
     #expect(script.context.object(board) == nil)
   }
 
-  @Test func onlyRelationshipsCanBeFollowed() throws {
+  @Test func onlyRelationshipsCanBePrefetched() throws {
     let script = try ReplicaTranscript()
     #expect(throws: Refusal(.malformed, "Note has no relationship text")) { try script.tree("board,text") }
     #expect(throws: Refusal(.malformed, "Board has no relationship tags")) { try script.tree("board.tags") }

@@ -31,7 +31,7 @@ import Testing
 
   private let refusal = ToClient.Body.refused(Refusal(.conflict, "bob has changed x"))
 
-  @Test func aRefusedEditKeepsItsBaseUntilItIsLookedAt() {
+  @Test func refusedEditKeepsItsBaseUntilRead() {
     note["x"] = .double(7)
     bob(3, at: 8, previous: 1)
     let edit = Edit(x, .set(.double(7)))
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// A later save that waited takes the edits along, and what they had been compared with.
-  @Test func theSaveThatTakesThemAlongSpeaksOfWhatTheySaw() {
+  @Test func laterSaveSendsBasesOfRefusedEdits() {
     note["x"] = .double(7)
     bob(3, at: 8, previous: 1)
     #expect(script.context.save() != nil)
@@ -61,7 +61,7 @@ import Testing
     #expect(changes() == [Change(.update, script.id(5), base: 1, edits: edits)])
   }
 
-  @Test func aRefusedDeleteKeepsItsBase() {
+  @Test func refusedDeleteKeepsItsBase() {
     script.context.delete(note)
     bob(3, at: 8, previous: 1)
     for request in UInt64(3)...4 {
@@ -75,7 +75,7 @@ import Testing
   /// What was made, saved and deleted before the answer was never there: nothing of it is sent again, not what led to it
   /// either, and later saves get through.
   @Test(arguments: [false, true])
-  func whatWasDeletedBeforeItsInsertIsRefusedIsForgotten(isDeleteSaved: Bool) throws {
+  func deletedRefusedInsertIsForgotten(isDeleteSaved: Bool) throws {
     let made = try #require(script.context.insert(script.note))
     #expect(script.context.save() != nil)
     #expect(changes().map(\.kind) == [.insert])
@@ -95,7 +95,7 @@ import Testing
     #expect(changes() == [Change(.update, script.id(5), base: 1, edits: [Edit(x, .set(.double(7)))])])
   }
 
-  @Test func whatLedToAnInsertThatIsForgottenLeadsNowhere() throws {
+  @Test func referencesToForgottenInsertAreCleared() throws {
     let board = try #require(script.model.entity(named: "Board"))
     let place = try script.number("board")
     let made = try #require(script.context.insert(board))
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// The save comes to nothing, for its object is gone: the undo names it, and takes back no step before it.
-  @Test func anUndoThatWaitedNamesTheSaveBeforeIt() {
+  @Test func queuedUndoNamesPrecedingSave() {
     note["x"] = .double(7)
     #expect(script.context.save() != nil)
     _ = changes()
@@ -132,7 +132,7 @@ import Testing
 
   /// A commit that was made beside the queue is the newer step; a step of another stack is not the save's.
   @Test(arguments: [true, false], [true, false])
-  func anUndoOfAnotherStepNamesNoSave(isOfAnotherStack: Bool, isRefused: Bool) {
+  func undoOfOtherStepNamesNoSave(isOfAnotherStack: Bool, isRefused: Bool) {
     note["x"] = .double(7)
     #expect(script.context.save() != nil)
     _ = changes()
@@ -148,7 +148,7 @@ import Testing
     #expect(sent == [request])
   }
 
-  @Test func anUndoOfWhatIsRefusedIsRefused() {
+  @Test func undoOfRefusedSaveIsRefused() {
     note["x"] = .double(7)
     #expect(script.context.save() != nil)
     _ = changes()

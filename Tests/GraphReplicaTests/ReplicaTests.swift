@@ -6,7 +6,7 @@ import Testing
 
 /// The client half as a state machine: what happens, what is said to the server, and what the owner sees.
 @Suite struct ReplicaTests {
-  @Test func aTemporaryIDBecomesAnObjectAndItsFaceStaysTheSame() throws {
+  @Test func instanceStaysSameWhenIDBecomesPermanent() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     let note = try #require(script.context.insert(script.note))
@@ -25,7 +25,7 @@ import Testing
     #expect(script.context.object(before) == nil)
   }
 
-  @Test func aSaveThatWasNotAnsweredIsSentAgainUnderItsID() throws {
+  @Test func unansweredSaveIsResentUnderItsID() throws {
     let script = try ReplicaTranscript()
     #expect(script.context.insert(script.note) != nil)
     #expect(script.context.save() != nil)
@@ -35,7 +35,7 @@ import Testing
     #expect(script.handle(.disconnected) == [])
     #expect(script.context.replica.pendingTransactions.map(\.sequence) == [1])
     #expect(script.connect() == ["welcomed", "> commit 1: insert"])
-    let identity = Committed.Identity(
+    let identity = CommitResult.IDAssignment(
       temporary: .temporary(1, entity: script.note.number), permanent: script.id(5))
     #expect(script.hear(script.committed(1, [identity]), 2) == ["saved 1 as 1"])
     #expect(script.context.replica.pendingTransactions == [])
@@ -44,7 +44,7 @@ import Testing
     #expect(script.connect(head: 1) == ["welcomed"])
   }
 
-  @Test func anUnsavedEditSurvivesWhatOthersChange() throws {
+  @Test func unsavedEditSurvivesRemoteChanges() throws {
     let script = try ReplicaTranscript()
     let note = try Self.following(script, [script.image(5, 1, ["text": .string("one two")])])
     note["x"] = .double(10)
@@ -63,7 +63,7 @@ import Testing
     #expect(note.hasChanges)
   }
 
-  @Test func rollbackForgetsWhatWasNotSaved() throws {
+  @Test func rollbackDiscardsUnsavedEdits() throws {
     let script = try ReplicaTranscript()
     let note = try Self.following(script, [script.image(5, 1, ["x": .double(1)])])
     note["x"] = .double(2)
@@ -80,7 +80,7 @@ import Testing
     #expect(script.lines() == [])
   }
 
-  @Test func aRefusedSavesEditsAreUnsavedAgainUnderTheNewerOnes() throws {
+  @Test func refusedEditsAreUnsavedBelowNewerOnes() throws {
     let script = try ReplicaTranscript()
     let note = try Self.following(script, [script.image(5, 1)])
     note["x"] = .double(1)
@@ -94,7 +94,7 @@ import Testing
     #expect(script.lines() == ["> commit 2: update"])
   }
 
-  @Test func nothingOfARevisionIsShownBeforeAllOfItIsThere() throws {
+  @Test func revisionIsShownOnlyWhenComplete() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     _ = script.context.follow(entity: script.note)
@@ -115,7 +115,7 @@ import Testing
     #expect(script.context.object(script.id(5))?["x"] == .double(3))
   }
 
-  @Test func aResumedQueryGoesOnWhereItStood() throws {
+  @Test func resumedQueryContinuesFromItsToken() throws {
     let script = try ReplicaTranscript()
     let note = try Self.following(script, [script.image(5, 1)])
     let x = try script.number("x")
@@ -130,7 +130,7 @@ import Testing
     #expect(note["x"] == .double(4))
   }
 
-  @Test func aQueryThatWasDroppedAndBeginsAnewHoldsNobodyUpAndLetsNobodyAhead() throws {
+  @Test func reloadingQueryNeitherBlocksNorOvertakesOthers() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     let dropped = script.context.follow(entity: script.note)
@@ -148,7 +148,7 @@ import Testing
     #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == ["query \(kept) has 1 at 3"])
   }
 
-  @Test func aQueryThatIsResetShowsTheOldResultUntilTheNewOneIsWhole() throws {
+  @Test func resetQueryShowsOldResultUntilNewOneIsComplete() throws {
     let script = try ReplicaTranscript()
     let note = try Self.following(script, [script.image(5, 1, ["x": .double(1)])])
     #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])

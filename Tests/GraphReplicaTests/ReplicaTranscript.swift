@@ -82,10 +82,10 @@ final class ReplicaTranscript {
   }
 
   func committed(
-    _ revision: Revision, _ identities: [Committed.Identity] = [], objects: [ObjectImage] = []
+    _ revision: Revision, _ identities: [CommitResult.IDAssignment] = [], objects: [ObjectImage] = []
   ) -> ToClient.Body {
     .committed(
-      Committed(
+      CommitResult(
         revision: revision, fingerprint: token(revision).fingerprint, identities: identities, conflicts: []),
       objects: objects, isComplete: true)
   }

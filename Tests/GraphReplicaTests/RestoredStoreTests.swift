@@ -6,7 +6,7 @@ import Testing
 
 /// A store that went back to a backup: what was edited on a revision that it does not have can be saved all the same.
 @Suite struct RestoredStoreTests {
-  @Test func anEditBegunOnALostRevisionIsSavedOverWhatThereIs() throws {
+  @Test func editBasedOnLostRevisionIsSavedOnPresentState() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let (x, y) = (try script.number("x"), try script.number("y"))
@@ -29,7 +29,7 @@ import Testing
 
   /// Somebody has set the same meanwhile: its number may be below that of the lost revision, and it is a conflict all the same.
   @Test(arguments: [true, false])
-  func whatOthersDidInTheOtherPastIsAConflict(isSaved: Bool) throws {
+  func changesInOtherHistoryConflict(isSaved: Bool) throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let (x, y) = (try script.number("x"), try script.number("y"))
@@ -53,7 +53,7 @@ import Testing
   }
 
   /// Made beside the context: it can't be made anew here.
-  @Test func aTransactionWithPlacesInATextOfTheOtherPastIsRefused() throws {
+  @Test func textSplicesOfOtherHistoryAreRefused() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
     let (x, text) = (try script.number("x"), try script.number("text"))
@@ -79,7 +79,7 @@ import Testing
     #expect(sent == [Change(.update, script.id(5), base: 1, edits: [Edit(x, .set(.double(7)))])])
   }
 
-  @Test func aResultThatWasComingAnewIsAskedAfterAsOfWhatItsOwnerHolds() throws {
+  @Test func pendingReloadResumesFromHeldState() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let edit = Edit(try script.number("x"), .set(.double(3)))
@@ -100,7 +100,7 @@ import Testing
     #expect(note["x"] == .double(0))
   }
 
-  @Test func whatOthersDeletedInTheTimeThatIsTakenBackMayBeThereAgain() throws {
+  @Test func deletesInLostHistoryAreReverted() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let delete = Delta.Change(kind: .removed, id: script.id(5), previous: 1, deleted: true)
@@ -118,7 +118,7 @@ import Testing
 
   /// The answer to a save is of a state that the query has not come to: the query resumes, and all the same what came with
   /// the answer is not the store's any more.
-  @Test func whatOnlyAnAnswerHasShownIsAskedAfterToo() throws {
+  @Test func objectsFromRepliesAreRevalidated() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let there = try #require(script.context.result(of: 1).first).revision
@@ -148,7 +148,7 @@ import Testing
 
   /// A connection that brought the answer to a fetch of the restored store, and broke before the store had said that it does not
   /// know what was held before: from then on nobody can tell the two apart by their newest state.
-  @Test func whatIsOfTwoPastsIsWorthNothing() throws {
+  @Test func objectsOfMixedHistoriesAreDiscarded() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let there = try #require(script.context.result(of: 1).first).revision
@@ -169,7 +169,7 @@ import Testing
   }
 
   /// The server had begun anew what is followed under another number by then.
-  @Test func whatIsSaidUnderTheOldNumberIsNotAboutTheNewOne() throws {
+  @Test func messagesUnderOldQueryNumberAreIgnored() throws {
     let script = try Self.returning(2, 8)
     #expect(script.hear(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
     #expect(
@@ -185,7 +185,7 @@ import Testing
   }
 
   /// The store answers for the newest state while a result is on its way: a delta behind that waits for it.
-  @Test func aDeltaOfAResultThatIsComingWaitsThoughTheStoreHasAnswered() throws {
+  @Test func deltaBeforeCompleteResultIsDelayed() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     note["x"] = .double(3)
@@ -214,7 +214,7 @@ import Testing
 
   /// What was sent to the store that is no more, what was saved meanwhile and what was typed since: all of it is said of
   /// the text that is there, behind its coming.
-  @Test func whatWasPendingIsSaidOfTheTextThatThereIs() throws {
+  @Test func pendingTextEditIsRebasedOnPresentText() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("The quick fox")])])
     let text = try script.number("text")
@@ -248,7 +248,7 @@ import Testing
   }
 
   /// A step of the other past may be somebody else's here.
-  @Test func anUndoThatWaitedIsRefused() throws {
+  @Test func queuedUndoIsRefused() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
     let edit = Edit(try script.number("x"), .set(.double(1)))
@@ -264,7 +264,7 @@ import Testing
 
   /// What no query brings anew is edited unseen: nothing is said of places in a text that nobody knows, nor of a revision that
   /// never was.
-  @Test func whatDoesNotComeAnewIsSaidWhole() throws {
+  @Test func objectOutsideQueriesIsSavedAsWhole() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
     let note = try #require(
@@ -284,7 +284,7 @@ import Testing
   }
 
   /// The answer to what was typed first is lost: what was typed behind it stays behind it.
-  @Test(arguments: [true, false]) func aLostAnswerIsToldBehindWhatItIsAbout(_ resumes: Bool) throws {
+  @Test(arguments: [true, false]) func unknownOutcomeIsReportedAfterReload(_ resumes: Bool) throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("START")])])
     let text = try script.number("text")
@@ -309,7 +309,7 @@ import Testing
     }
     lines += script.hear(.advance(revision: 8, fingerprint: 8_000))
     #expect(lines.contains("> commit 1: update"))
-    let answer = Committed(revision: 8, fingerprint: 8_000, identities: [], conflicts: [])
+    let answer = CommitResult(revision: 8, fingerprint: 8_000, identities: [], conflicts: [])
     #expect(script.hear(.committed(answer, objects: [], isComplete: false), 3) == ["saved 1 as 8"])
     #expect(note["text"] == .string("RESTARThello"))
   }
@@ -325,13 +325,13 @@ import Testing
     return script
   }
 
-  @Test func aStateThatWasPrunedIsNoOtherStoreWhenANewerOneIsKnown() throws {
+  @Test func prunedTokenIsSameStoreIfNewerTokenIsKnown() throws {
     let script = try Self.returning(2, 8)
     #expect(script.hear(.subscribed(query: 4, resumed: false, known: false), 2) == [])
     #expect(script.hear(.subscribed(query: 5, resumed: true, known: true), 3) == ["query 2 goes on from 8"])
   }
 
-  @Test func whatResumesInAStoreThatWentBackLoadsAnewAllTheSame() throws {
+  @Test func queryResumedInRestoredStoreReloads() throws {
     // The backup knows revision 2, and never came to 8: what was held of 8 may lie in the result of either query.
     let script = try Self.returning(2, 8)
     #expect(script.hear(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])

@@ -20,7 +20,7 @@ import Testing
     return try #require(script.context.register([try script.image(5, 1, values)]).first)
   }
 
-  @Test func aTextTravelsAsASpliceOfWhatIsStored() throws {
+  @Test func textIsSentAsSplice() throws {
     let script = try ReplicaTranscript()
     let note = try Self.fetched(script, ["text": .string("the cat")])
     note["text"] = .string("the dog")
@@ -30,7 +30,7 @@ import Testing
     #expect(Self.sent(script) == [Change(.update, script.id(5), base: 1, edits: [edit])])
   }
 
-  @Test func editsAtBothEndsLeaveTheMiddleToOthers() throws {
+  @Test func editsAtBothEndsKeepMiddleMergeable() throws {
     let script = try ReplicaTranscript()
     let note = try Self.fetched(script, ["text": .string("the cat sat")])
     note["text"] = .string("THE cat sat")
@@ -53,7 +53,7 @@ import Testing
     #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(more))]])
   }
 
-  @Test func aWholeTextThatChangedInSeveralPlacesLeavesTheRestToOthers() throws {
+  @Test func replacedTextIsSentAsMinimalSplices() throws {
     let script = try ReplicaTranscript()
     let note = try Self.fetched(script, ["text": .string("one two three\nfour\nfive")])
     note["text"] = .string("one TWO three\nfour\nfive six")
@@ -64,7 +64,7 @@ import Testing
     #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(splices))]])
   }
 
-  @Test func whatIsTypedAndTakenBackChangesNothing() throws {
+  @Test func typedAndRevertedTextIsNoChange() throws {
     let script = try ReplicaTranscript()
     let note = try Self.fetched(script, ["text": .string("the cat")])
     note["text"] = .string("the cats")
@@ -74,14 +74,14 @@ import Testing
     #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice([none]))]])
   }
 
-  @Test func aTextWhoseAnswerBroughtNoObjectIsSavedWholeNextTime() throws {
+  @Test func textIsSavedWholeAfterReplyWithoutObject() throws {
     let script = try ReplicaTranscript()
     let note = try Self.fetched(script, ["text": .string("the cat")])
     let text = try script.number("text")
     note["text"] = .string("the cat sat")
     #expect(script.context.save() != nil)
     #expect(Self.sent(script).count == 1)
-    let reply = Committed(revision: 9, fingerprint: 0, identities: [], conflicts: [])
+    let reply = CommitResult(revision: 9, fingerprint: 0, identities: [], conflicts: [])
     #expect(script.hear(.committed(reply, objects: [], isComplete: false), 2) == ["saved 1 as 9"])
     #expect(note["text"] == .string("the cat sat"))
     // Others may have typed before revision 9: no place in the text means anything to the server.
@@ -98,7 +98,7 @@ import Testing
     #expect(Self.sent(script) == [Change(.update, script.id(5), base: 10, edits: [end])])
   }
 
-  @Test func anOverwriteSaysUpToWhereTheObjectWasSeen() throws {
+  @Test func overwriteSendsSeenRevision() throws {
     let script = try ReplicaTranscript()
     let note = try Self.fetched(script, ["x": .double(1)])
     note["x"] = .double(2)
@@ -114,7 +114,7 @@ import Testing
 
   /// Ann has a word under way and is typing the next; Bob writes in front of it, and her first word's own echo comes
   /// back.
-  @Test func whatIsTypedOnASaveUnderWayFollowsBoth() throws {
+  @Test func typingDuringSaveIsSentAfterIt() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     _ = script.context.follow(entity: script.note)
@@ -144,7 +144,7 @@ import Testing
 extension TextSavingTests {
   /// What is typed into a new object while its insert is under way stands behind what the insert said.
   @Test(arguments: [false, true], [false, true])
-  func typingGoesOnOverAnInsertUnderWay(isFollowed: Bool, savesAtOnce: Bool) throws {
+  func typingDuringInsertIsSentAfterIt(isFollowed: Bool, savesAtOnce: Bool) throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
     if isFollowed {

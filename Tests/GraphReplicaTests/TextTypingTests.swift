@@ -7,15 +7,15 @@ import Testing
 /// People who type in one text at once, each in a context of their own, on a real store. Messages wait on their way as
 /// long as the seed likes, so every base is stale.
 @Suite struct TextTypingTests {
-  @Test func threeWhoTypeAtDifferentPlacesKeepTheirWordsInOnePiece() throws {
+  @Test func concurrentTypingKeepsWordsContiguous() throws {
     for seed in UInt64(0)..<25 {
       var random = SeededGenerator(seed: seed)
-      let table = try TypingTable(writers: 3, text: "<0|1|2>")
+      let table = try TypingSimulation(writers: 3, text: "<0|1|2>")
       var typed = ["", "", ""]
       for _ in 0..<600 {
         let number = Int.random(in: 0..<3, using: &random)
         if random.chance(35), typed[number].unicodeScalars.count < 60 {
-          let key = TypingTable.key(number, &random)
+          let key = TypingSimulation.key(number, &random)
           // The caret stands behind what was typed last.
           let place = try #require(table.end(of: "\(number)" + typed[number], number), "seed \(seed)")
           table.write(number) { $0.unicodeScalars.insert(key, at: place) }
@@ -40,10 +40,10 @@ import Testing
     }
   }
 
-  @Test func twoWhoTypeAtOnePlaceLoseNothing() throws {
+  @Test func concurrentTypingAtOnePlaceLosesNothing() throws {
     for seed in UInt64(0)..<25 {
       var random = SeededGenerator(seed: seed)
-      let table = try TypingTable(writers: 2, text: "")
+      let table = try TypingSimulation(writers: 2, text: "")
       // No two keys are alike: 200 of each, from ranges of their own.
       let ranges: [Range<UInt32>] = [0x4E00..<0x4EC8, 0x1F300..<0x1F3C8]
       var next = ranges.map(\.lowerBound)
@@ -74,8 +74,8 @@ import Testing
   }
 
   /// Each edit between two saves keeps its own place: said as one splice, both would put the middle in anew.
-  @Test func twoWhoEditBothEndsDoNotDoubleTheMiddle() throws {
-    let table = try TypingTable(writers: 2, text: "the cat sat")
+  @Test func concurrentEditsOfBothEndsDoNotDuplicateMiddle() throws {
+    let table = try TypingSimulation(writers: 2, text: "the cat sat")
     table.write(0) { $0 = "Look, " + $0 }
     table.write(0) { $0 += " down" }
     table.write(1) { $0 = "(" + $0 }
@@ -91,7 +91,7 @@ import Testing
   @Test func repeatedCharactersConverge() throws {
     for seed in UInt64(0)..<25 {
       var random = SeededGenerator(seed: seed)
-      let table = try TypingTable(writers: 3, text: "aa")
+      let table = try TypingSimulation(writers: 3, text: "aa")
       var count = 2
       for _ in 0..<300 {
         let number = Int.random(in: 0..<3, using: &random)
@@ -116,7 +116,7 @@ import Testing
   @Test func anyEditsConverge() throws {
     for seed in UInt64(0)..<25 {
       var random = SeededGenerator(seed: seed)
-      let table = try TypingTable(writers: 3, text: "the cat sat on the mat")
+      let table = try TypingSimulation(writers: 3, text: "the cat sat on the mat")
       for _ in 0..<300 {
         let number = Int.random(in: 0..<3, using: &random)
         if random.chance(40) {
@@ -124,7 +124,8 @@ import Testing
             var scalars = Array(text.unicodeScalars)
             let start = Int.random(in: 0...scalars.count, using: &random)
             let end = min(scalars.count, start + Int.random(in: 0...4, using: &random))
-            let new = random.chance(70) ? [TypingTable.key(number, &random), "e\u{301}👩"].map { "\($0)" }.joined() : ""
+            let new =
+              random.chance(70) ? [TypingSimulation.key(number, &random), "e\u{301}👩"].map { "\($0)" }.joined() : ""
             scalars.replaceSubrange(start..<end, with: Array(new.unicodeScalars))
             text = String(String.UnicodeScalarView(scalars))
           }
@@ -140,7 +141,7 @@ import Testing
 }
 
 /// A server of one object, and the contexts of those who write in it.
-private final class TypingTable {
+private final class TypingSimulation {
   private final class Writer {
     let context: ObjectContext
     var up = [ToServer]()

@@ -8,7 +8,7 @@ import Testing
 @Suite struct TransientTests {
   private func script() throws -> ReplicaTranscript { try ReplicaTranscript(Fixtures.workplace(), entity: "Person") }
 
-  @Test func aTransientIsNoChangeAndIsNeverSaved() throws {
+  @Test func transientIsNeverSaved() throws {
     let script = try script()
     let person = try ReplicaTests.following(script, [script.image(5, 1, ["name": .string("Ann")])])
     #expect(person["isSelected"] == .bool(false))
@@ -22,7 +22,7 @@ import Testing
     #expect(script.lines() == [])
   }
 
-  @Test func whatATransientCantHoldIsPassedOver() throws {
+  @Test func invalidTransientValueIsIgnored() throws {
     let script = try script()
     let person = try ReplicaTests.following(script, [script.image(5, 1)])
     person["isSelected"] = .bool(true)
@@ -32,7 +32,7 @@ import Testing
     #expect(person["isSelected"] == .null)
   }
 
-  @Test func aTransientSurvivesWhatOthersChangeAndARollback() throws {
+  @Test func transientSurvivesRemoteChangesAndRollback() throws {
     let script = try script()
     let person = try ReplicaTests.following(script, [script.image(5, 1, ["name": .string("Ann")])])
     person["isSelected"] = .bool(true)
@@ -46,7 +46,7 @@ import Testing
     #expect(person["isSelected"] == .bool(true))
   }
 
-  @Test func aNewObjectKeepsItsTransientsWhenItIsSaved() throws {
+  @Test func newObjectKeepsTransientsAfterSave() throws {
     let script = try script()
     #expect(script.connect() == ["welcomed"])
     let person = try #require(script.context.insert(script.note))
@@ -65,7 +65,7 @@ import Testing
     #expect(person["isSelected"] == .bool(true))
   }
 
-  @Test func anInsertThatBecomesAnObjectThatIsThereBringsItsTransients() throws {
+  @Test func insertMatchingExistingObjectKeepsTransients() throws {
     let script = try script()
     let known = try ReplicaTests.following(script, [script.image(5, 1, ["name": .string("Ann")])])
     known["draft"] = .string("old")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func theWelcomeDoesNotNameATransient() throws {
+  @Test func welcomeOmitsTransients() throws {
     let model = try Fixtures.workplace()
     let welcome = Welcome(
       model: model, head: Token(store: .zero, revision: 0, fingerprint: 0), session: 1, server: "", resumed: false,

@@ -8,14 +8,14 @@ import Testing
 @Suite struct UndoScopeTests {
   private let stack = UniqueID(high: 8, low: 1)
 
-  @Test func savesOutsideAGroupAreGroupsOfTheirOwn() {
+  @Test func savesOutsideGroupsAreSingleGroups() {
     let scope = UndoScope(id: stack, after: 6)
     #expect(scope.group() == UndoGroup(scope: stack, group: 7, name: ""))
     #expect(scope.group(named: "Move") == UndoGroup(scope: stack, group: 8, name: "Move"))
     #expect(!scope.isGrouping)
   }
 
-  @Test func theOutermostGroupCounts() {
+  @Test func outermostGroupCounts() {
     let scope = UndoScope(id: stack, after: 0)
     scope.endGroup()
     scope.beginGroup(named: "Paste")
@@ -28,7 +28,7 @@ import Testing
     #expect(scope.group() == UndoGroup(scope: stack, group: 2, name: ""))
   }
 
-  @Test func aGroupThatHasEndedGoesOnUnlessAnotherCameBetween() {
+  @Test func endedGroupContinuesUnlessInterrupted() {
     let scope = UndoScope(id: stack, after: 0)
     scope.beginGroup(named: "Move")
     scope.endGroup()
@@ -41,7 +41,7 @@ import Testing
     #expect(scope.group() == UndoGroup(scope: stack, group: 3, name: "Move"))
   }
 
-  @Test func whatIsSavedApartIsNoPartOfTheOpenGroup() {
+  @Test func separateSaveIsOutsideOpenGroup() {
     let scope = UndoScope(id: stack, after: 0)
     scope.beginGroup(named: "Typing")
     #expect(scope.group() == UndoGroup(scope: stack, group: 1, name: "Typing"))
@@ -64,7 +64,7 @@ import Testing
     #expect(scope.group() == UndoGroup(scope: stack, group: 7, name: ""))
   }
 
-  @Test func aContextSavesInItsScope() throws {
+  @Test func contextSavesInItsScope() throws {
     let script = try ReplicaTranscript()
     _ = script.connect()
     _ = script.context.insert(script.note)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func anUndoWaitsForTheSavesBeforeIt() throws {
+  @Test func undoWaitsForPrecedingSaves() throws {
     let script = try ReplicaTranscript()
     _ = script.connect()
     _ = script.context.insert(script.note)
@@ -105,7 +105,7 @@ import Testing
     #expect(script.hear(script.committed(2), 2) == ["saved \(UInt64(1) << 32) as 2"])
   }
 
-  @Test func anOlderServerIsNotAskedForWhatItWouldMisread() throws {
+  @Test func olderServerReceivesNoUnsupportedUndo() throws {
     let script = try ReplicaTranscript()
     _ = script.connect(knowsUndoSteps: false)
     let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 9)
@@ -118,7 +118,7 @@ import Testing
     #expect(script.lines() == ["> undo"])
   }
 
-  @Test func theStateIsAnAnswer() throws {
+  @Test func undoStateIsReturned() throws {
     let script = try ReplicaTranscript()
     _ = script.connect()
     #expect(script.handle(.ask(1, .undoState(scope: stack))) == ["> undo state"])

@@ -53,7 +53,7 @@ import Testing
     return (script, query)
   }
 
-  @Test func aMoveThatAResetOvertakesIsNotShownOverTheNewRows() throws {
+  @Test func moveOvertakenByResetIsNotShown() throws {
     let (script, query) = try Self.following()
     script.context.moveWindow(of: query, offset: 2)
     #expect(script.lines() == ["> move 4 to 2+3"])
@@ -74,7 +74,7 @@ import Testing
     #expect(script.lines() == ["> move 5 to 0+3"])
   }
 
-  @Test func aWindowHasItsRowsInOrderAndTheCount() throws {
+  @Test func windowHasOrderedRowsAndCount() throws {
     let (script, query) = try Self.following()
     let window = try #require(script.context.window(of: query))
     #expect(
@@ -83,7 +83,7 @@ import Testing
     #expect(script.changes.last?.windows[query]?.total == 9)
   }
 
-  @Test func oneCommitIsOneChangeWithThePlacesOfItsRows() throws {
+  @Test func commitIsOneChangeWithRowPositions() throws {
     let (script, query) = try Self.following()
     let gone = Delta.Change(kind: .removed, id: script.id(3))
     let new = Delta.Change(kind: .inserted, id: script.id(7), object: try script.image(7, 2), place: 0)
@@ -108,7 +108,7 @@ import Testing
     #expect(script.changes.last?.windows[query]?.total == 11 && script.context.window(of: query)?.total == 11)
   }
 
-  @Test func aWindowThatMovesShowsWhatItHeldAndWhatIsNew() throws {
+  @Test func movedWindowShowsKeptAndNewRows() throws {
     let (script, query) = try Self.following()
     script.context.moveWindow(of: query, offset: 2)
     #expect(script.lines() == ["> move 4 to 2+3"])
@@ -134,7 +134,7 @@ import Testing
     #expect(script.hear(Self.window(6, 3, [], total: 7)) == ["revision 3 changes [1]"])
   }
 
-  @Test func aServerThatCanNotTellTheDifferenceSendsAllRows() throws {
+  @Test func serverWithoutDifferencesSendsAllRows() throws {
     let (script, query) = try Self.following()
     script.context.moveWindow(of: query, offset: 5)
     #expect(script.lines() == ["> move 4 to 5+3"])
@@ -145,7 +145,7 @@ import Testing
     #expect(Self.shown(script, query) == [6, 7])
   }
 
-  @Test func allQueriesOfARevisionAreShownTogether() throws {
+  @Test func queriesOfOneRevisionAreShownTogether() throws {
     let (script, query) = try Self.following()
     let other = script.context.follow(entity: script.note)
     #expect(script.lines() == ["> follow"])
@@ -163,7 +163,7 @@ import Testing
     #expect(Self.shown(script, query) == [1, 2, 3, 7])
   }
 
-  @Test func afterAReconnectTheWindowStandsWhereItWasToStand() throws {
+  @Test func reconnectRestoresRequestedWindow() throws {
     let (script, query) = try Self.following()
     script.context.moveWindow(of: query, offset: 6)
     #expect(script.lines() == ["> move 4 to 6+3"])
@@ -178,7 +178,7 @@ import Testing
     #expect(change.removed == [0, 1] && change.inserted == [0] && change.total == 8)
   }
 
-  @Test func aQueryThatEndsWhileItsWindowMovesIsEndedUnderItsNewNumber() throws {
+  @Test func queryEndedDuringMoveIsEndedUnderNewNumber() throws {
     let (script, query) = try Self.following()
     script.context.moveWindow(of: query, offset: 2)
     #expect(script.lines() == ["> move 4 to 2+3"])
@@ -187,7 +187,7 @@ import Testing
     #expect(script.hear(try Self.moved(script, 5, [3], new: [], at: 1), 3) == ["> unfollow 5"])
   }
 
-  @Test func anOlderServerIsNotAskedForAWindow() throws {
+  @Test func olderServerIsNotAskedForWindows() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect(knowsWindows: false) == ["welcomed"])
     let query = script.context.follow(entity: script.note, sort: [], limit: 3)

@@ -37,7 +37,7 @@ import Testing
     try await revival?.get()
   }
 
-  @Test func onlyASocketThatRefusesConnectionsIsStale() throws {
+  @Test func onlyRefusingSocketIsStale() throws {
     #expect(SocketFile.state(of: path) == .missing)
     let socket = try PlainSocket.listen(at: address)
     #expect(SocketFile.state(of: path) == .alive)
@@ -48,14 +48,14 @@ import Testing
     #expect(SocketFile.state(of: file) == .noSocket)
   }
 
-  @Test func aFullBacklogBelongsToALivingProgram() throws {
+  @Test func socketWithFullBacklogIsAlive() throws {
     let socket = try PlainSocket.listen(at: address)
     defer { close(socket) }
     // Each look leaves a connection in the backlog, which nothing accepts.
     for _ in 0..<50 { #expect(SocketFile.state(of: path) == .alive) }
   }
 
-  @Test func aLivingSocketIsNotTakenAndAStaleOneIs() async throws {
+  @Test func liveSocketIsKeptAndStaleOneReplaced() async throws {
     let socket = try PlainSocket.listen(at: address)
     await #expect(throws: StoreFailure.self) { try await self.listener().open() }
     #expect(SocketFile.state(of: path) == .alive)
@@ -67,7 +67,7 @@ import Testing
     #expect(SocketFile.state(of: path) == .missing)
   }
 
-  @Test func ofTwoThatStartAtOnceOneGetsTheSocket() async throws {
+  @Test func onlyOneOfTwoConcurrentStartsGetsSocket() async throws {
     for _ in 0..<20 {
       close(try PlainSocket.listen(at: address))
       let listeners = [listener(), listener(), listener()]
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// A descriptor that is closed twice may be another thread's by then.
-  @Test func aLockThatIsRefusedClosesItsDescriptorOnce() async throws {
+  @Test func refusedLockClosesItsDescriptorOnce() async throws {
     let lock = try #require(DirectoryLock(home.path))
     let directory = home.path
     let opened = await withTaskGroup(of: Bool.self) { group in
@@ -107,7 +107,7 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
-  @Test func aListenerThatEndsLeavesTheSocketOfItsSuccessor() async throws {
+  @Test func endingListenerKeepsSocketOfSuccessor() async throws {
     let first = listener()
     try await first.open()
     unlink(path)
@@ -117,7 +117,7 @@ import Testing
     #expect(SocketFile.state(of: path) == .alive)
   }
 
-  @Test func aLostSocketIsMadeAgain() async throws {
+  @Test func lostSocketIsRecreated() async throws {
     let listener = listener(home.path + "/run/socket")
     try await listener.open()
     try FileManager.default.removeItem(atPath: home.path + "/run")
@@ -133,7 +133,7 @@ import Testing
     #expect(SocketFile.state(of: path) == .missing)
   }
 
-  @Test func aSocketOfAnotherProgramInItsPlaceStaysAndIsTakenOverWhenItIsStale() async throws {
+  @Test func socketOfOtherProgramIsTakenOverOnlyWhenStale() async throws {
     let listener = listener()
     try await listener.open()
     unlink(path)
@@ -149,7 +149,7 @@ import Testing
     #expect(SocketFile.state(of: path) == .missing)
   }
 
-  @Test func connectionsLeaveDescriptorsToTheStore() throws {
+  @Test func connectionsReserveDescriptorsForStore() throws {
     let number = try #require(DescriptorLimit.number)
     #expect(DescriptorLimit.connections(Int.max) == max(1, number - DescriptorLimit.reserve))
     #expect(DescriptorLimit.connections(2) == 2)

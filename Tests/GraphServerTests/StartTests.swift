@@ -6,7 +6,7 @@ import Testing
 
 /// What a server needs before it listens.
 @Suite struct StartTests {
-  @Test func aThreadThatTheSystemDoesNotGiveIsAnError() throws {
+  @Test func threadCreationFailureIsReported() throws {
     let failure = #expect(throws: StoreFailure.self) {
       try ServerThread.start("writer", stackSize: 1 << 46) { Issue.record("it runs") }
     }
@@ -18,7 +18,7 @@ import Testing
   }
 
   /// A pool that got some of its threads ends.
-  @Test func whatWasNotStartedIsStopped() {
+  @Test func failedStartIsCleanedUp() {
     ReaderPool(threads: 3).stop()
   }
 }

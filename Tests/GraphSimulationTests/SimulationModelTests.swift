@@ -6,7 +6,7 @@ import Testing
 
 /// What a simulation can't meet it can't judge.
 @Suite struct SimulationModelTests {
-  @Test func theModelHasOneOfEachThingThatAModelCanHave() throws {
+  @Test func modelContainsEveryModelFeature() throws {
     let model = try SimulationModel.load()
     let properties = model.entities.flatMap(\.properties)
     let attributes = properties.compactMap(\.attribute)
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A question that can't be read would be passed over.
-  @Test func everyQuestionCanBeAsked() throws {
+  @Test func everyFetchRequestIsExecutable() throws {
     let model = try SimulationModel.load()
     for (name, text) in SimulationModel.queries + SimulationModel.values {
       let entity = try #require(model.entity(named: name))
@@ -47,7 +47,7 @@ import Testing
       let entity = try #require(model.entity(named: name))
       #expect(throws: Never.self, "\(name) \(text)") { try [SortKey](parsing: text, entity: entity, model: model) }
     }
-    for question in RowQuestion.all {
+    for question in ExpectedRowFetch.all {
       let entity = try #require(model.entity(named: question.entity))
       #expect(throws: Never.self, "\(question.properties)") {
         try RowRequest(

@@ -14,7 +14,7 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
 
 @Suite struct SimulationTests {
   @Test(arguments: Array(0..<4))
-  func everyPromiseHolds(tens: Int) throws {
+  func allInvariantsHold(tens: Int) throws {
     for seed in UInt64(tens * 10)..<UInt64(tens * 10 + 10) {
       #expect(throws: Never.self, "seed \(seed)") { try simulate(seed: seed) }
     }
@@ -22,7 +22,7 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
 
   /// A checker that can't fail proves nothing.
   @Test(arguments: PlantedBug.allCases)
-  func aPlantedBugIsCaught(bug: PlantedBug) throws {
+  func plantedBugIsDetected(bug: PlantedBug) throws {
     var caught: UInt64?
     for seed in UInt64(1)...300 where caught == nil {
       do { try simulate(seed: seed, bug: bug) } catch is Simulation.Failure { caught = seed }
@@ -31,21 +31,21 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
   }
 
   /// A promise about something that is never generated holds of nothing.
-  @Test func everyKindOfThingHappens() throws {
-    var happened = [Happening: Int]()
+  @Test func everyKindOfEventOccurs() throws {
+    var happened = [CoverageEvent: Int]()
     for seed in UInt64(1_100)..<1_170 {
       let directory = try TemporaryDirectory()
       let simulation = try Simulation(seed: seed, directory: directory.path)
       #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
       happened.merge(simulation.happenings, uniquingKeysWith: +)
     }
-    for happening in Happening.allCases {
+    for happening in CoverageEvent.allCases {
       #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 69 seeds")
     }
   }
 
   /// What runs of two versions are about is between them, whatever is added to the model.
-  @Test func theTwoVersionsDifferInWhatALensHasToShow() throws {
+  @Test func bothVersionsDifferInEveryLensFeature() throws {
     let versions = try SimulationVersions.load()
     let lens = try ModelLens(over: [versions.older, versions.newer])
     func number(_ model: Model, _ entity: String, _ name: String) throws -> PropertyNumber {
@@ -67,14 +67,14 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
   }
 
   /// The power goes at every single write and sync of one batch, which is asked for again: it is there once, or not at all.
-  @Test func aBatchThatMeetsAPowerCutAnywhereIsThereOnceOrNotAtAll() throws {
+  @Test func batchInterruptedByPowerCutIsAppliedAtMostOnce() throws {
     let model = try SimulationModel.load()
     let task = try #require(model.entity(named: "Task"))
     let starts = try #require(task.property(named: "starts"))
     let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1)
     let rows = (0..<10).map { [Value.integer(Int64($0))] }
     let batch = Batch(id: id, entity: task.number, operation: .insert([starts.number], rows: rows.count))
-    let request = WriteRequest.batch(BatchRun(batch, author: "a", rows: KeptRows(rows: rows)))
+    let request = WriteRequest.batch(BatchJob(batch, author: "a", rows: MemoryRowSource(rows: rows)))
     var options = SQLiteStore.Options()
     options.sliceObjects = 3
     /// After so many writes and syncs; nil when the batch was through before.
@@ -115,35 +115,35 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
   // What simulations found, by its seed. Each failed before its mend, under the generator of its day; one that grows gives
   // a seed another run.
 
-  @Test func aQueryThatLoadsAgainDoesNotMakeTheOthersSkip() {
+  @Test func reloadingQueryDoesNotSkipDeltasOfOthers() {
     #expect(throws: Never.self) { try simulate(seed: 93) }
   }
 
-  @Test func aDeleteThatLostToAnEditLeavesTheObject() {
+  @Test func deleteThatLostConflictKeepsObject() {
     #expect(throws: Never.self) { try simulate(seed: 3) }
   }
 
-  @Test func aReplyWithoutObjectsDoesNotApplyATextTwice() {
+  @Test func replyWithoutObjectsAppliesTextOnce() {
     #expect(throws: Never.self) { try simulate(seed: 4) }
   }
 
-  @Test func aQueryThatIsDroppedAndFollowedAgainIsAccepted() {
+  @Test func refollowedQueryIsAccepted() {
     #expect(throws: Never.self) { try simulate(seed: 27) }
   }
 
-  @Test func anObjectThatWentWhileAQueryStartedAnewIsInNoListAnyMore() {
+  @Test func objectDeletedDuringReloadLeavesAllLists() {
     #expect(throws: Never.self) { try simulate(seed: 18) }
   }
 
-  @Test func whatALoadFindsGoneIsNoFault() {
+  @Test func objectMissingFromLoadIsNotAFault() {
     #expect(throws: Never.self) { try simulate(seed: 104) }
   }
 
-  @Test func aQueryThatWasDroppedBeforeItBeganAnewCountsOnce() {
+  @Test func queryDroppedBeforeReloadCountsOnce() {
     #expect(throws: Never.self) { try simulate(seed: 53) }
   }
 
-  @Test func anEditWhoseFateWasPrunedMayBeThereTwice() {
+  @Test func editWithPrunedOutcomeMayBeAppliedTwice() {
     #expect(throws: Never.self) { try simulate(seed: 73) }
   }
 
@@ -157,12 +157,12 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
     #expect(throws: Never.self) { try simulate(seed: 1_181) }
   }
 
-  @Test func whatIsRestoredShowsNoEditsOfBefore() {
+  @Test func restoredObjectsShowNoEarlierEdits() {
     #expect(throws: Never.self) { try simulate(seed: 196) }
   }
 
   /// The second has restores, and clients of two versions.
-  @Test(arguments: [5, 22]) func oneSeedGivesOneTraceInTwoProcesses(seed: UInt64) throws {
+  @Test(arguments: [5, 22]) func sameSeedGivesSameTraceInTwoProcesses(seed: UInt64) throws {
     func trace() throws -> Data {
       let process = Process()
       let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(

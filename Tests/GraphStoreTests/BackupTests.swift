@@ -27,7 +27,7 @@ import Testing
     return try TestStore(model, directory: folder)
   }
 
-  @Test func commitsGoOnWhileItIsMadeAndNoneOfThemIsInIt() throws {
+  @Test func concurrentCommitsAreExcludedFromBackup() throws {
     let store = try notes()
     let head = try store.store.head
     let folder = try TemporaryDirectory()
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// A version that asks more of objects than was asked when they were stored makes them no worse.
-  @Test func whatBreaksANewLimitIsBackedUp() throws {
+  @Test func storeViolatingNewLimitIsBackedUp() throws {
     func model(_ version: Int, _ more: String) throws -> Model {
       let attribute = #"{"name": "n", "type": "integer"\#(more)}"#
       return try Model(
@@ -76,7 +76,7 @@ import Testing
     #expect(try StoreCheck.run(directory: store.directory.path, model: tighter).map(\.kind) == [.rule])
   }
 
-  @Test func aClosedStoreIsBackedUpWithWhatItsLogHolds() throws {
+  @Test func closedStoreIsBackedUpWithItsWAL() throws {
     let store = try TestStore(try Fixtures.stickies())
     _ = try store.insert("Tag", ["name": .string("kept")])
     // As after a kill: the newest commits are only in the log.
@@ -92,7 +92,7 @@ import Testing
     #expect(try open(folder.path + "/copy", store.model).all("Tag").count == 1)
   }
 
-  @Test func aFileThatIsThereIsRefusedUnlessItMayBeReplaced() throws {
+  @Test func existingFileIsRefusedWithoutOption() throws {
     let store = try notes(50)
     let folder = try TemporaryDirectory()
     let file = folder.path + "/copy"
@@ -109,7 +109,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy"])
   }
 
-  @Test func throughALinkItIsTheFileBehindIt() throws {
+  @Test func linkTargetIsReplaced() throws {
     let (store, folder) = (try notes(50), try TemporaryDirectory())
     let (file, link) = (folder.path + "/disk.sqlite", folder.path + "/newest")
     func backup(replaces: Bool) throws {
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: ["graph.sqlite", "graph.sqlite-wal", "graph.sqlite-shm", "graph.sqlite-journal", "lock", "link"])
-  func ontoTheStoreItselfIsRefused(_ name: String) throws {
+  func storeItselfIsRefusedAsTarget(_ name: String) throws {
     let store = try notes(50)
     let path = store.directory.path
     try FileManager.default.createSymbolicLink(
@@ -144,7 +144,7 @@ import Testing
   }
 
   /// What lies under the name of the draft may be anything, also the store by another name.
-  @Test func aDraftThatIsALinkIsNotWrittenThrough() throws {
+  @Test func linkedDraftIsNotWrittenThrough() throws {
     let store = try notes(50)
     let folder = try TemporaryDirectory()
     let (file, path) = (folder.path + "/copy", store.directory.path)
@@ -162,7 +162,7 @@ import Testing
     #expect(try StoreCheck.run(directory: path, model: store.model).isEmpty)
   }
 
-  @Test func aDraftThatIsSomebodysFileIsNotWrittenOver() throws {
+  @Test func foreignDraftIsNotOverwritten() throws {
     let (store, folder) = (try notes(50), try TemporaryDirectory())
     let draft = URL(fileURLWithPath: folder.path + "/copy.partial")
     try Data("mine, and longer than a header".utf8).write(to: draft)
@@ -178,7 +178,7 @@ import Testing
   }
 
   /// SQLite would read the log of a store that was opened under the name as the backup's.
-  @Test func aLogBesideTheNameIsRefused() throws {
+  @Test func walBesideTargetIsRefused() throws {
     let store = try notes(50)
     let folder = try TemporaryDirectory()
     let file = folder.path + "/copy"
@@ -195,7 +195,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
-  @Test func aStoreThatIsServedIsNotReplaced() throws {
+  @Test func servedStoreIsNotReplaced() throws {
     let (store, other) = (try notes(50), try notes(100))
     let refused = failure {
       _ = try StoreBackup.run(
@@ -208,7 +208,7 @@ import Testing
     #expect(try StoreCheck.run(directory: other.directory.path, model: other.model).isEmpty)
   }
 
-  @Test func aPipeIsNoBackupAndIsNotWaitedFor() throws {
+  @Test func pipeIsRefusedWithoutBlocking() throws {
     let (store, folder) = (try notes(1), try TemporaryDirectory())
     try store.store.close()
     #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
@@ -219,22 +219,22 @@ import Testing
     #expect(refused?.sentence == "\(folder.path)/pipe is no backup of a store")
   }
 
-  @Test func whoeverGivesUpLeavesNothing() throws {
-    struct GivenUp: Error {}
+  @Test func cancelledBackupLeavesNothing() throws {
+    struct BackupCancelled: Error {}
     let store = try notes()
     let folder = try TemporaryDirectory()
     for moment in 0..<2 {
-      #expect(throws: GivenUp.self) {
+      #expect(throws: BackupCancelled.self) {
         try StoreBackup.run(directory: store.directory.path, model: store.model, file: folder.path + "/copy") {
-          if moment == 0, case .copying = $0 { throw GivenUp() }
-          if moment == 1, $0 == .checking { throw GivenUp() }
+          if moment == 0, case .copying = $0 { throw BackupCancelled() }
+          if moment == 1, $0 == .checking { throw BackupCancelled() }
         }
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
   }
 
-  @Test func anUnsoundStoreMakesNoBackup() throws {
+  @Test func damagedStoreIsNotBackedUp() throws {
     let store = try notes(50)
     try store.store.close()
     let path = store.directory.path + "/graph.sqlite"
@@ -242,14 +242,14 @@ import Testing
     while let place = bytes.range(of: Data("17 milk".utf8)) { bytes[place.lowerBound] ^= 1 }
     try bytes.write(to: URL(fileURLWithPath: path))
     let folder = try TemporaryDirectory()
-    let unsound = #expect(throws: StoreBackup.Unsound.self) {
+    let unsound = #expect(throws: StoreBackup.VerificationError.self) {
       try StoreBackup.run(directory: store.directory.path, model: store.model, file: folder.path + "/copy")
     }
     #expect(unsound?.findings.contains { $0.kind == .checksum } == true)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
-  @Test func anotherModelIsRefusedBeforeAnythingIsWritten() throws {
+  @Test func otherModelIsRefusedBeforeWriting() throws {
     let store = try notes(50)
     let folder = try TemporaryDirectory()
     let company = try Fixtures.company()
@@ -264,7 +264,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
-  @Test func twoAtOnceToOneFileAreOneTooMany() throws {
+  @Test func secondConcurrentBackupToSameFileIsRefused() throws {
     let store = try notes(50)
     let folder = try TemporaryDirectory()
     let file = folder.path + "/copy"
@@ -286,8 +286,8 @@ import Testing
     let now = Atomic<Int64>(0)
     let slept = Atomic<Int64>(0)
 
-    func pace(_ bytesPerSecond: Int) -> StoreBackup.Pace {
-      var pace = StoreBackup.Pace()
+    func pace(_ bytesPerSecond: Int) -> StoreBackup.CopyRate {
+      var pace = StoreBackup.CopyRate()
       pace.bytesPerSecond = bytesPerSecond
       pace.monotonicNanoseconds = { self.now.load(ordering: .relaxed) }
       pace.sleepNanoseconds = {
@@ -298,7 +298,7 @@ import Testing
     }
   }
 
-  @Test func itKeepsItsRate() throws {
+  @Test func backupKeepsItsRate() throws {
     let store = try notes()
     let folder = try TemporaryDirectory()
     let clock = Clock()
@@ -311,7 +311,7 @@ import Testing
     #expect(seconds > 2)
   }
 
-  @Test func aLogThatGrowsTooLongLiftsTheRateAndSaysSo() throws {
+  @Test func longWALLiftsTheRateAndIsReported() throws {
     let store = try notes()
     let folder = try TemporaryDirectory()
     let clock = Clock()

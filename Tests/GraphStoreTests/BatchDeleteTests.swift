@@ -6,7 +6,7 @@ import Testing
 /// Deletes by predicate in slices of three objects, against one ordinary transaction on a twin.
 @Suite struct BatchDeleteTests {
   @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6])
-  func aDeleteInSlicesIsWhatOneTransactionWouldDo(seed: UInt64) throws {
+  func slicedDeleteEqualsOneTransaction(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try BatchTests.company(24, &random)
     let twin = try store.twin()
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// The end that goes stores the members, and says that it takes no action: the other end has one less all the same.
-  @Test(arguments: ["noAction", "nullify"]) func aMinimumHoldsWhateverTheDeleteRule(rule: String) throws {
+  @Test(arguments: ["noAction", "nullify"]) func minimumCountHoldsForEveryDeleteRule(rule: String) throws {
     let model = try Model(
       parsing: """
         {"format": 1, "name": "Camp", "version": 1,
@@ -89,7 +89,7 @@ import Testing
     """
 
   /// A ring of objects, of which one matches: all go, whatever slice they are in, and come back with their references.
-  @Test func aRingGoesAsAWholeAndComesBack() throws {
+  @Test func ringIsDeletedAndRestoredCompletely() throws {
     let store = try TestStore(try Model(parsing: Self.ring.utf8))
     let mark = try store.insert("Mark", ["label": .string("m")])
     var changes = try (0..<50).map { number in
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// A survivor that many deleted objects refer to changes once.
-  @Test func whoStaysLetsGoOfAllAtOnce() throws {
+  @Test func survivorLosesAllReferencesInOneChange() throws {
     let store = try TestStore(try Model(parsing: Self.ring.utf8))
     let marks = try store.must(try (0..<20).map { try store.insertion("Mark", ["label": .string("m\($0)")]) })
     let node = try store.insert("Node", ["number": .integer(1), "marks": .objects(marks)])
@@ -128,7 +128,7 @@ import Testing
     #expect(try store.value(node, "Node.marks") == .objects(marks.sorted()))
   }
 
-  @Test func denyIsJudgedOnTheFinalSet() throws {
+  @Test func denyIsEvaluatedOnFinalSet() throws {
     let store = try TestStore(try Fixtures.company())
     var boss: ObjectID?
     for number in 0..<12 {
@@ -157,7 +157,7 @@ import Testing
   }
 
   /// Derived counts of objects that nothing else about the delete touches.
-  @Test func whoStaysCountsAnew() throws {
+  @Test func countsOfSurvivorsAreUpdated() throws {
     let store = try TestStore(try Fixtures.workplace())
     let units = try (0..<3).map { try store.insert("Department", ["code": .string("d\($0)")]) }
     let boss = try store.insert("Person", ["name": .string("Boss")])

@@ -31,7 +31,7 @@ import Testing
     try store.reopen()
   }
 
-  @Test func aBatchSentTwiceIsCommittedOnce() throws {
+  @Test func repeatedBatchIsCommittedOnce() throws {
     let store = try robots(10)
     let id = store.nextID()
     let first = try store.batch("Robot", volts(store, "volts + 1"), id: id)
@@ -42,7 +42,7 @@ import Testing
     #expect(try store.all("Robot", "volts == 13").count == 10)
   }
 
-  @Test func aBatchThatIsGivenUpLeavesNothing() throws {
+  @Test func cancelledBatchLeavesNothing() throws {
     let store = try robots(20)
     let before = try store.all("Robot")
     let head = try store.store.head
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// It finds nothing, or what it finds is so already: no revision, nothing in the log, no step for undo.
-  @Test func aBatchThatChangesNothingIsNoCommit() throws {
+  @Test func batchWithoutChangesIsNotCommitted() throws {
     let store = try robots(10)
     let head = try store.store.head
     let name = try store.property("Robot.name").number
@@ -97,7 +97,7 @@ import Testing
     try expectSound(store)
   }
 
-  @Test func aBatchAmongOtherRequestsHasATransactionOfItsOwn() throws {
+  @Test func batchHasItsOwnTransaction() throws {
     let store = try robots(10)
     let made = try store.insertion("Robot", ["name": .string("before")])
     let later = try store.insertion("Robot", ["name": .string("after")])
@@ -105,7 +105,7 @@ import Testing
     let results = try store.store.commit(
       [
         .transaction(Transaction(id: store.nextID(), changes: [made]), author: "ann"),
-        .batch(BatchRun(batch, author: "ann")),
+        .batch(BatchJob(batch, author: "ann")),
         .transaction(Transaction(id: store.nextID(), changes: [later]), author: "ann"),
       ], now: store.now)
     #expect(results.map { $0.record?.revision } == [2, 3, 4])
@@ -114,7 +114,7 @@ import Testing
 
   // MARK: - History
 
-  @Test func theLogCountsWhatABatchDidAndTellsTheRestAsEver() throws {
+  @Test func logSummarizesBatches() throws {
     let store = try robots(10)
     let one = try #require(try store.all("Robot").first)
     try store.must([store.update(one.id, "Robot.volts", .integer(5))])
@@ -133,7 +133,7 @@ import Testing
     #expect(try store.store.commits(after: 0, through: 2, maximumChanges: 100) == before)
   }
 
-  @Test func aConflictWithABatchNamesItsAuthor() throws {
+  @Test func conflictWithBatchReportsItsAuthor() throws {
     let store = try robots(10)
     let one = try #require(try store.all("Robot").last)
     store.author = "bob"
@@ -148,7 +148,7 @@ import Testing
     try store.must([store.update(one.id, "Robot.name", .string("x"), base: one.revision)])
   }
 
-  @Test func undoAndRedoOfABatchLeadBackAndForth() throws {
+  @Test func batchIsUndoneAndRedone() throws {
     let store = try robots(10)
     _ = try store.batch("Robot", volts(store, "volts + 1"))
     let changed = try store.all("Robot").map(\.values)
@@ -161,7 +161,7 @@ import Testing
 
   /// The words of a batch are in the indexes when it is committed, or are looked for in history: never half of them.
   @Test(arguments: [3, 8, 1_000])
-  func aSearchFindsWhatABatchHasWritten(wordLimit: Int) throws {
+  func searchFindsTextsOfBatch(wordLimit: Int) throws {
     let store = try TestStore(try Fixtures.company(), wordLimit: wordLimit)
     let properties = try ["Person.name", "Person.bio"].map { try store.property($0).number }
     let rows = (0..<20).map { [Value.string("p\($0)"), .string($0 % 2 == 0 ? "a cat" : "a dog")] }
@@ -180,7 +180,7 @@ import Testing
 
   // MARK: - Files
 
-  @Test func aStoreOfTheFirstLayoutIsSoundAndTakesABatchOnceItIsOpened() throws {
+  @Test func storeOfFirstLayoutAcceptsBatches() throws {
     let store = try robots(10)
     try store.store.close()
     let path = store.directory.path + "/graph.sqlite"
@@ -203,7 +203,7 @@ import Testing
     "UPDATE _part SET high = low", "INSERT INTO _part SELECT 1, number, low, high, changes FROM _part",
     "UPDATE _commit SET changes = x'' WHERE revision = 2",
   ])
-  func aPartThatIsNotAsItWasCommittedIsFound(damage: String) throws {
+  func damagedBatchPartIsDetected(damage: String) throws {
     let store = try robots(10)
     _ = try store.batch("Robot", volts(store, "volts + 1"))
     try store.store.close()

@@ -71,7 +71,7 @@ import Testing
   // MARK: - Updates
 
   @Test(arguments: [UInt64(1), 2, 3])
-  func anUpdateInSlicesIsWhatOneTransactionWouldDo(seed: UInt64) throws {
+  func slicedUpdateEqualsOneTransaction(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try Self.company(24, &random)
     let twin = try store.twin()
@@ -103,7 +103,7 @@ import Testing
     #expect(try Self.contents(store).map(\.values) == before.map(\.values), "seed \(seed)")
   }
 
-  @Test func aBatchThatFitsIntoOneSliceIsAnOrdinaryCommit() throws {
+  @Test func singleSliceBatchIsOrdinaryCommit() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(3, &random)
     let result = try store.batch(
@@ -114,7 +114,7 @@ import Testing
   }
 
   /// Each takes the key that the next one gives up, and the next one comes in a later slice.
-  @Test func aUniqueKeyCanBeShifted() throws {
+  @Test func uniqueKeysCanBeShifted() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(30, &random)
     let twin = try store.twin()
@@ -134,7 +134,7 @@ import Testing
   }
 
   /// Nobody has the key so far: who is in the way is to get it as well, in the same slice or in an earlier one.
-  @Test func aUniqueKeyThatAllAreToGetIsNoOnesThatIsThere() throws {
+  @Test func sameKeyForAllObjectsIsRefused() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(12, &random)
     for text in ["year - year + 50", "50"] {
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func aUniqueKeyThatTwoWouldHaveIsRefusedWithAllThatClash() throws {
+  @Test func duplicateKeysAreRefusedWithAllObjects() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(12, &random)
     let before = try Self.contents(store)
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func oneObjectThatBreaksARuleStopsAll() throws {
+  @Test func oneViolationRefusesTheBatch() throws {
     var random = SeededGenerator(seed: 4)
     let store = try Self.company(20, &random)
     let head = try store.store.head
@@ -193,7 +193,7 @@ import Testing
     #expect(try store.store.head.revision == head.revision + 1)
   }
 
-  @Test func whatABatchCanNotDoIsRefusedWithWords() throws {
+  @Test func unsupportedAssignmentIsRefused() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(2, &random)
     func refusal(_ operation: Batch.Operation) throws -> String? {
@@ -215,7 +215,7 @@ import Testing
 
   // MARK: - Inserts
 
-  @Test func rowsBecomeObjectsInTheirOrder() throws {
+  @Test func rowsAreInsertedInOrder() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let twin = try store.twin()
@@ -242,7 +242,7 @@ import Testing
     #expect(try store.all("Note").isEmpty)
   }
 
-  @Test func aBadRowIsNamedByItsNumberAndStopsAll() throws {
+  @Test func invalidRowReportsItsNumberAndRefusesBatch() throws {
     let store = try TestStore(try Fixtures.company())
     let name = try store.property("Robot.name").number
     var rows = (0..<20).map { [Value.string("r\($0)")] }
@@ -262,7 +262,7 @@ import Testing
   }
 
   /// The object that is there comes back in another slice: it stands in two parts of one commit.
-  @Test func aRowThatMeetsAKeyBecomesAnEditOfTheObjectThatIsThere() throws {
+  @Test func rowWithExistingKeyUpdatesItsObject() throws {
     let store = try TestStore(try Fixtures.company())
     let robot = try store.insert("Robot", ["name": .string("r0")])
     let properties = try ["Robot.name", "Robot.volts"].map { try store.property($0).number }

@@ -27,7 +27,7 @@ import Testing
     return try store.must(changes)
   }
 
-  @Test func aDeleteGoesAroundARingOfAHundredThousand() throws {
+  @Test func ringOfHundredThousandIsDeleted() throws {
     let store = try TestStore(try Model(parsing: Self.source.utf8))
     let nodes = try ring(100_000, in: store)
     let others = try ring(3, in: store)
@@ -41,7 +41,7 @@ import Testing
     #expect(try store.refusal([store.update(nodes[1], "Node.number", .integer(7))])?.code == .conflict)
   }
 
-  @Test func everybodyTakesEverybodyAlongOnce() throws {
+  @Test func denselyConnectedObjectsAreDeletedOnce() throws {
     let store = try TestStore(try Model(parsing: Self.source.utf8))
     let nodes = try ring(60, in: store)
     // Each has all of them, itself too.
@@ -52,7 +52,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func aRingComesBackWhole() throws {
+  @Test func ringIsRestoredCompletely() throws {
     let store = try TestStore(try Model(parsing: Self.source.utf8))
     let nodes = try ring(300, in: store)
     try store.must([Change(.delete, nodes[0], base: .max)])

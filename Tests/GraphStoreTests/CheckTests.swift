@@ -25,7 +25,7 @@ import Testing
     return store
   }
 
-  @Test func anotherVersionOfTheModelIsNamed() throws {
+  @Test func otherModelVersionIsReported() throws {
     let store = try MigrationTests.filled()
     try store.store.close()
     let newer = try StoreCheck.run(
@@ -78,7 +78,7 @@ import Testing
   private func kinds(_ findings: [StoreCheck.Finding]) -> Set<StoreCheck.Kind> { Set(findings.map(\.kind)) }
 
   /// A switch: a kind without its damage does not compile.
-  @Test(arguments: StoreCheck.Kind.allCases) func everyKindIsFound(_ kind: StoreCheck.Kind) throws {
+  @Test(arguments: StoreCheck.Kind.allCases) func everyKindOfDamageIsFound(_ kind: StoreCheck.Kind) throws {
     switch kind {
     case .log: break  // In `WriteAheadLogTests`.
     case .integrity: try anIndexThatLacksAnEntry()
@@ -205,7 +205,7 @@ import Testing
   }
 
   /// One kind of damage must not hide another.
-  @Test func everythingThatIsWrongIsFoundAtOnce() throws {
+  @Test func allDamagesAreReportedTogether() throws {
     let found = try findings(
       try notes(),
       """
@@ -217,7 +217,7 @@ import Testing
     #expect(found.map(\.kind) == StoreCheck.Kind.allCases.flatMap { kind in found.map(\.kind).filter { $0 == kind } })
   }
 
-  @Test func aHundredOfAKindAreListedAndTheRestIsCounted() throws {
+  @Test func hundredFindingsPerKindAreListed() throws {
     let store = try TestStore(try Fixtures.stickies())
     try store.must((0..<150).map { try store.insertion("Tag", ["name": .string("t\($0)")]) })
     let found = try findings(store, "UPDATE Tag SET _sum = _sum + 1")
@@ -225,14 +225,14 @@ import Testing
     #expect(found.last == .init(kind: .checksum, text: "and 50 more"))
   }
 
-  @Test func aFindingSaysWhatWhereAndHow() throws {
+  @Test func findingReportsKindPlaceAndDetail() throws {
     let found = try findings(try notes(), "UPDATE Board SET _sum = _sum + 1 WHERE name = 'Other'")
     let finding = try #require(found.first)
     let id = try #require(finding.place.object)
     #expect(finding.description == "checksum: Board \(id) (row 2) has changed outside a commit")
   }
 
-  @Test func aLossThatNobodyHadIsFoundAndAStoreFromBeforeLossesIsSound() throws {
+  @Test func invalidOverwrittenValueIsFoundAndMissingTableAccepted() throws {
     let sql = "INSERT INTO _lost (id, property, revision) VALUES (zeroblob(16), 1, 3)"
     let found = try findings(try notes(), sql)
     #expect(kinds(found) == [.history])
@@ -253,7 +253,7 @@ import Testing
   }
 
   /// Reading only: not even a log that waits is copied when something was found.
-  @Test func whatIsDamagedIsLeftAsItWasFound() throws {
+  @Test func checkDoesNotModifyDamagedStore() throws {
     let store = try notes()
     let copy = try TemporaryDirectory()
     for name in ["graph.sqlite", "graph.sqlite-wal"] {

@@ -4,7 +4,7 @@ import GraphTesting
 import Testing
 
 @Suite struct CommitTests {
-  @Test func anObjectThatNoFrameCouldHoldIsRefused() throws {
+  @Test func objectLargerThanFrameIsRefused() throws {
     let source = """
       {"format": 1, "name": "Album", "version": 1,
        "entities": [{"name": "Photo", "attributes": [{"name": "pixels", "type": "data"}]}]}
@@ -25,7 +25,7 @@ import Testing
     #expect(refusal.message.contains("at most \(ObjectImage.maximumSize) are taken"))
   }
 
-  @Test func whatIsReadFromHistoryHasABoundInBytes() throws {
+  @Test func historyReadIsLimitedInBytes() throws {
     let store = try TestStore(try Fixtures.stickies())
     for name in ["a", "b", "c"] { _ = try store.insert("Board", ["name": .string(name)]) }
     let all = try store.store.commits(after: 0, through: nil, maximumChanges: 10)
@@ -38,7 +38,7 @@ import Testing
     #expect(refusal?.code == .limit)
   }
 
-  @Test func anInsertGetsItsIdItsDefaultsAndItsNumber() throws {
+  @Test func insertAssignsIDDefaultsAndSequence() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["text": .string("hi"), "board": .object(board)])
@@ -49,7 +49,7 @@ import Testing
     #expect(try store.value(note, "Note.tags") == .objects([]))
   }
 
-  @Test func importsKeepTheirDatesButNotTheirNumbers() throws {
+  @Test func importKeepsDatesButNotNumbers() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["board": .object(board), "created": .date(5), "updated": .date(6)])
@@ -59,7 +59,7 @@ import Testing
     #expect(refusal?.violations.map(\.rule) == ["assigned"])
   }
 
-  @Test func aSequenceNeverGivesANumberTwice() throws {
+  @Test func sequenceNeverRepeats() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let first = try store.insert("Note", ["board": .object(board)])
@@ -69,7 +69,7 @@ import Testing
     #expect(try store.value(second, "Note.number") == .integer(2))
   }
 
-  @Test func savingTwiceCommitsOnceAndAnswersTwice() throws {
+  @Test func repeatedSaveCommitsOnceAndIsAnsweredTwice() throws {
     let store = try TestStore(try Fixtures.stickies())
     let transaction = Transaction(
       id: store.nextID(), changes: [try store.insertion("Board", ["name": .string("B")])])
@@ -82,7 +82,7 @@ import Testing
     #expect(try store.all("Board").count == 1)
   }
 
-  @Test func aRefusedTransactionOfABatchTouchesNobodyElse() throws {
+  @Test func refusedTransactionDoesNotAffectItsGroup() throws {
     let store = try TestStore(try Fixtures.stickies())
     let changes = try ["A", "A", "B"].map { try store.insertion("Board", ["name": .string($0)]) }
     let requests = changes.map {
@@ -94,7 +94,7 @@ import Testing
     #expect(try store.all("Board").count == 2)
   }
 
-  @Test func allErrorsComeAtOnceAndNothingIsWritten() throws {
+  @Test func allErrorsAreReportedTogether() throws {
     let store = try TestStore(try Fixtures.company())
     let refusal = try store.refusal([
       store.insertion("Person", ["name": .string(""), "age": .integer(200), "level": .string("boss")]),
@@ -111,7 +111,7 @@ import Testing
   }
 
   /// What could not be set has nothing to be judged; everything else is, of the same object and of others.
-  @Test func whatCanNotBeSetHidesNoOtherErrorAndMakesNone() throws {
+  @Test func unsettablePropertyNeitherHidesNorCausesErrors() throws {
     let store = try TestStore(try Fixtures.company())
     let ann = try store.insert("Person", ["name": .string("Ann")])
     let project = try #require(store.model.entity(named: "Project"))
@@ -135,7 +135,7 @@ import Testing
     #expect(try store.all("Person").map(\.id) == [ann])
   }
 
-  @Test func everyTypeMismatchIsRefused() throws {
+  @Test func typeMismatchesAreRefused() throws {
     let store = try TestStore(try Fixtures.company())
     let wrong: [(String, Value)] = [
       ("age", .string("1")), ("age", .double(1.5)), ("salary", .double(1)), ("badge", .string("x")),
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func inversesHoldThroughReplacement() throws {
+  @Test func inversesAreMaintainedOnReplacement() throws {
     let store = try TestStore(try Fixtures.company())
     let ids = try store.must([
       store.insertion("Person", ["name": .string("a")]), store.insertion("Person", ["name": .string("b")]),
@@ -179,7 +179,7 @@ import Testing
     #expect(try store.value(ids[1], "Person.projects") == .objects([]))
   }
 
-  @Test func countsAreKept() throws {
+  @Test func countsAreMaintained() throws {
     let store = try TestStore(try Fixtures.company())
     let project = try store.insert("Project", ["title": .string("t"), "year": .integer(1)])
     let people = try (0..<4).map { try store.insert("Person", ["name": .string("p\($0)")]) }
@@ -189,7 +189,7 @@ import Testing
     #expect(refusal?.violations.map(\.rule) == ["count"])
   }
 
-  @Test func denyIsJudgedOnTheFinalSetAndNamesTheObjects() throws {
+  @Test func denyIsEvaluatedOnFinalSetAndListsObjects() throws {
     let store = try TestStore(try Fixtures.company())
     let boss = try store.insert("Person", ["name": .string("boss")])
     let worker = try store.insert("Person", ["name": .string("worker"), "manager": .object(boss)])
@@ -200,7 +200,7 @@ import Testing
     #expect(try store.all("Person").isEmpty)
   }
 
-  @Test func aCircleOfReferencesCanBeDeleted() throws {
+  @Test func referenceCycleCanBeDeleted() throws {
     let store = try TestStore(try Fixtures.company())
     let a = try store.insert("Person", ["name": .string("a")])
     let b = try store.insert("Person", ["name": .string("b"), "manager": .object(a)])
@@ -209,7 +209,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func aCascadeTakesEverythingAlong() throws {
+  @Test func cascadeDeletesEverything() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let notes = try (0..<3).map { _ in try store.insert("Note", ["board": .object(board)]) }
@@ -218,7 +218,7 @@ import Testing
     for entity in ["Board", "Note", "Link"] { #expect(try store.all(entity).isEmpty) }
   }
 
-  @Test func uniqueKeysCanChangeHandsInOneCommit() throws {
+  @Test func uniqueKeysCanBeSwappedInOneCommit() throws {
     let store = try TestStore(try Fixtures.stickies())
     let a = try store.insert("Board", ["name": .string("A")])
     let b = try store.insert("Board", ["name": .string("B")])
@@ -228,7 +228,7 @@ import Testing
     #expect(try store.all("Board").count == 2)
   }
 
-  @Test func underTrumpAnInsertBecomesTheObjectThatIsThere() throws {
+  @Test func insertWithExistingKeyUpdatesUnderTrumpPolicy() throws {
     let store = try TestStore(try Fixtures.stickies())
     let first = try store.must([store.insertion("Tag", ["name": .string("foo")])], policy: .objectTrump)
     let second = try store.must([store.insertion("Tag", ["name": .string("foo")])], policy: .objectTrump)
@@ -236,7 +236,7 @@ import Testing
     #expect(try store.refusal([store.insertion("Tag", ["name": .string("foo")])])?.code == .unique)
   }
 
-  @Test func editsOfDifferentPropertiesMergeAndOfTheSameConflict() throws {
+  @Test func editsConflictOnlyOnSameProperty() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["board": .object(board)])
@@ -258,7 +258,7 @@ import Testing
     #expect(try store.value(note, "Note.x") == .double(9))
   }
 
-  @Test func whatIsSaidLastInATransactionCountsAlsoWhereItIsWhatOthersMadeOfIt() throws {
+  @Test func lastEditInTransactionCountsIfEqualToStoredValue() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["board": .object(board), "text": .string("one"), "x": .double(0)])
@@ -287,7 +287,7 @@ import Testing
     #expect(try store.all("Note", "text SEARCH \"cat\"").isEmpty)
   }
 
-  @Test func anUpdateOfADeletedObjectLosesAndSaysSo() throws {
+  @Test func updateOfDeletedObjectIsDroppedAndReported() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let base = try store.store.head.revision
@@ -299,7 +299,7 @@ import Testing
     try store.must([Change(.delete, board)])
   }
 
-  @Test func namesThatAreNotThereAreRefused() throws {
+  @Test func unknownNamesAreRefused() throws {
     let store = try TestStore(try Fixtures.stickies())
     let nobody = ObjectID(key: UniqueID(high: 9, low: 9), entity: try store.entity("Board").number)
     #expect(try store.refusal([Change(.delete, nobody)])?.code == .notFound)
@@ -310,7 +310,7 @@ import Testing
     #expect(try store.refusal([unknown])?.code == .malformed)
   }
 
-  @Test func undoTakesBackAndTellsWhatOthersChanged() throws {
+  @Test func undoRevertsAndReportsConflicts() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["board": .object(board), "text": .string("one")])
@@ -324,7 +324,7 @@ import Testing
     #expect(try store.value(note, "Note.y") == .double(0))
   }
 
-  @Test func undoBringsBackWhatADeleteTookWithItsRelationships() throws {
+  @Test func undoOfDeleteRestoresRelationships() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let tag = try store.insert("Tag", ["name": .string("t")])
@@ -342,7 +342,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func undoOnUndoGoesFurtherBackAndThenThereIsNothing() throws {
+  @Test func repeatedUndoGoesBackUntilStackIsEmpty() throws {
     let store = try TestStore(try Fixtures.stickies())
     _ = try store.insert("Board", ["name": .string("A")])
     _ = try store.insert("Board", ["name": .string("B")])
@@ -354,7 +354,7 @@ import Testing
     #expect(refusal.code == .notFound)
   }
 
-  @Test func textsMayHoldAnything() throws {
+  @Test func textsMayContainAnyScalars() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let texts = [
@@ -383,8 +383,8 @@ struct StoreCheckRun {
 }
 
 /// Found by reviewing, each with the input that broke it.
-@Suite struct MendedTests {
-  @Test func aSpliceFarOutsideIsRefusedNotATrap() throws {
+@Suite struct RegressionTests {
+  @Test func outOfBoundsSpliceIsRefused() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["board": .object(board), "text": .string("abc")])
@@ -402,7 +402,7 @@ struct StoreCheckRun {
     }
   }
 
-  @Test func aSpliceAfterASetIsRecordedAsWhatHappened() throws {
+  @Test func spliceAfterSetIsRecordedAsItsEffect() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["board": .object(board), "text": .string("hi")])
@@ -418,7 +418,7 @@ struct StoreCheckRun {
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func anIdUnderAnotherEntityIsNoObject() throws {
+  @Test func idOfOtherEntityIsUnknown() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     _ = try store.insert("Tag", ["name": .string("t")])
@@ -434,7 +434,7 @@ struct StoreCheckRun {
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func anEditFromBeforeADeleteLosesThoughTheObjectCameBack() throws {
+  @Test func editFromBeforeUndoneDeleteIsDropped() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let base = try store.store.head.revision
@@ -446,7 +446,7 @@ struct StoreCheckRun {
     #expect(refusal?.conflicts.first?.kind == .deleted)
   }
 
-  @Test func undoOfABoardLeavesWhatOthersPutOnIt() throws {
+  @Test func undoOfBoardKeepsNotesOfOthers() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     store.author = "bob"
@@ -457,7 +457,7 @@ struct StoreCheckRun {
     #expect(try store.image(note) != nil)
   }
 
-  @Test func aReplicaDoesNotConflictWithItself() throws {
+  @Test func replicaDoesNotConflictWithItself() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["board": .object(board)])
@@ -467,7 +467,7 @@ struct StoreCheckRun {
     #expect(try store.value(note, "Note.x") == .double(2))
   }
 
-  @Test func predicatesOfEveryLegalSizeAreAnswered() throws {
+  @Test func predicatesOfMaximumSizeAreEvaluated() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     for _ in 0..<3 { _ = try store.insert("Note", ["board": .object(board)]) }
@@ -479,7 +479,7 @@ struct StoreCheckRun {
       try store.all("Note", "number IN {" + (0..<15_000).map(String.init).joined(separator: ",") + "}").count == 3)
   }
 
-  @Test func manyStaleEditsOfOneCommitTakeLinearTime() throws {
+  @Test func staleEditsTakeLinearTime() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let notes = try store.must((0..<5_000).map { _ in try store.insertion("Note", ["board": .object(board)]) })

@@ -4,7 +4,7 @@ import Testing
 
 /// A conflict names the commit that last set its property. Where a property falls with its object, it says so.
 @Suite struct ConflictAuthorTests {
-  private struct Scene {
+  private struct ConflictFixture {
     let store: TestStore
     let note: ObjectID
     let base: Revision
@@ -49,9 +49,9 @@ import Testing
   }
 
   /// Ann has read Bob's value and replaced it: the present value is her own, and she is in no conflict with herself.
-  @Test func aValueThatTheReplicaSetItselfIsNoConflict() throws {
+  @Test func ownValueIsNoConflict() throws {
     for policy in MergePolicy.allCases {
-      let scene = try Scene()
+      let scene = try ConflictFixture()
       let read = try scene.commit("bob", 2, scene.set("x", 5))
       try scene.commit("ann", 1, scene.set("x", 7, base: read))
       #expect(try scene.conflicts(policy, scene.set("x", 9)).isEmpty, "\(policy)")
@@ -59,9 +59,9 @@ import Testing
     }
   }
 
-  @Test func aValueThatAnotherSetAfterItsOwnIsNamedByItsAuthor() throws {
+  @Test func laterValueOfOtherIsReportedWithAuthor() throws {
     for policy in MergePolicy.allCases {
-      let scene = try Scene()
+      let scene = try ConflictFixture()
       let read = try scene.commit("bob", 2, scene.set("x", 5))
       let own = try scene.commit("ann", 1, scene.set("x", 7, base: read))
       let last = try scene.commit("cid", 3, scene.set("x", 8, base: own))
@@ -72,8 +72,8 @@ import Testing
   }
 
   /// Ann typed without having read what Bob typed: a whole text of hers would take his words.
-  @Test func aTextThatMergedProvesNothingToHaveBeenRead() throws {
-    let scene = try Scene()
+  @Test func mergedTextDoesNotCountAsRead() throws {
+    let scene = try ConflictFixture()
     let theirs = try scene.commit("bob", 2, scene.type(7, 0, " sat"))
     try scene.commit("ann", 1, scene.type(0, 3, "a"))
     let whole = try scene.store.update(scene.note, "Note.text", .string("a dog"), base: scene.base)
@@ -81,8 +81,8 @@ import Testing
   }
 
   /// Bob has changed x, Cid has changed y, Ann saves x, y and z: z falls with the object, over the newest conflict.
-  @Test func aRollbackNamesForEachPropertyWhoSetItAndForTheOthersWhatDecided() throws {
-    let scene = try Scene()
+  @Test func rollbackReportsAuthorOrDecidingConflictPerProperty() throws {
+    let scene = try ConflictFixture()
     let first = try scene.commit("bob", 2, scene.set("x", 5))
     let second = try scene.commit("cid", 3, scene.set("y", 5, base: first))
     // Of a property that Ann does not save: no conflict of hers.
@@ -92,8 +92,8 @@ import Testing
       conflicts.map(scene.summary).sorted() == ["x bob \(first)", "y cid \(second)", "z cid \(second) collateral"])
   }
 
-  @Test func aRollbackNamesForWhatTheReplicaSetItselfWhatDecided() throws {
-    let scene = try Scene()
+  @Test func rollbackOfOwnValuesReportsDecidingConflict() throws {
+    let scene = try ConflictFixture()
     let first = try scene.commit("bob", 2, scene.set("z", 3))
     let own = try scene.commit("ann", 1, scene.set("z", 4, base: first))
     let second = try scene.commit("cid", 3, scene.set("x", 5, base: own))
@@ -102,8 +102,8 @@ import Testing
   }
 
   /// What goes back under `overwrite` is named by the commit that set it.
-  @Test func anOverwriteNamesWhoSetEachPropertyThatGoesBack() throws {
-    let scene = try Scene()
+  @Test func overwriteReportsAuthorOfEachRevertedProperty() throws {
+    let scene = try ConflictFixture()
     let first = try scene.commit("bob", 2, scene.set("x", 5))
     let second = try scene.commit("cid", 3, scene.set("y", 5, base: first))
     try scene.commit("dan", 4, scene.type(7, 0, " sat"))
@@ -118,8 +118,8 @@ import Testing
   }
 
   /// The unique key was given in another commit than the object's last.
-  @Test func aUniqueKeyIsNamedByTheCommitThatGaveIt() throws {
-    let scene = try Scene()
+  @Test func uniqueKeyConflictReportsItsCommit() throws {
+    let scene = try ConflictFixture()
     (scene.store.author, scene.store.replica) = ("bob", UniqueID(high: 2, low: 2))
     let other = try scene.store.insert("Board", ["name": .string("C")])
     let given = try scene.store.store.head.revision
@@ -130,8 +130,8 @@ import Testing
   }
 
   /// What is kept with the commit is what was answered, the mark of a collateral conflict included.
-  @Test func aCollateralConflictSurvivesTheStore() throws {
-    let scene = try Scene()
+  @Test func collateralConflictIsStored() throws {
+    let scene = try ConflictFixture()
     try scene.commit("bob", 2, scene.set("x", 5))
     (scene.store.author, scene.store.replica) = ("ann", UniqueID(high: 1, low: 1))
     let transaction = Transaction(

@@ -68,7 +68,7 @@ import Testing
   // MARK: - Objects
 
   @Test(arguments: ["x = x + 1", "text = 'the bat'", "_revision = 3", "_sum = _sum + 1", "color = 'pink'"])
-  func anEditOfADamagedObjectIsRefusedAndHidesNothing(assignment: String) throws {
+  func editOfDamagedObjectIsRefusedWithOtherErrors(assignment: String) throws {
     try damageNote(assignment)
     let sum = try sumOfDamaged()
     let head = try store.store.head
@@ -80,7 +80,7 @@ import Testing
     #expect(findings.contains { $0.place.object == damaged })
   }
 
-  @Test func whatIsNotDamagedIsServedAndEdited() throws {
+  @Test func undamagedObjectsAreServedAndEdited() throws {
     try damageNote()
     #expect(try fetch(sound)?[store.property("Note.x")] == .double(2))
     try store.must([store.update(sound, "Note.x", .double(3))])
@@ -89,7 +89,7 @@ import Testing
     #expect(try log(LogRequest(after: 5)) == [7, 6])
   }
 
-  @Test func aBatchOverADamagedObjectIsRefusedAsAWhole() throws {
+  @Test func batchOverDamagedObjectIsRefused() throws {
     try damageNote()
     let head = try store.store.head
     let assignment = Batch.Assignment(try store.property("Note.y").number, .value(.double(5)))
@@ -102,7 +102,7 @@ import Testing
     #expect(try store.store.head == head)
   }
 
-  @Test func aReadOfADamagedObjectIsRefusedByName() throws {
+  @Test func readOfDamagedObjectIsRefused() throws {
     try damageNote()
     expectNamed(#expect(throws: Refusal.self) { try fetch(damaged) }, "\(damaged.key)")
     expectNamed(
@@ -117,7 +117,7 @@ import Testing
     "changes = CAST(changes || x'00' AS BLOB)", "time = time + 1", "author = 77", "sequence = sequence + 1000",
     "undoes = 1",
   ])
-  func aDamagedCommitIsRefusedByName(assignment: String) throws {
+  func damagedCommitIsRefused(assignment: String) throws {
     try damage("UPDATE _commit SET \(assignment) WHERE revision = 4")
     expectNamed(#expect(throws: Refusal.self) { try log() }, "revision 4")
     expectNamed(
@@ -130,7 +130,7 @@ import Testing
   }
 
   /// The indexes of words lack the newest commits, and read them from history when the store opens.
-  @Test func aDamagedCommitThatTheIndexesLackDoesNotStopTheStart() throws {
+  @Test func damagedUnindexedCommitDoesNotPreventStart() throws {
     let store = try TestStore(try Fixtures.stickies(), wordLimit: 1_000)
     let board = try store.insert("Board", ["name": .string("B")])
     let note = try store.insert("Note", ["board": .object(board), "text": .string("the cat")])
@@ -154,7 +154,7 @@ import Testing
     #expect(try fetch(damaged)?[store.property("Note.x")] == .double(1))
   }
 
-  @Test func theOldestCommitOfAPrunedStoreIsKnownByTheFloor() throws {
+  @Test func oldestKeptCommitIsVerifiedByFloor() throws {
     try store.prune(through: 2)
     #expect(try log() == [5, 4, 3])
     try damage("UPDATE _commit SET time = time + 1 WHERE revision = 3")

@@ -68,7 +68,7 @@ import Testing
   }
 
   /// In every place where an expression stands, at every depth: as the evaluator has it.
-  @Test(arguments: Self.steps.map(\.name)) func nestedCalculationsAreAnsweredInEveryPlace(function: String) throws {
+  @Test(arguments: Self.steps.map(\.name)) func nestedCalculationsAreEvaluatedInEveryClause(function: String) throws {
     let (_, start, step) = try #require(Self.steps.first { $0.name == function })
     let store = try Self.people()
     let person = try store.entity("Person")
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Self.steps.map(\.name)) func nestedCalculationsAreAnsweredBehindRelationships(function: String)
+  @Test(arguments: Self.steps.map(\.name)) func nestedCalculationsAreEvaluatedAcrossRelationships(function: String)
     throws
   {
     let (_, start, step) = try #require(Self.steps.first { $0.name == function })
@@ -162,7 +162,7 @@ import Testing
   }
 
   /// A batch picks its objects by the same words.
-  @Test func aBatchTakesWhatAFetchTakes() throws {
+  @Test func batchAcceptsEveryFetchPredicate() throws {
     for depth in [1, 8, 30, 90] {
       for (start, step): (String, (String) -> String) in [
         ("age", { "integer(string(\($0)))" }), ("age", { "(\($0) + 0)" }),
@@ -186,8 +186,9 @@ import Testing
   // MARK: - Orders
 
   /// What an older client's order becomes: a bracket for each version, a hundred at most.
-  @Test(arguments: [1, 3, 4, 7, 8, 9, 20, ShownName.maximumDepth]) func allBracketsOfAnOrderAreTaken(count: Int) throws
-  {
+  @Test(arguments: [1, 3, 4, 7, 8, 9, 20, EnumerationFallback.maximumDepth]) func sortWithMaximumBracketsIsAccepted(
+    count: Int
+  ) throws {
     let store = try Self.people()
     let person = try store.entity("Person")
     let all = try store.all("Person")
@@ -220,7 +221,7 @@ import Testing
   }
 
   /// Sixteen keys are as many as an order has, and a page behind a cursor compares them all.
-  @Test(arguments: ["", "[other?n1|n2|n3]"]) func aPageBehindACursorOfSixteenKeysIsAnswered(shown: String) throws {
+  @Test(arguments: ["", "[other?n1|n2|n3]"]) func cursorWithSixteenKeysIsAccepted(shown: String) throws {
     let store = try Self.people()
     let person = try store.entity("Person")
     let keys =
@@ -233,7 +234,7 @@ import Testing
   }
 
   /// As many relationships as a path has, in an order and in a column.
-  @Test func anOrderLeadsOverAsManyRelationshipsAsAPathHas() throws {
+  @Test func sortPathMayHaveMaximumLength() throws {
     let store = try Self.people()
     let person = try store.entity("Person")
     for hops in [8, 9, GraphPredicate.maximumPathLength] {
@@ -248,7 +249,7 @@ import Testing
   // MARK: - Conditions
 
   /// Brackets, AND, OR and NOT in each other, to the depth that the language has.
-  @Test(arguments: [7, 8, 9, 10, 20, 40, 66]) func deepConditionsAreAnswered(depth: Int) throws {
+  @Test(arguments: [7, 8, 9, 10, 20, 40, 66]) func deepConditionsAreEvaluated(depth: Int) throws {
     let store = try Self.people()
     let person = try store.entity("Person")
     let everything = try store.all("Person")
@@ -274,7 +275,7 @@ import Testing
 
   /// Random trees of every function, far deeper than SQLite's parser goes: SQL and the evaluator agree on each, and none is
   /// a trouble of the disk.
-  @Test(arguments: UInt64(1)...8) func randomDeepCalculationsMeanTheSameInSQLAndInMemory(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...8) func randomDeepCalculationsAgreeInSQLAndMemory(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try Self.people()
     let person = try store.entity("Person")
@@ -290,7 +291,7 @@ import Testing
       guard let parsed = try? GraphExpression(parsing: text, entity: person, model: store.model) else { continue }
       let expression = parsed.bound(now: store.now)
       let evaluator = ExpressionEvaluator(expression, model: store.model)
-      let expected = everything.map { FetchedPart.row([evaluator.value(of: $0, in: source)]) }
+      let expected = everything.map { FetchElement.row([evaluator.value(of: $0, in: source)]) }
       let column = RowRequest.Column(name: "x", value: .expression(expression))
       let request = Self.request(person, RowRequest(columns: [column]))
       #expect(try store.answer(request).parts == expected, "seed \(seed): \(text)")

@@ -5,7 +5,7 @@ import Testing
 /// References to objects that another client has deleted. What each policy decides is the table of
 /// docs/guides/conflicts.md; here is how far a decision goes.
 @Suite struct DeletedTargetTests {
-  private struct Scene {
+  private struct DeletedTargetFixture {
     let store: TestStore
     let boards: [ObjectID]
     let note: ObjectID
@@ -29,7 +29,7 @@ import Testing
 
     func edit(_ path: String, _ action: Edit.Action) throws -> Edit { Edit(try store.property(path).number, action) }
 
-    func committed(_ changes: [Change], _ policy: MergePolicy) throws -> Committed {
+    func committed(_ changes: [Change], _ policy: MergePolicy) throws -> CommitResult {
       switch try store.commit(changes, policy: policy).outcome {
       case .committed(let committed): return committed
       case .refused(let refusal): throw refusal
@@ -43,7 +43,7 @@ import Testing
 
   @Test func bothEndsReportTheSameConflict() throws {
     for policy in MergePolicy.allCases {
-      let scene = try Scene()
+      let scene = try DeletedTargetFixture()
       let fromNote = try scene.store.update(scene.note, "Note.board", .object(scene.boards[1]), base: scene.base)
       let fromBoard = Change(
         .update, scene.boards[1], base: scene.base,
@@ -66,9 +66,9 @@ import Testing
     }
   }
 
-  @Test func onlyTheReferenceIsDroppedAndTheRestIsCommitted() throws {
+  @Test func onlyReferenceIsDroppedAndRestCommitted() throws {
     for policy in MergePolicy.allCases where policy != .error {
-      let scene = try Scene()
+      let scene = try DeletedTargetFixture()
       let tags = try scene.edit("Note.tags", .members(added: scene.tags, removed: []))
       let change = Change(
         .update, scene.note, base: scene.base,
@@ -86,9 +86,9 @@ import Testing
   }
 
   /// The board was changed by a third client since, so that `board` itself is in conflict: what wins cannot be what is gone.
-  @Test func aReferenceThatIsInConflictBesideNeverWins() throws {
+  @Test func conflictingReferenceNeverWinsOverDelete() throws {
     for policy in [MergePolicy.objectTrump, .overwrite] {
-      let scene = try Scene()
+      let scene = try DeletedTargetFixture()
       let third = try scene.store.insert("Board", ["name": .string("C")])
       (scene.store.author, scene.store.replica) = ("cid", UniqueID(high: 3, low: 3))
       try scene.store.must([scene.store.update(scene.note, "Note.board", .object(third))])
@@ -99,8 +99,8 @@ import Testing
     }
   }
 
-  @Test func aDeleteThatSeveralReferencesMeetIsReportedOnce() throws {
-    let scene = try Scene()
+  @Test func deleteConflictIsReportedOnce() throws {
+    let scene = try DeletedTargetFixture()
     let other = try scene.store.insert("Note", ["board": .object(scene.boards[0])])
     let changes = try [scene.note, other].map {
       try scene.store.update($0, "Note.board", .object(scene.boards[1]), base: scene.base)
@@ -108,9 +108,9 @@ import Testing
     #expect(try scene.committed(changes, .objectTrump).conflicts == [scene.deleted(scene.boards[1])])
   }
 
-  @Test func anInsertThatRequiresTheReferenceIsAConflictUnderEveryPolicy() throws {
+  @Test func insertRequiringDeletedTargetConflictsUnderEveryPolicy() throws {
     for policy in MergePolicy.allCases {
-      let scene = try Scene()
+      let scene = try DeletedTargetFixture()
       let note = try scene.store.insertion("Note", ["board": .object(scene.boards[1])])
       let refusal = try #require(try scene.store.refusal([note], policy: policy))
       #expect(refusal.code == .conflict, "\(policy)")
@@ -122,8 +122,8 @@ import Testing
     }
   }
 
-  @Test func otherBrokenRulesAreReportedBesideTheDelete() throws {
-    let scene = try Scene()
+  @Test func otherViolationsAreReportedBesideDelete() throws {
+    let scene = try DeletedTargetFixture()
     let board = try scene.store.property("Note.board")
     let refusal = try #require(
       try scene.store.refusal(
@@ -136,8 +136,8 @@ import Testing
     #expect(refusal.conflicts == [scene.deleted(scene.boards[1])])
   }
 
-  @Test func anIdThatNeverWasIsStillInvalid() throws {
-    let scene = try Scene()
+  @Test func unknownIDRemainsInvalid() throws {
+    let scene = try DeletedTargetFixture()
     let stranger = ObjectID(key: UniqueID(high: 9, low: 9), entity: scene.boards[0].entity)
     // The tag was deleted, and is no board.
     for wrong in [stranger, scene.tags[1]] {
@@ -146,8 +146,8 @@ import Testing
     }
   }
 
-  @Test func anInsertThatBecomesAnotherObjectAddsOnlyMembersThatAreThere() throws {
-    let scene = try Scene()
+  @Test func mergedInsertAddsOnlyExistingMembers() throws {
+    let scene = try DeletedTargetFixture()
     let tag = try scene.store.insertion("Tag", ["name": .string("a"), "notes": .objects([scene.note])])
     let committed = try scene.committed([tag], .objectTrump)
     #expect(committed.conflicts.isEmpty)

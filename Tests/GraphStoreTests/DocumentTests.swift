@@ -15,7 +15,7 @@ import Testing
   ]
 
   @Test(arguments: ["null", " null ", "\u{FEFF}null\n"])
-  func theDocumentNullIsRefusedAndSaysSo(text: String) throws {
+  func nullDocumentIsRefused(text: String) throws {
     let person = try store.insert("Person", ["name": .string("p"), "extra": .string("{}")])
     for changes in [
       [try store.insertion("Person", ["name": .string("q"), "extra": .string(text)])],
@@ -43,7 +43,7 @@ import Testing
     [try store.property("Person.name").number, try store.property("Person.extra").number]
   }
 
-  @Test func documentsComeBackAsTheyWereWritten() throws {
+  @Test func documentsRoundTrip() throws {
     for (index, text) in Self.documents.enumerated() {
       let person = try store.insert("Person", ["name": .string("p\(index)"), "extra": .string(text)])
       #expect(try store.value(person, "Person.extra") == .string(text))

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func aCommitIsSynchronizedAndABatchOnlyOnce() throws {
+  @Test func commitSyncsOnceAndGroupOnlyOnce() throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
@@ -30,7 +30,7 @@ import Testing
     #expect(CrashableFiles.syncs(directory.path) - before == 1)
   }
 
-  @Test func whatWasAcknowledgedSurvivesAPowerCut() throws {
+  @Test func acknowledgedCommitsSurvivePowerCut() throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
@@ -57,7 +57,7 @@ import Testing
     (CrashableFiles.Fault.full, StoreFailure.Code.full), (.fullAfter(operations: 4), .full),
     (.inputOutput, .inputOutput), (.notSynchronized, .inputOutput), (.readOnly, .readOnly),
   ])
-  func aDiskThatFailsRefusesCommitsAndLosesNone(fault: CrashableFiles.Fault, code: StoreFailure.Code) throws {
+  func failingDiskRefusesCommitsAndLosesNone(fault: CrashableFiles.Fault, code: StoreFailure.Code) throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
@@ -76,7 +76,7 @@ import Testing
 
   /// The system's own error decides what is said, not the call that met it.
   @Test(arguments: [EDQUOT, ENOSPC, EIO, EMFILE, EROFS], [true, false])
-  func theMessageFollowsTheErrorOfTheSystem(error: Int32, atSyncOnly: Bool) throws {
+  func messageMatchesSystemError(error: Int32, atSyncOnly: Bool) throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// A commit has failed, and then the store can't be opened anew: the failure says what to do, as any other.
-  @Test func aStoreThatCanNotBeOpenedAnewSaysWhatToDo() throws {
+  @Test func failedReopenReportsAdvice() throws {
     let store = try TestStore(try Fixtures.stickies())
     _ = try store.insert("Board", ["name": .string("kept")])
     let (path, aside) = (store.directory.path + "/graph.sqlite", store.directory.path + "/aside")
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// The process keeps a lock that no connection knows of, and SQLite refuses every commit for it.
-  @Test func anUnlockThatFailsCostsOneCommit() throws {
+  @Test func failedUnlockCostsOneCommit() throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
@@ -147,7 +147,7 @@ import Testing
 
   /// The client heard that the commit failed and sends it again, as it must: it is there once, under one revision.
   @Test(arguments: [CrashableFiles.Fault.full, .fullAfter(operations: 2), .inputOutput, .notSynchronized])
-  func aCommitThatFailedIsThereOnceWhenItIsSentAgain(fault: CrashableFiles.Fault) throws {
+  func failedCommitIsStoredOnceWhenResent(fault: CrashableFiles.Fault) throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }

@@ -49,7 +49,7 @@ import Testing
     return (old.directory, served, box)
   }
 
-  @Test(arguments: 0..<3) func aStoreWhoseLimitsWereLoosenedIsMigrated(limit: Int) throws {
+  @Test(arguments: 0..<3) func storeIsMigratedToLooserLimits(limit: Int) throws {
     let (directory, served, box) = try loosened(limit)
     let model = try Self.model(3, Self.box(nil, Self.label))
     let report = try MigrationTests.migrate(directory, to: [served, model])
@@ -62,7 +62,7 @@ import Testing
 
   /// Between the version that the store keeps and the next one nothing is tightened, and yet an object breaks the next one.
   @Test(arguments: 0..<3, [true, false])
-  func whatALooserVersionTookIsNamedWhenItsLimitIsBack(limit: Int, makesBackup: Bool) throws {
+  func valuesAboveRestoredLimitAreReported(limit: Int, makesBackup: Bool) throws {
     let (directory, served, box) = try loosened(limit)
     var options = StoreMigration.Options()
     options.makesBackup = makesBackup
@@ -112,7 +112,7 @@ import Testing
 
   /// Checked, backed up, and read before the migration, as with the file that it was migrated with.
   @Test(arguments: ["another default", "no renamed", "no mapping"])
-  func aFileThatIsTidiedUpAfterAMigrationChangesNothing(name: String) throws {
+  func cleanedModelFileAfterMigrationChangesNothing(name: String) throws {
     let files = try #require(Self.files[name])
     let old = try TestStore(try Self.model(1, files.first))
     let row = try old.insert("Row", ["n": .integer(7), "t": .string("x")])

@@ -31,7 +31,7 @@ import Testing
     return store
   }
 
-  @Test func theIndexThatLeadsIsNamed() throws {
+  @Test func usedIndexIsReported() throws {
     let explanation = try explain(try store(), "age == 3")
     #expect(explanation.indexes == ["Party.Person.age"])
     #expect(explanation.plan.first == "finds objects of Party by the index Party.Person.age (Person.age=?)")
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// However long a path is: its steps stand side by side, and nest neither in SQLite's parser nor in what is around them.
-  @Test(arguments: [4, 5, 8, 31]) func aPathAgainstAConstantIsFoundFromItsEnd(hops: Int) throws {
+  @Test(arguments: [4, 5, 8, 31]) func pathComparisonIsResolvedFromItsEnd(hops: Int) throws {
     let store = try store()
     let ways = [
       "ANY " + (0..<hops).map { $0.isMultiple(of: 2) ? "projects." : "members." }.joined()
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func anAnswerInNoOrderIsTheSameAndIsNotSorted() throws {
+  @Test func unorderedFetchIsNotSorted() throws {
     let store = try store()
     let person = try store.entity("Person")
     var request = FetchRequest(
@@ -90,14 +90,14 @@ import Testing
     #expect(try answer().ids == Array(ordered.ids.prefix(2)))
   }
 
-  @Test func aRangeIsFoundByItsIndexWhenItIsSortedByIt() throws {
+  @Test func rangeSortedByItsIndexUsesIt() throws {
     let explanation = try explain(try store(), "age > 2", sort: "-age", limit: 5)
     #expect(explanation.plan.first == "finds objects of Party by the index Party.Person.age (Person.age>?)")
     #expect(explanation.plan.last == "sorts among equals")
     #expect(explanation.count == 5)
   }
 
-  @Test func anIndexThatGivesTheOrderIsNamed() throws {
+  @Test func indexUsedForOrderIsReported() throws {
     let explanation = try explain(try store(), "", sort: "age,name", limit: 3)
     #expect(
       explanation.plan.first
@@ -106,7 +106,7 @@ import Testing
     #expect(explanation.count == 3)
   }
 
-  @Test func whatIsReadWholeIsSaidWithWhatWouldHelp() throws {
+  @Test func tableScanIsReportedWithAdvice() throws {
     let store = try store()
     let explanation = try explain(store, "bio == \"a secret\" AND score > 1")
     #expect(explanation.plan.first == "reads all 20 objects of Party, in the order of their ids")
@@ -121,7 +121,7 @@ import Testing
     #expect(try explain(store, "", sort: "score", limit: 3).plan.contains("sorts what it has found"))
   }
 
-  @Test func whatMemoryHasToJudgeIsSaid() throws {
+  @Test func inMemoryEvaluationIsReported() throws {
     let store = try store()
     let deep = String(repeating: "NOT ", count: 10) + "(age == 3 OR score == 1)"
     #expect(try explain(store, deep).checksInMemory)
@@ -143,7 +143,7 @@ import Testing
     #expect(plan.contains { $0.hasPrefix("  finds objects of Party by the index Party.Person.manager") })
   }
 
-  @Test func aSearchReadsWhatItsWordsLeadTo() throws {
+  @Test func searchReadsOnlyRowsOfItsTerms() throws {
     let store = try store()
     // Some are in the index, and the newest among the texts that it does not know yet.
     for number in 1...5 {
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func theFewLinksLeadAndNotTheIndexOfTheCondition() throws {
+  @Test func selectiveReferencesAreUsedBeforeConditionIndex() throws {
     let store = try store()
     for predicate in [
       "SUBQUERY(reports, $r, $r.age == 3).@count > 0", "ANY reports.age == age", "ANY reports.age == age + 1",
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// The company of the documentation: keys of subentities, of one part and of two, that may be null.
-  @Test func aUniqueKeyIsAnIndexAlsoWhereRowsHaveNone() throws {
+  @Test func uniqueKeyServesAsIndex() throws {
     let store = try TestStore(try Model(parsing: try Fixtures.file("Schema/Company/1.json")))
     let department = try store.insert("Department", ["code": .string("ENG")])
     func person(_ name: String, _ entity: String = "Person", _ values: [String: Value] = [:]) throws -> ObjectID {
@@ -241,7 +241,7 @@ import Testing
     }
   }
 
-  @Test func aFetchThatReadsAWholeTableIsLoggedOnceForItsShape() throws {
+  @Test func tableScanIsLoggedOncePerShape() throws {
     let directory: TemporaryDirectory
     do {
       let made = try store()
@@ -319,7 +319,7 @@ import Testing
   }
 
   /// Picking its objects is a question as a fetch is one, and other commits wait for the answer.
-  @Test func aBatchThatReadsAWholeTableIsLoggedToo() throws {
+  @Test func tableScanOfBatchIsLogged() throws {
     let made = try store()
     try made.store.close()
     let lines = Lines()
@@ -337,7 +337,7 @@ import Testing
       let batch = Batch(
         id: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: sequence), policy: .error,
         entity: person.number, operation: operation(condition))
-      let result = try store.commit([.batch(BatchRun(batch, author: "ann"))], now: 1)[0]
+      let result = try store.commit([.batch(BatchJob(batch, author: "ann"))], now: 1)[0]
       guard case .committed = result.outcome else { throw Refusal(.malformed, "\(result.outcome)") }
     }
     func told() -> [String] { lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } } }
@@ -360,7 +360,7 @@ import Testing
   }
 
   /// As the daemon opens it: what is told of small stores would be noise.
-  @Test func aStoreIsLargeWithMoreThanTenThousandObjects() throws {
+  @Test func tenThousandObjectsMakeALargeStore() throws {
     let made = try TestStore(try Fixtures.company(), sliceObjects: 1_000)
     let name = try made.property("Person.name").number
     func add(_ numbers: Range<Int>, to store: TestStore) throws {

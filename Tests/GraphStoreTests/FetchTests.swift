@@ -6,7 +6,7 @@ import Testing
 /// Counts, identifiers, pages, rows and groups of a random company, against naive twins in memory.
 @Suite struct FetchTests {
   /// People with many nulls and ties, and robots, who share their table.
-  fileprivate struct Scene {
+  fileprivate struct CompanyFixture {
     let store: TestStore
     let person: Entity
     let people: [ObjectImage]
@@ -55,13 +55,13 @@ import Testing
         .sorted(people.filter { evaluator.matches($0, in: source) }, in: source)
     }
 
-    func objects(_ request: FetchRequest) throws -> (objects: [ObjectImage], end: FetchEnd) {
+    func objects(_ request: FetchRequest) throws -> (objects: [ObjectImage], end: FetchCompletion) {
       var objects = [ObjectImage]()
       let end = try store.store.answer(request) { if case .object(let image) = $0 { objects.append(image) } }
       return (objects, end)
     }
 
-    func rows(_ request: FetchRequest) throws -> (rows: [[Value]], end: FetchEnd) {
+    func rows(_ request: FetchRequest) throws -> (rows: [[Value]], end: FetchCompletion) {
       var rows = [[Value]]()
       let end = try store.store.answer(request) { if case .row(let values) = $0 { rows.append(values) } }
       return (rows, end)
@@ -82,7 +82,7 @@ import Testing
   ]
 
   /// What no finite number answers is null, in a row as in a condition, and for SQL as in memory.
-  @Test func aSumThatIsTooLargeIsNullAndTheSumOfNothingIsNot() throws {
+  @Test func overflowingSumIsNullAndEmptySumIsZero() throws {
     let store = try TestStore(try Fixtures.company())
     let large = try (0..<2).map {
       try store.insert("Person", ["name": .string("p\($0)"), "score": .double(1.5e308)])
@@ -94,8 +94,8 @@ import Testing
     #expect(try store.all("Project", "members.@sum.score == 0").map(\.id) == [none])
   }
 
-  @Test func anOverflowIsNull() throws {
-    let scene = try Scene(seed: 1, people: 3)
+  @Test func overflowIsNull() throws {
+    let scene = try CompanyFixture(seed: 1, people: 3)
     let store = scene.store
     try store.must([
       store.update(scene.people[0].id, "Person.score", .double(1e308)),
@@ -116,8 +116,8 @@ import Testing
   }
 
   @Test(arguments: [UInt64(51), 52, 53])
-  func pagesTellEverythingOnceInTheOrderAskedFor(seed: UInt64) throws {
-    var scene = try Scene(seed: seed)
+  func pagesContainEveryObjectOnceInOrder(seed: UInt64) throws {
+    var scene = try CompanyFixture(seed: seed)
     for sort in [
       "", "age", "-age", "-age,name", "age,-score", "level,-salary", "-level,bio", "manager.age,-bio[natural]",
       "-manager.name[localized],age", "-reports.@count,score", "bio,-age", "-id", "id", "active,-reports.@avg.age",
@@ -146,9 +146,9 @@ import Testing
   }
 
   @Test(arguments: [UInt64(61), 62, 63])
-  func whatComesAndGoesBetweenPagesNeitherRepeatsNorHidesOthers(seed: UInt64) throws {
+  func insertsAndDeletesBetweenPagesCauseNoRepeatsOrGaps(seed: UInt64) throws {
     for sort in ["", "-age,bio", "age", "-score,-name[natural]"] {
-      var scene = try Scene(seed: seed, people: 50)
+      var scene = try CompanyFixture(seed: seed, people: 50)
       var page = try scene.request(sort: sort, limit: 4)
       var told = [ObjectID]()
       var gone = Set<ObjectID>()
@@ -177,8 +177,8 @@ import Testing
   }
 
   @Test(arguments: [UInt64(71), 72])
-  func countsAndIdentifiersAreThoseOfTheObjects(seed: UInt64) throws {
-    let scene = try Scene(seed: seed)
+  func countsAndIDsMatchObjects(seed: UInt64) throws {
+    let scene = try CompanyFixture(seed: seed)
     for predicate in Self.predicates {
       for (limit, offset) in [(nil, 0), (7, 0), (7, 5), (nil, 80), (1_000, 3)] as [(Int?, Int)] {
         var request = try scene.request(predicate, sort: "-age", limit: limit)
@@ -194,8 +194,8 @@ import Testing
   // MARK: - Rows
 
   @Test(arguments: [UInt64(81), 82])
-  func rowsHoldTheValuesOfTheObjectsInTheirOrder(seed: UInt64) throws {
-    let scene = try Scene(seed: seed)
+  func rowsContainValuesInOrder(seed: UInt64) throws {
+    let scene = try CompanyFixture(seed: seed)
     let properties =
       "id, name, manager, manager.name, age * 12 AS yearly, salary + 1, level, active, badge, length(bio), "
       + "reports.@count, reports.@sum.salary, ifNull(age, 0) / 2.0 AS half"
@@ -228,8 +228,8 @@ import Testing
   }
 
   @Test(arguments: [UInt64(91), 92, 93])
-  func groupsAreWhatANaiveTwinMakesOfTheObjects(seed: UInt64) throws {
-    let scene = try Scene(seed: seed)
+  func groupsMatchReferenceModel(seed: UInt64) throws {
+    let scene = try CompanyFixture(seed: seed)
     for groups in ["", "level", "age", "manager", "manager.level, active", "salary", "length(bio), score"] {
       let keys = groups.isEmpty ? [] : try scene.rowRequest(groups).columns
       let aggregates =
@@ -245,8 +245,8 @@ import Testing
     }
   }
 
-  @Test func groupsAndDistinctRowsHaveAnOrderOfTheirOwn() throws {
-    let scene = try Scene(seed: 5)
+  @Test func groupsAndDistinctRowsAreSortedSeparately() throws {
+    let scene = try CompanyFixture(seed: 5)
     let groups = try scene.rowRequest("bio, @count AS people", groups: "bio", order: "-people, bio[natural]")
     let found = try scene.rows(try scene.request(result: .rows(groups))).rows
     #expect(found.count > 3)
@@ -266,8 +266,8 @@ import Testing
 
   // MARK: - Refusals
 
-  @Test func aCursorOfAnotherFetchIsRefusedWithWords() throws {
-    let scene = try Scene(seed: 6)
+  @Test func cursorOfOtherFetchIsRefused() throws {
+    let scene = try CompanyFixture(seed: 6)
     var request = try scene.request(sort: "-age", limit: 3)
     let cursor = try #require(try scene.objects(request).end.next)
     func refusal(_ request: FetchRequest) -> String? {
@@ -300,7 +300,7 @@ private struct Twin {
   private let person: Entity
   private let source: RandomGraphTests.ListSource
 
-  init(_ columns: [RowRequest.Column], _ scene: FetchTests.Scene) {
+  init(_ columns: [RowRequest.Column], _ scene: FetchTests.CompanyFixture) {
     keys = columns.compactMap { column in
       if case .expression(let expression) = column.value {
         ExpressionEvaluator(expression, model: scene.store.model)
@@ -341,7 +341,7 @@ private struct Twin {
     return [
       .integer(Int64(members.count)), .integer(ages.reduce(0, +)),
       ages.isEmpty ? .null : .double(Double(ages.reduce(0, +)) / Double(ages.count)),
-      names.min { Bytes.order($0, $1) == .ascending }.map(Value.string) ?? .null,
+      names.min { UTF8Comparison.order($0, $1) == .ascending }.map(Value.string) ?? .null,
       most.map(Value.decimal) ?? .null, total.map(Value.decimal) ?? .null,
       // Halves: exact, whatever order they are added in.
       .double(scores.reduce(0) { $0 + 2 * $1 }),

@@ -14,7 +14,7 @@ import Testing
     _ = try store.insert("Tag", ["name": .string("t")])
   }
 
-  private func follow(_ token: Token, entity: String? = nil, limit: UInt64 = 0) throws -> FollowedPart {
+  private func follow(_ token: Token, entity: String? = nil, limit: UInt64 = 0) throws -> CommitPage {
     let filter = HistoryFilter(entities: try entity.map { [try store.entity($0).number] } ?? [])
     return try store.store.follow(FollowRequest(since: token, filter: filter, limit: limit))
   }
@@ -25,7 +25,7 @@ import Testing
 
   private var beginning: Token { Token(store: store.store.storeID, revision: 0, fingerprint: 0) }
 
-  @Test func everyCommitComesOnceHoweverFewAtATime() throws {
+  @Test func everyCommitIsFollowedOnce() throws {
     let first = try follow(beginning, limit: 1)
     #expect(first.commits.map(\.revision) == [1])
     #expect(first.at.revision == 1)
@@ -38,14 +38,14 @@ import Testing
     #expect(try follow(first.at).commits == second.commits)
   }
 
-  @Test func aFilterMovesTheTokenOverWhatDoesNotFit() throws {
+  @Test func filteredCommitsAdvanceTheToken() throws {
     let part = try follow(beginning, entity: "Link")
     #expect(part.commits.isEmpty)
     #expect(part.at == part.head)
     #expect(try follow(beginning, entity: "Tag").commits.map(\.revision) == [2])
   }
 
-  @Test func aTokenOfAnotherStoreIsRefused() throws {
+  @Test func tokenOfOtherStoreIsRefused() throws {
     var token = try store.store.head
     token.store = UniqueID(high: 9, low: 9)
     let refusal = refusal(token)
@@ -53,7 +53,7 @@ import Testing
     #expect(refusal?.message.contains("another store") == true)
   }
 
-  @Test func aTokenOfAPastThatThisStoreDoesNotHaveIsRefused() throws {
+  @Test func tokenOfOtherHistoryIsRefused() throws {
     // Two stores with one past, as a backup that was restored is; then each goes its own way.
     let backup = try store.twin()
     _ = try store.insert("Tag", ["name": .string("mine")])
@@ -67,7 +67,7 @@ import Testing
     #expect(other?.message.contains("restored from a backup") == true)
   }
 
-  @Test func aTokenIsReadAsItWasWritten() throws {
+  @Test func tokenRoundTrips() throws {
     let token = try store.store.head
     #expect(Token(token.description) == token)
     let wide = Token(store: UniqueID(high: .max, low: .max), revision: .max, fingerprint: .max)
@@ -89,7 +89,7 @@ import Testing
     return found
   }
 
-  @Test func whatIsInAnObjectIsToldWithItAndNothingElse() throws {
+  @Test func contentsOfObjectAreFollowedWithIt() throws {
     let other = try store.insert("Board", ["name": .string("other")])
     let notes = try [board, other].map { try store.insert("Note", ["board": .object($0)]) }
     let revision = try store.store.head.revision
@@ -113,7 +113,7 @@ import Testing
     #expect(try differences(DifferenceRequest(from: revision, object: board)).isEmpty)
   }
 
-  @Test func revisionsThatNeverWereAreRefused() throws {
+  @Test func unknownRevisionsAreRefused() throws {
     let head = try store.store.head.revision
     for (request, code) in [
       (DifferenceRequest(from: head + 1), Refusal.Code.notFound), (DifferenceRequest(from: 1, to: head + 1), .notFound),

@@ -9,10 +9,10 @@ import Testing
   /// More changes than the last commits that are remembered may have.
   private static let updates: Int64 = 12
 
-  private struct Scene {
+  private struct LogFixture {
     let store: TestStore
     let ids: [ObjectID]
-    let count = StatementCount()
+    let count = StatementCounter()
 
     /// A commit that makes people, and others that change all of them: one of these is a batch's, in parts.
     init() throws {
@@ -36,8 +36,8 @@ import Testing
     }
   }
 
-  @Test func everyLogOfLargeCommitsReadsHistoryOnce() throws {
-    let scene = try Scene()
+  @Test func logReadsEachLargeCommitOnce() throws {
+    let scene = try LogFixture()
     let (store, count) = (scene.store, scene.count)
     let all = try store.store.commits(after: 0, through: nil, maximumChanges: 1_000_000)
     _ = count.take()
@@ -63,8 +63,8 @@ import Testing
     #expect(count.take() < 300)
   }
 
-  @Test func aLogWithoutChangesLooksAtNoObject() throws {
-    let scene = try Scene()
+  @Test func logWithoutChangesReadsNoObjects() throws {
+    let scene = try LogFixture()
     let (store, count) = (scene.store, scene.count)
     var told = [CommitRecord]()
     _ = try store.store.log(LogRequest(changes: 0)) { told.append($0) }
@@ -74,8 +74,8 @@ import Testing
     #expect(count.take() < 50)
   }
 
-  @Test func aLogOfTooManyChangesIsRefusedBeforeItTellsAny() throws {
-    let scene = try Scene()
+  @Test func logWithTooManyChangesIsRefusedUpFront() throws {
+    let scene = try LogFixture()
     // The batch's are not told.
     let all = Int(Self.updates) * Self.people
     for oldestFirst in [false, true] {
@@ -104,8 +104,8 @@ import Testing
     }
   }
 
-  @Test func aLogThatNobodyWaitsForIsGivenUp() throws {
-    let scene = try Scene()
+  @Test func abandonedLogIsCancelled() throws {
+    let scene = try LogFixture()
     var (asked, told) = (0, 0)
     #expect(throws: (any Error).self) {
       try scene.store.store.log(
@@ -123,8 +123,8 @@ import Testing
     #expect(newest == [1 + Self.updates])
   }
 
-  @Test func differencesOverLargeCommitsReadHistoryOnce() throws {
-    let scene = try Scene()
+  @Test func diffReadsEachLargeCommitOnce() throws {
+    let scene = try LogFixture()
     let (store, count) = (scene.store, scene.count)
     let age = try store.property("Person.age")
     var ages = Set<[Value]>()
@@ -138,8 +138,8 @@ import Testing
     #expect(count.take() < 10 * Self.people)
   }
 
-  @Test func anUndoPastOthersLargeCommitsReadsHistoryOnce() throws {
-    let scene = try Scene()
+  @Test func undoReadsEachLargeCommitOnce() throws {
+    let scene = try LogFixture()
     let store = scene.store
     store.author = "bob"
     for name in ["one", "two", "three"] {

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The values of one property are a list, however they are asked for, and its index leads to them.
-  @Test func aChainOfEqualitiesIsAList() throws {
+  @Test func chainOfEqualitiesBecomesAList() throws {
     let store = try Self.people()
     for (text, count) in [
       (Self.chain("OR") { "age == \($0 + 3)" }, 2), (Self.chain("OR", of: Self.length / 2) { "age IN {\($0 + 3)}" }, 2),
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// What is no list is SQL up to a bound, and the evaluator's beyond: no statement has more comparisons.
-  @Test func whatIsNoListIsBoundedInSQL() throws {
+  @Test func otherChainsAreLimitedInSQL() throws {
     let store = try Self.people()
     for (text, count) in [
       (Self.chain("OR") { "age < \(-$0)" }, 0), (Self.chain("AND") { "age < \($0 + 3)" }, 3),
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Lists and their chains mean the same as in memory.
-  @Test(arguments: UInt64(1)...6) func randomChainsMeanTheSameInSQLAndInMemory(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...6) func randomChainsAgreeInSQLAndMemory(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try Self.people()
     let person = try store.entity("Person")

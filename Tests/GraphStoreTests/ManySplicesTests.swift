@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ManySplicesTests {
   /// A delete that others' insertions have cut into thousands of pieces: every client must be able to read its delta.
-  @Test func aSpliceInThousandsOfPiecesIsRecordedAsOne() throws {
+  @Test func fragmentedSpliceIsRecordedAsOne() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
     let words = String(repeating: "ab", count: 900)

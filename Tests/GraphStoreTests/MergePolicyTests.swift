@@ -6,7 +6,7 @@ import Testing
 /// The tables of docs/guides/conflicts.md are the specification: each cell is tried on a real store.
 @Suite struct MergePolicyTests {
   /// The words that a cell may hold.
-  enum Verdict: String {
+  enum CellOutcome: String {
     case refused = "refused"
     case storedStays = "stored stays"
     case mineWins = "mine wins"
@@ -17,12 +17,12 @@ import Testing
   struct Cell: CustomTestStringConvertible, Sendable {
     let policy: MergePolicy
     let column: String
-    let verdict: Verdict
+    let verdict: CellOutcome
 
     var testDescription: String { "\(policy), \(column): \(verdict.rawValue)" }
   }
 
-  private struct BadPage: Error {
+  private struct TableParseError: Error {
     let reason: String
   }
 
@@ -42,10 +42,12 @@ import Testing
         columns = words
       } else if !columns.isEmpty, words.first?.hasPrefix("`") == true {
         guard words.count == columns.count, let policy = policies[words[0]] else {
-          throw BadPage(reason: "a row that fits no table: \(line)")
+          throw TableParseError(reason: "a row that fits no table: \(line)")
         }
         for (column, word) in zip(columns, words).dropFirst() {
-          guard let verdict = Verdict(rawValue: word) else { throw BadPage(reason: "an unknown word: \(word)") }
+          guard let verdict = CellOutcome(rawValue: word) else {
+            throw TableParseError(reason: "an unknown word: \(word)")
+          }
           cells.append(Cell(policy: policy, column: column, verdict: verdict))
         }
       }
@@ -53,17 +55,17 @@ import Testing
     return cells
   }
 
-  @Test func thePageHasEveryPolicyAndEveryCase() throws {
+  @Test func tableOfGuideIsComplete() throws {
     let cells = try Self.cells()
-    for column in MergeScene.columns {
+    for column in MergeFixture.columns {
       #expect(cells.filter { $0.column == column }.map(\.policy) == MergePolicy.allCases, "\(column)")
     }
-    #expect(cells.count == MergeScene.columns.count * MergePolicy.allCases.count)
+    #expect(cells.count == MergeFixture.columns.count * MergePolicy.allCases.count)
   }
 
-  @Test func theStoreDoesWhatEachCellSays() throws {
+  @Test func storeMatchesEveryTableCell() throws {
     for cell in try Self.cells() {
-      let scene = try MergeScene()
+      let scene = try MergeFixture()
       let (verdict, conflicts, theirs) = try scene.play(cell.column, cell.policy)
       #expect(verdict == cell.verdict.rawValue, "\(cell.testDescription)")
       switch cell.verdict {
@@ -87,8 +89,8 @@ import Testing
     }
   }
 
-  @Test func whatWinsOverAValueLeavesItInHistory() throws {
-    let scene = try MergeScene()
+  @Test func overwrittenValueStaysInHistory() throws {
+    let scene = try MergeFixture()
     let (_, conflicts, theirs) = try scene.play("same property", .objectTrump)
     let named = try #require(conflicts.first?.revision)
     #expect(named == theirs)
@@ -98,8 +100,8 @@ import Testing
     #expect(commits.last?.changes.first?.before?[size] == .integer(5))
   }
 
-  @Test func whatLostIsKeptWithTheCommit() throws {
-    let scene = try MergeScene()
+  @Test func losingValueIsStoredWithCommit() throws {
+    let scene = try MergeFixture()
     scene.others()
     try scene.store.must([scene.set("size", 5)])
     scene.mine()
@@ -118,7 +120,7 @@ import Testing
 }
 
 /// Ann has read a thing, Bob changes it, Ann saves.
-final class MergeScene {
+final class MergeFixture {
   static let columns =
     [
       "same property", "other property", "to-many edit", "ordered edit", "text edit", "delete against update",
@@ -410,7 +412,7 @@ final class MergeScene {
 
   /// Whether nobody stands in the way of this property, so that nothing is reported of it: it is another one over which
   /// the transaction is refused.
-  func isUnopposed(_ column: String, _ verdict: MergePolicyTests.Verdict) -> Bool {
+  func isUnopposed(_ column: String, _ verdict: MergePolicyTests.CellOutcome) -> Bool {
     switch (column, verdict) {
     case ("which only Ann changed", .refused), ("which only Ann changed", .mineWins): true
     case ("which only Bob changed", .refused), ("which only Bob changed", .storedStays): true
@@ -421,7 +423,7 @@ final class MergeScene {
     }
   }
 
-  func values(_ column: String, _ verdict: MergePolicyTests.Verdict) -> (mine: Value, theirs: Value) {
+  func values(_ column: String, _ verdict: MergePolicyTests.CellOutcome) -> (mine: Value, theirs: Value) {
     switch (column, verdict) {
     case ("delete against update", _), ("update against delete", _): (.null, .null)
     case _ where Self.deletedColumns.contains(column): (.null, .null)

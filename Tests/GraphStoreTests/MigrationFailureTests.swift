@@ -8,7 +8,7 @@ import Testing
 /// Migrations that are ended by something else than their end: the store is of one version or of the other, and the next
 /// try succeeds.
 @Suite struct MigrationFailureTests {
-  private struct Killed: Error {}
+  private struct InterruptedMigration: Error {}
 
   /// What the store holds, in the words of the version that it is of.
   private func expectWhole(_ directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// The power goes as each step begins: what was not synchronized is lost.
-  @Test func aPowerCutAtEveryStepLeavesAWholeStore() throws {
+  @Test func powerCutAtAnyStepLeavesConsistentStore() throws {
     let steps = try steps()
     #expect(steps.count >= 9)
     for cut in steps {
@@ -53,7 +53,7 @@ import Testing
         try MigrationTests.migrate(directory, to: [try MigrationTests.model(MigrationTests.second)]) { step, _ in
           guard step == cut else { return }
           CrashableFiles.crash(path)
-          throw Killed()
+          throw InterruptedMigration()
         }
       }
       CrashableFiles.recover(directory.path)
@@ -62,7 +62,7 @@ import Testing
   }
 
   /// A disk that is full after so many writes, wherever that is: in the copy, in the tables, at the end.
-  @Test func aFullDiskLeavesAWholeStore() throws {
+  @Test func fullDiskLeavesConsistentStore() throws {
     for operations in [0, 1, 3, 8, 20, 40, 60, 80, 100, 140] {
       let directory = try TemporaryDirectory()
       CrashableFiles.watch(directory.path)
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// A store that is damaged is not migrated: the copy would be of no use.
-  @Test func aDamagedStoreIsNotMigrated() throws {
+  @Test func damagedStoreIsNotMigrated() throws {
     let store = try MigrationTests.filled()
     try store.store.close()
     let path = store.directory.path + "/graph.sqlite"
@@ -105,7 +105,7 @@ import Testing
     #expect(!names.contains { $0.contains("backup") })
   }
 
-  @Test func aStoreInUseIsNotMigrated() throws {
+  @Test func storeInUseIsNotMigrated() throws {
     let store = try MigrationTests.filled()
     let failure = #expect(throws: StoreFailure.self) {
       try MigrationTests.migrate(store.directory, to: [try MigrationTests.model(MigrationTests.second)])
@@ -116,7 +116,7 @@ import Testing
 
   /// A byte that changes is found, in what a migration left alone and in what it wrote beside it.
   @Test(arguments: ["some words 3", "item 3-farm 3", "farm 0"])
-  func whatNoCommitHasWrittenSinceIsStillCovered(text: String) throws {
+  func unchangedObjectsRemainChecksummed(text: String) throws {
     let store = try MigrationTests.filled()
     try store.store.close()
     let model = try MigrationTests.model(MigrationTests.second)

@@ -35,7 +35,7 @@ import Testing
     ).run().lost
   }
 
-  @Test func numbersThatNoDoubleHoldsAreCountedAndNamedInARehearsalToo() throws {
+  @Test func numbersNotRepresentableAsDoubleAreReported() throws {
     let limit: Int64 = 1 << 53
     let numbers: [Value] = [
       .integer(limit), .integer(limit + 1), .integer(-limit), .integer(-limit - 1), .integer(limit + 2), .null,
@@ -49,12 +49,12 @@ import Testing
     #expect(try opened.value(ids[1], "Thing.count") == .double(Double(limit)))
   }
 
-  @Test func aDecimalHoldsEveryNumber() throws {
+  @Test func decimalRepresentsEveryNumber() throws {
     let (store, _) = try filled([["visits": .integer(.max)], ["visits": .integer(.min)]])
     #expect(try lost(store, Self.second("", visits: "decimal")).isEmpty)
   }
 
-  @Test func valuesThatAMappingReplacesAreCountedAndNamed() throws {
+  @Test func valuesReplacedByMappingAreReported() throws {
     let (store, ids) = try filled([
       ["code": .string("a"), "label": .string("a")], ["code": .string("b"), "label": .string("was")],
       ["code": .string("c"), "label": .string("c")],
@@ -63,7 +63,7 @@ import Testing
     #expect(lost.map(\.words) == ["Thing.label replaced 1 \(ids[1])"])
   }
 
-  @Test func aTextThatBecomesANumberIsLostWhereItWasWrittenOtherwise() throws {
+  @Test func textNotInCanonicalNumberFormIsReportedAsLoss() throws {
     let source = Self.second(#""Thing.code": "length(code)""#)
       .replacing(
         #""name": "code", "type": "string", "default": "1""#, with: #""name": "code", "type": "integer", "default": 1"#)

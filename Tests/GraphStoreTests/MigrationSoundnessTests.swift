@@ -38,7 +38,7 @@ import Testing
     return store
   }
 
-  @Test func countsOfObjectsThatGoAreCountedAnew() throws {
+  @Test func countsAreRecomputedWithoutRemovedObjects() throws {
     let old = try filled()
     let model = try Self.model(2, Self.club())
     try MigrationTests.migrate(old.directory, to: [model])
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// A sequence may have given numbers to objects of an entity that is gone, and may be none any more.
-  @Test(arguments: [true, false]) func aSequenceThatLostObjectsOrIsNoneAnyMoreIsSound(isDropped: Bool) throws {
+  @Test(arguments: [true, false]) func storeWithRemovedSequenceIsSound(isDropped: Bool) throws {
     func item(_ more: String) -> String {
       #"{"name": "Item", "attributes": [{"name": "n", "type": "integer"\#(more)}]}"#
     }
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// It was deleted before its entity went, which is the last by its number, or an inner one.
-  @Test(arguments: ["A", "B", "C"]) func whoWasDeletedIsRememberedWithoutAnEntity(gone: String) throws {
+  @Test(arguments: ["A", "B", "C"]) func tombstoneOutlivesItsEntity(gone: String) throws {
     func entities(_ names: [String]) -> String { names.map { #"{"name": "\#($0)"}"# }.joined(separator: ", ") }
     let all = ["A", "B", "C"]
     let old = try TestStore(try Self.model(1, entities(all)))
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: [(true, false, "needs 1"), (false, true, "refers to an object whose entity is gone")])
-  func whatLosesTooMuchByAnEntityThatGoesIsNamed(minimum: Bool, listed: Bool, words: String) throws {
+  func violationsByRemovedEntityAreReported(minimum: Bool, listed: Bool, words: String) throws {
     let old = try filled(minimum: minimum, listed: listed)
     let refusal = try #require(throws: MigrationRefusal.self) {
       try MigrationTests.migrate(old.directory, to: [try Self.model(2, Self.club(minimum: minimum))])
@@ -109,7 +109,7 @@ import Testing
   }
 
   /// What goes had a reference, and a row behind it is filled: its checksum is its own.
-  @Test func whatIsFilledBehindAnObjectThatGoesIsSealed() throws {
+  @Test func rowsFilledAfterRemovedObjectsHaveValidChecksums() throws {
     let base = #"{"name": "Base", "attributes": [{"name": "v", "type": "string", %}]}"#
     let old = try TestStore(
       try Self.model(
@@ -138,7 +138,7 @@ import Testing
     (#""rules": [{"name": "r", "predicate": "v != 'none'"}]"#, "breaks the rule r"),
     (#""unique": [["v"]]"#, "shares its v with"),
   ])
-  func whatIsFilledInBreaksNoRuleUnseen(more: String, words: String) throws {
+  func filledValuesAreValidated(more: String, words: String) throws {
     let old = try TestStore(try Self.model(1, Self.person(#""optional": true"#, more)))
     let ids = try [old.insert("P"), old.insert("P")]
     _ = try old.insert("P", ["v": .string("x")])
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// Nothing tells the versions apart, so nothing would be done, and nothing said.
-  @Test func aMappingThatNobodyWouldCarryOutIsRefused() throws {
+  @Test func unexecutableMappingIsRefused() throws {
     let entity = #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#
     let old = try TestStore(try Self.model(1, entity))
     try old.store.close()
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: [#""mapping": {"Sum.m": "w * 10000"},"#, ""])
-  func aWholeNumberThatDoesNotFitIsNull(mapping: String) throws {
+  func outOfRangeIntegerIsNull(mapping: String) throws {
     let attribute = #"{"name": "w", "type": "integer"}"#
     let old = try TestStore(try Self.model(1, #"{"name": "Sum", "attributes": [\#(attribute)]}"#))
     for number in [3, 9_007_199_254_740_993] as [Int64] { _ = try old.insert("Sum", ["w": .integer(number)]) }

@@ -114,7 +114,7 @@ import Testing
 
   // MARK: - What becomes of it
 
-  @Test func everythingIsWhereTheNewVersionHasIt() throws {
+  @Test func valuesAreMovedToNewVersion() throws {
     let old = try Self.filled()
     try old.store.close()
     let model = try Self.model(Self.second)
@@ -138,7 +138,7 @@ import Testing
     try expectSound(store)
   }
 
-  @Test func aMigratedStoreGoesOnAsAnyOther() throws {
+  @Test func migratedStoreIsFullyUsable() throws {
     let old = try Self.filled()
     try old.store.close()
     let model = try Self.model(Self.second)
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// Nobody knows when it was made, nor which number it would have had.
-  @Test func whatIsAssignedAtInsertStaysEmptyInWhatWasThereBefore() throws {
+  @Test func assignedAttributeStaysEmptyInOldObjects() throws {
     let source =
       #"{"format": 1, "name": "Desk", "version": 1, "entities": [{"name": "Thing", "attributes": [{"name": "k", "type": "integer"}]}]}"#
     let old = try TestStore(try Self.model(source))
@@ -197,7 +197,7 @@ import Testing
     try expectSound(store)
   }
 
-  @Test func whatIsAddedOrRenamedRewritesNoRow() throws {
+  @Test func additionsAndRenamesRewriteNoRows() throws {
     let old = try Self.filled()
     try old.store.close()
     let source = Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
@@ -216,7 +216,7 @@ import Testing
   }
 
   /// Two thousand objects lie in more pages than the disk takes writes here.
-  @Test func whatIsAddedOrRenamedTakesAsManyWritesHoweverManyObjectsThereAre() throws {
+  @Test func additionsAndRenamesTakeConstantWrites() throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
@@ -246,7 +246,7 @@ import Testing
   }
 
   /// Equal pasts lead to equal fingerprints; the migration is one more commit.
-  @Test func tokensGoOnAndOlderOnesAreNotTakenForStatesOfThisModel() throws {
+  @Test func tokensContinueAndOlderOnesAreRefused() throws {
     let old = try Self.filled()
     let before = try old.store.head
     try old.store.close()
@@ -259,7 +259,7 @@ import Testing
     #expect(try !store.store.recognizes(before))
   }
 
-  @Test func theHistoryOfBeforeIsReadInTheNamesOfNow() throws {
+  @Test func earlierHistoryIsReadWithPresentNames() throws {
     let old = try Self.filled()
     try old.store.close()
     let model = try Self.model(Self.second)
@@ -281,7 +281,7 @@ import Testing
     #expect(refusal.code == .notAllowed || refusal.message.contains("before the model changed"))
   }
 
-  @Test func aStoreGoesThroughEveryVersionInBetween() throws {
+  @Test func storeIsMigratedThroughIntermediateVersions() throws {
     let old = try Self.filled()
     try old.store.close()
     let third = try Self.model(
@@ -304,7 +304,7 @@ import Testing
     #expect(try Self.migrate(old.directory, to: models).steps.isEmpty)
   }
 
-  @Test func theCopyIsTheStoreOfBefore() throws {
+  @Test func copyContainsPreviousStore() throws {
     let old = try Self.filled()
     let head = try old.store.head
     try old.store.close()
@@ -320,7 +320,7 @@ import Testing
 
   // MARK: - What is refused
 
-  @Test func whoLooksAtTheCopyLeavesNothingBesideIt() throws {
+  @Test func openingTheCopyLeavesNoFiles() throws {
     let old = try Self.filled()
     let first = old.model
     try old.store.close()
@@ -332,7 +332,7 @@ import Testing
     #expect(names.filter { $0.hasPrefix(copy) } == [copy])
   }
 
-  @Test func aRehearsalChangesNothing() throws {
+  @Test func rehearsalChangesNothing() throws {
     let old = try Self.filled()
     try old.store.close()
     let before = try FileState.of(old.directory)
@@ -360,7 +360,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: store.directory.path).filter { $0.contains(".version-") }
   }
 
-  @Test func whatKilledMigrationsLeftGoesWithTheNextOne() throws {
+  @Test func leftoversOfKilledMigrationAreRemoved() throws {
     let store = try Self.filled()
     try store.store.close()
     let left = store.directory.path + "/graph.sqlite.version-1.20260101T000000.backup.new"
@@ -370,7 +370,7 @@ import Testing
     #expect(copies.count == 1 && copies[0].hasSuffix(".backup"))
   }
 
-  @Test func objectsThatShareANewKeyAreAllNamed() throws {
+  @Test func duplicatesUnderNewKeyAreAllReported() throws {
     let store = try Self.filled()
     let items = try store.all("Item", sort: "number").map(\.id)
     try store.must([try store.update(items[2], "Item.name", .string("item 0"))])
@@ -382,7 +382,7 @@ import Testing
     #expect(try copies(store).isEmpty)
   }
 
-  @Test func whoSharesANewKeyHidesNobodyWhoBreaksARule() throws {
+  @Test func duplicatesDoNotHideOtherViolations() throws {
     let store = try Self.filled()
     let items = try store.all("Item", sort: "number").map(\.id)
     try store.must([try store.update(items[2], "Item.name", .string("item 0"))])
@@ -404,7 +404,7 @@ import Testing
     #expect(refusal.more == 0)
   }
 
-  @Test func objectsThatBreakANewRuleAreAllNamed() throws {
+  @Test func violationsOfNewRuleAreAllReported() throws {
     let store = try Self.filled()
     let items = try store.all("Item", sort: "number").map(\.id)
     let model = try Self.model(
@@ -423,7 +423,7 @@ import Testing
   }
 
   /// What is asked of all is asked of an heir of which more is asked, and told once.
-  @Test func whatAnHeirBreaksIsToldOnce() throws {
+  @Test func violationOfSubentityIsReportedOnce() throws {
     func source(_ version: Int, weight: String, mane: String) -> String {
       """
       {"format": 1, "name": "Zoo", "version": \(version), "entities": [
@@ -444,7 +444,7 @@ import Testing
       ])
   }
 
-  @Test func whatNothingFillsIsSaidBeforeAnythingIsDone() throws {
+  @Test func unfillablePropertyIsReportedBeforeMigration() throws {
     let store = try Self.filled()
     let model = try Self.model(
       Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
@@ -458,7 +458,7 @@ import Testing
       ])
   }
 
-  @Test func nullBecomesTheDefaultWhereItIsNoLongerAllowed() throws {
+  @Test func nullBecomesDefaultOfRequiredProperty() throws {
     let old = try Self.filled()
     try old.store.close()
     let model = try Self.model(
@@ -472,7 +472,7 @@ import Testing
     try expectSound(store)
   }
 
-  @Test func aToOneBecomesAToMany() throws {
+  @Test func toOneBecomesToMany() throws {
     let old = try Self.filled()
     try old.store.close()
     let model = try Self.model(
@@ -490,7 +490,7 @@ import Testing
     try expectSound(store)
   }
 
-  @Test func anOlderVersionAndAnotherModelAreRefused() throws {
+  @Test func olderVersionAndOtherModelAreRefused() throws {
     let store = try Self.filled()
     try store.store.close()
     let second = try Self.model(Self.second)
@@ -505,7 +505,7 @@ import Testing
     #expect(another?.code == .modelDiffers)
   }
 
-  @Test func anOlderStoreSaysWhatToRun() throws {
+  @Test func olderStoreReportsMigrateCommand() throws {
     let store = try Self.filled()
     try store.store.close()
     let failure = #expect(throws: StoreFailure.self) {

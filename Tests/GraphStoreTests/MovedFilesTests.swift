@@ -27,7 +27,7 @@ import Testing
     return store
   }
 
-  @Test func aDirectoryThatWasRemovedTakesNoCommits() throws {
+  @Test func removedDirectoryRefusesCommits() throws {
     let store = try store()
     try FileManager.default.removeItem(atPath: store.directory.path)
     let failure = try moved(store)
@@ -35,7 +35,7 @@ import Testing
     #expect(failure.advice.contains("restore a backup"))
   }
 
-  @Test func aDirectoryThatComesBackTakesCommitsAgain() throws {
+  @Test func returnedDirectoryAcceptsCommitsAgain() throws {
     let store = try store()
     let (path, aside) = (store.directory.path, store.directory.path + "-aside")
     try FileManager.default.moveItem(atPath: path, toPath: aside)
@@ -48,14 +48,14 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test(arguments: ["", "-wal", "-shm"]) func aFileThatWasRemovedTakesNoCommits(_ suffix: String) throws {
+  @Test(arguments: ["", "-wal", "-shm"]) func removedFileRefusesCommits(_ suffix: String) throws {
     let store = try store()
     let file = store.directory.path + "/graph.sqlite" + suffix
     try FileManager.default.removeItem(atPath: file)
     #expect(try moved(store).sentence == "\(file) was moved away or removed while stickiesd had it open")
   }
 
-  @Test func aDatabaseThatWasReplacedTakesNoCommits() throws {
+  @Test func replacedDatabaseRefusesCommits() throws {
     let (store, other) = (try store(), try store())
     try other.store.close()
     let path = store.directory.path + "/graph.sqlite"
@@ -63,7 +63,7 @@ import Testing
     #expect(try moved(store).sentence == "\(path) was replaced while stickiesd had it open")
   }
 
-  @Test(arguments: [true, false]) func aLockThatIsGoneTakesNoCommits(isReplaced: Bool) throws {
+  @Test(arguments: [true, false]) func missingLockRefusesCommits(isReplaced: Bool) throws {
     let store = try store()
     let path = store.directory.path + "/lock"
     try FileManager.default.removeItem(atPath: path)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// What was acknowledged lies in a file without a name; a graceful end copies it.
-  @Test func aLogThatWasRemovedIsKeptByAGracefulEnd() throws {
+  @Test func removedWALIsPreservedAtGracefulEnd() throws {
     let store = try store()
     try FileManager.default.removeItem(atPath: store.directory.path + "/graph.sqlite-wal")
     #expect(try moved(store).advice.contains("SIGTERM"))
@@ -84,7 +84,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func aForeignLogIsNeitherReadNorDeleted() throws {
+  @Test func foreignWALIsNeitherReadNorDeleted() throws {
     let store = try store()
     let log = store.directory.path + "/graph.sqlite-wal"
     try FileManager.default.removeItem(atPath: log)
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// The directory is a link, and the link is turned to another store while this one is served.
-  @Test func aLinkThatIsTurnedShowsNothingOfTheOtherStore() throws {
+  @Test func retargetedLinkExposesNoOtherStore() throws {
     let model = try Fixtures.stickies()
     let (folder, other) = (try TemporaryDirectory(), try store())
     for name in ["theirs", "theirs too"] { _ = try other.insert("Board", ["name": .string(name)]) }
@@ -133,7 +133,7 @@ import Testing
     #expect(try StoreCheck.run(directory: other.directory.path, model: model).isEmpty)
   }
 
-  @Test func aLockThatIsReplacedWhileItIsTakenIsTakenAgain() throws {
+  @Test func lockReplacedDuringLockingIsLockedAgain() throws {
     let directory = try TemporaryDirectory()
     let lock = try StoreLock(directory: directory.path)
     try lock.verify()
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func aBackupReplacesOnlyTheFileThatItHasLookedAt() throws {
+  @Test func backupReplacesOnlyCheckedFile() throws {
     let (store, folder) = (try store(), try TemporaryDirectory())
     let file = folder.path + "/copy"
     try Data("old".utf8).write(to: URL(fileURLWithPath: file))
@@ -172,7 +172,7 @@ import Testing
     #expect(access(file + ".partial", F_OK) != 0)
   }
 
-  @Test func aBackupWhoseFolderWasExchangedIsNone() throws {
+  @Test func backupInExchangedFolderFails() throws {
     let (store, folder) = (try store(), try TemporaryDirectory())
     let (place, aside) = (folder.path + "/place", folder.path + "/aside")
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
@@ -184,7 +184,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: place).isEmpty)
   }
 
-  @Test func aBackupOfAStoreThatLostItsLogIsRefused() throws {
+  @Test func backupWithoutLostWALIsRefused() throws {
     let (store, folder) = (try store(), try TemporaryDirectory())
     try FileManager.default.removeItem(atPath: store.directory.path + "/graph.sqlite-wal")
     let refused = backup(store, to: folder.path + "/copy") {}

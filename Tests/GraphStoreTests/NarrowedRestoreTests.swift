@@ -23,7 +23,7 @@ import Testing
     return (try MigrationTests.opened(model, old.directory), deleted, items[0], before)
   }
 
-  @Test func anObjectWithACaseThatIsGoneComesBackWithTheDefaultAndSaysSo() throws {
+  @Test func objectWithRemovedCaseIsRestoredWithDefault() throws {
     let (store, deleted, _, _) = try narrowed()
     let committed = try store.taken(store.restore(.object(deleted)))
     let size = try store.property("Item.size").number
@@ -37,7 +37,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func anObjectIsSetBackToTheDefaultOfACaseThatIsGone() throws {
+  @Test func propertyWithRemovedCaseIsRestoredToDefault() throws {
     let (store, _, changed, before) = try narrowed()
     let committed = try store.taken(store.restore(.object(changed), at: before))
     #expect(committed.conflicts.map(\.mine) == [.string("small")])

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  private struct Scene {
+  private struct NoActionFixture {
     let store: TestStore
     let kind: Kind
     /// The first has a tool, or two where it can.
@@ -76,8 +76,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func aReferenceToNothingIsRefused(kind: Kind) throws {
-    let scene = try Scene(kind)
+  @Test(arguments: Kind.allCases) func danglingReferenceIsRefused(kind: Kind) throws {
+    let scene = try NoActionFixture(kind)
     try scene.expectDangling([scene.delete], count: scene.tools.count)
     // What mends another reference does not mend this one.
     if kind.isToMany { try scene.expectDangling([scene.delete, scene.put(scene.tools[0], in: nil)], count: 1) }
@@ -86,38 +86,38 @@ import Testing
     #expect(try scene.store.all("Box").map(\.id) == [scene.boxes[0]])
   }
 
-  @Test(arguments: Kind.allCases) func theTransactionThatLetsGoOfItIsAccepted(kind: Kind) throws {
-    let scene = try Scene(kind)
+  @Test(arguments: Kind.allCases) func clearingReferenceInSameTransactionIsAccepted(kind: Kind) throws {
+    let scene = try NoActionFixture(kind)
     try scene.store.must(try [scene.delete] + scene.tools.map { try scene.put($0, in: nil) })
     try scene.expectGone()
     #expect(try scene.store.all("Tool").count == scene.tools.count)
   }
 
-  @Test(arguments: Kind.allCases) func soIsTheOneThatPutsThemElsewhere(kind: Kind) throws {
-    let scene = try Scene(kind)
+  @Test(arguments: Kind.allCases) func movingReferrersInSameTransactionIsAccepted(kind: Kind) throws {
+    let scene = try NoActionFixture(kind)
     try scene.store.must(try [scene.delete] + scene.tools.map { try scene.put($0, in: scene.boxes[1]) })
     try scene.expectGone()
     let there: Value = kind.isList ? .objects([scene.boxes[1]]) : .object(scene.boxes[1])
     for tool in scene.tools { #expect(try scene.store.value(tool, "Tool.box") == there) }
   }
 
-  @Test(arguments: Kind.allCases) func soIsTheOneThatEditsTheBox(kind: Kind) throws {
-    let scene = try Scene(kind)
+  @Test(arguments: Kind.allCases) func clearingInverseInSameTransactionIsAccepted(kind: Kind) throws {
+    let scene = try NoActionFixture(kind)
     let empty: Value = kind.isToMany ? .objects([]) : .null
     try scene.store.must([scene.store.update(scene.boxes[0], "Box.tools", empty), scene.delete])
     try scene.expectGone()
   }
 
-  @Test(arguments: Kind.allCases) func soIsTheOneThatDeletesWhoRefersToIt(kind: Kind) throws {
-    let scene = try Scene(kind)
+  @Test(arguments: Kind.allCases) func deletingReferrersInSameTransactionIsAccepted(kind: Kind) throws {
+    let scene = try NoActionFixture(kind)
     try scene.store.must([scene.delete] + scene.tools.map { Change(.delete, $0, base: .max) })
     try scene.expectGone()
     #expect(try scene.store.all("Tool").isEmpty)
   }
 
   /// Its own reference goes with the tool; only that of a one-to-one is stored at the other end, too.
-  @Test(arguments: Kind.allCases) func whoRefersGoesAlone(kind: Kind) throws {
-    let scene = try Scene(kind)
+  @Test(arguments: Kind.allCases) func referrerCanBeDeletedAlone(kind: Kind) throws {
+    let scene = try NoActionFixture(kind)
     let refusal = try scene.store.refusal([Change(.delete, scene.tools[0], base: .max)])
     if kind == .oneToOne {
       #expect(refusal?.violations.map(\.rule) == ["dangling"])

@@ -32,7 +32,7 @@ import Testing
     #expect(names == ["graph.sqlite", "lock"], sourceLocation: sourceLocation)
   }
 
-  @Test func aFileThatIsNoStoreIsLeftAlone() throws {
+  @Test func fileThatIsNoStoreIsUnchanged() throws {
     try expectUntouched([], .notAStore)
     try expectUntouched(Array("hello".utf8), .notAStore)
     try expectUntouched([UInt8](repeating: 7, count: 5_000), .notAStore)
@@ -51,17 +51,17 @@ import Testing
     return bytes
   }
 
-  @Test func anotherProgramsDatabaseIsLeftAlone() throws {
+  @Test func databaseOfOtherProgramIsUnchanged() throws {
     try expectUntouched(try file((68, [0, 0, 0x12, 0x34])), .notAStore, "another program")
   }
 
-  @Test func aNewerStoreIsLeftAlone() throws {
+  @Test func newerStoreIsUnchanged() throws {
     try expectUntouched(try file((60, [0, 0, 0, 99])), .newerVersion, "its layout is 99")
     try expectUntouched(try file((60, [0, 0, 99, 3])), .newerVersion, "its words are of version 99")
   }
 
   /// Page size, journal versions, kept bytes, fractions, schema's format, encoding, a layout that never was.
-  @Test func aDamagedHeaderIsSaidToBeOneAndLeftAlone() throws {
+  @Test func damagedHeaderIsReportedAndUnchanged() throws {
     let damages: [(Int, [UInt8])] = [
       (16, [0x11, 0]), (16, [0, 0]), (18, [3]), (19, [9]), (20, [1]), (21, [65]), (44, [0, 0, 0, 9]),
       (56, [0, 0, 0, 2]),
@@ -72,20 +72,20 @@ import Testing
     }
   }
 
-  @Test func theSecondOpenerIsToldWhoTheFirstIs() throws {
+  @Test func secondOpenerReportsFirst() throws {
     let store = try TestStore(try Fixtures.stickies())
     let failure = try failure(store.directory)
     #expect(failure?.code == .inUse)
     #expect(failure?.description.contains("process \(getpid())") == true)
   }
 
-  @Test func anotherModelIsRefused() throws {
+  @Test func otherModelIsRefused() throws {
     let store = try TestStore(try Fixtures.company())
     try store.store.close()
     #expect(try failure(store.directory)?.code == .modelDiffers)
   }
 
-  @Test func aStoreThatWasNeverClosedOpensAgain() throws {
+  @Test func uncleanlyClosedStoreOpens() throws {
     let store = try TestStore(try Fixtures.stickies())
     _ = try store.insert("Board", ["name": .string("B")])
     // What a kill leaves: the database, its log and no goodbye.
@@ -97,7 +97,7 @@ import Testing
     #expect(try revived.head == store.store.head)
   }
 
-  @Test func aFileSystemWithoutLocksIsNamedAndTheStoreIsLeftAlone() throws {
+  @Test func fileSystemWithoutLocksIsReportedAndUnchanged() throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
@@ -114,7 +114,7 @@ import Testing
     #expect(try failure(directory) == nil)
   }
 
-  @Test func aFullDiskLeavesNoHalfMadeStore() throws {
+  @Test func fullDiskLeavesNoPartialStore() throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }

@@ -9,8 +9,8 @@ import struct GraphModel.FetchRequest
 
 /// What the past costs: it grows with what has changed since, not with the store and not with how often.
 @Suite struct PastCostTests {
-  @Test func anObjectsPastIsWalkedFromTheNearestChangeThatHoldsItWhole() throws {
-    let count = StatementCount()
+  @Test func pastOfObjectIsReadFromNearestKeyframe() throws {
+    let count = StatementCounter()
     let store = try TestStore(try Fixtures.company()) { options in
       options.willRunStatement = count.add
     }
@@ -33,7 +33,7 @@ import struct GraphModel.FetchRequest
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func historysBytesStayWithinTwiceTheChangePlusSixtyFour() throws {
+  @Test func historySizeIsBounded() throws {
     let store = try TestStore(try Fixtures.company(), wholeInterval: SQLiteStore.Options().wholeInterval)
     let bio = String(repeating: "All that is known of her. ", count: 40)
     let person = try store.insert("Person", ["name": .string("Ann"), "bio": .string(bio)])
@@ -56,7 +56,7 @@ import struct GraphModel.FetchRequest
     #expect(bytes <= 2 * wire + 2_000 * 64, "\(bytes / 2_000) bytes for a change of \(wire / 2_000)")
   }
 
-  @Test func theHalvesOfAPastTableAreFoundByTheirIndexes() throws {
+  @Test func pastTableUsesIndexes() throws {
     let store = try TestStore(try Fixtures.company())
     let bosses = try store.must((0..<5).map { try store.insertion("Person", ["name": .string("boss \($0)")]) })
     try store.must(
@@ -86,8 +86,8 @@ import struct GraphModel.FetchRequest
     #expect(!untouched.plan.contains { $0.contains("changed since") })
   }
 
-  @Test func whatIsKeptForARevisionIsNotReadAgain() throws {
-    let count = StatementCount()
+  @Test func cachedRevisionIsNotReadAgain() throws {
+    let count = StatementCounter()
     let store = try TestStore(try Fixtures.company()) { options in
       options.willRunStatement = count.add
     }
@@ -102,7 +102,7 @@ import struct GraphModel.FetchRequest
     #expect(whole > 100 && again < 10)
   }
 
-  @Test func manyReadThePastAtOnce() async throws {
+  @Test func concurrentPastReadsSucceed() async throws {
     let store = try TestStore(try Fixtures.company())
     let people = try store.must((0..<20).map { try store.insertion("Person", ["name": .string("n\($0)")]) })
     for person in people { try store.must([store.update(person, "Person.age", .integer(7))]) }

@@ -164,7 +164,7 @@ import struct GraphModel.FetchRequest
   }
 
   @Test(arguments: [UInt64(81), 82, 83, 84])
-  func statesOfBeforeMigrationsAreToldInTheWordsOfNow(seed: UInt64) throws {
+  func statesBeforeMigrationUsePresentNames(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let models = try [Self.first, Self.second, Self.third].map { try MigrationTests.model($0) }
     var states = [Revision: State]()
@@ -211,7 +211,7 @@ import struct GraphModel.FetchRequest
 
   // MARK: - What comes back
 
-  @Test func aStateOfBeforeAMigrationComesBack() throws {
+  @Test func stateBeforeMigrationIsRestored() throws {
     var store = try TestStore(try MigrationTests.model(Self.first))
     let barn = try store.insert("Barn", ["name": .string("red")])
     let cow = try store.insert(
@@ -240,7 +240,7 @@ import struct GraphModel.FetchRequest
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func differencesGoAcrossAMigration() throws {
+  @Test func differencesSpanMigration() throws {
     var store = try TestStore(try MigrationTests.model(Self.first))
     let cow = try store.insert("Animal", ["name": .string("cow"), "weight": .integer(7)])
     try store.must([try store.update(cow, "Animal.weight", .integer(9))])
@@ -256,7 +256,7 @@ import struct GraphModel.FetchRequest
   }
 
   /// A check with the model of before says that it is another one, and nothing of what it can't know.
-  @Test func aCheckWithAnEarlierModelSaysThatItIsAnother() throws {
+  @Test func checkWithEarlierModelReportsIt() throws {
     let store = try TestStore(try MigrationTests.model(Self.first))
     _ = try store.insert("Barn", ["name": .string("red")])
     try store.store.close()
@@ -290,7 +290,7 @@ import struct GraphModel.FetchRequest
         + #"{"name": "m", "renamed": "n", "type": "integer", "default": 30}"#, "n * 2", .integer(5), .integer(60)
     ),
   ])
-  func whatIsDerivedFromWhatAMigrationChangesIsComputedAnew(
+  func derivedValuesOfMigratedInputsAreRecomputed(
     first: String, mapping: String, second: String, text: String, value: Value, expected: Value
   ) throws {
     func model(_ version: Int, _ attributes: String, _ more: String = "") throws -> Model {
@@ -312,7 +312,7 @@ import struct GraphModel.FetchRequest
 
   /// An object that was deleted and taken back before a mapping has in all states what the mapping gave it, and restoring
   /// an early one takes nothing from it.
-  @Test func whatWasGoneInBetweenHasWhatTheMappingGaveIt() throws {
+  @Test func objectDeletedBeforeMappingHasMappedValue() throws {
     let models = try [Self.first, Self.mapped].map { try MigrationTests.model($0) }
     var store = try TestStore(models[0])
     let cow = try store.insert("Animal", ["name": .string("cow"), "nick": .string("early")])
@@ -373,7 +373,7 @@ import struct GraphModel.FetchRequest
   /// would have given it then; and so with its place in an order. What the rules compute, they computed of what was so then,
   /// and they counted those who were there.
   @Test(arguments: [UInt64(91), 92, 93, 94, 95])
-  func whatAMappingMadeIsToldAsItWasMadeAndWhatTheRulesSayAsItWas(seed: UInt64) throws {
+  func pastShowsMappedValuesAndOriginalDerivedValues(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let models = try [Self.large, Self.mapped].map { try MigrationTests.model($0) }
     var store = try TestStore(models[0])
@@ -458,7 +458,7 @@ import struct GraphModel.FetchRequest
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func anOrderThatNoCommitMadeIsNamedWhereCommitsOfBeforeAreFollowed() throws {
+  @Test func unorderedHistoryIsReportedWhenFollowedAcrossMigration() throws {
     let old = try MigrationTests.filled()
     let token = try old.store.head
     try old.store.close()

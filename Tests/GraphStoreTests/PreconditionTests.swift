@@ -4,7 +4,7 @@ import Testing
 
 /// Changes that demand that what they were calculated from is still what was read.
 @Suite struct PreconditionTests {
-  private struct Scene {
+  private struct PreconditionFixture {
     let store: TestStore
     let note: ObjectID
     let base: Revision
@@ -37,9 +37,9 @@ import Testing
   }
 
   /// Both have read 5 and save 6. Equal values are no conflict, and so one of the two would be lost.
-  @Test func theSecondOfTwoEqualIncrementsIsRefusedUnderEveryPolicy() throws {
+  @Test func secondOfTwoEqualIncrementsIsRefused() throws {
     for policy in MergePolicy.allCases {
-      let scene = try Scene()
+      let scene = try PreconditionFixture()
       scene.become("bob", 2)
       try scene.store.must([scene.set(6, at: scene.base, of: "x")], policy: policy)
       let theirs = try scene.head()
@@ -59,8 +59,8 @@ import Testing
     }
   }
 
-  @Test func incrementsOfManyThatReadBeforeTheyTryAgainAreAllKept() throws {
-    let scene = try Scene()
+  @Test func retriedIncrementsAreAllApplied() throws {
+    let scene = try PreconditionFixture()
     var read = [UInt64: Revision]()
     var saved = 0
     for turn in UInt64(0)..<60 {
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func onlyTheNamedPropertiesCount() throws {
-    let scene = try Scene()
+    let scene = try PreconditionFixture()
     scene.become("bob", 2)
     try scene.store.must([scene.change("y", .double(3))])
     let theirs = try scene.head()
@@ -95,8 +95,8 @@ import Testing
   }
 
   /// A change without edits: the transaction depends on an object that it does not change.
-  @Test func anotherObjectMayBeRequiredToBeUnchanged() throws {
-    let scene = try Scene()
+  @Test func preconditionMayCoverOtherObject() throws {
+    let scene = try PreconditionFixture()
     let tag = try scene.store.insert("Tag", ["name": .string("a")])
     let read = try scene.head()
     let depends = Change(.update, scene.note, base: read, onlyIf: Precondition(revision: read))
@@ -111,8 +111,8 @@ import Testing
     #expect(try scene.store.value(tag, "Tag.name") == .string("b"))
   }
 
-  @Test func aDeleteMayRequireThatNothingWasChanged() throws {
-    let scene = try Scene()
+  @Test func deleteMayRequireUnchangedObject() throws {
+    let scene = try PreconditionFixture()
     scene.become("bob", 2)
     try scene.store.must([scene.change("y", .double(3))])
     scene.become("ann", 3)
@@ -121,9 +121,9 @@ import Testing
     #expect(try scene.store.image(scene.note) != nil)
   }
 
-  @Test func aDeletedObjectIsNotWhatWasRead() throws {
+  @Test func deletedObjectViolatesPrecondition() throws {
     for policy in MergePolicy.allCases {
-      let scene = try Scene()
+      let scene = try PreconditionFixture()
       scene.become("bob", 2)
       try scene.store.must([Change(.delete, scene.note)])
       let deletion = try scene.head()
@@ -137,8 +137,8 @@ import Testing
   }
 
   /// A replica's commits come in order, and it knows them.
-  @Test func theReplicasOwnCommitsDoNotCount() throws {
-    let scene = try Scene()
+  @Test func commitsOfSameReplicaAreIgnored() throws {
+    let scene = try PreconditionFixture()
     scene.become("ann", 3)
     try scene.store.must([scene.set(6, at: scene.base, of: "x")])
     try scene.store.must([scene.set(7, at: scene.base, of: "x")])
@@ -146,8 +146,8 @@ import Testing
     #expect(try scene.store.value(scene.note, "Note.x") == .double(8))
   }
 
-  @Test func theSameTransactionSentAgainIsAnsweredAsBefore() throws {
-    let scene = try Scene()
+  @Test func resentTransactionIsAnsweredAsBefore() throws {
+    let scene = try PreconditionFixture()
     scene.become("ann", 3)
     let transaction = Transaction(id: scene.store.nextID(), changes: [try scene.set(6, at: scene.base, of: "x")])
     let request = WriteRequest.transaction(transaction, author: "ann")
@@ -157,8 +157,8 @@ import Testing
     #expect(try scene.store.store.commit([request], now: 2)[0].outcome == first)
   }
 
-  @Test func aPreconditionThatMeansNothingIsMalformed() throws {
-    let scene = try Scene()
+  @Test func meaninglessPreconditionIsMalformed() throws {
+    let scene = try PreconditionFixture()
     let head = try scene.head()
     for revision in [0, -1, head + 1, .max] {
       #expect(try scene.store.refusal([scene.set(6, at: revision, of: "x")])?.code == .malformed, "\(revision)")

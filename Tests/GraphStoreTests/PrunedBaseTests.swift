@@ -31,7 +31,7 @@ import Testing
       .update, note, base: base, edits: [Edit(text, .splice([TextSplice(offset: 0, length: 3, insertion: "a")]))])
   }
 
-  @Test func aValueIsAConflictUnderError() throws {
+  @Test func valueWithPrunedBaseConflictsUnderErrorPolicy() throws {
     let refusal = try #require(try store.refusal([store.update(note, "Note.y", .double(5), base: 2)]))
     #expect(refusal.code == .conflict)
     let conflict = try #require(refusal.conflicts.first)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [(MergePolicy.storeTrump, false), (.rollback, false), (.objectTrump, true)])
-  func aValueIsDecidedByThePolicyAndReported(policy: MergePolicy, wins: Bool) throws {
+  func valueWithPrunedBaseIsDecidedByPolicy(policy: MergePolicy, wins: Bool) throws {
     let before = try store.value(note, "Note.y")
     let committed = try store.taken(
       store.commit([store.update(note, "Note.y", .double(5), base: 2)], policy: policy))
@@ -52,12 +52,12 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func theSameValueIsNoConflict() throws {
+  @Test func equalValueIsNoConflict() throws {
     let committed = try store.taken(store.commit([store.update(note, "Note.x", .double(3), base: 2)]))
     #expect(committed.conflicts.isEmpty)
   }
 
-  @Test(arguments: MergePolicy.allCases) func aTextIsNotGuessed(policy: MergePolicy) throws {
+  @Test(arguments: MergePolicy.allCases) func textWithPrunedBaseIsRefused(policy: MergePolicy) throws {
     let refusal = try #require(try store.refusal([splice(2)], policy: policy))
     #expect(refusal.code == .pruned)
     #expect(refusal.message.contains("Note.text"))
@@ -68,13 +68,13 @@ import Testing
     #expect(try store.value(note, "Note.text") == .string("a cat"))
   }
 
-  @Test func anOverwriteNeedsWhatItsAuthorSaw() throws {
+  @Test func overwriteRequiresItsBase() throws {
     let change = try store.update(note, "Note.y", .double(5), base: 2)
     #expect(try store.refusal([change], policy: .overwrite)?.code == .pruned)
     #expect(try store.value(note, "Note.y") != .double(5))
   }
 
-  @Test func whatHasNotChangedSinceIsEditedFromAnyBase() throws {
+  @Test func unchangedPropertyIsEditedFromAnyBase() throws {
     try store.must([store.update(still, "Note.y", .double(5), base: 4)])
     // Changed again, all of it kept: the base is older than the floor, and what came since is known.
     store.replica = UniqueID(high: 3, low: 3)
@@ -85,7 +85,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aDeleteOfWhatMayHaveChangedIsAConflict() throws {
+  @Test func deleteOfPossiblyChangedObjectConflicts() throws {
     #expect(try store.refusal([Change(.delete, note, base: 2)])?.code == .conflict)
     let kept = try store.taken(store.commit([Change(.delete, note, base: 2)], policy: .storeTrump))
     #expect(kept.conflicts.map(\.mineWon) == [false])
@@ -96,7 +96,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func anUpdateOfWhatWasDeletedLosesAfterTheDeleteWasPruned() throws {
+  @Test func updateOfDeletedObjectIsDroppedAfterPruning() throws {
     try store.must([Change(.delete, note, base: .max)])
     let deletion = try store.store.head.revision
     _ = try store.insert("Tag", ["name": .string("c")])
@@ -110,7 +110,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aKeyThatIsTakenIsStillTold() throws {
+  @Test func takenKeyIsStillReported() throws {
     let refusal = try #require(try store.refusal([store.insertion("Tag", ["name": .string("a")])]))
     #expect(refusal.code == .unique)
     let committed = try store.taken(

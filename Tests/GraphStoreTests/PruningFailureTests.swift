@@ -40,7 +40,7 @@ import Testing
   }
 
   /// The power goes as each statement begins: what was not synchronized is lost.
-  @Test func aPowerCutAtEveryStatementLeavesAWholeStore() throws {
+  @Test func powerCutAtAnyStatementLeavesConsistentStore() throws {
     var cut = 1
     var isDone = false
     while !isDone {
@@ -87,7 +87,7 @@ import Testing
     return isDone
   }
 
-  @Test func aFullDiskLeavesAWholeStoreThatTakesCommits() throws {
+  @Test func fullDiskLeavesUsableStore() throws {
     for operations in [0, 1, 2, 4, 8, 16] {
       let directory = try TemporaryDirectory()
       CrashableFiles.watch(directory.path)
@@ -120,7 +120,7 @@ import Testing
     return report
   }
 
-  @Test func whatIsRehearsedIsWhatHappens() throws {
+  @Test func rehearsalPredictsPruning() throws {
     let store = try filled()
     let policy = HistoryPolicy(commits: 3, overdue: 0)
     let rehearsed = try compact(store, policy, isRehearsal: true)
@@ -134,7 +134,7 @@ import Testing
     #expect(try compact(store, policy).pruning.commits == 0)
   }
 
-  @Test func replicasThatAreNotOverdueKeepWhatTheyMayNeed() throws {
+  @Test func activeReplicasKeepTheirHistory() throws {
     let store = try filled()
     // A commit a second: the fifth is three seconds old.
     let report = try compact(store, HistoryPolicy(commits: 1, overdue: 3_500_000))
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// A commit a second, and a clock that is 200 days ahead: ages are counted from the newest commit.
-  @Test func aClockThatIsFarAheadCompactsNothingThatIsYoung() throws {
+  @Test func clockFarAheadDoesNotCompactRecentHistory() throws {
     let store = try filled()
     try store.store.close()
     let day: Timestamp = 86_400_000_000
@@ -166,7 +166,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func whatCameBehindTheCeilingStays() throws {
+  @Test func commitsAboveCeilingAreKept() throws {
     let store = try filled()
     let policy = HistoryPolicy(age: 1, overdue: 0)
     let later = store.now + 86_400_000_000
@@ -176,7 +176,7 @@ import Testing
     #expect(try store.store.pruning(policy, now: later, through: 0).commits == 0)
   }
 
-  @Test func roomIsGivenBack() throws {
+  @Test func freedSpaceIsReturned() throws {
     let store = try filled()
     let note = try #require(try store.all("Note").first)
     for number in 0..<40 {
@@ -188,7 +188,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aStoreInUseAndNoStoreAreRefused() throws {
+  @Test func storeInUseAndMissingStoreAreRefused() throws {
     let store = try filled()
     let policy = HistoryPolicy(commits: 1, overdue: 0)
     let inUse = #expect(throws: StoreFailure.self) {
@@ -205,7 +205,7 @@ import Testing
 
   // MARK: - Backups and migrations
 
-  @Test func aBackupOfAPrunedStoreIsSoundAndBecomesOne() throws {
+  @Test func backupOfPrunedStoreIsRestorable() throws {
     let store = try filled()
     try store.prune(through: 6)
     let folder = try TemporaryDirectory()
@@ -222,7 +222,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aPrunedStoreIsMigratedAndAMigratedOnePruned() throws {
+  @Test func prunedAndMigratedStoresCombine() throws {
     let second = try MigrationTests.model(MigrationTests.second)
     for prunesBefore in [true, false] {
       let old = try MigrationTests.filled()
@@ -251,7 +251,7 @@ import Testing
     "INSERT INTO _whole (id, revision) VALUES (zeroblob(16), 2)", "PRAGMA user_version = 3",
     "DELETE FROM _commit WHERE revision = 7", "UPDATE _tombstone SET revision = 8",
   ])
-  func whatIsNotAsItWasPrunedIsFound(_ damage: String) throws {
+  func damagedPruningRecordsAreFound(_ damage: String) throws {
     let store = try filled()
     try store.prune(through: 6)
     try store.expectSound()

@@ -45,7 +45,7 @@ import Testing
     return revisions
   }
 
-  @Test func thePresentAndTheFloorAreAsTheyWere() throws {
+  @Test func presentAndFloorAreUnchanged() throws {
     #expect(try store.store.oldestRevision == 6)
     #expect(try store.store.head.revision == 10)
     #expect(try store.value(kept, "Note.x") == .double(10))
@@ -56,7 +56,7 @@ import Testing
     #expect(try store.store.oldestRevision == 6)
   }
 
-  @Test func everyReaderSaysWhatWasPruned() throws {
+  @Test func everyReaderReportsPrunedHistory() throws {
     #expect(throws: below) { try notes(at: 5) }
     #expect(throws: below) {
       _ = try store.store.differences(DifferenceRequest(from: 5, to: 8)) { _ in }
@@ -76,14 +76,14 @@ import Testing
     #expect(throws: why) { _ = try store.store.origin(of: store.property("Note.text").number, of: kept) }
   }
 
-  @Test func whoNamesNoRevisionGetsWhatIsKept() throws {
+  @Test func readsWithoutRevisionReturnKeptHistory() throws {
     #expect(try log(LogRequest()) == [10, 9, 8, 7])
     #expect(try log(LogRequest(after: 6, oldestFirst: true)) == [7, 8, 9, 10])
     let origin = try store.store.origin(of: store.property("Note.x").number, of: kept)
     #expect(origin.revision == 10 && origin.replaced == .double(9))
   }
 
-  @Test func onlyStepsThatAreKeptAreUndone() throws {
+  @Test func onlyKeptStepsAreUndone() throws {
     for x in [9, 8, 7, 0] {
       try store.taken(store.undo())
       #expect(try store.value(kept, "Note.x") == .double(Double(x)))
@@ -95,7 +95,7 @@ import Testing
   }
 
   /// The undo is there, what it took back is not: that is what is named.
-  @Test func whatAnUndoTookBackIsNamedWhenItWasPruned() throws {
+  @Test func undoWithPrunedTargetNamesTheTarget() throws {
     let store = try TestStore(try Fixtures.stickies())
     let tag = try store.insert("Tag", ["name": .string("a")])
     try store.must([store.update(tag, "Tag.name", .string("b"))])
@@ -114,7 +114,7 @@ import Testing
     #expect(try store.refused(store.undo(6)) == Refusal(.notFound, "there is no revision 6"))
   }
 
-  @Test func aTokenAtTheFloorIsKnownAndOneBelowIsNot() throws {
+  @Test func tokenAtFloorIsKnownAndBelowUnknown() throws {
     let store = try TestStore(try Fixtures.stickies())
     var tokens = [Token]()
     for number in 1...6 {
@@ -136,7 +136,7 @@ import Testing
 
   // MARK: - Transactions that are sent again
 
-  @Test func aTransactionIsNeverCommittedTwiceHoweverOld() throws {
+  @Test func oldTransactionIsNeverCommittedTwice() throws {
     let store = try TestStore(try Fixtures.stickies())
     func transaction(_ sequence: UInt64, replica: UInt64 = 7) throws -> WriteRequest {
       let id = TransactionID(replica: UniqueID(high: replica, low: replica), sequence: sequence)
@@ -174,7 +174,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func theNewestCommitStaysWhateverIsAskedFor() throws {
+  @Test func newestCommitIsAlwaysKept() throws {
     try store.prune(through: .max)
     #expect(try store.store.oldestRevision == 9)
     #expect(try store.store.head.revision == 10)
@@ -183,7 +183,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func anEmptyStoreAndOneThatIsNotPrunedStayAsTheyAre() throws {
+  @Test func emptyAndUnprunedStoresAreUnchanged() throws {
     let empty = try TestStore(try Fixtures.stickies())
     try empty.prune(through: 5)
     #expect(try empty.store.oldestRevision == 0)
@@ -195,7 +195,7 @@ import Testing
     try empty.expectSound()
   }
 
-  @Test func thePartsOfABatchGoWithIt() throws {
+  @Test func batchPartsArePrunedWithTheirCommit() throws {
     let store = try TestStore(try Fixtures.company()) { $0.prunedCommits = 1 }
     let rows = (0..<10).map { [Value.string("r\($0)")] }
     let name = try store.property("Robot.name").number
@@ -212,7 +212,7 @@ import Testing
     #expect(try store.refused(store.undo(2)).code == .pruned)
   }
 
-  @Test func lossesAreForgottenWithTheirCommits() throws {
+  @Test func overwrittenValuesArePrunedWithTheirCommits() throws {
     let store = try TestStore(try Fixtures.stickies())
     let tag = try store.insert("Tag", ["name": .string("a")])
     try store.must([store.update(tag, "Tag.name", .string("b"))])

@@ -5,7 +5,7 @@ import Testing
 
 /// A store that is pruned beside one with the same past that is not: of all at or above the floor both say the same.
 @Suite struct PruningTwinTests {
-  @Test(arguments: UInt64(1)...6) func aboveTheFloorNothingIsMissing(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...6) func historyAboveFloorIsComplete(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let whole = try TestStore(try Fixtures.stickies())
     try fill(whole, 60, &random)

@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(1), 2, 3, 4, 5])
-  func sqlAndMemoryAnswerAlike(seed: UInt64) throws {
+  func sqlAndMemoryAgree(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try TestStore(try Fixtures.company())
     _ = try grow(store, steps: 120, &random)
@@ -147,7 +147,7 @@ import Testing
 
   /// Predicates nobody thought of: random ones, in SQL, in memory, and through their own text form.
   @Test(arguments: [UInt64(41), 42, 43])
-  func randomPredicatesMeanTheSameEverywhere(seed: UInt64) throws {
+  func randomPredicatesAgreeEverywhere(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try TestStore(try Fixtures.company())
     _ = try grow(store, steps: 150, &random)
@@ -235,7 +235,7 @@ import Testing
   /// The full-text indexes lag behind the commits, rows are used again, stores are closed in between: a search is exact
   /// all the same, after every commit.
   @Test(arguments: [UInt64(31), 32, 33])
-  func aSearchIsExactHoweverFarTheIndexLags(seed: UInt64) throws {
+  func searchIsExactWithLaggingIndex(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try TestStore(try Fixtures.company(), wordLimit: Int.random(in: 1...12, using: &random))
     let person = try store.entity("Person")
@@ -253,7 +253,7 @@ import Testing
   }
 
   /// Moved and not rewritten all the same: what a search has to read beyond the index has a bound in bytes.
-  @Test func largeObjectsAreIndexedBeforeManyOfThemWait() throws {
+  @Test func largeObjectsAreIndexedPromptly() throws {
     let store = try TestStore(try Fixtures.company(), wordLimit: 1_000)
     let bio = String(repeating: "word ", count: 200_000)
     let person = try store.insert("Person", ["name": .string("p"), "bio": .string(bio)])
@@ -277,7 +277,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(11), 12, 13])
-  func historyTellsWhatHappened(seed: UInt64) throws {
+  func historyMatchesCommits(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try TestStore(try Fixtures.company())
     let records = try grow(store, steps: 80, &random)
@@ -291,7 +291,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(21), 22, 23])
-  func theGraphsRulesAlwaysHold(seed: UInt64) throws {
+  func graphInvariantsAlwaysHold(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try TestStore(try Fixtures.company())
     _ = try grow(store, steps: 120, &random)

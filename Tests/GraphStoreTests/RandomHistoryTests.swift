@@ -7,7 +7,7 @@ import Testing
 /// differ in, what a restore brings back, which commit gave a property its value, and what a filtered log lists must be
 /// what the twin finds by looking at everything.
 @Suite struct RandomHistoryTests {
-  @Test(arguments: Sweep.seeds(6)) func differencesAreThoseOfTheTwoStates(seed: UInt64) throws {
+  @Test(arguments: SeedSweep.seeds(6)) func differencesMatchBothStates(seed: UInt64) throws {
     var run = try Run(seed: seed)
     try run.commit(40)
     var compared = 0
@@ -28,7 +28,7 @@ import Testing
     #expect(compared > 100, "seed \(seed)")
   }
 
-  @Test(arguments: Sweep.seeds(6)) func theWholeGraphIsRestoredToAnyState(seed: UInt64) throws {
+  @Test(arguments: SeedSweep.seeds(6)) func theWholeGraphIsRestoredToAnyState(seed: UInt64) throws {
     var run = try Run(seed: 100 + seed)
     try run.commit(25)
     for _ in 0..<6 {
@@ -47,9 +47,9 @@ import Testing
     try run.store.expectSound()
   }
 
-  @Test(arguments: Sweep.seeds(2)) func everyValueNamesTheCommitThatSetIt(seed: UInt64) throws {
+  @Test(arguments: SeedSweep.seeds(2)) func everyValueNamesItsCommit(seed: UInt64) throws {
     var run = try Run(seed: 200 + seed)
-    var setters = [Touched: Revision]()
+    var setters = [PropertyKey: Revision]()
     var seen: Revision = 0
     // Enough for an object's changes to carry marks, with openings and batches between them.
     for _ in 0..<30 {
@@ -61,7 +61,7 @@ import Testing
         for change in record.changes {
           for property in run.store.model.entity(change.id.entity)?.storedProperties ?? [] {
             let isSet = change.kind == .inserted || change.edits.contains { $0.property == property.number }
-            if isSet { setters[Touched(id: change.id, property: property.number)] = record.revision }
+            if isSet { setters[PropertyKey(id: change.id, property: property.number)] = record.revision }
           }
         }
         if let summary = record.summary, summary.count > 0 {
@@ -74,7 +74,7 @@ import Testing
       for property in run.store.model.entity(id.entity)?.storedProperties ?? [] {
         let origin = try run.store.store.origin(of: property.number, of: id)
         #expect(
-          origin.revision == setters[Touched(id: id, property: property.number)], "seed \(seed): \(property.name)")
+          origin.revision == setters[PropertyKey(id: id, property: property.number)], "seed \(seed): \(property.name)")
         #expect(origin.value == image[property], "seed \(seed): \(property.name)")
         compared += 1
       }
@@ -83,7 +83,7 @@ import Testing
     try run.store.expectSound()
   }
 
-  @Test(arguments: Sweep.seeds(4)) func aFilteredLogListsWhatFits(seed: UInt64) throws {
+  @Test(arguments: SeedSweep.seeds(4)) func filteredLogMatchesFilter(seed: UInt64) throws {
     var run = try Run(seed: 300 + seed)
     try run.commit(40)
     let all = try run.store.store.commits(after: 0, through: nil, maximumChanges: 100_000)
@@ -108,7 +108,7 @@ import Testing
     #expect(listed > 50, "seed \(seed)")
   }
 
-  @Test(arguments: UInt64(1)...4) func followingInPartsOfAnySizeTellsEveryCommitOnce(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...4) func followingInPartsReturnsEveryCommitOnce(seed: UInt64) throws {
     var run = try Run(seed: 400 + seed)
     try run.commit(30)
     let all = try run.store.store.commits(after: 0, through: nil, maximumChanges: 100_000)
@@ -130,7 +130,7 @@ import Testing
     #expect(try position == run.store.store.head)
   }
 
-  private struct Touched: Hashable {
+  private struct PropertyKey: Hashable {
     let id: ObjectID
     let property: PropertyNumber
   }

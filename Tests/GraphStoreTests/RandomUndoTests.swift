@@ -5,7 +5,7 @@ import Testing
 /// Random steps of one author, with others' edits between them, undone one after the other and done again, several
 /// times. The naive twin keeps the whole graph as it was after each step: what nobody else has touched must be as it was.
 @Suite struct RandomUndoTests {
-  @Test(arguments: UInt64(1)...12) func undoingAndRedoingEverythingLeadsThroughTheSameStates(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...12) func undoAndRedoOfAllStepsPassSameStates(seed: UInt64) throws {
     var run = try Run(seed: seed)
     for _ in 0..<12 { try run.step() }
     for _ in 0..<3 {
@@ -16,7 +16,7 @@ import Testing
     try run.store.expectSound()
   }
 
-  @Test(arguments: UInt64(1)...6) func theStackFollowsAnyMixOfEditsUndosAndRedos(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...6) func stackFollowsAnyMixOfEditsUndosAndRedos(seed: UInt64) throws {
     var run = try Run(seed: 1_000 + seed)
     for _ in 0..<60 {
       switch run.random.next() % 5 {
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// Restores are steps like any other: what one brought back and its undo took away is as its delete had left it.
-  @Test(arguments: UInt64(1)...12) func restoresAmongTheStepsAreTakenBackLikeAnyOther(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...12) func restoresAreUndoneLikeOtherSteps(seed: UInt64) throws {
     var run = try Run(seed: 2_000 + seed, withRestores: true)
     for _ in 0..<20 { try run.step() }
     for _ in 0..<2 {
@@ -62,7 +62,7 @@ import Testing
     var restored = 0
     private let withRestores: Bool
     private var scope: UniqueID? { withRestores ? nil : .test }
-    private var touched = Set<Touched>()
+    private var touched = Set<PropertyKey>()
     /// Objects that others edited: undo of their insert leaves them, and what they stand on.
     private var foreign = Set<ObjectID>()
     private var lastName = 0
@@ -70,7 +70,7 @@ import Testing
     /// Each step changes it, and the other author does not: something of every step can be taken back.
     private let counter: ObjectID
 
-    private struct Touched: Hashable {
+    private struct PropertyKey: Hashable {
       let id: ObjectID
       let property: PropertyNumber
     }
@@ -220,7 +220,7 @@ import Testing
       let record = try store.by("bob") { try store.commit([change]).record }
       guard record?.changes.isEmpty == false else { return }
       foreign.insert(note.id)
-      for edit in change.edits { touched.insert(Touched(id: note.id, property: edit.property)) }
+      for edit in change.edits { touched.insert(PropertyKey(id: note.id, property: edit.property)) }
     }
 
     // MARK: - The twin
@@ -240,7 +240,7 @@ import Testing
         }
         for property in store.model.entity(id.entity)?.storedProperties ?? [] {
           if property.attribute?.assignment == .updated { continue }
-          if touched.contains(Touched(id: id, property: property.number)) { continue }
+          if touched.contains(PropertyKey(id: id, property: property.number)) { continue }
           compared += 1
           #expect(image[property] == old[property], "seed \(seed): \(what) to \(position): \(property.name) of \(id)")
         }

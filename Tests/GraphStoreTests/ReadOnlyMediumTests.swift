@@ -20,7 +20,7 @@ import Testing
     return path
   }
 
-  @Test func aStoreThatWasClosedIsCheckedAndBackedUp() throws {
+  @Test func cleanlyClosedStoreIsCheckedAndBackedUp() throws {
     guard let disk = try MountedDisk(mebibytes: 16) else { return }
     let (store, path) = (try store(), try folder(on: disk))
     try store.store.close()
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// Its newest commits would be left out without a word.
-  @Test func aStoreWithALogIsRefusedAndTheAdviceHelps() throws {
+  @Test func storeWithWALIsRefusedWithAdvice() throws {
     guard let disk = try MountedDisk(mebibytes: 16) else { return }
     let (store, path) = (try store(), try folder(on: disk))
     for name in ["graph.sqlite", "graph.sqlite-wal"] {

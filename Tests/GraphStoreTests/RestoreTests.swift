@@ -32,7 +32,7 @@ import Testing
 
   // MARK: - An object
 
-  @Test func aDeletedNoteComesBackAsItWas() throws {
+  @Test func deletedNoteIsRestored() throws {
     let tag = try store.insert("Tag", ["name": .string("t")])
     let first = try note("first", tags: [tag])
     let second = try note("second")
@@ -48,7 +48,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aloneItComesBackWithoutWhatWasInIt() throws {
+  @Test func objectIsRestoredWithoutItsContents() throws {
     let (first, second) = (try note(), try note())
     try store.must([store.insertion("Link", ["from": .object(first), "to": .object(second)])])
     try store.must([Change(.delete, first)])
@@ -57,7 +57,7 @@ import Testing
     #expect(try store.all("Link").isEmpty)
   }
 
-  @Test func aBoardComesBackWithEverythingThatWasInIt() throws {
+  @Test func boardIsRestoredWithItsContents() throws {
     let other = try store.insert("Board", ["name": .string("other")])
     let notes = try (0..<4).map { try note("note \($0)") }
     let stays = try note("elsewhere", on: other)
@@ -73,7 +73,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func whatIsThereGetsBackWhatItHadAndWhatWasMadeSinceStays() throws {
+  @Test func existingObjectsAreRevertedAndNewOnesKept() throws {
     let other = try store.insert("Board", ["name": .string("other")])
     let (first, second) = (try note("first"), try note("second"))
     let before = try everything()
@@ -96,7 +96,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aTextIsSetBackByTheSmallestSplice() throws {
+  @Test func textIsRestoredByMinimalSplice() throws {
     let first = try note("the cat sat on the mat")
     let revision = try head()
     try store.must([store.update(first, "Note.text", .string("the dog sat on the mat"))])
@@ -113,7 +113,7 @@ import Testing
 
   // MARK: - What cannot be
 
-  @Test func aTagThatIsGoneIsLeftOutAndNamed() throws {
+  @Test func deletedTagIsOmittedAndReported() throws {
     let (kept, gone) = (
       try store.insert("Tag", ["name": .string("kept")]), try store.insert("Tag", ["name": .string("gone")])
     )
@@ -129,7 +129,7 @@ import Testing
     #expect(try store.value(first, "Note.tags") == .objects([kept]))
   }
 
-  @Test func whatCannotBeWithoutSomethingThatIsGoneIsRefused() throws {
+  @Test func objectRequiringDeletedObjectIsRefused() throws {
     let first = try note()
     try store.must([Change(.delete, first)])
     try store.by("bob") { try store.must([Change(.delete, board)]) }
@@ -140,7 +140,7 @@ import Testing
   }
 
   /// All that differs is what can't come back: that is no commit of nothing.
-  @Test func whatIsThereAndCanGetNothingBackIsRefused() throws {
+  @Test func restoreWithoutRestorableChangesIsRefused() throws {
     let gone = try store.insert("Tag", ["name": .string("gone")])
     let first = try note(tags: [gone])
     let then = try head()
@@ -157,7 +157,7 @@ import Testing
     #expect(same.message == "there is nothing to restore: all of it is as it was")
   }
 
-  @Test func revisionZeroIsTheEmptyGraphAndComesOverTheWire() throws {
+  @Test func restoreToRevisionZeroEmptiesGraph() throws {
     _ = try note()
     let before = try everything()
     let request = RestoreRequest(store.nextID(), .everything, at: 0)
@@ -171,14 +171,14 @@ import Testing
     #expect(try store.refused(store.restore(.everything)).code == .malformed)
   }
 
-  @Test func aNameThatIsTakenRefusesTheRestore() throws {
+  @Test func takenNameRefusesRestore() throws {
     let tag = try store.insert("Tag", ["name": .string("t")])
     try store.must([Change(.delete, tag)])
     _ = try store.insert("Tag", ["name": .string("t")])
     #expect(try store.refused(store.restore(.contents(tag))).code == .unique)
   }
 
-  @Test func whoReferredToItDoesSoAgainWhereTheyAreFreeTo() throws {
+  @Test func optionalReferrersReferAgain() throws {
     let store = try TestStore(try Fixtures.workplace())
     let department = try store.insert("Department")
     let team = try store.insert("Team")
@@ -204,7 +204,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aPlaceAmongOthersComesBackWithItsMember() throws {
+  @Test func positionIsRestoredWithItsMember() throws {
     let store = try TestStore(try Fixtures.ordered())
     let project = try store.insert("Project")
     let steps = try ["a", "b", "c"].map {
@@ -220,7 +220,7 @@ import Testing
 
   // MARK: - The whole graph
 
-  @Test func theWholeGraphIsAsItWasAndWhatWasMadeSinceIsGone() throws {
+  @Test func wholeGraphRestoreDeletesNewObjects() throws {
     let first = try note("first")
     let before = try everything()
     let revision = try head()
@@ -244,7 +244,7 @@ import Testing
 
   // MARK: - Bad input
 
-  @Test func revisionsAndObjectsThatNeverWereAreRefused() throws {
+  @Test func unknownRevisionsAndObjectsAreRefused() throws {
     let first = try note()
     let revision = try head()
     #expect(try store.refused(store.restore(.contents(first), at: revision + 1)).code == .notFound)
@@ -255,7 +255,7 @@ import Testing
     #expect(try store.refused(store.restore(.contents(first), at: revision)).code == .conflict)
   }
 
-  @Test func sentTwiceItIsCommittedOnce() throws {
+  @Test func resentRestoreIsCommittedOnce() throws {
     let first = try note()
     try store.must([Change(.delete, first)])
     let request = RestoreRequest(store.nextID(), .contents(first))

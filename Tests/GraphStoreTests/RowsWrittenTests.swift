@@ -48,7 +48,7 @@ import Testing
   /// The row of the object, and the row of the commit.
   private static let one = 1 + 1
 
-  @Test func aNameCostsOneRowHoweverManyReferToTheObject() throws {
+  @Test func renameWritesOneRowDespiteReferrers() throws {
     let store = try store()
     let squad = try store.insert("Squad")
     let workers = try many("Worker", in: store, ["squad": .object(squad)])
@@ -56,7 +56,7 @@ import Testing
     #expect(try rows(store, [store.update(workers[500], "Worker.name", .string("b"))]) == Self.one)
   }
 
-  @Test func aMoveBetweenThousandsCostsOneRow() throws {
+  @Test func moveBetweenLargeListsWritesOneRow() throws {
     let store = try store()
     let (red, blue) = (try store.insert("Squad"), try store.insert("Squad"))
     let workers = try many("Worker", in: store, ["squad": .object(red)])
@@ -69,7 +69,7 @@ import Testing
     #expect(try store.value(workers[0], "Worker.squad") == .object(red))
   }
 
-  @Test func aCountThatIsKeptCostsItsObjectsRow() throws {
+  @Test func derivedCountWritesOnlyItsObject() throws {
     let store = try store()
     let (red, blue) = (try store.insert("Unit"), try store.insert("Unit"))
     let workers = try many("Worker", in: store, ["unit": .object(red)])
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: ["Worker", "Badge"])
-  func aManyToManyIsWrittenWhereItChanged(_ owner: String) throws {
+  func manyToManyWritesOnlyChangedRows(_ owner: String) throws {
     let store = try store()
     let (other, relationship) = owner == "Worker" ? ("Badge", "badges") : ("Worker", "workers")
     let others = try many(other, in: store)
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: ["Worker", "Badge"])
-  func aListLosesAllWhoGoTogether(_ owner: String) throws {
+  func listLosesDeletedMembersInOneWrite(_ owner: String) throws {
     let store = try store()
     let (other, relationship) = owner == "Worker" ? ("Badge", "badges") : ("Worker", "workers")
     let others = try many(other, in: store)
@@ -111,7 +111,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func aMemberOfAnOrderedListMovesAlone() throws {
+  @Test func orderedMoveWritesOneRow() throws {
     let store = try store()
     let worker = try store.insert("Worker")
     let steps = try many("Step", in: store, ["worker": .object(worker)])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RulesTests {
   // MARK: - Patterns
 
-  @Test func theWholeValueMatchesThePattern() throws {
+  @Test func patternMatchesWholeValue() throws {
     let store = try TestStore(try Fixtures.workplace())
     for name in ["ann", "Ann Lee", "", "Änne", "Ann\n"] {
       let refusal = try store.refusal([store.insertion("Person", ["name": .string(name)])])
@@ -20,7 +20,7 @@ import Testing
     #expect(try store.value(ann, "Person.name") == .string("Ann7"))
   }
 
-  @Test func nullBreaksNoPattern() throws {
+  @Test func nullSatisfiesEveryPattern() throws {
     let store = try TestStore(try Fixtures.workplace())
     let ann = try store.insert("Person", ["name": .string("Ann"), "home.zip": .string("12345")])
     try store.must([store.update(ann, "Person.home.zip", .null)])
@@ -30,7 +30,7 @@ import Testing
 
   // MARK: - Rules
 
-  @Test func aRuleIsToldByItsNameAndInItsWords() throws {
+  @Test func ruleViolationReportsNameAndMessage() throws {
     let store = try TestStore(try Fixtures.workplace())
     let department = try store.insert("Department")
     let project = try store.insert(
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// All mistakes at once: what can't be set hides only the rules that read it.
-  @Test func aRuleIsJudgedBesideAPropertyThatCanNotBeSet() throws {
+  @Test func ruleIsEvaluatedBesideUnsettableProperty() throws {
     let store = try TestStore(try Fixtures.workplace())
     let ann = try store.insert("Person", ["name": .string("Ann")])
     func rules(_ values: [String: Value]) throws -> Set<String> {
@@ -61,7 +61,7 @@ import Testing
       try rules(["department": .object(ann), "starts": .date(10), "due": .string("x")]) == ["destination", "type"])
   }
 
-  @Test func aRuleIsJudgedOnWhatTheMergeComesTo() throws {
+  @Test func ruleIsEvaluatedAfterMerge() throws {
     let store = try TestStore(try Fixtures.workplace())
     let department = try store.insert("Department")
     let project = try store.insert(
@@ -74,7 +74,7 @@ import Testing
     #expect(refusal?.violations.map(\.rule) == ["endsAfterItStarts"])
   }
 
-  @Test func anInsertIsNamedByItsTemporaryID() throws {
+  @Test func violationOfInsertReportsTemporaryID() throws {
     let store = try TestStore(try Fixtures.workplace())
     let insertion = try store.insertion("Person", ["name": .string("Elm"), "home.street": .string("Elm")])
     let refusal = try store.refusal([insertion])
@@ -83,7 +83,7 @@ import Testing
     #expect(refusal?.message == "this Party breaks the rule livesElsewhere: home.street == NULL OR home.street != name")
   }
 
-  @Test func aSubentityKeepsItsOwnRulesAndThoseItInherits() throws {
+  @Test func subentityObeysOwnAndInheritedRules() throws {
     let store = try TestStore(try Fixtures.workplace())
     let refusal = try store.refusal([
       store.insertion(
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// A rule binds what a transaction changes, not only what it names: here the department.
-  @Test func aRuleOverACountHoldsForWhoeverAddsAMember() throws {
+  @Test func ruleOverCountHoldsForEveryAuthor() throws {
     let store = try TestStore(try Fixtures.workplace())
     let department = try store.insert("Department")
     func hires(_ names: [String]) throws -> [Change] {
@@ -111,7 +111,7 @@ import Testing
 
   // MARK: - Composites
 
-  @Test func editsOfTwoMembersMergeAndOfOneConflict() throws {
+  @Test func compositeMembersConflictIndividually() throws {
     let store = try TestStore(try Fixtures.workplace())
     let ann = try store.insert(
       "Person", ["name": .string("Ann"), "home.street": .string("Elm 1"), "home.zip": .string("12345")])
@@ -130,7 +130,7 @@ import Testing
     #expect(found.map(\.id) == [ann])
   }
 
-  @Test func membersAreValidatedSearchedAndReachedThroughRelationships() throws {
+  @Test func compositeMembersAreValidatedSearchedAndReachable() throws {
     let store = try TestStore(try Fixtures.workplace())
     let boss = try store.insert(
       "Person", ["name": .string("Boss"), "home.zip": .string("11111"), "home.hint": .string("behind the mill")])
@@ -149,7 +149,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func membersMakeAKeyTogether() throws {
+  @Test func compositeMembersFormAUniqueKey() throws {
     let store = try TestStore(try Fixtures.workplace())
     func person(_ name: String, _ zip: Value, _ street: Value) throws -> Change {
       try store.insertion("Person", ["name": .string(name), "home.zip": zip, "home.street": street])
@@ -164,7 +164,7 @@ import Testing
     #expect(try store.all("Person").count == 3)
   }
 
-  @Test func aSubentitysCompositeHasColumnsAndWordsOfItsOwn() throws {
+  @Test func subentityCompositeHasOwnColumnsAndIndexes() throws {
     let store = try TestStore(try Fixtures.workplace())
     let ann = try store.insert(
       "Person",
@@ -188,7 +188,7 @@ import Testing
 
   // MARK: - Transients
 
-  @Test func aTransientIsRefusedByEveryStore() throws {
+  @Test func transientIsRefusedByStore() throws {
     let store = try TestStore(try Fixtures.workplace())
     let refusal = try store.refusal([store.insertion("Person", ["name": .string("A"), "isSelected": .bool(true)])])
     #expect(refusal?.code == .malformed)

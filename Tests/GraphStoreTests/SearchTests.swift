@@ -17,7 +17,7 @@ import Testing
     "milk", "牛乳を買", "日牛乳を買う", "京都東京",
   ]
 
-  @Test(arguments: [1, 1_000]) func theIndexAndMemoryAgree(wordLimit: Int) throws {
+  @Test(arguments: [1, 1_000]) func indexAndMemoryAgree(wordLimit: Int) throws {
     let store = try TestStore(try Fixtures.company(), wordLimit: wordLimit)
     for (number, text) in Self.texts.enumerated() {
       _ = try store.insert("Person", ["name": .string("p\(number)"), "bio": .string(text)])
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// An index has the beginnings of long words only, and is asked for a few of many words.
-  @Test(arguments: [1, 1_000]) func longWordsAndManyWordsAreCompared(wordLimit: Int) throws {
+  @Test(arguments: [1, 1_000]) func longAndNumerousWordsAreMatched(wordLimit: Int) throws {
     let store = try TestStore(try Fixtures.company(), wordLimit: wordLimit)
     let long = String(repeating: "a", count: WordSplitter.maximumTermSize)
     let many = (0..<1_000).map { "w\($0)" }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func anIndexOfOlderWordsIsMadeAgainWhenTheStoreIsOpened() throws {
+  @Test func indexOfOlderSplitterIsRebuiltAtOpening() throws {
     let store = try TestStore(try Fixtures.company(), wordLimit: 1)
     for (number, text) in Self.texts.enumerated() {
       _ = try store.insert("Person", ["name": .string("p\(number)"), "bio": .string(text)])
@@ -91,7 +91,7 @@ import Testing
     #expect(try store.all("Person", "bio SEARCH \"牛乳\"").isEmpty)
     try store.store.close()
     #expect(try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)
-    let mark = try DatabaseQueue(path: store.directory.path + "/graph.sqlite").read { try LayoutMark.read($0) }
-    #expect(mark == LayoutMark(layout: StoreLayout.version))
+    let mark = try DatabaseQueue(path: store.directory.path + "/graph.sqlite").read { try LayoutVersion.read($0) }
+    #expect(mark == LayoutVersion(layout: StoreLayout.version))
   }
 }

@@ -47,7 +47,7 @@ import Testing
     return try store.all("Tag", sort: "name").compactMap { $0[name].stringValue }
   }
 
-  @Test func theStoreIsTheBackupAndTheOldOneLiesBeside() throws {
+  @Test func backupReplacesStoreAndOldStoreIsKept() throws {
     try store.store.close()
     let report = try restore()
     #expect(report.head.revision == 1)
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// As after a kill: the newest commits are only in the log, which must go with its database.
-  @Test func aStoreWithALogGoesAsideWithIt() throws {
+  @Test func storeIsSetAsideWithItsWAL() throws {
     let killed = try TemporaryDirectory()
     for suffix in ["", "-wal"] {
       try FileManager.default.copyItem(
@@ -85,7 +85,7 @@ import Testing
     #expect(whole.previous == nil)
   }
 
-  @Test func aServedStoreIsNotTouched() throws {
+  @Test func servedStoreIsUnchanged() throws {
     let before = try files()
     let refused = failure { _ = try restore() }
     #expect(refused?.code == .inUse)
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: ["damaged", "torn", "foreign", "other model", "not there", "itself", "another store"])
-  func whatIsNoBackupOfThisStoreIsRefusedByName(_ what: String) throws {
+  func invalidBackupIsRefusedWithReason(_ what: String) throws {
     try store.store.close()
     let file = folder.path + "/wrong"
     var bytes = try Data(contentsOf: URL(fileURLWithPath: backup))
@@ -118,7 +118,7 @@ import Testing
     do {
       _ = try restore(wanted)
       Issue.record("it was restored")
-    } catch let unsound as StoreBackup.Unsound {
+    } catch let unsound as StoreBackup.VerificationError {
       #expect(what == "damaged" || what == "torn")
       #expect(unsound.source == file)
       #expect(!unsound.findings.isEmpty)
@@ -139,7 +139,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: data + "/graph.sqlite")) == content)
   }
 
-  @Test func anotherStoresBackupIsTakenWhenThatIsMeant() throws {
+  @Test func backupOfOtherStoreNeedsOption() throws {
     try store.store.close()
     let other = try TestStore(model)
     _ = try other.insert("Tag", ["name": .string("other")])
@@ -166,7 +166,7 @@ import Testing
 
   /// Killed after the decision, at every step: whoever comes next finishes it, a daemon or another command.
   @Test(arguments: 0..<3, ["start", "check", "backup", "migrate"])
-  func aKilledRestoreIsFinishedByTheNextStart(_ step: Int, _ next: String) throws {
+  func killedRestoreIsCompletedAtNextStart(_ step: Int, _ next: String) throws {
     let killed = try killed(behind: step)
     switch next {
     case "check": #expect(try StoreCheck.run(directory: killed.path, model: model).isEmpty)
@@ -189,7 +189,7 @@ import Testing
   }
 
   /// Killed before the decision: what is there is a draft, which nobody takes for a store.
-  @Test func aDraftIsNoStore() throws {
+  @Test func draftIsNotAStore() throws {
     try store.store.close()
     try FileManager.default.copyItem(atPath: backup, toPath: data + "/graph.sqlite.restore")
     let opened = try TestStore(model, directory: store.directory)

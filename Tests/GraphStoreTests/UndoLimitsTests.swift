@@ -17,7 +17,7 @@ import Testing
       rows: (first..<(first + count)).map { [.string("robot \($0)")] })
   }
 
-  @Test func aBatchOfJustTheLimitIsUndoneAndOneMoreIsRefused() throws {
+  @Test func batchAtUndoLimitIsUndoneAndAboveRefused() throws {
     let store = try store()
     _ = try insert(20, in: store)
     try store.taken(store.undo())
@@ -41,7 +41,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func theCommitsOfAGroupCountTogether() throws {
+  @Test func commitsOfGroupCountTogether() throws {
     let store = try store()
     let one = try store.insert("Robot", ["name": .string("one")])
     for volts in 1...21 {
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// A small edit of a large object: the object is held all the same.
-  @Test func bytesCountOfHistoryAndOfObjects() throws {
+  @Test func bytesOfHistoryAndObjectsAreCounted() throws {
     let store = try store(bytes: 10_000)
     let person = try store.insert(
       "Person", ["name": .string("Ann"), "bio": .string(String(repeating: "a", count: 9_000))])
@@ -72,7 +72,7 @@ import Testing
     #expect(try store.value(person, "Person.age") == .integer(31))
   }
 
-  @Test func aServerAllowsWhatTheDocumentationSays() throws {
+  @Test func defaultLimitsMatchDocumentation() throws {
     #expect(UndoLimits().changes == 100_000)
     #expect(UndoLimits().bytes == 64 << 20)
     let limits = String(decoding: try Fixtures.file("docs/operating.md"), as: UTF8.self)

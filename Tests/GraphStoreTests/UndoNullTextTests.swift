@@ -43,13 +43,13 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aTextThatBeganAsNullGoesBackToItAndForth() throws {
+  @Test func textThatBeganAsNullIsUndoneAndRedone() throws {
     try type(0, 0, "a", .test(1))
     try type(1, 0, "b", .test(2))
     try expectStates([.null, .string("a"), .string("ab")])
   }
 
-  @Test func whatWasTypedGoesBackPastANull() throws {
+  @Test func typedTextIsUndoneAcrossNull() throws {
     try set(.string("the cat"), .test(1))
     try type(4, 3, "dog", .test(2))
     try set(.null, .test(3))
@@ -61,7 +61,7 @@ import Testing
     ])
   }
 
-  @Test func aGroupOverANullIsOneStep() throws {
+  @Test func groupAcrossNullIsOneStep() throws {
     try type(0, 0, "one", .test(1))
     try set(.null, .test(1))
     try type(0, 0, "two", .test(1))
@@ -69,7 +69,7 @@ import Testing
     try expectStates([.null, .string("two"), .string("two!")])
   }
 
-  @Test func someoneElsesLettersStayWhereTheTextCameBack() throws {
+  @Test func insertionsOfOthersSurviveInRestoredText() throws {
     try set(.string("cat"), .test(1))
     try type(0, 0, "my ", .test(2))
     try set(.null, .test(3))
@@ -81,7 +81,7 @@ import Testing
     #expect(try store.refused(store.undo()).conflicts.map(\.author) == ["bob"])
   }
 
-  @Test func aTextThatSomeoneElseHasReplacedInBetweenStays() throws {
+  @Test func textReplacedByOthersStays() throws {
     try set(.string("cat"))
     try type(0, 0, "my ")
     try store.by("bob") {
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// The twin keeps the text after each step.
-  @Test(arguments: UInt64(1)...20) func undoingAndRedoingEverythingLeadsThroughTheSameTexts(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...20) func undoAndRedoOfAllStepsPassSameTexts(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var states = [Value.null]
     for step in UInt64(1)...12 {

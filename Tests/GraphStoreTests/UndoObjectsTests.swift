@@ -26,7 +26,7 @@ import Testing
     return all
   }
 
-  @Test func aCascadeOfAGroupComesBackAsItWas() throws {
+  @Test func cascadeOfGroupIsRestored() throws {
     let tag = try store.insert("Tag", ["name": .string("t")])
     let notes = try (0..<3).map { _ in
       try store.insert("Note", ["board": .object(board), "tags": .objects([tag]), "text": .string("hello")])
@@ -53,7 +53,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func whatAGroupMadeAndDeletedAgainLeavesNothing() throws {
+  @Test func objectInsertedAndDeletedInGroupStaysDeleted() throws {
     let before = try everything()
     let note = try insertNote(on: board, .test(1))
     try store.must([store.update(note, "Note.x", .double(1))], undo: .test(1))
@@ -66,7 +66,7 @@ import Testing
     #expect(try store.image(other) != nil)
   }
 
-  @Test func aNewObjectThatSomeoneElseEditedStaysWithItsBoard() throws {
+  @Test func insertEditedByOthersStaysWithItsBoard() throws {
     let mine = try store.must([store.insertion("Board", ["name": .string("mine")])], undo: .test(1))[0]
     let note = try insertNote(on: mine, .test(1))
     try store.must([store.update(note, "Note.x", .double(1))], undo: .test(1))
@@ -79,14 +79,14 @@ import Testing
     #expect(try store.image(mine) != nil)
   }
 
-  @Test func aNewBoardStaysWithWhatSomeoneElsePutOnIt() throws {
+  @Test func insertedBoardWithObjectsOfOthersStays() throws {
     let mine = try store.insert("Board", ["name": .string("mine")])
     let note = try store.by("bob") { try insertNote(on: mine) }
     #expect(try store.refused(store.undo(2)).code == .conflict)
     #expect(try store.image(note) != nil)
   }
 
-  @Test func aNewBoardDoesNotTakeAlongWhatWasMovedThere() throws {
+  @Test func undoneBoardKeepsNotesMovedThere() throws {
     let note = try insertNote(on: board)
     let mine = try store.insert("Board", ["name": .string("mine")])
     try store.must([store.update(note, "Note.board", .object(mine))])
@@ -99,7 +99,7 @@ import Testing
     #expect(try store.image(mine) == nil)
   }
 
-  @Test func aNewBoardGoesWhenTheSameStepMovedTheNoteThere() throws {
+  @Test func undoneBoardIsDeletedWithMoveOfSameStep() throws {
     let note = try insertNote(on: board)
     let mine = try store.must([store.insertion("Board", ["name": .string("mine")])], undo: .test(1))[0]
     try store.must([store.update(note, "Note.board", .object(mine))], undo: .test(1))
@@ -111,7 +111,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aNewOwnerLetsGoOfWhatWasThereBefore() throws {
+  @Test func undoneOwnerReleasesEarlierMembers() throws {
     let store = try TestStore(try Fixtures.company())
     let desk = try store.insert("Desk", ["place": .string("window")])
     let person = try store.insert("Person", ["name": .string("p"), "desk": .object(desk)])
@@ -125,7 +125,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func whatCannotBeWithoutSomethingThatIsGoneStaysGone() throws {
+  @Test func objectRequiringDeletedObjectStaysDeleted() throws {
     let notes = try (0..<2).map { _ in try insertNote(on: board) }
     try store.must([store.insertion("Link", ["from": .object(notes[0]), "to": .object(notes[1])])])
     try store.must([Change(.delete, notes[0])])
@@ -136,7 +136,7 @@ import Testing
     #expect(try everything().isEmpty)
   }
 
-  @Test func anUpdateOfWhatIsGoneNamesWhoDeletedIt() throws {
+  @Test func undoOfUpdateReportsAuthorOfDelete() throws {
     let note = try insertNote(on: board)
     try store.must([store.update(note, "Note.x", .double(1))])
     try store.by("bob") { try store.must([Change(.delete, note)]) }
@@ -145,7 +145,7 @@ import Testing
     #expect(conflict.author == "bob")
   }
 
-  @Test func thePastOfAnObjectGoesOnBehindItsRevival() throws {
+  @Test func historyOfObjectContinuesAfterRevival() throws {
     let note = try store.must([store.insertion("Note", ["board": .object(board), "text": .string("cat")])])[0]
     try store.by("bob") { try store.must([store.update(note, "Note.color", .string("pink"))]) }
     let text = try store.property("Note.text").number
@@ -167,7 +167,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aNameThatIsTakenRefusesTheRevival() throws {
+  @Test func takenNameRefusesRevival() throws {
     let tag = try store.insert("Tag", ["name": .string("t")])
     try store.must([Change(.delete, tag)])
     let other = try store.by("bob") { try store.insert("Tag", ["name": .string("t")]) }

@@ -3,10 +3,10 @@ import GraphTesting
 import Testing
 
 /// Undo and redo of steps over an ordered relationship in which others insert, move and delete all the while. Every seed
-/// is held against `OrderTwin`, member by member.
+/// is held against `UndoOrderModel`, member by member.
 @Suite struct UndoOrderPastOthersTests {
   /// What the others do, and when.
-  enum Others: CaseIterable, Sendable {
+  enum ConcurrentEdits: CaseIterable, Sendable {
     /// They insert, between the steps and between undos.
     case insert
     /// They do everything, between the steps and between undos.
@@ -15,8 +15,8 @@ import Testing
     case editAnytime
   }
 
-  @Test(arguments: Others.allCases, Sweep.seeds(2))
-  func everyMemberComesBackBehindTheOneThatItStoodBehind(others: Others, block: UInt64) throws {
+  @Test(arguments: ConcurrentEdits.allCases, SeedSweep.seeds(2))
+  func membersReturnBehindTheirFormerNeighbors(others: ConcurrentEdits, block: UInt64) throws {
     var spaced = 0
     for seed in (block * 25 + 1)...(block * 25 + 25) {
       var run = try Run(seed: seed, others)
@@ -34,21 +34,21 @@ import Testing
 
   struct Run {
     let seed: UInt64
-    let others: Others
+    let others: ConcurrentEdits
     let store: TestStore
     let steps: PropertyNumber
     let projects: [ObjectID]
     /// Each commit of an author changes one, and no other author does: something of every step can be taken back.
     private let counters: [String: ObjectID]
     var random: SeededGenerator
-    var twin = OrderTwin()
+    var twin = UndoOrderModel()
     private var undone = [Int]()
     private var standing = [Int]()
     private(set) var compared = 0
     private(set) var spaced = 0
     private var lastGroup: UInt64 = 0
 
-    init(seed: UInt64, _ others: Others) throws {
+    init(seed: UInt64, _ others: ConcurrentEdits) throws {
       self.seed = seed
       self.others = others
       random = SeededGenerator(seed: seed)
@@ -173,7 +173,7 @@ import Testing
 
     private mutating func log(_ record: CommitRecord?, _ before: [[ObjectID]]) throws -> Int {
       let place = try store.property("Step.project.order").number
-      var entry = OrderTwin.Entry(author: store.author, before: before, touched: [], inserted: [], deleted: [])
+      var entry = UndoOrderModel.Entry(author: store.author, before: before, touched: [], inserted: [], deleted: [])
       for change in record?.changes ?? [] where change.id.entity != projects[0].entity {
         if change.kind == .inserted { entry.inserted.insert(change.id) }
         if change.kind == .deleted { entry.deleted.insert(change.id) }

@@ -5,7 +5,7 @@ import Testing
 /// Undo and redo of steps that insert, move and delete at one place of an ordered relationship, so that room runs out on
 /// the way there and on the way back. The twin keeps the order after each step.
 @Suite struct UndoOrderTests {
-  @Test(arguments: UInt64(1)...6) func undoingAndRedoingEverythingLeadsThroughTheSameOrders(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...6) func undoAndRedoOfAllStepsPassSameOrders(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try TestStore(try Fixtures.ordered())
     let number = try store.property("Project.steps").number

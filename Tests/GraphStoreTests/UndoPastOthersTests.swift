@@ -30,7 +30,7 @@ import Testing
 
   // MARK: - Properties
 
-  @Test func whatSomeoneElseHasChangedSinceStaysAndIsNamed() throws {
+  @Test func valueChangedByOthersStaysAndIsReported() throws {
     try set("x", .double(1), .test(1))
     try set("y", .double(2), .test(1))
     try store.by("bob") { try set("x", .double(50)) }
@@ -49,7 +49,7 @@ import Testing
     #expect(try value("y") == .double(2))
   }
 
-  @Test func aGroupGoesBackToWhatSomeoneElseSetInBetween() throws {
+  @Test func groupRevertsToInterveningValueOfOthers() throws {
     try set("x", .double(1), .test(1))
     try store.by("bob") { try set("x", .double(50)) }
     try set("x", .double(2), .test(1))
@@ -57,7 +57,7 @@ import Testing
     #expect(try value("x") == .double(50))
   }
 
-  @Test func aStepOfWhichNothingCanBeTakenBackIsRefusedAndStaysTheNext() throws {
+  @Test func undoWithoutEffectIsRefusedAndStaysNext() throws {
     try set("y", .double(7))
     try set("x", .double(1))
     try store.by("bob") { try set("x", .double(50)) }
@@ -80,7 +80,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aRedoOfWhichNothingCanBeDoneAgainIsRefusedAndStaysTheNext() throws {
+  @Test func redoWithoutEffectIsRefusedAndStaysNext() throws {
     try set("y", .double(7))
     try set("x", .double(1))
     try store.taken(store.undo())
@@ -100,7 +100,7 @@ import Testing
     #expect(try value("y") == .double(50))
   }
 
-  @Test func aStepOfWhichNothingIsLeftDoesNotBlockTheStack() throws {
+  @Test func emptyStepDoesNotBlockStack() throws {
     try set("y", .double(7))
     let other = try store.insert("Note", ["board": .object(board)])
     try store.by("bob") { try store.must([Change(.delete, other)]) }
@@ -114,7 +114,7 @@ import Testing
 
   // MARK: - Texts
 
-  @Test func aTextLosesTheGroupsLettersAndKeepsTheOthers() throws {
+  @Test func undoRemovesOnlyTextOfGroup() throws {
     try type(4, 3, "dog", .test(1))
     try store.by("bob") { try type(11, 0, " down") }
     try type(0, 3, "A", .test(1))
@@ -126,7 +126,7 @@ import Testing
     #expect(try value("text") == .string("> A dog sat down"))
   }
 
-  @Test func whatTheGroupWroteAndDeletedAgainLeavesNothing() throws {
+  @Test func textWrittenAndDeletedInGroupLeavesNothing() throws {
     try type(3, 0, " big", .test(1))
     try store.by("bob") { try type(0, 0, "Now ") }
     try type(7, 4, "", .test(1))
@@ -136,7 +136,7 @@ import Testing
     #expect(try value("text") == .string("Now the cat sat"))
   }
 
-  @Test func aTextThatWasReplacedAsAWholeStays() throws {
+  @Test func replacedTextStays() throws {
     try type(4, 3, "dog")
     try store.by("bob") { try set("text", .string("gone")) }
     let committed = try store.taken(store.undo())
@@ -147,7 +147,7 @@ import Testing
 
   // MARK: - Relationships
 
-  @Test func membersComeAndGoOneByOne() throws {
+  @Test func membersAreRevertedIndividually() throws {
     let tags = try store.by("zoe") { try ["a", "b", "c"].map { try store.insert("Tag", ["name": .string($0)]) } }
     let property = try store.property("Note.tags").number
     func change(add: [ObjectID], remove: [ObjectID], _ group: UndoGroup? = nil) throws {
@@ -167,7 +167,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aToOneIsNotTakenFromWhomSomeoneElseGaveItTo() throws {
+  @Test func toOneReassignedByOthersStays() throws {
     let store = try TestStore(try Fixtures.company())
     let ids = try store.must([
       store.insertion("Person", ["name": .string("a")]), store.insertion("Person", ["name": .string("b")]),
@@ -184,7 +184,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aToOneThatChangedHandsGoesBack() throws {
+  @Test func toOneIsRevertedAfterReassignment() throws {
     let store = try TestStore(try Fixtures.company())
     let ids = try store.must([
       store.insertion("Person", ["name": .string("a")]), store.insertion("Person", ["name": .string("b")]),

@@ -24,7 +24,7 @@ import Testing
 
   // MARK: - Values
 
-  @Test func aValueThatSomeoneElseHasSetAgainIsTheirs() throws {
+  @Test func valueSetAgainByOthersStays() throws {
     try set("y", .double(2), .test(1))
     try set("x", .double(5), .test(1))
     try store.by("bob") {
@@ -41,7 +41,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aValueThatSomeoneElseHasSetAgainBetweenIsTheirs() throws {
+  @Test func valueSetAgainByOthersBetweenStepsStays() throws {
     try set("x", .double(5), .test(1))
     try store.by("bob") {
       try set("x", .double(7))
@@ -52,7 +52,7 @@ import Testing
     #expect(try value("x") == .double(5))
   }
 
-  @Test func aRedoLeavesAValueThatSomeoneElseHasSetAgain() throws {
+  @Test func redoKeepsValueSetAgainByOthers() throws {
     try set("x", .double(5))
     try store.taken(store.undo())
     try store.by("bob") {
@@ -63,7 +63,7 @@ import Testing
     #expect(try value("x") == .double(0))
   }
 
-  @Test func aToOneThatSomeoneElseHasSetAgainIsTheirs() throws {
+  @Test func toOneSetAgainByOthersStays() throws {
     let boards = try store.by("zoe") { try ["C", "D"].map { try store.insert("Board", ["name": .string($0)]) } }
     try set("board", .object(boards[0]))
     try store.by("bob") {
@@ -74,7 +74,7 @@ import Testing
     #expect(try value("board") == .object(boards[0]))
   }
 
-  @Test func aChangeThatWasUndoneIsNoChange() throws {
+  @Test func undoneChangeOfOthersIsIgnored() throws {
     try set("x", .double(5))
     try store.by("bob") {
       try set("x", .double(7))
@@ -85,7 +85,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func theAuthorsOwnLaterStepsMayHaveSetTheValueAgain() throws {
+  @Test func ownLaterStepsMaySetValueAgain() throws {
     try set("x", .double(5))
     try set("x", .double(7))
     try set("x", .double(5))
@@ -93,7 +93,7 @@ import Testing
     #expect(try value("x") == .double(0))
   }
 
-  @Test func theAuthorIsNamedWhoseValueItIsAndNotWhoUndidTheirs() throws {
+  @Test func conflictReportsAuthorOfValueNotOfUndo() throws {
     try set("x", .double(1))
     try store.by("bob") { try set("x", .double(50)) }
     try set("x", .double(2))
@@ -104,7 +104,7 @@ import Testing
 
   // MARK: - Members
 
-  @Test func aMemberThatSomeoneElseHasTakenOutAndPutInAgainIsTheirs() throws {
+  @Test func memberReaddedByOthersStays() throws {
     let tags = try store.by("zoe") { try ["a", "b"].map { try store.insert("Tag", ["name": .string($0)]) } }
     let property = try store.property("Note.tags").number
     func change(add: [ObjectID] = [], remove: [ObjectID] = []) throws {
@@ -134,7 +134,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aMemberThatSomeoneElseHasTakenOutForGoodIsNotMissed() throws {
+  @Test func memberRemovedByOthersIsNoConflict() throws {
     let tags = try store.by("zoe") { try ["a", "b"].map { try store.insert("Tag", ["name": .string($0)]) } }
     let property = try store.property("Note.tags").number
     try store.must([
@@ -149,7 +149,7 @@ import Testing
   }
 
   /// An ordered list in its owner's row.
-  @Test func aMemberOfAListThatSomeoneElseHasTakenOutAndPutInAgainIsTheirs() throws {
+  @Test func listMemberReaddedByOthersStays() throws {
     let store = try TestStore(try Fixtures.ordered())
     store.author = "zoe"
     let projects = try (0..<4).map { _ in try store.insert("Project") }

@@ -23,7 +23,7 @@ import Testing
 
   // MARK: - Groups
 
-  @Test func theCommitsOfAGroupAreTakenBackTogether() throws {
+  @Test func commitsOfGroupAreUndoneTogether() throws {
     try move(1)
     try move(2, .test(1, "Drag"))
     try store.must([store.update(note, "Note.y", .double(5))], undo: .test(1, "Drag"))
@@ -45,7 +45,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func othersCommitsDoNotEndAGroup() throws {
+  @Test func commitsOfOthersDoNotEndGroup() throws {
     try move(2, .test(1))
     try store.by("bob") { try store.must([store.update(note, "Note.y", .double(9))]) }
     try store.must([store.update(note, "Note.color", .string("pink"))], undo: .test(1))
@@ -55,7 +55,7 @@ import Testing
     #expect(try store.value(note, "Note.y") == .double(9))
   }
 
-  @Test func aStepOfTheSameScopeBetweenThemEndsAGroup() throws {
+  @Test func interveningStepOfSameScopeEndsGroup() throws {
     try move(1, .test(1))
     try move(2, .test(2))
     try move(3, .test(1))
@@ -66,7 +66,7 @@ import Testing
     #expect(try store.refused(store.undo(scope: .test)).code == .notFound)
   }
 
-  @Test func aGroupEndsWhereItWasUndone() throws {
+  @Test func undoEndsGroup() throws {
     try move(1, .test(1))
     try store.taken(store.undo())
     try move(2, .test(1))
@@ -75,7 +75,7 @@ import Testing
     #expect(try store.state().undo == nil)
   }
 
-  @Test func commitsWithoutAGroupAreStepsOfTheirOwn() throws {
+  @Test func commitsWithoutGroupAreSingleSteps() throws {
     try move(1)
     try move(2)
     try store.taken(store.undo())
@@ -86,7 +86,7 @@ import Testing
     #expect(try store.refused(store.undo(scope: .test)).code == .notFound)
   }
 
-  @Test func aSaveThatChangedNothingIsNoStep() throws {
+  @Test func emptySaveIsNoStep() throws {
     try move(1)
     try move(1)
     try store.taken(store.undo())
@@ -96,7 +96,7 @@ import Testing
     #expect(try x() == .double(1))
   }
 
-  @Test func aSaveThatChangedNothingNamesTheStepOfItsGroup() throws {
+  @Test func emptySaveReturnsStepOfItsGroup() throws {
     try move(1, .test(1))
     try move(1, .test(1))
     let record = try #require(try store.undo(4).record)
@@ -110,7 +110,7 @@ import Testing
 
   // MARK: - Scopes
 
-  @Test func eachScopeHasAStackOfItsOwn() throws {
+  @Test func scopesHaveSeparateStacks() throws {
     try move(1, .test(1))
     try store.must([store.update(note, "Note.y", .double(2))], undo: .test(1, scope: .other))
     try store.must([store.update(note, "Note.z", .double(3))])
@@ -131,7 +131,7 @@ import Testing
     #expect(try store.value(note, "Note.y") == .double(2))
   }
 
-  @Test func anAuthorUndoesOwnStepsOnly() throws {
+  @Test func authorUndoesOnlyOwnSteps() throws {
     try move(1, .test(1))
     let refusals = try store.by("bob") {
       try [store.refused(store.undo(scope: .test)), store.refused(store.undo(3))]
@@ -141,7 +141,7 @@ import Testing
     #expect(try store.by("nobody") { try store.state() } == UndoState())
   }
 
-  @Test func anAuthorWhoseNameDiffersInNormalizationIsAnother() throws {
+  @Test func authorNamesAreComparedByBytes() throws {
     let (one, two) = ("ren\u{E9}", "rene\u{301}")
     try store.by(one) { try move(5) }
     try store.by(two) {
@@ -158,7 +158,7 @@ import Testing
 
   // MARK: - Redo
 
-  @Test func undoAndRedoTakeTurnsForEverThroughRestarts() throws {
+  @Test func undoAndRedoAlternateAcrossRestarts() throws {
     try move(1, .test(1))
     try move(2, .test(2))
     for _ in 0..<4 {
@@ -194,7 +194,7 @@ import Testing
     #expect(try x() == .double(0))
   }
 
-  @Test func othersEditsDoNotEndRedo() throws {
+  @Test func editsOfOthersDoNotEndRedo() throws {
     try move(1)
     try store.taken(store.undo())
     try store.by("bob") { try store.must([store.update(note, "Note.y", .double(9))]) }
@@ -204,7 +204,7 @@ import Testing
 
   // MARK: - By revision
 
-  @Test func anyCommitOfAStepNamesIt() throws {
+  @Test func everyCommitOfStepIdentifiesIt() throws {
     try move(1, .test(1))
     try store.must([store.update(note, "Note.y", .double(1))], undo: .test(1))
     try store.must([store.update(note, "Note.z", .double(1))], undo: .test(2))
@@ -221,7 +221,7 @@ import Testing
     #expect(try store.refused(store.undo(4_711)).code == .notFound)
   }
 
-  @Test func toUndoAnUndoIsToRedoAndTheNextStepStaysRight() throws {
+  @Test func undoOfUndoIsRedo() throws {
     try move(1)
     try move(2)
     try store.taken(store.undo())
@@ -240,7 +240,7 @@ import Testing
     #expect(try x() == .double(2))
   }
 
-  @Test func undoingTheRedoIsUndoingTheStep() throws {
+  @Test func undoOfRedoUndoesTheStep() throws {
     try move(1)
     try store.taken(store.undo())
     try store.taken(store.redo())
@@ -251,7 +251,7 @@ import Testing
     #expect(try x() == .double(1))
   }
 
-  @Test func anUndoThatIsSentTwiceIsCarriedOutOnce() throws {
+  @Test func resentUndoIsAppliedOnce() throws {
     try move(1)
     try move(2)
     let request = WriteRequest.undo(UndoRequest(store.nextID()), author: "ann")
@@ -261,7 +261,7 @@ import Testing
     #expect(try x() == .double(1))
   }
 
-  @Test func undosOfOneBatchFollowEachOther() throws {
+  @Test func undosOfOneGroupCommitAreSequential() throws {
     try move(1)
     try move(2)
     let batch = (0..<3).map { _ in WriteRequest.undo(UndoRequest(store.nextID()), author: "ann") }
@@ -272,7 +272,7 @@ import Testing
 
   // MARK: - Names
 
-  @Test func theStateNamesWhatWouldBeTaken() throws {
+  @Test func undoStateNamesNextSteps() throws {
     #expect(try store.state(.test) == UndoState())
     try move(1, .test(1, "Move"))
     try move(2, .test(1, "Move"))
@@ -319,7 +319,7 @@ extension TestStore {
 
   /// What must have been committed.
   @discardableResult
-  func taken(_ result: WriteResult) throws -> Committed {
+  func taken(_ result: WriteResult) throws -> CommitResult {
     switch result.outcome {
     case .committed(let committed): return committed
     case .refused(let refusal): throw refusal
@@ -328,11 +328,11 @@ extension TestStore {
 
   /// What must have been refused.
   func refused(_ result: WriteResult) throws -> Refusal {
-    guard case .refused(let refusal) = result.outcome else { throw NotRefused() }
+    guard case .refused(let refusal) = result.outcome else { throw UnexpectedCommit() }
     return refusal
   }
 
-  struct NotRefused: Error {}
+  struct UnexpectedCommit: Error {}
 
   func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
     #expect(try StoreCheckRun(self).findings.isEmpty, sourceLocation: location)

@@ -18,7 +18,7 @@ import Testing
     try ids.map { try store.value($0, "Tag.name").stringValue }
   }
 
-  @Test func twoInsertsOfOneKeyAreRefusedOrBecomeOne() throws {
+  @Test func duplicateInsertsAreRefusedOrMerged() throws {
     let store = try TestStore(try Fixtures.stickies())
     let refusal = try #require(try store.refusal([tag(store, "a"), tag(store, "b"), tag(store, "a")]))
     #expect(refusal.code == .unique)
@@ -34,7 +34,7 @@ import Testing
 
   /// Nobody else is concerned: what the transaction itself takes away is in nobody's way.
   @Test(arguments: MergePolicy.allCases)
-  func aKeyThatTheTransactionFreesIsTheNewObjects(policy: MergePolicy) throws {
+  func freedKeyIsAvailableInSameTransaction(policy: MergePolicy) throws {
     let store = try TestStore(try Fixtures.stickies())
     let first = try store.insert("Tag", ["name": .string("a")])
     // In either order.
@@ -48,7 +48,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func twoInsertsOfOneKeyTellWhatTheyDifferIn() throws {
+  @Test func duplicateInsertsReportTheirDifferences() throws {
     let source = #"""
       {"format": 1, "name": "Colors", "version": 1, "entities": [{"name": "Tag", "unique": [["name"]], "attributes": [
         {"name": "name", "type": "string"}, {"name": "color", "type": "string", "default": ""}]}]}
@@ -73,7 +73,7 @@ import Testing
     #expect(refusal.violations.allSatisfy { $0.message.hasPrefix("another new Tag has the same name") })
   }
 
-  @Test func aDeniedDeleteHidesNothingElse() throws {
+  @Test func deniedDeleteDoesNotHideOtherErrors() throws {
     let store = try TestStore(try Fixtures.company())
     let boss = try store.insert("Person", ["name": .string("boss")])
     let other = try store.insert("Person", ["name": .string("other"), "manager": .object(boss)])
@@ -87,7 +87,7 @@ import Testing
     #expect(try store.value(other, "Person.manager") == .object(boss))
   }
 
-  @Test func aThousandKeysShiftByOneAndBackAgain() throws {
+  @Test func thousandKeysAreShifted() throws {
     let store = try TestStore(try Fixtures.stickies())
     let count = 1_000
     let ids = try store.must((0..<count).map { try tag(store, "t\($0)") })
@@ -100,7 +100,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func aShiftThatRunsIntoSomebodyIsRefusedWhole() throws {
+  @Test func shiftOntoTakenKeyIsRefused() throws {
     let store = try TestStore(try Fixtures.stickies())
     let ids = try store.must((0..<10).map { try tag(store, "t\($0)") })
     _ = try store.insert("Tag", ["name": .string("t10")])
@@ -113,7 +113,7 @@ import Testing
     #expect(try names(store, ids) == (0..<10).map { "t\($0)" })
   }
 
-  @Test func whatIsDeletedLeavesItsKeyToAnInsertOfTheSameTransaction() throws {
+  @Test func keyOfDeletedObjectIsAvailableInSameTransaction() throws {
     let store = try TestStore(try Fixtures.stickies())
     let old = try store.insert("Tag", ["name": .string("a")])
     // In either order of the changes, and again and again.
@@ -127,7 +127,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func aKeyOfTwoPropertiesChangesHandsByEitherOfThem() throws {
+  @Test func compoundKeyIsSwappedByEitherProperty() throws {
     let store = try TestStore(try Fixtures.company())
     func project(_ title: String, _ year: Int64) throws -> Change {
       try store.insertion("Project", ["title": .string(title), "year": .integer(year)])
@@ -145,7 +145,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  @Test func aRequestOfABatchMeetsTheKeysOfTheOneBefore() throws {
+  @Test func groupedRequestSeesKeysOfPrecedingOne() throws {
     let store = try TestStore(try Fixtures.stickies())
     let batch = try ["a", "b", "a", "c"].map {
       WriteRequest.transaction(

@@ -36,7 +36,7 @@ import Testing
   ) throws -> Outcome {
     store.now += 1
     let batch = Batch(id: id ?? store.nextID(), entity: 0, operation: .restore(rows: rows.count))
-    let run = BatchRun(batch, author: "ann", rows: Rows(rows: rows), progress: progress)
+    let run = BatchJob(batch, author: "ann", rows: Rows(rows: rows), progress: progress)
     return try store.store.commit([.batch(run)], now: store.now)[0].outcome
   }
 
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["company", "notes", "ordered", "workplace"])
-  func itComesBackAsItWas(_ name: String) throws {
+  func importedGraphEqualsExportedGraph(_ name: String) throws {
     let store: TestStore
     switch name {
     case "company": store = try company()
@@ -138,14 +138,14 @@ import Testing
     }
   }
 
-  @Test func aStoreThatHasACommitIsRefused() throws {
+  @Test func storeWithCommitsIsRefused() throws {
     let store = try notes()
     let refused = refusal(try restore(rows(export(store)), into: store))
     #expect(refused?.code == .notAllowed)
     #expect(refused?.message.contains("the store has 11 commits already") == true)
   }
 
-  @Test func sentAgainItIsCommittedOnce() throws {
+  @Test func resentImportIsCommittedOnce() throws {
     let store = try notes()
     let copy = try TestStore(store.model)
     let id = copy.nextID()
@@ -161,7 +161,7 @@ import Testing
     "short",
     "temporary", "other count",
   ])
-  func aMistakeIsToldByItsRowAndLeavesNothing(_ mistake: String) throws {
+  func importErrorReportsItsRow(_ mistake: String) throws {
     let store = try company()
     let images = try export(store)
     var rows = rows(images)
@@ -214,7 +214,7 @@ import Testing
     default:
       let copy = try TestStore(model)
       let batch = Batch(id: copy.nextID(), entity: 0, operation: .restore(rows: rows.count + 1))
-      let run = BatchRun(batch, author: "ann", rows: Rows(rows: rows))
+      let run = BatchJob(batch, author: "ann", rows: Rows(rows: rows))
       let outcome = try copy.store.commit([.batch(run)], now: copy.now)[0].outcome
       #expect(refusal(outcome)?.code == .malformed)
       return
@@ -263,7 +263,7 @@ import Testing
   @Test(arguments: [
     (Int64(2), "is 2 a second time"), (0, "is 0, and"), (-5, "is -5, and"), (.max, "leaves no next one"), (7, ""),
   ])
-  func aNumberOfASequenceIsGivenOnce(number: Int64, why: String) throws {
+  func duplicateSequenceNumberIsRefused(number: Int64, why: String) throws {
     let source = """
       {"format": 1, "name": "Desk", "version": 1, "entities": [{"name": "Thing", "attributes": [
         {"name": "number", "type": "integer", "assigned": "sequence"}]}]}
@@ -287,7 +287,7 @@ import Testing
   }
 
   /// Its rows have the store's numbers of entities, not the model's.
-  @Test func aMigratedStoreIsExportedWholeAndComesBack() throws {
+  @Test func migratedStoreIsExportedAndImported() throws {
     let old = try MigrationTests.filled()
     let count = try export(old).count - 1
     try old.store.close()
@@ -309,7 +309,7 @@ import Testing
     #expect(plain(try export(copy)) == plain(images))
   }
 
-  @Test func whoeverGivesUpInTheMiddleLeavesNothing() throws {
+  @Test func cancelledImportLeavesNothing() throws {
     let store = try company()
     let rows = rows(try export(store))
     for moment in stride(from: 0, to: 2 * rows.count, by: 5) {
@@ -326,7 +326,7 @@ import Testing
 
   /// Whatever keeps a row from being written, what each row says by itself is told with it; and what a row names whose own is
   /// refused is no mistake of it.
-  @Test func mistakesOfEveryKindAreToldAtOnce() throws {
+  @Test func errorsOfEveryKindAreReportedTogether() throws {
     let store = try company()
     let images = try export(store)
     var rows = rows(images)
@@ -360,7 +360,7 @@ import Testing
     #expect(try copy.store.head.revision == 0)
   }
 
-  @Test func anIDOfTwoEntitiesIsRefused() throws {
+  @Test func idInTwoEntitiesIsRefused() throws {
     let store = try TestStore(try Fixtures.company())
     let (desk, robot) = (try store.insert("Desk"), try store.insert("Robot", ["name": .string("r")]))
     let images = try export(store).map { image in
@@ -374,7 +374,7 @@ import Testing
     #expect(try empty.store.head.revision == 0)
   }
 
-  @Test func aOneToOneOfWhichOneEndSaysSomethingElseIsRefused() throws {
+  @Test func inconsistentOneToOneIsRefused() throws {
     let store = try company()
     let (property, inverse) = (try store.property("Person.desk"), try store.property("Desk.owner"))
     var images = try export(store)

@@ -44,7 +44,7 @@ import Testing
     try Data(log).write(to: URL(fileURLWithPath: directory.path + "/graph.sqlite-wal"))
   }
 
-  @Test func aFlipBeforeLaterCommitsIsRefusedAndFoundAndNothingIsTouched() throws {
+  @Test func flipBeforeLaterCommitIsRefusedAndStoreUnchanged() throws {
     let model = try Fixtures.stickies()
     let (directory, log, _) = try killed(model)
     #expect(log.lastCommit > 5)
@@ -64,9 +64,9 @@ import Testing
   }
 
   /// Every frame, in each of its fields: what lies before the newest commit is found, what lies in it is the torn tail.
-  @Test func everyFlipIsFoundWhereverALaterCommitSurvives() throws {
+  @Test func everyFlipBeforeSurvivingCommitIsFound() throws {
     let (_, log, _) = try killed(try Fixtures.stickies())
-    func loss(_ bytes: [UInt8]) throws -> WriteAheadLogScan.Loss? {
+    func loss(_ bytes: [UInt8]) throws -> WriteAheadLogScan.Gap? {
       try WriteAheadLogScan(size: bytes.count) { Array(bytes[$0.clamped(to: 0..<bytes.count)]) }.loss(pageSize: 4_096)
     }
     #expect(try loss(log.bytes) == nil)
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// A power cut tears the newest commit anywhere, and the disk may keep any of its pages and lose any other.
-  @Test func aTornTailOpensWithoutAWord() throws {
+  @Test func tornTailIsIgnored() throws {
     let model = try Fixtures.stickies()
     let (directory, log, boards) = try killed(model)
     let first = log.lastCommit
@@ -121,7 +121,7 @@ import Testing
 
   /// Pieces of commits that failed stay in the log behind shorter ones that did not.
   @Test(arguments: [CrashableFiles.Fault.notSynchronized, .fullAfter(operations: 3), .fullAfter(operations: 8)])
-  func whatFailedCommitsLeaveIsNoLoss(fault: CrashableFiles.Fault) throws {
+  func remainsOfFailedCommitsAreIgnored(fault: CrashableFiles.Fault) throws {
     let model = try Fixtures.stickies()
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
@@ -148,7 +148,7 @@ import Testing
   }
 
   /// After a checkpoint the log begins anew over its old frames, which are sound among themselves.
-  @Test func oldFramesBehindNewOnesAreNoLoss() throws {
+  @Test func staleFramesAreIgnored() throws {
     let model = try Fixtures.stickies()
     let directory = try TemporaryDirectory()
     var options = SQLiteStore.Options()

@@ -8,7 +8,7 @@ import Testing
 /// with the same bytes. `scripts/golden` makes new ones; nothing here does.
 @Suite struct GoldenTests {
   @Test(arguments: try GoldenMessage.all())
-  func aRecordedMessageIsReadAndWrittenWithTheSameBytes(golden: GoldenMessage) throws {
+  func recordedMessageRoundTripsByteForByte(golden: GoldenMessage) throws {
     let written =
       golden.isToServer ? try ToServer(binary: golden.bytes).binary : try ToClient(binary: golden.bytes).binary
     #expect(written == golden.bytes)
@@ -19,7 +19,7 @@ import Testing
     #expect(told == golden.bytes, "the text form tells of another message")
   }
 
-  @Test func everyKindOfMessageHasAFileUnderItsName() throws {
+  @Test func everyMessageKindHasAFile() throws {
     let schema = try WireSchema.graph()
     let names = try GoldenMessage.all().map(\.name)
     for (type, direction) in [("ToServer", "to-server"), ("ToClient", "to-client")] {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func everyFileHoldsWhatItsNameSays() throws {
+  @Test func everyFileContainsItsMessage() throws {
     let schema = try WireSchema.graph()
     for golden in try GoldenMessage.all() {
       let kind = golden.name.split(separator: ".")[1]
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// Every kind of value, edit, change, policy, conflict: a field or a case that no file has fails here.
-  @Test func everyFieldAndCaseOfTheContractIsInSomeFile() throws {
+  @Test func everyFieldAndCaseIsRecorded() throws {
     let schema = try WireSchema.graph()
     var found = Set<String>()
     for golden in try GoldenMessage.all() {
@@ -58,7 +58,7 @@ import Testing
     #expect(all.subtracting(found).sorted() == [])
   }
 
-  @Test func aRecordedTransactionMeansWhatItSays() throws {
+  @Test func recordedTransactionDecodesAsDescribed() throws {
     let files = Dictionary(uniqueKeysWithValues: try GoldenMessage.all().map { ($0.name, $0) })
     func transaction(_ name: String) throws -> Transaction {
       let golden = try #require(files["to-server.commit.\(name)"])

@@ -82,11 +82,11 @@ import Testing
       ToClient(
         5,
         .committed(
-          Committed(
+          CommitResult(
             revision: 1, fingerprint: 2, identities: [.init(temporary: .temporary(1, entity: 2), permanent: id)],
             conflicts: [conflict]), objects: [image], isComplete: true)),
       ToClient(6, .undoState(UndoState())),
-      ToClient(6, .revisionAt(DatedRevision(revision: 2, time: -5, author: "bob", head: token))),
+      ToClient(6, .revisionAt(RevisionAtTime(revision: 2, time: -5, author: "bob", head: token))),
       ToClient(6, .undoState(UndoState(undo: UndoStep(group: nil, oldest: 3, newest: 3, count: 1)))),
       ToClient(6, .subscribed(query: 3, resumed: true)), ToClient(7, .unsubscribed(query: 3)),
       ToClient(
@@ -126,12 +126,12 @@ import Testing
     ]
   }
 
-  @Test func everyMessageComesBack() throws {
+  @Test func everyMessageRoundTrips() throws {
     for message in Self.toServer { #expect(try ToServer(binary: message.binary) == message) }
     for message in try Self.toClient() { #expect(try ToClient(binary: message.binary) == message) }
   }
 
-  @Test func aMessageThatIsCutAnywhereIsAnErrorOrAnotherMessageNeverATrap() throws {
+  @Test func truncatedMessageNeverTraps() throws {
     for bytes in Self.toServer.map(\.binary) {
       for length in 0..<bytes.count { _ = try? ToServer(binary: bytes[..<length]) }
     }
@@ -141,7 +141,7 @@ import Testing
     #expect(throws: MalformedMessage.self) { try ToServer(binary: [UInt8]()) }
   }
 
-  @Test func randomBytesAreAnErrorNeverATrap() throws {
+  @Test func randomBytesNeverTrap() throws {
     let messages = try Self.toServer.map(\.binary) + Self.toClient().map(\.binary)
     var refused = 0
     for seed in UInt64(0)..<20_000 {
@@ -157,7 +157,7 @@ import Testing
     #expect(refused > 10_000)
   }
 
-  @Test func framesAreCutWhereverTheStreamIs() throws {
+  @Test func framesAreSplitAtAnyBoundary() throws {
     let stream = Self.toServer.flatMap { Frame.encode($0) }
     for size in [1, 2, 3, 7, 64, stream.count] {
       var decoder = FrameDecoder()
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func behindALargeFrameSmallOnesAreCutAsBefore() throws {
+  @Test func smallFramesAfterLargeOneAreSplit() throws {
     func frame(_ body: [UInt8]) -> [UInt8] {
       var frame = [0, 0, 0, 0] + body
       Frame.setLength(&frame)
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test func theFrameLimitHoldsAtBelowAndAbove() throws {
+  @Test func frameLimitIsExact() throws {
     for (length, isLegal) in [(99, true), (100, true), (101, false)] {
       var decoder = FrameDecoder(maximumFrameSize: 100)
       decoder.append([0, 0, 0, UInt8(length)] + [UInt8](repeating: 1, count: length))
@@ -212,7 +212,7 @@ import Testing
     ("tcp://h:99999", false), ("unix://relative", false), ("http://x:1", false), ("", false),
     ("unix:///" + String(repeating: "x", count: 106), true), ("unix:///" + String(repeating: "x", count: 107), false),
   ])
-  func addressesAreCheckedWhole(text: String, isLegal: Bool) throws {
+  func addressesAreValidatedCompletely(text: String, isLegal: Bool) throws {
     if isLegal {
       #expect(try ServerAddress(parsing: text).description == text)
     } else {
@@ -229,7 +229,7 @@ import Testing
     ("tcp://[::1]", "the port is missing, the usual one is 7417"),
     ("localhost:7417", "it begins with neither tcp:// nor unix://"),
   ])
-  func anAddressThatIsWrittenWronglyGetsItsReason(text: String, reason: String) {
+  func malformedAddressReportsReason(text: String, reason: String) {
     do {
       let address = try ServerAddress(parsing: text)
       Issue.record("\(text) was read as \(address)")

@@ -10,7 +10,7 @@ import Testing
   private static let seeds = UInt64(1)...60
 
   /// Runs `body` on every kind of message for every seed, as bytes of ours and the name of their type.
-  private static func eachMessage(_ body: (_ seed: UInt64, _ message: Either) throws -> Void) throws {
+  private static func eachMessage(_ body: (_ seed: UInt64, _ message: AnyMessage) throws -> Void) throws {
     let model = try Fixtures.stickies()
     for seed in seeds {
       var messages = RandomMessages(seed: seed, model: model)
@@ -20,7 +20,7 @@ import Testing
   }
 
   /// A message of either direction, and what the tests ask of both.
-  enum Either {
+  enum AnyMessage {
     case toServer(ToServer)
     case toClient(ToClient)
 
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func everyMessageHasTheBytesThatProtobufGivesItAndIsReadAsWhatItWas() throws {
+  @Test func messagesMatchProtobufByteForByte() throws {
     let schema = try WireSchema.graph()
     var met = Set<String>()
     let mapping = OracleMapping()
@@ -95,7 +95,7 @@ import Testing
     #expect(all.subtracting(met).sorted() == [])
   }
 
-  @Test func fieldsOfANewerPeerAreSkippedInEveryMessage() throws {
+  @Test func unknownFieldsAreSkipped() throws {
     // One of each wire type, with keys of two and of five bytes.
     let newer: [UInt8] = [0x98, 0x06, 0x01, 0xA1, 0x06, 1, 2, 3, 4, 5, 6, 7, 8, 0xAA, 0x06, 2, 0xFF, 0xFF]
     let last: [UInt8] = [0xFD, 0xFF, 0xFF, 0xFF, 0x0F, 1, 2, 3, 4]
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func aKindOfValueEditOrMessageOfALaterVersionIsNeverMistakenForAnother() throws {
+  @Test func unknownCaseIsNotMistakenForAnother() throws {
     let unknown: [UInt8] = [0x98, 0x06, 0x01]
     #expect(throws: MalformedMessage.self) { try Value(binary: unknown) }
     #expect(throws: MalformedMessage.self) { try Edit(binary: [0x08, 0x01] + unknown) }
@@ -120,7 +120,7 @@ import Testing
     #expect(try Value(binary: [UInt8]()) == .null)
   }
 
-  @Test func fieldsMayComeInAnyOrder() throws {
+  @Test func fieldOrderIsArbitrary() throws {
     let schema = try WireSchema.graph()
     var differences = 0
     try Self.eachMessage { seed, message in
@@ -135,7 +135,7 @@ import Testing
     #expect(differences > 500)
   }
 
-  @Test func zerosMayBeWrittenOutAndOfAFieldWrittenTwiceTheLastCounts() throws {
+  @Test func explicitZerosAndRepeatedFieldsAreAccepted() throws {
     let schema = try WireSchema.graph()
     var additions = 0
     try Self.eachMessage { seed, message in
@@ -144,7 +144,7 @@ import Testing
         for field in schema.messages[name] ?? [] where !field.isRepeated && !field.isChoice {
           let isThere = fields.contains { $0.field.number == field.number }
           guard let content = schema.content(of: field, isZero: !isThere) else { continue }
-          result.insert(WireSchema.Written(field: field, content: content), at: 0)
+          result.insert(WireSchema.WrittenField(field: field, content: content), at: 0)
           additions += 1
         }
         return result
@@ -155,7 +155,7 @@ import Testing
   }
 
   /// The one place where protobuf's library does more: it merges the two.
-  @Test func ofAMessageThatStandsTwiceTheLastCountsAndIsNotMerged() throws {
+  @Test func repeatedSubmessageUsesTheLast() throws {
     let replica = UniqueID(high: 1, low: 2)
     let first = Token(store: UniqueID(high: 3, low: 4), revision: 5, fingerprint: 6)
     var hello = BinaryWriter()
@@ -170,7 +170,7 @@ import Testing
 
   /// Readers of proto3 take a list of numbers packed and unpacked. The contract has no such list, and must not get one
   /// before our reader takes both.
-  @Test func theContractHasNoListOfNumbersThatCouldComePacked() throws {
+  @Test func schemaHasNoPackableFields() throws {
     let schema = try WireSchema.graph()
     let lists = schema.messages.values.flatMap { $0 }.filter(\.isRepeated)
     #expect(lists.count > 10)
@@ -179,13 +179,13 @@ import Testing
     }
   }
 
-  @Test func aMessageCutAnywhereIsAnError() throws {
+  @Test func truncatedMessageIsAnError() throws {
     var cuts = 0
     let model = try Fixtures.stickies()
     for seed in UInt64(1)...3 {
       var messages = RandomMessages(seed: seed, model: model)
       // The body is the last field of a message, so no beginning of one is a message of its own.
-      for message in messages.toServer().map(Either.toServer) + messages.toClient().map(Either.toClient) {
+      for message in messages.toServer().map(AnyMessage.toServer) + messages.toClient().map(AnyMessage.toClient) {
         let bytes = message.binary
         let taken = (0..<bytes.count).filter { (try? message.reread(Array(bytes[..<$0]))) != nil }
         #expect(taken == [], "seed \(seed): \(message)")
@@ -195,7 +195,7 @@ import Testing
     #expect(cuts > 1_000)
   }
 
-  @Test func whatWeTakeOfDamagedBytesIsProtobufAndIsReadTheSameAgain() throws {
+  @Test func acceptedDamagedBytesAreValidProtobuf() throws {
     var (taken, refused) = (0, 0)
     try Self.eachMessage { seed, message in
       var random = SeededGenerator(seed: seed)

@@ -22,9 +22,9 @@ import Testing
     ("日本語<br>텍스트", "日本語\n텍스트"),
     ("", ""),
   ])
-  func aPieceIsReadAsItsLetters(html: String, text: String) { #expect(HTMLText(html).text == text) }
+  func fragmentDecodesToItsText(html: String, text: String) { #expect(HTMLText(html).text == text) }
 
-  @Test func addressesAndFormattingAreNamed() {
+  @Test func addressesAndFormattingAreReported() {
     let html = HTMLText(
       ##"<h1>T</h1><a href="https://example.org/?a=1&amp;b=2">x</a> <a href="#top">y</a>"##
         + #"<span style="font-style: italic">z</span>"#)
@@ -37,7 +37,7 @@ import Testing
 
   /// Open tags, comments and quotes are looked for once.
   @Test(.timeLimit(.minutes(5)), arguments: ["<a ", "<!--", "<a \"", "&#", "<script", "<li>", "</"])
-  func aLongTextOfBeginningsIsReadInOneWay(piece: String) {
+  func unterminatedMarkupIsParsedInLinearTime(piece: String) {
     let source = String(repeating: piece, count: 20_000)
     #expect(HTMLText(source).text.utf8.count <= source.utf8.count * 40)
   }

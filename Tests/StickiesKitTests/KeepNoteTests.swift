@@ -19,7 +19,7 @@ import Testing
     ),
     (#""title":"Example Domain""#, "Example Domain\n\nhttps://example.org/a\nA page"),
   ])
-  func aSavedLinkStandsInTheTextOnce(members: String, text: String) throws {
+  func savedLinkAppearsOnce(members: String, text: String) throws {
     let link = #"{"description":"A page","source":"WEBLINK","title":"Example Domain","url":"https://example.org/a"}"#
     let note = try Self.read(members + #","annotations":[\#(link),\#(link)]"#)
     #expect(note.text == text)
@@ -28,7 +28,7 @@ import Testing
 
   // MARK: - HTML
 
-  @Test func aNoteWithHTMLAloneHasItsLetters() throws {
+  @Test func noteWithOnlyHTMLIsConverted() throws {
     let note = try Self.read(#""title":"T","textContentHtml":"<p>one &amp; two<\/p><p>three<\/p>""#)
     #expect(note.text == "T\n\none & two\nthree")
     #expect(note.remarks == [])
@@ -36,27 +36,27 @@ import Testing
     #expect(list.text == "- [x] milk\n- [ ] eggs")
   }
 
-  @Test func plainTextComesBeforeItsHTML() throws {
+  @Test func plainTextIsPreferredToHTML() throws {
     let html = #"<p>one <b>two<\/b> <a href=\"https://example.org/x\">three<\/a><\/p>"#
     let note = try Self.read(#""textContent":"one two three","textContentHtml":"\#(html)""#)
     #expect(note.text == "one two three\n\nhttps://example.org/x")
     #expect(note.remarks == ["the note was taken without its formatting: bold"])
   }
 
-  @Test func textAndListAreBothTaken() throws {
+  @Test func textAndListAreBothImported() throws {
     #expect(try Self.read(#""textContent":"words","listContent":[{"text":"item"}]"#).text == "words\n\n- [ ] item")
   }
 
   // MARK: - Times
 
   @Test(arguments: ["0", "-1", "-9223372036854775808", "9223372036854775807", "null"])
-  func aTimeOfTheLastEditThatIsNoneIsTheCreationTime(edited: String) throws {
+  func invalidEditTimeBecomesCreationTime(edited: String) throws {
     let note = try Self.read(#""userEditedTimestampUsec":\#(edited)"#)
     #expect(note.created == 1_600_000_000_000_000)
     #expect(note.updated == 1_600_000_000_000_000)
   }
 
-  @Test func aCreationTimeThatIsNoneIsTheLastEditAndIsNamed() throws {
+  @Test func invalidCreationTimeBecomesEditTimeWithRemark() throws {
     let note = try Self.read(#""userEditedTimestampUsec":1600000000000000"#, created: "0")
     #expect(note.created == 1_600_000_000_000_000 && note.updated == note.created)
     #expect(note.remarks == ["the note was taken without its creation time: 0 is none"])
@@ -79,7 +79,7 @@ import Testing
     ),
     (#"{"createdTimestampUsec":null}"#, "createdTimestampUsec is null, null; a whole number of microseconds is needed"),
   ])
-  func whatIsNoNoteIsNamedWithWhatItIs(text: String, message: String) throws {
+  func fileThatIsNotANoteIsReported(text: String, message: String) throws {
     let json = try JSON(parsing: text)
     #expect {
       try KeepNote(json)
@@ -104,13 +104,13 @@ import Testing
     (#""attachments":[{"filePath":"a.png","mimetype":"image/png"},{}]"#, "its attachment a.png, without a name"),
     (#""listContent":[{"text":"a","due":"today"}]"#, "the due of its listContent: \"today\""),
   ])
-  func whatANoteLacksIsNamedAndTheNoteIsTaken(member: String, remark: String) throws {
+  func missingPartOfNoteIsReportedAndNoteImported(member: String, remark: String) throws {
     let note = try Self.read(#""textContent":"words",\#(member)"#)
     #expect(note.remarks == ["the note was taken without " + remark])
     #expect(note.text.hasPrefix("words"))
   }
 
-  @Test func membersWithoutContentAreNotNamed() throws {
+  @Test func emptyMembersAreNotReported() throws {
     let note = try Self.read(#""tasks":[],"sharees":[],"annotations":[],"future":null,"other":false,"third":"""#)
     #expect(note.remarks == [])
   }
@@ -127,7 +127,7 @@ import Testing
     try read(#""textContent":"\#(text)","userEditedTimestampUsec":\#(edited)"#)
   }
 
-  @Test func aNoteOfAnEarlierReleaseIsOneFileOfItsTime() throws {
+  @Test func noteOfEarlierReleaseMatchesOneFileOfItsTime() throws {
     let (one, two) = (try Self.file("one"), try Self.file("two"))
     let old = Self.stored(1, "keep:1600000000000000", "two")
     #expect(KeepOrigins.claims([one, two], [old]) == [1: old.id], "the text decides")
@@ -140,13 +140,13 @@ import Testing
     #expect(KeepOrigins.claims([one], [empty]) == [0: empty.id], "what earlier releases read is less")
   }
 
-  @Test func aNoteWhoseTimeIsNoneIsKnownByItsOrigin() throws {
+  @Test func noteWithInvalidTimeIsIdentifiedByOrigin() throws {
     let old = Self.stored(1, "keep:0", "words", updated: 0)
     let file = try Self.read(#""textContent":"words, edited","userEditedTimestampUsec":7"#, created: "0")
     #expect(KeepOrigins.claims([file], [old]) == [0: old.id])
   }
 
-  @Test func aFileOfAnotherNameIsKnownByItsText() throws {
+  @Test func renamedFileIsIdentifiedByText() throws {
     let known = Self.stored(1, "keep:1600000000000000:a.json", "one", updated: 9)
     #expect(KeepOrigins.claims([try Self.file("one")], [known]) == [0: known.id])
     #expect(KeepOrigins.claims([try Self.file("two")], [known]) == [:])

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [PropertyListDecoder.PropertyListFormat.xml, .binary])
-  func eachWindowHasItsColorPlaceAndSize(format: PropertyListDecoder.PropertyListFormat) throws {
+  func windowHasColorPositionAndSize(format: PropertyListDecoder.PropertyListFormat) throws {
     let entries = [
       Entry(UUID: "A"),
       Entry(
@@ -54,7 +54,7 @@ import Testing
     "{{8, 1110} {300, 200}}", "{{8, 1110}, {300, 200}", "{{8, 1110}, {300, 200}}x", "{{8, }, {300, 200}}",
     "{{nan, 1}, {300, 200}}", "{{8, 1e99}, {300, 200}}", "{{0x8, 1}, {300, 200}}", "", "{{٨, 1}, {300, 200}}",
   ])
-  func aFrameThatIsNoneCostsThePlaceAlone(frame: String) throws {
+  func invalidFrameDropsOnlyThePosition(frame: String) throws {
     let windows = try MacStickies(parsing: Self.list([Entry(UUID: "A", Frame: frame), Entry(UUID: "B")])).windows
     let window = try #require(windows["A"])
     #expect(window.x == nil && window.y == nil && window.width == nil)
@@ -62,7 +62,7 @@ import Testing
     #expect(windows["B"]?.x == 8)
   }
 
-  @Test func whatIsOfAnotherTypeIsAsIfItWereNotThere() throws {
+  @Test func valueOfOtherTypeIsIgnored() throws {
     let text = """
       <?xml version="1.0" encoding="UTF-8"?>
       <plist version="1.0"><array>
@@ -78,7 +78,7 @@ import Testing
     #expect(window.color == nil && window.x == nil && window.height == nil && !window.isFloating)
   }
 
-  @Test func aListThatIsNoneIsNamed() throws {
+  @Test func invalidListIsReported() throws {
     func message(_ bytes: [UInt8]) -> String {
       do {
         _ = try MacStickies(parsing: bytes)
@@ -115,7 +115,7 @@ import Testing
     (0.68, 0.96, 1, .blue), (0.7, 1, 0.63, .green), (1, 0.78, 0.78, .pink), (0.71, 0.79, 1, .purple), (1, 0, 0, .red),
     (1, 0.7, 0.3, .orange), (0.6, 0.4, 0.2, .brown), (0.2, 0.7, 0.65, .teal),
   ])
-  func aColorBecomesTheNearestOfThePalette(red: Double, green: Double, blue: Double, color: Color) {
+  func colorMapsToNearestOfPalette(red: Double, green: Double, blue: Double, color: Color) {
     #expect(MacStickies.nearest(.init(red: red, green: green, blue: blue)) == color)
   }
 }

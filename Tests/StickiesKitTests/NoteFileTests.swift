@@ -42,7 +42,7 @@ import Testing
     #expect(back.id == file.id)
   }
 
-  @Test func everyTextComesBackByteForByte() throws {
+  @Test func everyTextRoundTripsByteForByte() throws {
     for seed: UInt64 in 1...300 {
       var texts = RandomTexts(seed: seed)
       var file = NoteFile(text: texts.text())
@@ -50,7 +50,7 @@ import Testing
       file.values[.tags] = .words(of: (0..<4).map { _ in texts.text(5) }.filter { !$0.isEmpty })
       file.values[.x] = .number(.random(in: -1e6...1e6, using: &texts.random))
       let back = try NoteFile(parsing: file.bytes)
-      #expect(Bytes.equal(back.text, file.text), "seed \(seed)")
+      #expect(UTF8Comparison.equal(back.text, file.text), "seed \(seed)")
       #expect(back.values == file.values, "seed \(seed)")
       #expect(back.bytes == file.bytes, "seed \(seed)")
     }
@@ -62,18 +62,18 @@ import Testing
   ])
   func aFileWithoutFrontMatterIsText(file: String, text: String) throws {
     let read = try Self.read(file)
-    #expect(Bytes.equal(read.text, text))
+    #expect(UTF8Comparison.equal(read.text, text))
     #expect(read.id == nil)
     #expect(read.values.isEmpty)
   }
 
-  @Test func whatOtherEditorsWriteIsRead() throws {
+  @Test func filesOfOtherEditorsAreParsed() throws {
     let file = try Self.read("\u{FEFF}---\r\ntags:\r\n  - home\r\n  - \"to do\"\r\n\r\nx:   4e1 \r\n---\r\na\r\nb\r\n")
     #expect(file.values == [.tags: .words(["home", "to do"]), .x: .number(40)])
     #expect(file.text == "a\r\nb")
     #expect(file.hasCarriageReturns)
     #expect(file.text(over: "a\nb") == "a\nb")
-    #expect(Bytes.equal(file.text(over: "a\r\nb"), "a\r\nb"))
+    #expect(UTF8Comparison.equal(file.text(over: "a\r\nb"), "a\r\nb"))
   }
 
   @Test(arguments: [
@@ -106,7 +106,7 @@ import Testing
     ("---\ncreated: yesterday\n---\n", "line 2: \"created\" is no date such as 2026-11-21T09:30:00Z"),
     ("---\ncolor: \u{1}\n---\n", "line 2: a control character stands in the front matter"),
   ])
-  func aMistakeIsNamedWithItsLine(file: String, message: String) {
+  func errorReportsItsLine(file: String, message: String) {
     #expect {
       try Self.read(file)
     } throws: { error in
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNotUTF8OrTooLargeIsNamed() throws {
+  @Test func invalidUTF8AndTooLargeFilesAreReported() throws {
     func message(_ bytes: [UInt8]) -> String {
       do {
         _ = try NoteFile(parsing: bytes)
@@ -142,11 +142,11 @@ import Testing
     ("", "note-a0000000.md"), ("../../etc/passwd", "etc-passwd-a0000000.md"),
     (String(repeating: "ab ", count: 50), "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-a-a0000000.md"),
   ])
-  func aFileIsCalledAfterTheBeginningOfTheText(text: String, name: String) {
+  func fileNameBeginsWithText(text: String, name: String) {
     #expect(NoteFileName.name(of: text, id: UniqueID(high: 1, low: 2)) == name)
     #expect(NoteFileName.isPlain(name))
   }
 
   @Test(arguments: ["../a.md", "a/b.md", ".hidden.md", "a.txt", "a\u{0}.md"])
-  func aListNamesNoFileOutsideItsFolder(name: String) { #expect(!NoteFileName.isPlain(name)) }
+  func listRefusesFilesOutsideItsFolder(name: String) { #expect(!NoteFileName.isPlain(name)) }
 }

@@ -16,7 +16,7 @@ import Testing
     #expect(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
   }
 
-  @Test func aFileIsWrittenOnlyOverWhatWasRead() throws {
+  @Test func fileIsWrittenOnlyOverReadContents() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path + "/notes", creates: true)
     let path = home.path + "/notes/a.md"
@@ -32,7 +32,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/notes").isEmpty)
   }
 
-  @Test func nothingOutsideIsReadOrWritten() throws {
+  @Test func nothingOutsideFolderIsAccessed() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path + "/notes", creates: true)
     let (outside, link) = (home.path + "/outside", home.path + "/notes/link.md")
@@ -40,7 +40,7 @@ import Testing
     #expect(symlink(outside, link) == 0)
     let files = try folder.files()
     #expect(files.map(\.name) == ["link.md"])
-    #expect(throws: FolderFile.Unreadable.self) { try files[0].content.get() }
+    #expect(throws: FolderFile.ReadError.self) { try files[0].content.get() }
     #expect(try !folder.create("link.md", Self.bytes("x")))
     #expect(try !folder.replace("link.md", Self.bytes("x"), over: Self.bytes("secret")))
     #expect(try !folder.remove("link.md", over: Self.bytes("secret")))
@@ -51,14 +51,14 @@ import Testing
     #expect(Self.read(home.path + "/notes/a.md") == "one")
   }
 
-  @Test func onlyPlainVisibleMarkdownFilesAreNotes() throws {
+  @Test func onlyRegularVisibleMarkdownFilesAreNotes() throws {
     let home = try TemporaryDirectory()
     for name in ["b.md", "a.md", ".hidden.md", "a.txt", "a.md~"] { Self.put(home.path + "/" + name, name) }
     #expect(mkdir(home.path + "/folder.md", 0o700) == 0)
     #expect(try NoteFolder(home.path).files().map(\.name) == ["a.md", "b.md"])
   }
 
-  @Test func oneRunAtATimeHasTheFolder() throws {
+  @Test func folderIsLockedByOneRun() throws {
     let home = try TemporaryDirectory()
     do {
       let first = try NoteFolder(home.path)
@@ -77,15 +77,15 @@ import Testing
     }
   }
 
-  @Test func aListIsKeptAndABrokenOneIsRefused() throws {
+  @Test func listIsStoredAndDamagedOneRefused() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path)
     #expect(try folder.list() == nil)
     let id = UniqueID(high: 1, low: 2)
-    let list = FolderList(token: Token(store: id, revision: 3, fingerprint: 4), board: id)
+    let list = FolderManifest(token: Token(store: id, revision: 3, fingerprint: 4), board: id)
     try folder.write(list)
     #expect(try folder.list() == list)
-    Self.put(home.path + "/" + FolderList.name, "[")
+    Self.put(home.path + "/" + FolderManifest.name, "[")
     #expect {
       _ = try folder.list()
     } throws: { error in
@@ -102,17 +102,17 @@ import Testing
   }
 
   /// One file is listed as `é` in one scalar, the other as `e` and a mark.
-  @Test func filesWhoseNamesAreCanonicallyEquivalentAreTwo() throws {
+  @Test func canonicallyEquivalentFileNamesAreDistinct() throws {
     let notes = [Self.note(1, "one"), Self.note(2, "two")]
     let names = ["caf\u{E9}.md", "cafe\u{301}.md"]
-    var list = FolderList(
+    var list = FolderManifest(
       token: Token(store: UniqueID(high: 1, low: 9), revision: 1, fingerprint: 0), board: UniqueID(high: 1, low: 8))
     for (name, note) in zip(names, notes) {
-      var entry = FolderList.Entry(file: name, id: note.id, revision: 1, text: note.text, values: note.values)
+      var entry = FolderManifest.Entry(file: name, id: note.id, revision: 1, text: note.text, values: note.values)
       entry.isUnmarked = true
       list[note.id] = entry
     }
-    let back = try FolderList(parsing: Array(list.json.text.utf8))
+    let back = try FolderManifest(parsing: Array(list.json.text.utf8))
     #expect(back.entries.count == 2)
     let files = zip(names, ["one and more", "two"]).map { name, text in
       FolderFile(name: name, content: .success(Array(text.utf8)))
@@ -127,20 +127,20 @@ import Testing
 
   /// Compares the folder with the notes and writes it, as an export or as the end of a run both ways.
   private static func run(
-    _ folder: NoteFolder, _ list: inout FolderList, _ notes: [NoteSnapshot], isExport: Bool = true
-  ) throws -> (FolderChanges, FolderWriting, NoteFolder.Written) {
+    _ folder: NoteFolder, _ list: inout FolderManifest, _ notes: [NoteSnapshot], isExport: Bool = true
+  ) throws -> (FolderChanges, FolderWritePlan, NoteFolder.WriteCounts) {
     let changes = FolderChanges(of: try folder.files(), list: list, notes: notes, elsewhere: [])
-    let writing = FolderWriting(changes, notes: notes, isExport: isExport)
+    let writing = FolderWritePlan(changes, notes: notes, isExport: isExport)
     list = changes.list
     return (changes, writing, try folder.perform(writing.steps, &list))
   }
 
-  private static func empty() -> FolderList {
-    FolderList(
+  private static func empty() -> FolderManifest {
+    FolderManifest(
       token: Token(store: .zero, revision: 0, fingerprint: 0), board: UniqueID(high: 9, low: 9))
   }
 
-  @Test func aSecondRunWritesNothingAndAnEditIsLeftAlone() throws {
+  @Test func secondRunWritesNothingAndKeepsEdits() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path)
     var list = Self.empty()
@@ -152,7 +152,7 @@ import Testing
     let (changes, writing, written) = try Self.run(folder, &list, [Self.note(1, "One", revision: 2), notes[1]])
     #expect(changes.edits.map(\.merge.base) == [1])
     #expect(writing.unsent == [name])
-    #expect(written == NoteFolder.Written())
+    #expect(written == NoteFolder.WriteCounts())
     // Gone on the server, edited here: a conflict, and the file stays. The other goes.
     let (gone, _, removed) = try Self.run(folder, &list, [])
     #expect(gone.conflicts == [.init(file: name, values: nil)])
@@ -160,7 +160,7 @@ import Testing
     #expect(try folder.files().map(\.name) == [name])
   }
 
-  @Test func aRunThatWasCutBeforeItsListIsKnownByWhatItWrote() throws {
+  @Test func interruptedRunIsRecognizedByItsFiles() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path)
     var list = Self.empty()
@@ -176,7 +176,7 @@ import Testing
     #expect(list == later)
   }
 
-  @Test func aNameThatIsAnotherNotesNowLeavesTheOldNoteWithoutAFile() throws {
+  @Test func fileNameTakenByOtherNoteLeavesOldNoteWithoutFile() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path)
     var list = Self.empty()
@@ -191,14 +191,14 @@ import Testing
     #expect(changes.new.map(\.file) == [files[2]])
     #expect(Set(changes.missing.map(\.theirs.id)) == [notes[1].id, notes[2].id])
     #expect(Set(changes.list.entries.map(\.file)).count == 3)
-    #expect(try FolderList(parsing: Array(changes.list.json.text.utf8)) == changes.list)
+    #expect(try FolderManifest(parsing: Array(changes.list.json.text.utf8)) == changes.list)
     // An export writes them again, beside what is there.
     list = changes.list
     #expect(try Self.run(folder, &list, notes).2.written == 2)
     #expect(try folder.files().count == 4)
   }
 
-  @Test func aNoteWithTooManyTagsIsNamedAndTheOthersAreWritten() throws {
+  @Test func noteWithTooManyTagsIsReportedAndOthersWritten() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path)
     var list = Self.empty()
@@ -210,7 +210,7 @@ import Testing
     #expect(list.entries.count == 1)
   }
 
-  @Test func whoeverEditsWhileARunWritesKeepsTheirEdit() throws {
+  @Test func concurrentEditDuringRunIsKept() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path)
     var list = Self.empty()
@@ -218,11 +218,11 @@ import Testing
     let name = try #require(list.entries.first?.file)
     let later = [Self.note(1, "One", revision: 2)]
     let changes = FolderChanges(of: try folder.files(), list: list, notes: later, elsewhere: [])
-    let writing = FolderWriting(changes, notes: later, isExport: false)
+    let writing = FolderWritePlan(changes, notes: later, isExport: false)
     let mine = (Self.read(home.path + "/" + name) ?? "") + "mine\n"
     Self.put(home.path + "/" + name, mine)
     let before = list
-    #expect(try folder.perform(writing.steps, &list) == NoteFolder.Written())
+    #expect(try folder.perform(writing.steps, &list) == NoteFolder.WriteCounts())
     #expect(Self.read(home.path + "/" + name) == mine)
     #expect(list == before)
     let next = FolderChanges(of: try folder.files(), list: list, notes: later, elsewhere: [])

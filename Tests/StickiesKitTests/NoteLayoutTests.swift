@@ -13,14 +13,14 @@ import Testing
     a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
   }
 
-  @Test func thirtyNotesAreAGrid() {
+  @Test func thirtyNotesFormAGrid() {
     let frames = NoteLayout.frames(for: Array(repeating: Self.frame(), count: 30), beside: [])
     #expect(Set(frames.map(\.x)).sorted() == [0, 224, 448, 672, 896, 1_120, 1_344, 1_568])
     #expect(Set(frames.map(\.y)).sorted() == [0, 224, 448, 672])
     #expect(frames.prefix(5).map { [$0.x, $0.y] } == [[0, 0], [0, 224], [0, 448], [0, 672], [224, 0]])
   }
 
-  @Test func theGridIsRightOfTheBoardsNotes() {
+  @Test func gridIsRightOfExistingNotes() {
     let there = [Self.frame(-400, 50, 300, 100), Self.frame(500, -80)]
     let frames = NoteLayout.frames(for: [Self.frame(), Self.frame()], beside: there)
     #expect(
@@ -28,12 +28,12 @@ import Testing
         || frames.map { [$0.x, $0.y] } == [[724, -80], [948, -80]])
   }
 
-  @Test func aSingleNoteOnAnEmptyBoardLiesAtItsOrigin() {
+  @Test func singleNoteOnEmptyBoardIsAtOrigin() {
     #expect(NoteLayout.frames(for: [Self.frame(7, 7)], beside: []) == [Self.frame()])
     #expect(NoteLayout.frames(for: [], beside: [Self.frame()]) == [])
   }
 
-  @Test func aNoteFarAwayDoesNotTakeTheOthersThere() {
+  @Test func distantNoteDoesNotMoveTheGrid() {
     let frames = NoteLayout.frames(
       for: [Self.frame()], beside: [Self.frame(1e300, 0), Self.frame(0, -1e12), Self.frame()])
     #expect(frames == [Self.frame(224, 0)])

@@ -21,14 +21,14 @@ import Testing
     _ base: String = "one", file: String = "one", server: String = "one", mine: [NoteField: NoteValue] = [:],
     theirs: [NoteField: NoteValue] = [:], held: [NoteField: NoteValue] = [:], isDetached: Bool = false
   ) throws -> NoteMerge {
-    var entry = FolderList.Entry(file: "a.md", id: id, revision: 3, text: base, values: values)
+    var entry = FolderManifest.Entry(file: "a.md", id: id, revision: 3, text: base, values: values)
     entry.isDetached = isDetached
     var edited = snapshot(file, 3, mine).file()
     edited.held = held
     return try NoteMerge(edited, from: entry, over: snapshot(server, 5, theirs))
   }
 
-  @Test func aTextIsSentAsSplicesOfWhatTheFileWasWrittenFrom() throws {
+  @Test func textIsSentAsSplicesAgainstItsBase() throws {
     let merge = try Self.merge(
       "one two\nthree\nfour five\n", file: "ONE two\nthree\nfour 5ive\n", server: "one two\n3\nfour five\n")
     #expect(
@@ -40,13 +40,13 @@ import Testing
     #expect(try Self.merge(server: "two").isEmpty)
   }
 
-  @Test func aTextThatWasMergedAlreadyIsMovedOverWhatCameOfIt() throws {
+  @Test func mergedTextIsRebasedOnResult() throws {
     let merge = try Self.merge("ab", file: "abc", server: "Xab", isDetached: true)
     #expect(merge.base == 5)
     #expect(TextSplice.apply(merge.splices, to: "Xab") == "Xabc")
   }
 
-  @Test func fieldsMergeOneByOneAndTagsWordByWord() throws {
+  @Test func fieldsMergeIndividuallyAndTagsAsSet() throws {
     let merge = try Self.merge(
       mine: [.x: .number(7), .tags: .words(["phone"])], theirs: [.y: .number(9), .tags: .words(["home", "work"])])
     #expect(merge.edits.map(\.field) == [.x])
@@ -56,7 +56,7 @@ import Testing
     #expect(merge.conflicts.isEmpty)
   }
 
-  @Test func aFieldThatBothChangedIsAConflictUntilSomebodyDecides() throws {
+  @Test func conflictingFieldStaysUntilResolved() throws {
     let merge = try Self.merge(mine: [.color: .word("pink")], theirs: [.color: .word("blue")])
     #expect(merge.isEmpty)
     #expect(merge.conflicts == [.init(field: .color, mine: .word("pink"), theirs: .word("blue"))])
@@ -74,16 +74,16 @@ import Testing
     #expect(agreed.conflicts.isEmpty)
   }
 
-  @Test func aFieldThatIsNotThereStaysAsItIs() throws {
-    let entry = FolderList.Entry(file: "a.md", id: Self.id, revision: 3, text: "one", values: Self.values)
+  @Test func missingFieldIsUnchanged() throws {
+    let entry = FolderManifest.Entry(file: "a.md", id: Self.id, revision: 3, text: "one", values: Self.values)
     let merge = try NoteMerge(NoteFile(text: "one"), from: entry, over: Self.snapshot("one", 5))
     #expect(merge.isEmpty)
     #expect(merge.conflicts.isEmpty)
   }
 
-  @Test func aFileOfAnotherStateIsComparedWithNothingElse() throws {
-    let entry = FolderList.Entry(file: "a.md", id: Self.id, revision: 3, text: "one", values: Self.values)
-    #expect(throws: NoteMerge.Unknown.self) {
+  @Test func fileWithUnknownBaseIsRefused() throws {
+    let entry = FolderManifest.Entry(file: "a.md", id: Self.id, revision: 3, text: "one", values: Self.values)
+    #expect(throws: NoteMerge.UnknownBaseError.self) {
       try NoteMerge(Self.snapshot("two", 2).file(), from: entry, over: Self.snapshot("one", 5))
     }
     let written = try NoteMerge(Self.snapshot("two!", 5).file(), from: entry, over: Self.snapshot("two", 5))
@@ -91,10 +91,10 @@ import Testing
     #expect(written.splices == [TextSplice(offset: 3, length: 0, insertion: "!")])
   }
 
-  @Test func whatOnlyTheServerSaysIsNamed() throws {
+  @Test func changesOnlyOnServerAreReported() throws {
     var file = Self.snapshot("one", 3).file()
     (file.number, file.created) = (9, 9)
-    let entry = FolderList.Entry(file: "a.md", id: Self.id, revision: 3, text: "one", values: Self.values)
+    let entry = FolderManifest.Entry(file: "a.md", id: Self.id, revision: 3, text: "one", values: Self.values)
     #expect(try NoteMerge(file, from: entry, over: Self.snapshot("one", 5)).ignored == ["number", "created"])
   }
 }

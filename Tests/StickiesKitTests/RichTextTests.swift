@@ -43,11 +43,11 @@ import Testing
     ("\\ilvl1{\\listtext\t\\'95\t}inner", "  - inner"),
     ("", ""),
   ])
-  func aBodyIsReadAsItsLetters(body: String, text: String) throws {
+  func bodyDecodesToItsText(body: String, text: String) throws {
     #expect(try Self.read(Self.cocoa(body)).text == text)
   }
 
-  @Test func theMacintoshsLettersAreReadWhereTheTextSaysSo() throws {
+  @Test func macRomanIsDecodedWhereDeclared() throws {
     #expect(try Self.read(#"{\rtf1\mac\ansicpg10000 \'8a\'a5\'ca}"#).text == "ä•\u{A0}")
     #expect(
       try Self.read(#"{\rtf1\ansi{\fonttbl{\f0\fcharset77 Geneva;}{\f1\fcharset0 Arial;}}\f0\'8a\f1\'e4}"#).text == "ää"
@@ -83,7 +83,7 @@ import Testing
     (78, #"\'93\'fa\'96\'7b\'fd"#, "日本©"),
     (254, #"\'81"#, "ü"),
   ])
-  func aFontsCharacterSetSaysWhatAByteMeans(charset: Int, body: String, text: String) throws {
+  func fontCharsetDeterminesDecoding(charset: Int, body: String, text: String) throws {
     for page in [1252, 932, 1255] {
       let read = try Self.read(Self.charset(charset, body, page: page))
       #expect(Array(read.text.utf8) == Array(text.utf8), "\(read.text)")
@@ -94,7 +94,7 @@ import Testing
   @Test(arguments: [
     (932, #"\'93\'fa"#, "日"), (1251, #"\'e4"#, "д"), (10_007, #"\'e4"#, "д"), (65_001, #"\'c3\'a4"#, "ä"),
   ])
-  func aFontWithoutACharacterSetHasTheDocuments(page: Int, body: String, text: String) throws {
+  func fontWithoutCharsetUsesDocumentCodePage(page: Int, body: String, text: String) throws {
     #expect(try Self.read(#"{\rtf1\ansi\ansicpg\#(page) a\#(body)b}"#).text == "a\(text)b")
     #expect(try Self.read(Self.charset(1, body, page: page)).text == text)
   }
@@ -105,7 +105,7 @@ import Testing
     ("Wingdings", #"\'fc \'a7 \'01\'80"#, "✓ ▪ \u{1}\u{FFFD}", 1),
     ("Webdings", #"a\'fc"#, "a\u{FFFD}", 1),
   ])
-  func aFontOfSymbolsIsReadAsFarAsUnicodeHasThem(font: String, body: String, text: String, unreadable: Int) throws {
+  func symbolFontMapsToUnicode(font: String, body: String, text: String, unreadable: Int) throws {
     let read = try Self.read(Self.charset(2, body, font: font))
     #expect(read.text == text)
     #expect(read.unreadable == unreadable)
@@ -119,18 +119,18 @@ import Testing
     (222, #"\'ca\'fe\'c7"#, "ส\u{FFFD}ว"),
     (83, #"a\'e4b"#, "a\u{FFFD}b"),
   ])
-  func aLetterThatCanNotBeReadCostsOneCharacter(charset: Int, body: String, text: String) throws {
+  func undecodableByteBecomesOneReplacementCharacter(charset: Int, body: String, text: String) throws {
     let read = try Self.read(Self.charset(charset, body))
     #expect(read.text == text)
     #expect(read.unreadable == 1)
   }
 
-  @Test(.timeLimit(.minutes(5))) func aLongTextOfUnreadableLettersIsReadInOneWay() throws {
+  @Test(.timeLimit(.minutes(5))) func longUndecodableTextIsParsedInLinearTime() throws {
     let body = String(repeating: #"\'ff"#, count: 50_000)
     #expect(try Self.read(Self.charset(134, body)).unreadable == 50_000)
   }
 
-  @Test func anAttachmentIsNamedOnce() {
+  @Test func attachmentIsReportedOnce() {
     #expect(RichText.attachments(["a.png", "a.png"], beside: ["a.png", "b.pdf"]) == ["a.png", "b.pdf"])
     #expect(
       RichText.attachments(["caf\u{FFFD}.png", "two words.png"], beside: ["café.png", "two  words.png"]).count == 2)
@@ -138,7 +138,7 @@ import Testing
     #expect(RichText.attachments(["\u{FFFD}.png", "日.png"], beside: ["日.png", "本.png"]).count == 2)
   }
 
-  @Test func attachmentsAreNamedAndTheirPlacesAreEmpty() throws {
+  @Test func attachmentsAreReportedAndOmitted() throws {
     let body =
       "see {{\\NeXTGraphic Pasted Graphic.png \\width640 \\height480 \\appleattachmentpadding0\n}\\'ac} and "
       + "{{\\NeXTGraphic caf\\'e9.pdf \\width1\n}\\uc0\\u8203 }that"
@@ -148,7 +148,7 @@ import Testing
     #expect(try Self.read(#"{\rtf1{\NeXTGraphic a.png \width1}after}"#).text == "after")
   }
 
-  @Test func theBackgroundOfTheFirstLettersThatHaveOneIsTold() throws {
+  @Test func firstBackgroundColorIsReported() throws {
     #expect(try Self.read(Self.cocoa("plain")).background == nil)
     let text = try Self.read(Self.cocoa(#"a {\cb2 red} {\cb1 white}"#))
     #expect(text.background == .init(red: 1, green: 0, blue: 0))
@@ -167,7 +167,7 @@ import Testing
     ("{\\rtf1 \\u70000 }", "line 1: \\u70000 is no letter"),
     ("{\\rtf1 \\fs12345678901 }", "line 1: a number has 11 digits"),
   ])
-  func aMistakeIsNamedWithItsLine(text: String, message: String) {
+  func errorReportsItsLine(text: String, message: String) {
     #expect {
       try Self.read(text)
     } throws: { error in
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func limitsAreNamed() {
+  @Test func exceededLimitsAreReported() {
     func message(_ bytes: [UInt8]) -> String {
       do {
         _ = try RichText(parsing: bytes)
@@ -203,7 +203,7 @@ import Testing
   }
 
   /// Whatever stands in a text, it is read or refused; nothing hangs and nothing traps.
-  @Test func strangeTextsAreReadOrRefused() throws {
+  @Test func randomTextsAreParsedOrRefused() throws {
     let pieces = [
       "{", "}", "\\", "\\'", "\\'e4", "\\u-10179 ", "\\u56832?", "\\uc9 ", "\\bin3 ", "\\*", "\\par", "\n", "a", "é",
       "\\NeXTGraphic x.png ", "\\listtext ", "\\colortbl", ";", "\\red300", "\\fonttbl", "\\f1", "\\fcharset128",

@@ -26,13 +26,13 @@ import Testing
     ProcessEnvironment(variables: variables, account: account ?? self.account)
   }
 
-  private func names(_ places: [SocketPlace]) -> [String] {
+  private func names(_ places: [SocketDirectory]) -> [String] {
     places.map { $0.directory.replacing(root.path + "/", with: "").replacing("\(geteuid())", with: "UID") }
   }
 
   private static let usual = ["users/UID/stickies", "home/.local/share/stickies"]
 
-  @Test func theRuntimeDirectoryComesFirstAndTheTemporaryOneLast() {
+  @Test func runtimeDirectoryIsFirstAndTemporaryOneLast() {
     let variables = ["HOME": root.path + "/home", "XDG_RUNTIME_DIR": root.path + "/runtime"]
     #expect(
       names(environment(variables).socketPlaces) == ["runtime/stickies"] + Self.usual + ["tmp/stickies-UID"])
@@ -40,7 +40,7 @@ import Testing
     #expect(environment(variables).defaultSocket == .unix(path: root.path + "/runtime/stickies/socket"))
   }
 
-  @Test func everyEnvironmentOfAUserHasThePlaceOfTheHomeDirectory() {
+  @Test func homeDirectoryIsFoundInEveryEnvironment() {
     let home = root.path + "/home"
     for variables in [
       [:], ["HOME": home], ["HOME": "/proc/nonexistent"], ["HOME": home, "XDG_RUNTIME_DIR": "relative"],
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func theDirectoriesOfAnotherUserAreLeftAlone() {
+  @Test func directoriesOfOtherUsersAreUnchanged() {
     var other = account
     other.user = geteuid() + 1
     let variables = ["HOME": root.path + "/home", "XDG_RUNTIME_DIR": root.path + "/runtime"]
@@ -61,7 +61,7 @@ import Testing
     #expect(environment.listeningPlaces.isEmpty, "they belong to this user, not to that one")
   }
 
-  @Test func aUserWithoutAHomeHasATemporaryPlace() {
+  @Test func userWithoutHomeUsesTemporaryDirectory() {
     var homeless = account
     homeless.home = "/nonexistent"
     homeless.runtimeDirectories = "/nonexistent"
@@ -70,8 +70,8 @@ import Testing
     #expect(names(environment.socketPlaces).last == "tmp/stickies-UID")
   }
 
-  @Test func aPlaceThatOthersCanWriteToIsNotUsed() throws {
-    let place = SocketPlace(directory: root.path + "/tmp/stickies-x", user: geteuid())
+  @Test func directoryWritableByOthersIsNotUsed() throws {
+    let place = SocketDirectory(directory: root.path + "/tmp/stickies-x", user: geteuid())
     #expect(place.prepare())
     #expect(!place.hasSocket)
     let socket = try PlainSocket.listen(at: place.address)
@@ -80,10 +80,10 @@ import Testing
     chmod(place.directory, 0o777)
     #expect(!place.isSafe && !place.hasSocket && !place.prepare())
     chmod(place.directory, 0o700)
-    #expect(!SocketPlace(directory: place.directory, user: geteuid() + 1).hasSocket)
+    #expect(!SocketDirectory(directory: place.directory, user: geteuid() + 1).hasSocket)
   }
 
-  @Test func aPathThatNoSocketCanHaveIsNoPlace() {
+  @Test func tooLongSocketPathIsNotUsed() {
     let long = "/" + String(repeating: "x", count: 100)
     #expect(
       !environment(["HOME": root.path + "/home", "XDG_DATA_HOME": long]).socketPlaces.contains {

@@ -9,7 +9,7 @@ import Testing
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardBusyTests {
   /// A note whose color was changed once, which the server has, and whose next change it does not have.
-  private func changed(_ stage: Stage) async throws -> Seat {
+  private func changed(_ stage: BoardFixture) async throws -> TestUser {
     _ = try await stage.note("first")
     // However slow the machine is, leaving waits.
     let ann = try await stage.open(patience: 600_000)
@@ -20,8 +20,8 @@ import Testing
     return ann
   }
 
-  @Test func ofTwoWaitsTheNewestIsToldAndTheLastThatEndsUncoversTheBoard() async throws {
-    let stage = try await Stage()
+  @Test func newestWaitIsShownAndLastEndUncoversBoard() async throws {
+    let stage = try await BoardFixture()
     let ann = try await changed(stage)
     stage.freeze()
     ann.terminal.types("p")
@@ -40,8 +40,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatIsAnsweredWithinAMomentCoversNothing() async throws {
-    let stage = try await Stage()
+  @Test func quickAnswerShowsNoOverlay() async throws {
+    let stage = try await BoardFixture()
     let ann = try await changed(stage)
     // However slow the machine is, the moment is not over.
     ann.session.screen?.overlay = BusyOverlay(appearsAfter: 600_000)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func oneViewServesAllWaits() async throws {
-    let stage = try await Stage()
+    let stage = try await BoardFixture()
     let ann = try await changed(stage)
     stage.freeze()
     ann.terminal.types("u")
@@ -74,8 +74,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func oneEscapeEndsAWaitAlsoBehindAHistoryThatHasNothingYet() async throws {
-    let stage = try await Stage()
+  @Test func escapeCancelsWaitBehindEmptyHistory() async throws {
+    let stage = try await BoardFixture()
     let ann = try await changed(stage)
     stage.freeze()
     ann.terminal.types("u")

@@ -8,8 +8,8 @@ import Testing
 /// Typing: in notes and what becomes of it.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardEditingTests {
-  @Test func aNewNoteThatIsLeftEmptyIsNotStored() async throws {
-    let stage = try await Stage()
+  @Test func emptyNewNoteIsNotStored() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     ann.terminal.types("n")
     await ann.terminal.expects("┏")
@@ -31,8 +31,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aNewNoteComesUnderTheMouseAndInSight() async throws {
-    let stage = try await Stage()
+  @Test func newNoteAppearsUnderMouseAndVisible() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     ann.terminal.mouse(.move, 20, 5)
     ann.terminal.types("n")
@@ -47,8 +47,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatIsPastedWhereNoTextIsOpenIsANoteAndOneUndoTakesItAway() async throws {
-    let stage = try await Stage()
+  @Test func pasteWithoutOpenTextCreatesNoteAndUndoRemovesIt() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     await ann.terminal.expects("Nothing sticks to Work yet")
     ann.terminal.mouse(.move, 20, 5)
@@ -82,8 +82,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func theBoardScrollsWithACursorThatWouldBeOutOfSight() async throws {
-    let stage = try await Stage()
+  @Test func boardScrollsWithCursor() async throws {
+    let stage = try await BoardFixture()
     // Most of it lies beyond the right lower corner of the screen.
     _ = try await stage.note((0..<8).map { "line \($0)" }.joined(separator: "\n"), x: 560, y: 288)
     let ann = try await stage.open()
@@ -106,8 +106,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aNoteUnderAnotherIsSeenByWhoGoesThereAndTypes() async throws {
-    let stage = try await Stage()
+  @Test func coveredNoteIsShownWhileFocusedAndEdited() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("under", x: 96, y: 64)
     let over = try await stage.note("over", x: 80, y: 32)
     (over.width, over.height, over.z) = (320, 320, 9)
@@ -126,8 +126,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatWasTypedOfflineIsOfferedWholeWhenTheNoteIsGone() async throws {
-    let stage = try await Stage()
+  @Test func textTypedOfflineIsOfferedWhenNoteIsDeleted() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("one")
     let ann = try await stage.open()
     await ann.terminal.expects("one")
@@ -147,8 +147,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aDragOfANoteThatIsDeletedEndsItsStepOfUndo() async throws {
-    let stage = try await Stage()
+  @Test func deleteDuringDragEndsItsUndoStep() async throws {
+    let stage = try await BoardFixture()
     let gone = try await stage.note("doomed", x: 16, y: 32)
     _ = try await stage.note("stays", x: 320, y: 32)
     let ann = try await stage.open()
@@ -177,8 +177,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aDragThatTheHelpComesOverEndsItsStepOfUndo() async throws {
-    let stage = try await Stage()
+  @Test func helpDuringDragEndsItsUndoStep() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("drag me", x: 80, y: 64)
     let ann = try await stage.open()
     let place = try #require(await ann.terminal.expects("drag me").place(of: "drag me"))
@@ -201,8 +201,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func wordsAreJumpedOverSelectedReplacedAndTakenBackInTheEditor() async throws {
-    let stage = try await Stage(boards: ["Work", "Home"])
+  @Test func wordCommandsMoveSelectReplaceAndUndo() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
     let ann = try await stage.open()
     await ann.terminal.expects("● ○")
     ann.terminal.types("n")
@@ -228,7 +228,7 @@ import Testing
   }
 
   @Test func aDoubleClickSelectsAWordAndATripleClickTheLine() async throws {
-    let stage = try await Stage()
+    let stage = try await BoardFixture()
     _ = try await stage.note("copy this word\nand more", x: 80, y: 64)
     let ann = try await stage.open()
     await ann.terminal.expects("and more")
@@ -247,8 +247,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aDragInTheMiddleOfTypingIsAStepOfItsOwn() async throws {
-    let stage = try await Stage()
+  @Test func dragDuringTypingIsASeparateUndoStep() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("word", x: 80, y: 64)
     let ann = try await stage.open()
     await ann.terminal.expects("word")
@@ -279,8 +279,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func anEmptyNoteIsNothingToAskAboutOnLeaving() async throws {
-    let stage = try await Stage()
+  @Test func emptyNoteDoesNotAskOnQuit() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     stage.kill()
     await ann.terminal.expects("reconnecting")
@@ -291,8 +291,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aSignalEndsTheProgramAndLosesNothing() async throws {
-    let stage = try await Stage()
+  @Test func signalSavesEverythingBeforeExit() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
     ann.terminal.types("n")
@@ -304,12 +304,12 @@ import Testing
   }
 
   /// What was saved in another program is sent as what is typed here, and kept where no server takes it.
-  @Test(arguments: [true, false]) func aSignalWhileAnotherProgramEditsLosesNothing(isServed: Bool) async throws {
-    let stage = try await Stage()
+  @Test(arguments: [true, false]) func signalDuringExternalEditorSavesEverything(isServed: Bool) async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first words")
     let ann = try await stage.open(patience: isServed ? 600_000 : 300)
     await ann.terminal.expects("first words")
-    let editor = HeldEditor(on: stage, ending: " and what is written too late")
+    let editor = BlockedEditor(on: stage, ending: " and what is written too late")
     ann.terminal.press(.tab)
     ann.terminal.types("E")
     await editor.begins()
@@ -331,12 +331,12 @@ import Testing
   }
 
   /// Who is asked to leave without a connection has it taken, stays, and writes on.
-  @Test func whatIsSavedTwiceInAnotherProgramIsThereOnce() async throws {
-    let stage = try await Stage()
+  @Test func textSavedTwiceInExternalEditorIsCommittedOnce() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("one")
     let ann = try await stage.open()
     await ann.terminal.expects("one")
-    let editor = HeldEditor(on: stage, ending: " two three")
+    let editor = BlockedEditor(on: stage, ending: " two three")
     ann.terminal.press(.tab)
     stage.kill()
     await ann.terminal.expects("reconnecting")
@@ -358,8 +358,8 @@ import Testing
   }
 
   /// A terminal that does not know pastes sends them as keys.
-  @Test func aLongPasteOfKeysIsTakenAtOnce() async throws {
-    let stage = try await Stage()
+  @Test func longPastedKeysAreInsertedTogether() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     await ann.terminal.expects("Nothing sticks to Work yet")
     let lines = (0..<400).map { "line \($0) of what was pasted" }
@@ -370,8 +370,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatWasWrittenInANoteThatGoesWhileTheServerIsAwayIsOffered() async throws {
-    let stage = try await Stage()
+  @Test func textOfNoteDeletedDuringDisconnectIsOffered() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("alpha")
     let ann = try await stage.open()
     await ann.terminal.expects("alpha")
@@ -398,8 +398,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aTextThatNoServerTakesIsInNobodysWay() async throws {
-    let stage = try await Stage()
+  @Test func unsavableTextDoesNotBlockOtherNotes() async throws {
+    let stage = try await BoardFixture()
     let most = NoteController.maximumText
     _ = try await stage.note(String(repeating: "long words\n", count: most / 11))
     _ = try await stage.note("other", x: 300)
@@ -425,8 +425,8 @@ import Testing
   }
 
   /// Notes in which words were written while the server was away, and which somebody deleted meanwhile.
-  private func orphans(_ count: Int, editing: Bool) async throws -> (stage: Stage, ann: Seat) {
-    let stage = try await Stage()
+  private func orphans(_ count: Int, editing: Bool) async throws -> (stage: BoardFixture, ann: TestUser) {
+    let stage = try await BoardFixture()
     for number in 0..<count { _ = try await stage.note("note\(number)", x: 16 + 300 * Double(number)) }
     let ann = try await stage.open()
     await ann.terminal.expects("note\(count - 1)")
@@ -442,7 +442,7 @@ import Testing
     return (stage, ann)
   }
 
-  private func deleteAllElsewhere(_ stage: Stage) async throws {
+  private func deleteAllElsewhere(_ stage: BoardFixture) async throws {
     try await stage.whileAway { carl in
       for note in try await carl.fetch(Note.self) { carl.context.delete(note) }
       try await carl.save()
@@ -450,7 +450,7 @@ import Testing
     try stage.restart()
   }
 
-  @Test func whoLeavesWhenTheServerHasEverythingIsStillOfferedWhatHasNoPlace() async throws {
+  @Test func unplacedTextIsOfferedOnQuit() async throws {
     let (stage, ann) = try await orphans(1, editing: false)
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("Leave?") && $0.text.contains("(w)") }
@@ -469,7 +469,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func ofTwoNotesThatGoBothTextsAreOffered() async throws {
+  @Test func textsOfTwoDeletedNotesAreBothOffered() async throws {
     let (stage, ann) = try await orphans(2, editing: true)
     try await deleteAllElsewhere(stage)
     for _ in 0..<2 {
@@ -485,7 +485,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func behindAQuestionThatNobodyNeedsToAnswerComesTheNext() async throws {
+  @Test func obsoleteQuestionIsFollowedByTheNext() async throws {
     let (stage, ann) = try await orphans(2, editing: true)
     let id = try #require(ann.session.screen?.editing?.id)
     try await deleteAllElsewhere(stage)
@@ -503,7 +503,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func aSignalOverAQuestionKeepsItsTextInAFile() async throws {
+  @Test func signalDuringQuestionSavesTextToFile() async throws {
     let (stage, ann) = try await orphans(1, editing: false)
     try await deleteAllElsewhere(stage)
     await ann.terminal.expects("has deleted the note")

@@ -9,8 +9,8 @@ import Testing
 /// Showing some of a board's notes only.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardFilterTests {
-  @Test func aFilterHidesTheOthersAndTheStatusLineSaysHowMany() async throws {
-    let stage = try await Stage()
+  @Test func filterHidesNotesAndStatusLineCountsThem() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("sun", x: 16, y: 32, color: .yellow)
     _ = try await stage.note("sky", x: 16, y: 240, color: .blue)
     let ann = try await stage.open()
@@ -28,8 +28,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func nothingIsDoneToSelectedNotesThatAFilterHides() async throws {
-    let stage = try await Stage()
+  @Test func hiddenSelectedNotesAreNotChanged() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("sun", x: 16, y: 32, color: .yellow)
     _ = try await stage.note("sky", x: 300, y: 32, color: .blue)
     let ann = try await stage.open()
@@ -46,8 +46,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func tagsAreOfferedAndASearchLooksWithinTheFilter() async throws {
-    let stage = try await Stage()
+  @Test func tagsAreSuggestedAndSearchRespectsFilter() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("apples to buy", x: 16, y: 32)
     _ = try await stage.note("apples to eat", x: 300, y: 32)
     let tag = try #require(stage.other.context.insert(Tag.self))
@@ -69,8 +69,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func anEditorWhoseNoteLeavesTheFilterKeepsItsWindowAndSaysWhoDidIt() async throws {
-    let stage = try await Stage()
+  @Test func editedNoteLeavingFilterKeepsWindowAndReportsAuthor() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("mine", color: .yellow)
     // It lies higher: keys go to the editor all the same.
     _ = try await stage.note("higher", x: 340, color: .yellow)
@@ -111,8 +111,8 @@ import Testing
   }
 
   /// Nobody has looked for it: what is found would hide it.
-  @Test func aNoteThatIsMadeDuringASearchEndsTheSearch() async throws {
-    let stage = try await Stage()
+  @Test func newNoteEndsSearch() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("apples")
     _ = try await stage.note("pears", x: 340)
     let ann = try await stage.open()
@@ -129,8 +129,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func notesThatAreMadeOneAfterAnotherDoNotCoverEachOther() async throws {
-    let stage = try await Stage()
+  @Test func newNotesDoNotOverlap() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     for name in ["one", "two", "three"] {
       ann.terminal.types("n\(name)")
@@ -144,8 +144,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aNoteMadeUnderAFilterIsOfItsColor() async throws {
-    let stage = try await Stage()
+  @Test func newNoteUnderFilterGetsItsColor() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     ann.terminal.types("f")
     ann.terminal.press(.down)
@@ -162,8 +162,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func anEmptyBoardSaysWhatToDoAndAHiddenOneWhatHidesIt() async throws {
-    let stage = try await Stage()
+  @Test func emptyBoardShowsHintAndFilteredBoardShowsFilter() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     await ann.terminal.expects("Nothing sticks to Work yet.")
     _ = try await stage.note("sun", color: .yellow)

@@ -9,8 +9,8 @@ import Testing
 /// The board as it was.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardHistoryTests {
-  @Test func aBoardIsSeenAsItWasWithItsLinesTagsMarksNameAndColor() async throws {
-    let stage = try await Stage()
+  @Test func pastBoardShowsLinksTagsMarksNameAndColor() async throws {
+    let stage = try await BoardFixture()
     let alpha = try await stage.note("alpha", x: 16)
     let omega = try await stage.note("omega\nand its body", x: 400)
     let context = stage.other.context
@@ -55,8 +55,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func beforeABoardWasMadeItWasNotThere() async throws {
-    let stage = try await Stage(boards: ["Work", "Home"])
+  @Test func pastBeforeBoardCreationIsEmpty() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
     let ann = try await stage.open()
     await ann.terminal.expects("● ○")
     ann.terminal.types("2")
@@ -70,8 +70,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aFilterOfThePresentHidesNothingOfThePast() async throws {
-    let stage = try await Stage()
+  @Test func presentFilterDoesNotApplyToPast() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("yellow one", x: 16, color: .yellow)
     _ = try await stage.note("blue one", x: 400, color: .blue)
     let ann = try await stage.open()
@@ -90,8 +90,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func theLineGrowsWithWhatIsCommittedAndWhoStandsAtItsEndGoesWithIt() async throws {
-    let stage = try await Stage(boards: ["Work", "Home", "Garden"])
+  @Test func scrubberGrowsAndFollowsNewestRevision() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home", "Garden"])
     let note = try await stage.note("first words")
     let ann = try await stage.open()
     await ann.terminal.expects("first words")
@@ -122,8 +122,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func nothingIsDoneToTheBoardFromThePastAndKeysForThatSaySo() async throws {
-    let stage = try await Stage()
+  @Test func editKeysInHistoryAreRefused() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("plan", color: .yellow)
     let ann = try await stage.open()
     await ann.terminal.expects("plan")
@@ -163,8 +163,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func theListBesideThePastIsOfThen() async throws {
-    let stage = try await Stage()
+  @Test func listShowsPastNotes() async throws {
+    let stage = try await BoardFixture()
     let milk = try await stage.note("milk", x: 16, y: 32, color: .yellow)
     let bread = try await stage.note("bread", x: 16, y: 160, color: .blue)
     stage.other.context.delete(milk)
@@ -200,8 +200,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func anEscapeThatCancelsALoadStaysInThePast() async throws {
-    let stage = try await Stage()
+  @Test func escapeDuringLoadKeepsShownPast() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("at first")
     note.text = "in the end"
     try await stage.other.save()

@@ -8,8 +8,8 @@ import Testing
 /// What the mouse does at a note or a line, by keys alone.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardKeysTests {
-  @Test func windowsAreClosedAndFoundAgainByKeys() async throws {
-    let stage = try await Stage()
+  @Test func windowsAreClosedAndReopenedByKeys() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first", x: 16)
     _ = try await stage.note("second", x: 300)
     let ann = try await stage.open()
@@ -32,8 +32,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func keysThatMoveANoteAreOneStepOfUndoWhileTheyFollowEachOther() async throws {
-    let stage = try await Stage()
+  @Test func consecutiveMoveKeysAreOneUndoStep() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first", x: 16, y: 32)
     _ = try await stage.note("other", x: 320, y: 32)
     let ann = try await stage.open()
@@ -46,7 +46,7 @@ import Testing
     ann.terminal.press(.tab)
     ann.terminal.press(.right)
     await ann.terminal.expects { $0.place(of: "┏ other") == Point(x: 41, y: 3) && !$0.text.contains("not yet") }
-    _ = screen.application.runTurn(at: screen.now + KeyRow.pauseMilliseconds)
+    _ = screen.application.runTurn(at: screen.now + KeyRepeatGroup.pauseMilliseconds)
     for _ in 0..<2 { ann.terminal.press(.right) }
     await ann.terminal.expects { $0.place(of: "┏ other") == Point(x: 43, y: 3) && !$0.text.contains("not yet") }
     for _ in 0..<2 { ann.terminal.press(.right, .shift) }
@@ -66,8 +66,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func manyNotesArePassedByThePage() async throws {
-    let stage = try await Stage()
+  @Test func pageKeysSkipManyNotes() async throws {
+    let stage = try await BoardFixture()
     try await stage.row(of: 0..<30)
     let ann = try await stage.open()
     let screen = try #require(ann.session.screen)
@@ -90,8 +90,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func keysOfTheBoardDoNothingBeneathAQuestionOrTheHelp() async throws {
-    let stage = try await Stage(boards: ["Work", "Home"])
+  @Test func boardKeysAreIgnoredUnderQuestionAndHelp() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
     _ = try await stage.note("first", x: 16)
     let ann = try await stage.open()
     let screen = try #require(ann.session.screen)
@@ -126,8 +126,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func behindAnUndoKeysAreAStepOfTheirOwn() async throws {
-    let stage = try await Stage()
+  @Test func keysAfterUndoStartNewStep() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first", x: 16, y: 32)
     let ann = try await stage.open()
     await ann.terminal.expects("first")
@@ -144,12 +144,12 @@ import Testing
     await stage.close()
   }
 
-  private func labels(_ stage: Stage) async throws -> [String] {
+  private func labels(_ stage: BoardFixture) async throws -> [String] {
     try await stage.other.fetch(Link.self).map(\.label).sorted()
   }
 
-  @Test func aLineIsWrittenOnByKeys() async throws {
-    let stage = try await Stage()
+  @Test func linkLabelIsEditedByKeys() async throws {
+    let stage = try await BoardFixture()
     let alpha = try await stage.note("alpha", x: 16)
     let omega = try await stage.note("omega", x: 400)
     let below = try await stage.note("below", x: 16, y: 200)
@@ -207,8 +207,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aLabelTakesTheOneWhoLinksToItsLine() async throws {
-    let stage = try await Stage()
+  @Test func labelFollowsTheFocusedLink() async throws {
+    let stage = try await BoardFixture()
     let alpha = try await stage.note("alpha", x: 16)
     let omega = try await stage.note("omega", x: 400)
     let line = try #require(stage.other.context.insert(Link.self))

@@ -8,8 +8,8 @@ import Testing
 /// Which application `stickies open` is, and that there is one.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardLaunchTests {
-  @Test func aSecondBoardInOneProgramIsRefusedUntilTheFirstHasEnded() async throws {
-    let stage = try await Stage()
+  @Test func secondBoardInOneProcessIsRefused() async throws {
+    let stage = try await BoardFixture()
     let launcher = ApplicationLauncher()
     let ann = try await stage.open(launcher: launcher)
     do {
@@ -24,8 +24,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func theInterfaceSaysWhatTheScreenBeginsWith() async throws {
-    let stage = try await Stage()
+  @Test func interfaceSelectsInitialViews() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("upper", x: 16, y: 160)
     let ann = try await stage.open(configuration: .board(interface: "list"))
     let row = Point(x: 3, y: 2)
@@ -39,8 +39,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aViewerChangesNothing() async throws {
-    let stage = try await Stage()
+  @Test func viewerIsReadOnly() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first", x: 80, y: 64)
     let ann = try await stage.open(configuration: .board(application: "viewer"))
     let place = try #require(await ann.terminal.expects("first").place(of: "first"))
@@ -68,7 +68,7 @@ import Testing
     (ApplicationConfiguration.board(interface: "grid"), "no interface is called 'grid'; there are board, list"),
     (.board(application: "clock"), "no application is called 'clock'; there are editor, viewer"),
   ])
-  func namesThatNobodyKnowsAreRefusedWithThoseThatAreKnown(
+  func unknownNamesListKnownOnes(
     configuration: ApplicationConfiguration, sentence: String
   ) throws {
     let launcher = ApplicationLauncher()
@@ -79,7 +79,7 @@ import Testing
     #expect(error?.description == sentence)
   }
 
-  @Test(arguments: ["board", "list"]) func aCommandThatTheMenuLacksStopsTheStart(interface: String) throws {
+  @Test(arguments: ["board", "list"]) func commandWithoutMenuItemPreventsStart(interface: String) throws {
     let launcher = ApplicationLauncher()
     launcher.registerBoards()
     let application = try launcher.launch(.board(interface: interface), screenSize: Size(width: 80, height: 24))

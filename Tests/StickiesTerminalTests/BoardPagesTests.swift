@@ -9,8 +9,8 @@ import Testing
 /// What boards cost that nobody sees, on a real daemon.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardPagesTests {
-  @Test func aBoardThatChangesOffScreenIsStaleAndRefreshedOnceWhenItAppears() async throws {
-    let stage = try await Stage(boards: ["Work", "Home"])
+  @Test func offscreenBoardIsRefreshedOnceWhenShown() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
     let first = try await stage.note("first", x: 16)
     let ann = try await stage.open()
     await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("● ○") }
@@ -43,8 +43,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aFilterHoldsOnTheBoardsThatNobodySees() async throws {
-    let stage = try await Stage(boards: ["Work", "Home"])
+  @Test func filterAppliesToOffscreenBoards() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
     _ = try await stage.note("sun", x: 16, color: .yellow)
     _ = try await stage.note("sky", x: 300, color: .blue)
     let ann = try await stage.open()
@@ -61,8 +61,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whoPagesThroughHundredsOfBoardsHasTwo() async throws {
-    let stage = try await Stage()
+  @Test func pagingThroughHundredsOfBoardsKeepsTwo() async throws {
+    let stage = try await BoardFixture()
     let entity = try #require(StickiesModel.model.entity(named: "Board"))
     let name = try #require(entity.property(named: "name"))
     _ = try await stage.other.batchInsert(entity, [name], rows: (1...300).map { [.string("Board \($0)")] })

@@ -7,8 +7,8 @@ import Testing
 /// Who is here, and where.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardPresenceTests {
-  @Test func othersSeeACursorGoWithTheMouseAndWithTheKeys() async throws {
-    let stage = try await Stage()
+  @Test func cursorOfOthersFollowsMouseAndKeys() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("here", x: 80, y: 64)
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
@@ -32,8 +32,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func allWhoEditANoteAreNamed() async throws {
-    let stage = try await Stage()
+  @Test func allEditorsOfNoteAreShown() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("left", x: 80, y: 64)
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
@@ -50,8 +50,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whereOthersAreHidesNoTitle() async throws {
-    let stage = try await Stage()
+  @Test func cursorsOfOthersCoverNoTitle() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("left", x: 80, y: 64)
     _ = try await stage.note("right", x: 280, y: 64)
     let ann = try await stage.open()
@@ -65,8 +65,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatTheConnectionTellsIsOneEventAndAnsweredInItsTurn() async throws {
-    let stage = try await Stage()
+  @Test func connectionEventsAreHandledInTheirTurn() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     let screen = try #require(ann.session.screen)
     let now = screen.now
@@ -90,8 +90,8 @@ import Testing
   }
 
   /// Ben, Cem and Hal would have the same color by their names, and the next but one is Ann's.
-  @Test func whoeverIsHereHasAColorOfTheirOwnThatIsTheSameForAll() async throws {
-    let stage = try await Stage()
+  @Test func everyUserHasTheSameColorOnAllScreens() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
     ben.terminal.mouse(.move, 20, 4)
@@ -128,8 +128,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func howeverFastTheMouseIsOthersAreToldAtABoundedRate() async throws {
-    let stage = try await Stage()
+  @Test func presenceUpdatesAreRateLimited() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
     // Who shows nothing of himself is not shown others.

@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardQuittingTests {
   /// A change that the server does not have, for it is away.
-  private func change(_ stage: Stage) async throws -> Seat {
+  private func change(_ stage: BoardFixture) async throws -> TestUser {
     _ = try await stage.note("first")
     let ann = try await stage.open()
     await ann.terminal.expects("first")
@@ -20,8 +20,8 @@ import Testing
     return ann
   }
 
-  @Test func whoWaitsForTheServerAndChangesSomethingStays() async throws {
-    let stage = try await Stage()
+  @Test func changeWhileWaitingCancelsQuit() async throws {
+    let stage = try await BoardFixture()
     let ann = try await change(stage)
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("1 change is not on the server yet") && $0.text.contains("(w)") }
@@ -48,8 +48,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatMayBeLostIsLostAndNotTold() async throws {
-    let stage = try await Stage()
+  @Test func discardedChangesAreNotReportedAsLost() async throws {
+    let stage = try await BoardFixture()
     let ann = try await change(stage)
     ann.terminal.types("q")
     await ann.terminal.expects("(d)")
@@ -60,8 +60,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatArrivesUnderTheQuestionNeedsNoAnswer() async throws {
-    let stage = try await Stage()
+  @Test func questionClosesWhenChangesAreSent() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.unanswered(patience: 50)
     ann.terminal.types("q")
     await ann.terminal.expects("Leave?")

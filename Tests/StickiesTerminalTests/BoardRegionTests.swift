@@ -11,12 +11,12 @@ import Testing
 @Suite struct BoardRegionTests {
   private let seen = Rect(x: 100, y: -40, width: 80, height: 20)
 
-  @Test func aRegionIsAScreenOnEverySideOfWhatIsSeen() {
+  @Test func regionExtendsOneScreenOnEverySide() {
     #expect(BoardRegion(around: seen).cells == Rect(x: 20, y: -60, width: 240, height: 60))
     #expect(!BoardRegion(around: Rect(x: 0, y: 0, width: 0, height: 0)).cells.isEmpty)
   }
 
-  @Test func itServesUntilTheScrollComesWithinAQuarterScreenOfItsEdge() {
+  @Test func regionIsKeptUntilQuarterScreenFromEdge() {
     let region = BoardRegion(around: seen)
     #expect(region.serves(seen))
     #expect(region.serves(seen.moved(x: 60, y: 0)) && !region.serves(seen.moved(x: 61, y: 0)))
@@ -27,7 +27,7 @@ import Testing
     #expect(!region.serves(Rect(x: 100, y: -40, width: 180, height: 50)))
   }
 
-  @Test func everyNoteIsInsideOrOnOneSideAndWhatIsDrawnInsideIsInside() throws {
+  @Test func everyNoteIsInsideOrOnOneSide() throws {
     let model = StickiesModel.model
     let entity = try #require(model.entity(named: "Note"))
     let region = BoardRegion(around: seen)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func aNoteIsOnTheSideThatItsConditionSays() {
+  @Test func sideConditionsMatchNotes() {
     #expect(BoardSide.side(of: Rect(x: 90, y: -30, width: 20, height: 3), beyond: seen) == nil)
     #expect(BoardSide.side(of: Rect(x: 80, y: -90, width: 20, height: 3), beyond: seen) == .left)
     #expect(BoardSide.side(of: Rect(x: 180, y: 90, width: 20, height: 3), beyond: seen) == .right)
@@ -65,8 +65,8 @@ import Testing
     #expect(BoardSide.side(of: Rect(x: 120, y: -20, width: 20, height: 3), beyond: seen) == .down)
   }
 
-  @Test func numbersStandInTheMiddleOfTheEdgesThatTheyCountBeyond() {
-    let marks = OutlyingMarks(counts: [.left: 7, .right: 97_000, .down: 12])
+  @Test func countsAreCenteredAtTheirEdges() {
+    let marks = OffscreenCounts(counts: [.left: 7, .right: 97_000, .down: 12])
     let frame = Rect(x: 0, y: 1, width: 80, height: 22)
     let drawn = marks.marks(in: frame, symbols: Theme().symbols)
     #expect(drawn.map(\.text) == ["←7", "97000→", "↓12"])

@@ -7,8 +7,8 @@ import Testing
 /// What lies in which cell, and in which colors.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardScreenCellsTests {
-  @Test func theAnswerOfALightBackgroundMakesEverythingLight() async throws {
-    let stage = try await Stage()
+  @Test func lightBackgroundSelectsLightTheme() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("paper", x: 16, y: 32)
     let ann = try await stage.open()
     /// A bar, the board, and the paper below the title, as a theme has them.
@@ -28,8 +28,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func wideCharactersAndEmojiTakeTwoCellsAlsoAtTheEdge() async throws {
-    let stage = try await Stage()
+  @Test func wideCharactersTakeTwoCellsAtEdges() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("plain 世界 🙂\n世界 plain", x: 16, y: 32)
     let ann = try await stage.open()
     var grid = await ann.terminal.expects("plain 世界 🙂")

@@ -10,8 +10,8 @@ import Testing
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardSearchTests {
   /// A note in focus at the left end of the board, and one far to the right.
-  private func opened() async throws -> (stage: Stage, ann: Seat) {
-    let stage = try await Stage()
+  private func opened() async throws -> (stage: BoardFixture, ann: TestUser) {
+    let stage = try await BoardFixture()
     _ = try await stage.note("red apples", x: 0, y: 64)
     _ = try await stage.note("green pears", x: 4_000, y: 64)
     let ann = try await stage.open()
@@ -22,14 +22,14 @@ import Testing
   }
 
   /// Looks at what is far away.
-  private func look(_ ann: Seat) async {
+  private func look(_ ann: TestUser) async {
     ann.terminal.types("/pears")
     await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("red apples") }
     ann.terminal.press(.tab)
     await ann.terminal.expects("┏ green pears")
   }
 
-  @Test func whoOnlyLookedAtWhatASearchFindsIsBackWhereTheyWere() async throws {
+  @Test func searchWithoutSelectionRestoresPosition() async throws {
     let (stage, ann) = try await opened()
     let place = ann.terminal.grid.place(of: "red apples")
     await look(ann)
@@ -46,7 +46,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func whoHadNoNoteInFocusHasNoneAfterASearch() async throws {
+  @Test func searchWithoutFocusRestoresNoFocus() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.escape)
     await ann.terminal.expects("╭ red apples")
@@ -56,7 +56,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func whoGoesToWhatASearchFindsStaysThere() async throws {
+  @Test func selectedMatchKeepsItsPosition() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("/pears\n")
     await ann.terminal.expects("┏ green pears")
@@ -74,7 +74,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func aNoteThatIsMadeDuringASearchIsMadeWhereOneLooks() async throws {
+  @Test func noteCreatedDuringSearchIsVisible() async throws {
     let (stage, ann) = try await opened()
     await look(ann)
     ann.terminal.types("nplums")
@@ -86,8 +86,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func theListIsScrolledAsItWasHoweverManyRowsHaveComeBefore() async throws {
-    let stage = try await Stage()
+  @Test func listScrollPositionIsRestoredDespiteNewRows() async throws {
+    let stage = try await BoardFixture()
     try await stage.row(of: 0..<40)
     let ann = try await stage.open()
     await ann.terminal.expects("n2 ")
@@ -114,13 +114,13 @@ import Testing
   }
 
   /// How many live queries the daemon has of whoever has the board open, and how many were ever asked for.
-  private func queries(_ stage: Stage, _ ann: Seat) async throws -> (followed: UInt64, asked: UInt64) {
+  private func queries(_ stage: BoardFixture, _ ann: TestUser) async throws -> (followed: UInt64, asked: UInt64) {
     // What was sent before this is answered before it.
     _ = try await ann.client.status()
     return (try await stage.other.status().registrations, UInt64(ann.client.context.lastQuery))
   }
 
-  @Test func aBurstOfLettersIsOneSearchOverRowsThatAreHereAlready() async throws {
+  @Test func burstOfKeysIsOneSearchOverLoadedRows() async throws {
     let (stage, ann) = try await opened()
     let before = try await queries(stage, ann)
     ann.terminal.types("/pears")
@@ -144,7 +144,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func anAnswerToWhatWasTypedBeforeIsNotTaken() async throws {
+  @Test func staleAnswerIsDropped() async throws {
     let (stage, ann) = try await opened()
     _ = try await stage.note("pearl", x: 0, y: 240)
     await ann.terminal.expects("pearl")

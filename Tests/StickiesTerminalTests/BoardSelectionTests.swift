@@ -11,8 +11,8 @@ import Testing
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardSelectionTests {
   /// What follows would be taken for other commands.
-  @Test func aKeyForANoteWithoutOneSaysSo() async throws {
-    let stage = try await Stage()
+  @Test func noteKeyWithoutFocusIsReported() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("one")
     let ann = try await stage.open()
     await ann.terminal.expects("one")
@@ -25,8 +25,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func withNothingSelectedNothingIsDone() async throws {
-    let stage = try await Stage()
+  @Test func emptySelectionDoesNothing() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("only one", color: .yellow)
     let ann = try await stage.open()
     await ann.terminal.expects("only one")
@@ -52,8 +52,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func severalNotesMoveToABoardWhoseNameIsCompletedAndOneUndoBringsThemBack() async throws {
-    let stage = try await Stage(boards: ["Work", "Home"])
+  @Test func selectedNotesAreMovedToCompletedBoardAndUndone() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
     _ = try await stage.note("first", x: 0, y: 32)
     _ = try await stage.note("second", x: 300, y: 32)
     let ann = try await stage.open()
@@ -76,8 +76,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aDeletionIsToldUntilItIsTakenBackOrSomethingElseIsDone() async throws {
-    let stage = try await Stage()
+  @Test func deleteMessageStaysUntilUndoOrNextAction() async throws {
+    let stage = try await BoardFixture()
     let ids = [try await stage.note("first", x: 16).id, try await stage.note("second", x: 300).id]
     let ann = try await stage.open()
     await ann.terminal.expects("second")
@@ -108,8 +108,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aTagIsCompletedForAllOfThemAndIsOneStep() async throws {
-    let stage = try await Stage()
+  @Test func completedTagIsAddedToSelectionAsOneStep() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("first", x: 0, y: 32)
     _ = try await stage.note("second", x: 240, y: 32)
     let tag = try #require(stage.other.context.insert(Tag.self))
@@ -133,8 +133,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aMenuCarriesTheCountAndABoardThatIsNotThereIsNamed() async throws {
-    let stage = try await Stage()
+  @Test func menuShowsCountAndUnknownBoardIsReported() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first", x: 0, y: 32)
     let ann = try await stage.open()
     await ann.terminal.expects("first")
@@ -149,8 +149,8 @@ import Testing
   }
 
   /// A new tag is made with the note that gets it first; by the time that is taken back it may be others', too.
-  @Test func oneUndoTakesATagOffAndLeavesItToWhoeverUsesIt() async throws {
-    let stage = try await Stage()
+  @Test func undoRemovesTagAndKeepsItForOthers() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first", x: 16)
     let second = try await stage.note("second", x: 300)
     let ann = try await stage.open()
@@ -170,8 +170,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func theButtonSaysEditAndThenCancelWhichClearsAll() async throws {
-    let stage = try await Stage()
+  @Test func editButtonBecomesCancelAndClearsSelection() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first")
     let ann = try await stage.open()
     func clickButton(_ word: String) async throws {
@@ -202,8 +202,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func theMenuHasWhatOneDoesToATextAndOpensInTheMiddleOfIt() async throws {
-    let stage = try await Stage()
+  @Test func editMenuContainsTextCommandsDuringEditing() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     ann.terminal.types("none two")
     await ann.terminal.expects("one two")
@@ -229,8 +229,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func circlesOnTheCanvasAndInTheListSlideInWithTheToolBar() async throws {
-    let stage = try await Stage()
+  @Test func checkboxesSlideInWithToolBar() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first", x: 16, y: 160)
     let ann = try await stage.open()
     await ann.terminal.expects("first")

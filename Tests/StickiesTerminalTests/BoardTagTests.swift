@@ -9,15 +9,15 @@ import Testing
 /// The names of tags where they are offered, and what can't be had.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardTagTests {
-  private func tag(_ name: String, _ stage: Stage) async throws -> StickiesKit.Tag {
+  private func tag(_ name: String, _ stage: BoardFixture) async throws -> StickiesKit.Tag {
     let tag = try #require(stage.other.context.insert(StickiesKit.Tag.self))
     tag.name = name
     try await stage.other.save()
     return tag
   }
 
-  @Test func theFocusStaysOnItsTagWhateverOthersDoToTheList() async throws {
-    let stage = try await Stage()
+  @Test func focusStaysOnTagDuringRemoteChanges() async throws {
+    let stage = try await BoardFixture()
     _ = try await tag("shop", stage)
     let work = try await tag("work", stage)
     let ann = try await stage.open()
@@ -47,8 +47,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func tooManyTagsAreToldAndAskedForAgainWhenTheyAreNeededAgain() async throws {
-    let stage = try await Stage()
+  @Test func tooManyTagsAreReportedAndReloadedOnDemand() async throws {
+    let stage = try await BoardFixture()
     let entity = try #require(StickiesModel.model.entity(named: "Tag"))
     let name = try #require(entity.property(named: "name"))
     _ = try await stage.other.batchInsert(
@@ -65,8 +65,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aLimitThatIsNotThatOfTheirNumberIsToldInTheServersWords() async throws {
-    let stage = try await Stage()
+  @Test func otherRefusalIsShownWithServerMessage() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first")
     let model = StickiesModel.model
     let (links, tags) = (model.entity(named: "Link")?.number, model.entity(named: "Tag")?.number)
@@ -82,8 +82,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aListThatTheServerRefusesIsToldInTheStatusLineAndAskedForAgain() async throws {
-    let stage = try await Stage(boards: ["Work", "Home"])
+  @Test func refusedTagListIsReportedAndRetried() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
     _ = try await stage.note("first")
     let model = StickiesModel.model
     let (boards, notes) = (model.entity(named: "Board")?.number, model.entity(named: "Note")?.number)

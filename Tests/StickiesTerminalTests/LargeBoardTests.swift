@@ -11,18 +11,18 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct LargeBoardTests {
   private nonisolated static let count = 2_500
   /// Notes around a screen, a window of the list, and some more; far fewer than there are.
-  private static let few = 2 * BoardPart.listRows
+  private static let few = 2 * BoardWindow.listRows
 
   /// A board with notes n0, n1, … from the left to the right, 30 columns from one to the next, and somebody who has it open.
-  private func opened(_ count: Int = Self.count) async throws -> (stage: Stage, ann: Seat) {
-    let stage = try await Stage()
+  private func opened(_ count: Int = Self.count) async throws -> (stage: BoardFixture, ann: TestUser) {
+    let stage = try await BoardFixture()
     try await stage.row(of: 0..<count)
     let ann = try await stage.open()
     await ann.terminal.expects("n2 ")
     return (stage, ann)
   }
 
-  @Test func aLargeBoardCostsWhatIsSeenOfItAndSaysHowManyLieBeyond() async throws {
+  @Test func largeBoardLoadsOnlyVisibleRegion() async throws {
     let (stage, ann) = try await opened()
     // Three are seen.
     await ann.terminal.expects("\(Self.count - 3)→")
@@ -35,7 +35,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func theHistoryOfALargeBoardCostsWhatIsSeenOfIt() async throws {
+  @Test func historyOfLargeBoardLoadsOnlyVisibleRegion() async throws {
     let (stage, ann) = try await opened()
     let third = try #require(try await stage.other.fetch(Note.self, where: "text == 'n1'").first)
     third.text = "changed"
@@ -56,7 +56,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func notesOfALargeBoardAreFoundByKeyListAndSearch() async throws {
+  @Test func unloadedNotesAreFoundByKeyListAndSearch() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("o")
     // The focus goes with it.
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// It stays here to come back to, and is not shown among what is found.
-  @Test func theNoteOneWasAtIsNotShownAmongWhatIsFound() async throws {
+  @Test func previouslyFocusedNoteIsNotListedAsMatch() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab)
     await ann.terminal.expects("┏ n0 ")
@@ -88,7 +88,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func whoOnlyLookedAtWhatASearchFindsOnALargeBoardIsBack() async throws {
+  @Test func searchOnLargeBoardRestoresPosition() async throws {
     let (stage, ann) = try await opened()
     // The list's window does not have it: nothing but the search keeps the note.
     ann.terminal.types("/n1000\n")
@@ -104,7 +104,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func allThatASearchFindsIsInTheList() async throws {
+  @Test func allMatchesAreListed() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("v")
     await ann.terminal.expects("2500 │")
@@ -117,7 +117,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatIsTypedBehindAKeyThatTheServerIsAskedForIsForWhatItFinds() async throws {
+  @Test func typingAfterPendingKeyReachesFoundNote() async throws {
     let (stage, ann) = try await opened()
     stage.freeze()
     ann.terminal.press(.tab)
@@ -131,7 +131,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func keysThatWaitForWhatIsGivenUpGoWithIt() async throws {
+  @Test func cancelledKeyDropsFollowingKeys() async throws {
     let (stage, ann) = try await opened()
     stage.freeze()
     ann.terminal.press(.tab)
@@ -147,7 +147,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func oneLeavesWhileTheServerIsAskedForTheNextNote() async throws {
+  @Test func quitWorksDuringPendingNextNote() async throws {
     let (stage, ann) = try await opened()
     stage.freeze()
     ann.terminal.press(.tab)
@@ -158,7 +158,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func behindTheLastNoteOfALargeBoardComesTheFirst() async throws {
+  @Test func nextNoteAfterLastIsFirst() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab, .shift)
     await ann.terminal.expects("┏ n\(Self.count - 1) ")
@@ -167,7 +167,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func aLargeBoardIsPassedByThePage() async throws {
+  @Test func pageKeysWorkOnLargeBoard() async throws {
     let (stage, ann) = try await opened()
     let page = try #require(ann.session.screen).notesPerPage
     let steps: [(Key, Int)] = [
@@ -182,7 +182,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func withoutAFocusAPageIsCountedFromTheFirst() async throws {
+  @Test func pageKeyWithoutFocusStartsAtFirst() async throws {
     let (stage, ann) = try await opened()
     let page = try #require(ann.session.screen).notesPerPage
     ann.terminal.press(.pageDown)
@@ -194,7 +194,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatASearchFindsOnALargeBoardIsPassedByThePageToItsEnd() async throws {
+  @Test func pageKeysReachEndOfMatches() async throws {
     let (stage, ann) = try await opened()
     let page = try #require(ann.session.screen).notesPerPage
     // n1, n10 to n19, n100 to n199, n1000 to n1999: more than the list holds.
@@ -213,7 +213,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func aLinkLeadsToANoteHoweverFarItLies() async throws {
+  @Test func linkFocusesDistantNote() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab)
     await ann.terminal.expects("┏ n0 ")
@@ -229,7 +229,7 @@ import Testing
   }
 
   /// From the first note to the last one, by somebody else.
-  private func link(_ stage: Stage) async throws {
+  private func link(_ stage: BoardFixture) async throws {
     let first = try #require(try await stage.other.fetch(Note.self, where: "text == 'n0'").first)
     let last = try #require(try await stage.other.fetch(Note.self, where: "text == 'n\(Self.count - 1)'").first)
     let line = try #require(stage.other.context.insert(Link.self))
@@ -237,7 +237,7 @@ import Testing
     try await stage.other.save()
   }
 
-  @Test func aLinkThatBeginsFarAwayIsTakenAwayAndNotMadeASecondTime() async throws {
+  @Test func linkFromDistantNoteIsDeletedAndNotDuplicated() async throws {
     let (stage, ann) = try await opened()
     try await link(stage)
     ann.terminal.press(.tab)
@@ -255,7 +255,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func aLinkThatBeginsFarAwayIsWrittenOn() async throws {
+  @Test func linkFromDistantNoteIsLabeled() async throws {
     let (stage, ann) = try await opened()
     try await link(stage)
     ann.terminal.press(.tab)
@@ -274,7 +274,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatOthersDoToALargeBoardIsSeenAndCounted() async throws {
+  @Test func remoteChangesOnLargeBoardAreShownAndCounted() async throws {
     let (stage, ann) = try await opened()
     await ann.terminal.expects("\(Self.count - 3)→")
     let near = try await stage.note("nearby", x: 16, y: 240)
@@ -287,7 +287,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func anEditorKeepsItsNoteHoweverFarTheBoardIsScrolled() async throws {
+  @Test func editorKeepsNoteWhileScrolling() async throws {
     let (stage, ann) = try await opened()
     let ben = try await stage.open("ben@test")
     await ben.terminal.expects("n2 ")
@@ -305,7 +305,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func aBoardThatGrowsTooLargeIsFollowedInPartsFromThenOn() async throws {
+  @Test func growingBoardSwitchesToRegion() async throws {
     let first = BoardPage.maximumNotes - 10
     let (stage, ann) = try await opened(first)
     #expect(ann.client.context.held.count >= first)
@@ -318,7 +318,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func otherLimitsThanThatOfNotesSpeakForThemselves() async throws {
+  @Test func otherLimitsAreReportedSeparately() async throws {
     let (stage, ann) = try await opened(10)
     let page = try #require(ann.session.screen?.page)
     page.results(page.notes, didFail: Refusal(.limit, "a connection follows at most 16384 queries"))

@@ -6,8 +6,8 @@ import Testing
 /// What is shown of notes is read when they change, not for every picture.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct NoteValuesTests {
-  @Test func aNoteIsReadAgainWhenItChangesAndNotElse() async throws {
-    let stage = try await Stage()
+  @Test func valuesAreReadOnlyWhenNoteChanges() async throws {
+    let stage = try await BoardFixture()
     var notes = [Note]()
     for text in ["one", "two", "three"] { notes.append(try await stage.note(text)) }
     let context = stage.other.context
@@ -27,8 +27,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aTagThatIsRenamedIsSeenOnItsNotes() async throws {
-    let stage = try await Stage()
+  @Test func renamedTagUpdatesItsNotes() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("one")
     let context = stage.other.context
     let values = NoteValuesCache(in: context)

@@ -8,8 +8,8 @@ import Testing
 /// The whole application on real daemons: keys and mouse in, grids out.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OpenBoardTests {
-  @Test func notesAreWindowsWhereTheyLie() async throws {
-    let stage = try await Stage()
+  @Test func notesAreWindowsAtTheirPositions() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("Buy milk\nand eggs", x: 16, y: 32)
     let ann = try await stage.open()
     let grid = await ann.terminal.expects("and eggs")
@@ -19,8 +19,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aNewNoteIsTypedIntoAtOnceAndEverybodySeesItGrow() async throws {
-    let stage = try await Stage()
+  @Test func newNoteIsEditedImmediatelyAndShownToOthers() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
     ann.terminal.types("n")
@@ -41,8 +41,8 @@ import Testing
   }
 
   /// Not in a later turn, and in no more than one redraw.
-  @Test func whatAnotherClientChangesIsPaintedInTheTurnThatTakesIt() async throws {
-    let stage = try await Stage()
+  @Test func remoteChangeIsDrawnInItsTurn() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("before")
     let ann = try await stage.open()
     await ann.terminal.expects("before")
@@ -60,8 +60,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func twoPeopleWriteInOneNoteAndBothStay() async throws {
-    let stage = try await Stage()
+  @Test func concurrentTypingInOneNoteIsMerged() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("middle")
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
@@ -79,8 +79,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whileAnAnswerIsAwaitedWhatIsTypedWaitsAndIsOneCommit() async throws {
-    let stage = try await Stage()
+  @Test func typingDuringSaveIsOneLaterCommit() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("first")
     let ann = try await stage.open()
     await ann.terminal.expects("first")
@@ -103,8 +103,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aNoteDeletedUnderAnEditorSaysWhoDidItAndOffersTheText() async throws {
-    let stage = try await Stage()
+  @Test func deleteOfEditedNoteReportsAuthorAndOffersText() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("precious")
     let ann = try await stage.open()
     await ann.terminal.expects("precious")
@@ -122,8 +122,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func dragsAndKeysMoveANoteAndOneUndoTakesADragBack() async throws {
-    let stage = try await Stage()
+  @Test func notesAreMovedByMouseAndKeysAndUndone() async throws {
+    let stage = try await BoardFixture()
     let note = try await stage.note("drag me", x: 80, y: 64)
     let ann = try await stage.open()
     let place = try #require(await ann.terminal.expects("drag me").place(of: "drag me"))
@@ -154,8 +154,8 @@ import Testing
   }
 
   /// The board moves under it by a timer, which fires while the button is down only.
-  @Test func aNoteThatIsHeldAtTheEdgeGoesOutOfSight() async throws {
-    let stage = try await Stage()
+  @Test func noteHeldAtEdgeScrollsTheBoard() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("stays", x: 16, y: 64)
     _ = try await stage.note("drag me", x: 320, y: 160)
     let ann = try await stage.open()
@@ -186,8 +186,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func theCornerAndKeysResizeANote() async throws {
-    let stage = try await Stage()
+  @Test func notesAreResizedByMouseAndKeys() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("resize me", x: 16, y: 32)
     let ann = try await stage.open()
     await ann.terminal.expects("resize me")
@@ -221,8 +221,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aNoteIsRaisedAndLoweredByKeys() async throws {
-    let stage = try await Stage()
+  @Test func notesAreRaisedAndLoweredByKeys() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("under\nwith a body", x: 96, y: 64)
     let over = try await stage.note("over", x: 80, y: 32)
     (over.width, over.height, over.z) = (320, 320, 9)
@@ -241,8 +241,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aWindowThatIsClosedComesBackAndItsNoteStays() async throws {
-    let stage = try await Stage()
+  @Test func closedWindowReopensAndKeepsNote() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("shut me")
     let ann = try await stage.open()
     await ann.terminal.expects("shut me")
@@ -258,8 +258,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func whileTheDaemonIsAwayTheBoardIsEditedAndEverythingLandsOnce() async throws {
-    let stage = try await Stage()
+  @Test func offlineEditsAreCommittedOnceAfterReconnect() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("before")
     let ann = try await stage.open()
     await ann.terminal.expects("before")
@@ -288,8 +288,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aSearchShowsWhatItFindsAndEscapeBringsAllBack() async throws {
-    let stage = try await Stage()
+  @Test func searchShowsMatchesAndEscapeRestoresAll() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("red apples", x: 0, y: 0)
     _ = try await stage.note("green pears", x: 300, y: 0)
     let ann = try await stage.open()
@@ -304,8 +304,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func boardsAreReachedByNumberAndShowTheirOwnNotes() async throws {
-    let stage = try await Stage(boards: ["Work", "Home"])
+  @Test func boardsAreOpenedByNumber() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
     _ = try await stage.note("at work")
     let ann = try await stage.open()
     await ann.terminal.expects("at work")
@@ -317,8 +317,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func severalNotesAreDeletedTogetherAndOneUndoBringsThemBack() async throws {
-    let stage = try await Stage()
+  @Test func selectedNotesAreDeletedAndUndoneTogether() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("one", x: 0, y: 0)
     _ = try await stage.note("two", x: 300, y: 0)
     let ann = try await stage.open()
@@ -334,8 +334,8 @@ import Testing
     await stage.close()
   }
 
-  @Test func aNoteOutOfSightIsMarkedAndFound() async throws {
-    let stage = try await Stage()
+  @Test func offscreenNoteIsMarkedAndFound() async throws {
+    let stage = try await BoardFixture()
     _ = try await stage.note("far away", x: 4_000, y: 3_000)
     let ann = try await stage.open()
     await ann.terminal.expects("→")
@@ -345,8 +345,8 @@ import Testing
   }
 
   /// What the responders answer is compared with the menu, not the menu with itself.
-  @Test func everyCommandThatIsAnsweredIsInTheMenuWithItsKey() async throws {
-    let stage = try await Stage()
+  @Test func everyHandledCommandIsInMenuWithKey() async throws {
+    let stage = try await BoardFixture()
     let ann = try await stage.open()
     let screen = try #require(ann.session.screen)
     #expect(screen.commands.count > 40)

@@ -16,7 +16,7 @@ import Testing
     return offsets
   }
 
-  @Test func theNeighborIsReachedInTimeAndNoFrameSkipsTheWay() {
+  @Test func scrollReachesNeighborWithoutSkippingFrames() {
     var now: Int64 = 1_000
     var scroll = PageScroll(from: 3, at: now)
     scroll.turn(to: 4, count: 10)
@@ -29,7 +29,7 @@ import Testing
     #expect(slow == [3.75, 3.5, 3.25, 3])
   }
 
-  @Test func turnedRoundItGoesBackFromWhereItIs() {
+  @Test func reversedScrollStartsFromCurrentOffset() {
     var now: Int64 = 0
     var scroll = PageScroll(from: 0, at: now)
     scroll.turn(to: 1, count: 2)
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [(-1, 0, -PageScroll.overshoot), (2, 1, 1 + PageScroll.overshoot)])
-  func beyondTheEndsItSpringsBack(to goal: Int, end: Int, farthest: Double) {
+  func overscrollSpringsBack(to goal: Int, end: Int, farthest: Double) {
     var now: Int64 = 0
     var scroll = PageScroll(from: end, at: now)
     scroll.turn(to: goal, count: 2)

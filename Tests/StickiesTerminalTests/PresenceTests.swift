@@ -8,7 +8,7 @@ import Testing
   private let board = ObjectID(key: UniqueID(high: 1, low: 2), entity: 1)
   private let note = ObjectID(key: UniqueID(high: 3, low: 4), entity: 2)
 
-  @Test func whatIsShownIsReadAsItWas() {
+  @Test func presenceRoundTrips() {
     let shown = BoardPresence(board: board, x: 12.5, y: -3, editing: note, color: 7)
     #expect(BoardPresence(shown.bytes, boards: 1, notes: 2) == shown)
     let still = BoardPresence(board: board)
@@ -19,12 +19,12 @@ import Testing
   }
 
   @Test(arguments: ["", "{}", "not JSON", #"{"v":2,"board":"x"}"#, #"{"v":1}"#, #"{"v":1,"board":7}"#])
-  func whatIsNotUnderstoodIsPassedOver(_ text: String) {
+  func unknownPresenceIsIgnored(_ text: String) {
     #expect(BoardPresence(Array(text.utf8), boards: 1, notes: 2) == nil)
   }
 
-  @Test func newcomersAreNoticedOnceAndWhoLeavesIsGone() {
-    var neighbors = Neighbors()
+  @Test func joinsAreReportedOnceAndLeavesRemovePeer() {
+    var neighbors = PeerSessions()
     let presence = BoardPresence(board: board)
     let isNew = neighbors.take(presence, of: 7, "ann", hasLeft: false)
     let isStillNew = neighbors.take(presence, of: 7, "ann", hasLeft: false)
@@ -35,16 +35,16 @@ import Testing
   }
 }
 
-@Suite struct OwnColorTests {
+@Suite struct PresenceColorTests {
   private let board = ObjectID(key: UniqueID(high: 1, low: 2), entity: 1)
 
-  private func neighbor(_ session: UInt64, _ color: Int?) -> Neighbors.Neighbor {
-    Neighbors.Neighbor(session: session, author: "ann", presence: BoardPresence(board: board, color: color))
+  private func neighbor(_ session: UInt64, _ color: Int?) -> PeerSessions.Peer {
+    PeerSessions.Peer(session: session, author: "ann", presence: BoardPresence(board: board, color: color))
   }
 
-  @Test func whoComesLaterGivesWay() {
-    let first = OwnColor(of: "ann").number
-    var color = OwnColor(of: "ann")
+  @Test func laterSessionChangesColor() {
+    let first = PresenceColor(of: "ann").number
+    var color = PresenceColor(of: "ann")
     color.giveWay(to: [neighbor(9, first)], session: 5)
     #expect(color.number == first)
     color.giveWay(to: [neighbor(9, first), neighbor(2, (first + 1) % 8)], session: 5)
@@ -56,23 +56,23 @@ import Testing
     #expect(color.number == (first + 2) % 8)
   }
 
-  @Test func whoSaysNoColorIsGivenWayToAndWhereNoneIsFreeItIsShared() {
-    let first = OwnColor(of: "ann").number
-    var color = OwnColor(of: "ann")
+  @Test func colorIsSharedOnlyWhenNoneIsFree() {
+    let first = PresenceColor(of: "ann").number
+    var color = PresenceColor(of: "ann")
     color.giveWay(to: [neighbor(9, nil)], session: 5)
     #expect(color.number == (first + 1) % 8)
-    color = OwnColor(of: "ann")
+    color = PresenceColor(of: "ann")
     color.giveWay(to: (0..<8).map { neighbor(1, $0) }, session: 5)
     #expect(color.number == first)
   }
 }
 
-@Suite struct WhereaboutsTests {
+@Suite struct PresenceLocationTests {
   private let one = ObjectID(key: UniqueID(high: 1, low: 2), entity: 2)
   private let two = ObjectID(key: UniqueID(high: 3, low: 4), entity: 2)
 
-  @Test func oneIsWhereOneWentLastByKeysOrByTheMouse() {
-    var place = Whereabouts()
+  @Test func locationIsLastFocusOrMouse() {
+    var place = UserPosition()
     place.look(at: nil)
     #expect(place.note == nil && place.mouse == nil)
     place.look(at: one)

@@ -3,7 +3,7 @@ import Testing
 @testable import StickiesTerminal
 
 @Suite struct SavePacerTests {
-  @Test func theFirstChangeGoesOutAtOnceAndTheNextWaitsForTheAnswer() {
+  @Test func firstChangeIsSentImmediatelyAndNextAfterReply() {
     var pacer = SavePacer()
     #expect(pacer.due == nil)
     pacer.change()
@@ -17,7 +17,7 @@ import Testing
     #expect(pacer.isDue(at: 100))
   }
 
-  @Test func aSlowAnswerLetsTheRestGoOutAtOnce() {
+  @Test func slowReplySendsRemainingChangesImmediately() {
     var pacer = SavePacer()
     pacer.change()
     pacer.sent(at: 0)

@@ -7,7 +7,7 @@ import Testing
 
 /// The driver on a pseudo-terminal, whose other end the test holds. One after the other: a program has one terminal.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TerminalDriverTests {
-  @Test func theTerminalIsTakenAndGivenBackAsItWas() async throws {
+  @Test func terminalStateIsRestored() async throws {
     let terminal = try PseudoTerminal()
     let before = terminal.line
     let (events, driver) = try drive(terminal)
@@ -40,7 +40,7 @@ import Testing
     #expect(terminal.line == before)
   }
 
-  @Test func anotherProgramGetsTheTerminalAndThenAllIsDrawnAnew() async throws {
+  @Test func terminalIsLentToOtherProgramAndRedrawn() async throws {
     let terminal = try PseudoTerminal()
     let before = terminal.line
     let (events, driver) = try drive(terminal)
@@ -66,7 +66,7 @@ import Testing
     #expect(terminal.line == before)
   }
 
-  @Test func answersThatComeLateReachNobodyElse() async throws {
+  @Test func lateRepliesAreNotPassedToOtherPrograms() async throws {
     let terminal = try PseudoTerminal()
     let (events, driver) = try drive(terminal)
     driver.start()
@@ -91,7 +91,7 @@ import Testing
     withExtendedLifetime(events) {}
   }
 
-  @Test func aTerminalThatAnswersNothingIsGivenBackNevertheless() async throws {
+  @Test func unresponsiveTerminalIsRestored() async throws {
     let terminal = try PseudoTerminal()
     let before = terminal.line
     let (_, driver) = try drive(terminal)
@@ -101,7 +101,7 @@ import Testing
     #expect(terminal.line == before)
   }
 
-  @Test func aTerminalThatDoesNotReadHoldsUpNobodyAndGetsTheNewestFrame() async throws {
+  @Test func stalledTerminalBlocksNothingAndGetsNewestFrame() async throws {
     let terminal = try PseudoTerminal()
     let (_, driver) = try drive(terminal)
     driver.start()
@@ -124,7 +124,7 @@ import Testing
     await withCheckedContinuation { done in driver.end { done.resume() } }
   }
 
-  @Test func aTerminalThatIsGoneIsTold() async throws {
+  @Test func lostTerminalIsReported() async throws {
     let terminal = try PseudoTerminal()
     let (events, driver) = try drive(terminal)
     driver.start()
@@ -136,7 +136,7 @@ import Testing
     await withCheckedContinuation { done in driver.end { done.resume() } }
   }
 
-  @Test func aSecondDriverIsRefusedAndSoIsAFile() async throws {
+  @Test func secondDriverAndRegularFileAreRefused() async throws {
     #expect(throws: TerminalError.self) { try TerminalDriver(path: "/dev/null", depth: .none) { _ in } }
     let terminal = try PseudoTerminal()
     let (_, driver) = try drive(terminal)
@@ -150,25 +150,25 @@ import Testing
     withExtendedLifetime((driver, next)) {}
   }
 
-  @Test func aFaultIsToldByTheEarlierHandlerAndTheTerminalIsBackBeforeThat() async {
-    await #expect(processExitsWith: .exitCode(EarlierHandler.foundTheLineAsItWas)) {
-      let terminal = try await EarlierHandler.isThere(for: SIGSEGV)
+  @Test func earlierCrashHandlerRunsAfterTerminalIsRestored() async {
+    await #expect(processExitsWith: .exitCode(PreinstalledSignalHandler.foundTheLineAsItWas)) {
+      let terminal = try await PreinstalledSignalHandler.isThere(for: SIGSEGV)
       // Nothing lies there.
       UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1
       terminal.hangUp()
     }
   }
 
-  @Test func anAbortIsAFaultToo() async {
-    await #expect(processExitsWith: .exitCode(EarlierHandler.foundTheLineAsItWas)) {
-      _ = try await EarlierHandler.isThere(for: SIGABRT)
+  @Test func abortRestoresTerminal() async {
+    await #expect(processExitsWith: .exitCode(PreinstalledSignalHandler.foundTheLineAsItWas)) {
+      _ = try await PreinstalledSignalHandler.isThere(for: SIGABRT)
       abort()
     }
   }
 
-  @Test func whatIsSentEndsTheProgramAndNobodyLooksForAFault() async {
+  @Test func sentSignalTerminatesWithoutCrashReport() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {
-      let terminal = try await EarlierHandler.isThere(for: SIGSEGV)
+      let terminal = try await PreinstalledSignalHandler.isThere(for: SIGSEGV)
       raise(SIGSEGV)
       terminal.hangUp()
     }
@@ -184,7 +184,7 @@ import Testing
 }
 
 /// Whoever tells of faults, there before the driver: it ends its process with what it found.
-private enum EarlierHandler {
+private enum PreinstalledSignalHandler {
   static let foundTheLineAsItWas: CInt = 42
   private static let line = Atomic<CInt>(-1)
 
@@ -195,9 +195,9 @@ private enum EarlierHandler {
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { _ in
       var found = termios()
-      tcgetattr(EarlierHandler.line.load(ordering: .acquiring), &found)
+      tcgetattr(PreinstalledSignalHandler.line.load(ordering: .acquiring), &found)
       // A line that is held echoes nothing.
-      _exit(found.c_lflag & tcflag_t(ECHO) != 0 ? EarlierHandler.foundTheLineAsItWas : EXIT_FAILURE)
+      _exit(found.c_lflag & tcflag_t(ECHO) != 0 ? PreinstalledSignalHandler.foundTheLineAsItWas : EXIT_FAILURE)
     }
     sigaction(signal, &action, nil)
     let driver = try TerminalDriver(path: terminal.path, depth: .none) { _ in }

@@ -130,7 +130,7 @@ final class ApplicationTranscript {
           ]))
     ])
 
-  struct NotThere: Error {}
+  struct MissingWindow: Error {}
 
   init(capacity: Int = 1_024) throws {
     let log = log
@@ -144,7 +144,7 @@ final class ApplicationTranscript {
     let made = try launcher.launch(
       ApplicationConfiguration(application: "Fake", interface: "Main", queueCapacity: capacity),
       screenSize: Size(width: 40, height: 8))
-    guard let application = made as? FakeApplication else { throw NotThere() }
+    guard let application = made as? FakeApplication else { throw MissingWindow() }
     self.application = application
     application.log = log
     delegate = FakeDelegate(log)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LaunchTests {
   private let size = Size(width: 40, height: 8)
 
-  @Test func classAndInterfaceComeFromTheConfiguration() throws {
+  @Test func configurationSelectsClassAndInterface() throws {
     let script = try ApplicationTranscript()
     #expect(
       script.log.take() == [
@@ -20,7 +20,7 @@ import Testing
     #expect(script.log.take() == [])
   }
 
-  @Test func aSecondApplicationIsRefusedUntilTheFirstHasEnded() throws {
+  @Test func secondApplicationIsRefusedUntilFirstEnds() throws {
     let script = try ApplicationTranscript()
     let configuration = ApplicationConfiguration(application: "Fake", interface: "Main")
     let error = #expect(throws: ApplicationError.self) {
@@ -36,7 +36,7 @@ import Testing
     #expect(second !== script.application)
   }
 
-  @Test func namesThatNobodyKnowsAreToldWithThoseThatAreKnown() throws {
+  @Test func unknownNamesListKnownOnes() throws {
     let launcher = ApplicationLauncher()
     launcher.register(application: FakeApplication.self, as: "Second")
     launcher.register(application: Application.self, as: "First")
@@ -55,7 +55,7 @@ import Testing
 
   /// Whoever answers it.
   @Test(arguments: ["delegate", "application", "window"])
-  func aCommandThatIsAnsweredAndInNoMenuStopsTheLaunch(place: String) throws {
+  func handledCommandWithoutMenuItemPreventsLaunch(place: String) throws {
     let launcher = ApplicationLauncher()
     let window = Window(frame: Rect(x: 0, y: 0, width: 5, height: 1))
     launcher.register(application: Application.self, as: "App")

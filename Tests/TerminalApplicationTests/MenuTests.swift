@@ -8,7 +8,7 @@ import Testing
     .command(MenuCommand(title, command, key.map { KeyEquivalent($0, modifiers) }))
   }
 
-  @Test func aSoundMenuBarHasNoProblems() {
+  @Test func validMenuBarHasNoProblems() {
     #expect(ApplicationTranscript.menuBar.problems(commands: [.open, .save, .quit]) == [])
     #expect(ApplicationTranscript.menuBar.commands.map(\.title) == ["Open", "Save", "Quit"])
   }
@@ -34,7 +34,7 @@ import Testing
     #expect(menu.command(for: KeyEvent(.character("S"))) == nil)
   }
 
-  @Test func keysThatATerminalSendsAsOneAreBoundTwice() {
+  @Test func indistinguishableKeysAreReportedAsDuplicates() {
     func problems(_ one: KeyEquivalent, _ other: KeyEquivalent) -> [String] {
       Menu("", [.command(MenuCommand("Open", .open, one)), .command(MenuCommand("Save", .save, other))])
         .problems(commands: [])
@@ -50,7 +50,7 @@ import Testing
     #expect(problems(KeyEquivalent(.tab), KeyEquivalent(.tab, .shift)) == [])
   }
 
-  @Test func keysAreWrittenAsPeopleSayThem() {
+  @Test func keysHaveConventionalNames() {
     #expect(KeyEquivalent(.character("n")).description == "n")
     #expect(KeyEquivalent(.character("N")).description == "N")
     #expect(KeyEquivalent(.character("s"), .control).description == "Ctrl-S")

@@ -25,14 +25,14 @@ import Testing
     return titles.joined(separator: " > ")
   }
 
-  private func walk(_ keys: [Key], state: CommandState = CommandState()) -> (place: String, last: MenuStep) {
+  private func walk(_ keys: [Key], state: CommandState = CommandState()) -> (place: String, last: MenuTrackingResult) {
     var tracking = MenuTracking(bar)
-    var last = MenuStep.ignored
+    var last = MenuTrackingResult.ignored
     for key in keys { last = tracking.key(KeyEvent(key)) { _ in state } }
     return (place(tracking), last)
   }
 
-  @Test func arrowsGoThroughLinesAndPassSeparators() {
+  @Test func arrowsSelectItemsAndSkipSeparators() {
     #expect(walk([]).place == "File")
     #expect(walk([.down]).place == "File > Open")
     #expect(walk([.down, .down]).place == "File > Send")
@@ -41,7 +41,7 @@ import Testing
     #expect(walk([.up]).place == "File > Quit")
   }
 
-  @Test func leftAndRightGoThroughMenusAndIntoThem() {
+  @Test func leftAndRightSwitchMenusAndOpenSubmenus() {
     #expect(walk([.right]).place == "Edit > Save All")
     #expect(walk([.left]).place == "Edit > Save All")
     #expect(walk([.right, .right]).place == "File > Open")
@@ -50,7 +50,7 @@ import Testing
     #expect(walk([.down, .down, .right, .right]).place == "Edit > Save All")
   }
 
-  @Test func returnPerformsWhatMakesSense() {
+  @Test func returnPerformsEnabledCommand() {
     #expect(walk([.down, .enter]).last == .performed(.open))
     #expect(walk([.down, .enter]).place == "")
     #expect(walk([.down, .enter], state: .disabled).last == .moved)
@@ -59,14 +59,14 @@ import Testing
     #expect(walk([.down, .down, .enter, .enter]).last == .performed(.save))
   }
 
-  @Test func escapeGoesOneMenuBackAndThenCloses() {
+  @Test func escapeClosesOneLevel() {
     #expect(walk([.down, .down, .right, .escape]).place == "File > Send")
     #expect(walk([.down, .escape]).last == .closed)
     #expect(walk([.down, .down, .right, .menu]).last == .closed)
     #expect(walk([.escape, .down]).last == .ignored)
   }
 
-  @Test func lettersFindTheNextLine() {
+  @Test func lettersSelectNextMatchingItem() {
     #expect(walk([.right, .character("s")]).place == "Edit > Stop")
     #expect(walk([.right, .character("S"), .character("s")]).place == "Edit > Save All")
     #expect(walk([.character("q")]).place == "File > Quit")
@@ -74,7 +74,7 @@ import Testing
     #expect(walk([.down, .pageDown]).last == .ignored)
   }
 
-  @Test func anEmptyBarOpensNothing() {
+  @Test func emptyMenuBarDoesNotOpen() {
     #expect(!MenuTracking(Menu("", [])).isOpen)
     #expect(!MenuTracking(bar, open: 2).isOpen)
     var bare = MenuTracking(Menu("", [.submenu(Menu("File", []))]))

@@ -12,7 +12,7 @@ import Testing
     ApplicationEvent(.mouse(MouseEvent(kind, at: Point(x: x, y: 0))), at: 0)
   }
 
-  @Test func aMaskLeavesOtherEventsInTheirOrder() throws {
+  @Test func maskPreservesOrderOfOtherEvents() throws {
     let script = try ApplicationTranscript.running()
     let app = script.application
     for event in [key("a"), ApplicationEvent(.deltas([1]), at: 0), key("b")] { app.post(event) }
@@ -24,7 +24,7 @@ import Testing
     #expect(app.nextEvent(at: 0) == .wait(until: nil))
   }
 
-  @Test func keysThatLeadOutComeThroughWhereOthersWait() throws {
+  @Test func cancelKeysBypassOtherEvents() throws {
     let script = try ApplicationTranscript.running()
     let out = [KeyEvent(.escape), KeyEvent(.character("c"), .control), KeyEvent(.character("q"), .control)]
       .map { ApplicationEvent(.key($0), at: 0) }
@@ -34,7 +34,7 @@ import Testing
     #expect(script.application.nextEvent(.key, at: 0) == .event(key("a")))
   }
 
-  @Test func aDeadlineIsTheCallersAndATimerMayComeBefore() throws {
+  @Test func timerMayFireBeforeDeadline() throws {
     let script = try ApplicationTranscript.running()
     let app = script.application
     #expect(app.nextEvent(until: 50, at: 10) == .wait(until: 50))
@@ -47,7 +47,7 @@ import Testing
     #expect(app.nextEvent(until: 60, at: 70) == .event(ApplicationEvent(.timer(timer), at: 70)))
   }
 
-  @Test func aTimerFiresInItsModes() throws {
+  @Test func timerFiresOnlyInItsModes() throws {
     let script = try ApplicationTranscript.running()
     let app = script.application
     _ = app.schedule(at: 10, every: 10, modes: [.default]) { script.log.add("clock") }
@@ -63,7 +63,7 @@ import Testing
   }
 
   /// Both are due in one turn, and the first of them ends the mode of the second.
-  @Test func aTimerThatIsDueWhenItsModeEndsWaitsForTheNextTime() throws {
+  @Test func dueTimerWaitsForItsMode() throws {
     let script = try ApplicationTranscript.running()
     let app = script.application
     _ = app.schedule(at: 10) { app.stopTracking() }
@@ -74,7 +74,7 @@ import Testing
     #expect(script.turn(at: 20) == ["scrolls"])
   }
 
-  @Test func aTimerThatIsCancelledWhileItWaitsDoesNotFire() throws {
+  @Test func cancelledTimerDoesNotFire() throws {
     let script = try ApplicationTranscript.running()
     let app = script.application
     let timer = app.schedule(at: 10) { script.log.add("fires") }
@@ -83,7 +83,7 @@ import Testing
     #expect(script.turn(at: 10) == [])
   }
 
-  @Test func timersThatWereMissedFireOnceAndKeepTheirRhythm() {
+  @Test func missedTimerFiresOnceAndKeepsPhase() {
     var timers = TimerTable()
     let slow = timers.schedule(at: 30)
     let fast = timers.schedule(at: 10, every: 10)
@@ -96,7 +96,7 @@ import Testing
 
   // MARK: - Coalescing and bounds
 
-  @Test func onlyTheNewestStateIsKeptWhereItIsAllThatCounts() {
+  @Test func stateEventsAreCoalesced() {
     var queue = EventQueue()
     for event in [move(1), move(2), key("a"), move(3), move(4, .drag(.left)), move(5, .drag(.left))] {
       queue.post(event)
@@ -114,7 +114,7 @@ import Testing
       ])
   }
 
-  @Test func aFullQueueTakesNoKeyAndStillTakesWhatIsMerged() {
+  @Test func fullQueueRefusesKeysAndCoalescesStates() {
     var queue = EventQueue(capacity: 3)
     func post(_ events: ApplicationEvent...) -> [Bool] { events.map { queue.post($0) } }
     #expect(post(key("a"), move(1), key("b")) == [true, true, true])
@@ -134,7 +134,7 @@ import Testing
     #expect(queue.next() == key("c"))
   }
 
-  @Test func ofEachSignalAndOfTheConnectionOneWaits() {
+  @Test func signalsAndConnectionEventsAreQueuedOnce() {
     var queue = EventQueue()
     for kind: ApplicationEvent.Kind in [
       .signal(.resume), .connection, .signal(.interrupt), .signal(.resume), .connection,
@@ -147,7 +147,7 @@ import Testing
     #expect(queue.next() == nil)
   }
 
-  @Test func aKeyThatFindsNoRoomIsReportedToTheDriver() throws {
+  @Test func refusedKeyIsReportedToDriver() throws {
     let script = try ApplicationTranscript.running(capacity: 2)
     #expect(script.application.post(key("a")))
     #expect(script.application.post(key("b")))
@@ -159,7 +159,7 @@ import Testing
 
   /// The twin keeps every event, and merges only when it is read.
   @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-  func noKeyOrClickIsLostOrOvertaken(seed: UInt64) {
+  func keysAndClicksKeepTheirOrder(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var queue = EventQueue(capacity: 10_000)
     var twin = [ApplicationEvent]()

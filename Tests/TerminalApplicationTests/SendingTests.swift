@@ -4,7 +4,7 @@ import Testing
 
 /// Events go to the front window, then up the responder chain.
 @Suite struct SendingTests {
-  @Test func aKeyGoesUpTheWholeChain() throws {
+  @Test func unhandledKeyPassesWholeResponderChain() throws {
     let script = try ApplicationTranscript.running()
     script.key("x")
     #expect(
@@ -17,7 +17,7 @@ import Testing
     #expect(script.turn() == ["front: x"])
   }
 
-  @Test func aWindowThatLeavesHandsTheKeysOnAndTheLastOneToTheApplication() throws {
+  @Test func closedWindowPassesKeysToNextWindow() throws {
     let script = try ApplicationTranscript.running()
     script.application.orderOut(script.front)
     #expect(script.log.take() == ["front is key no more", "back is key"])
@@ -30,7 +30,7 @@ import Testing
     #expect(script.turn() == ["application: x", "delegate: x"])
   }
 
-  @Test func anEditorGetsItsLettersBeforeTheMenuAndTheMenuGetsControlKeysBeforeAnEditor() throws {
+  @Test func editorHandlesLettersFirstAndMenuHandlesControlKeysFirst() throws {
     let script = try ApplicationTranscript.running()
     script.delegate.on(.open) { script.log.add("opens") }
     script.delegate.on(.save) { script.log.add("saves") }
@@ -43,7 +43,7 @@ import Testing
     #expect(script.turn().last == "opens")
   }
 
-  @Test func aControlKeyWhoseCommandMakesNoSenseGoesToTheEditor() throws {
+  @Test func disabledControlKeyIsPassedToEditor() throws {
     let script = try ApplicationTranscript.running()
     script.front.takes = [.character("s")]
     script.delegate.on(.save, state: { .disabled }, perform: { script.log.add("saves") })
@@ -53,7 +53,7 @@ import Testing
 
   // MARK: - Commands
 
-  @Test func aCommandIsForTheFirstInTheChainThatAnswersIt() throws {
+  @Test func firstRespondingTargetHandlesCommand() throws {
     let script = try ApplicationTranscript.running()
     #expect(!script.application.send(.save))
     #expect(script.application.state(ofCommand: .save) == .disabled)
@@ -70,7 +70,7 @@ import Testing
     #expect(script.log.take() == ["delegate saves"])
   }
 
-  @Test func aDisabledTargetHidesThoseBehindIt() throws {
+  @Test func disabledTargetHidesLaterOnes() throws {
     let script = try ApplicationTranscript.running()
     script.delegate.on(.save) { script.log.add("delegate saves") }
     script.front.on(.save, state: { .disabled }, perform: {})
@@ -80,7 +80,7 @@ import Testing
 
   // MARK: - Mouse
 
-  @Test func aPressMakesItsWindowKeyAndKeepsTheMouseUntilTheRelease() throws {
+  @Test func pressActivatesWindowAndCapturesMouse() throws {
     let script = try ApplicationTranscript.running()
     script.mouse(.press(.left), 1, 1)
     #expect(
@@ -109,7 +109,7 @@ import Testing
 
   // MARK: - Modes
 
-  @Test func aModalWindowGetsKeysAndMouseAndTheNetworkGoesOn() throws {
+  @Test func modalWindowReceivesInputAndNetworkContinues() throws {
     let script = try ApplicationTranscript.running()
     let question = FakeWindow("question", script.log, frame: Rect(x: 0, y: 6, width: 5, height: 1))
     script.application.beginModal(question)
@@ -131,7 +131,7 @@ import Testing
   }
 
   /// Wherever it lies, and whatever asked in between.
-  @Test func theKeysGoBackToWhereTheyWereBeforeAModalWindow() throws {
+  @Test func keyWindowIsRestoredAfterModalWindow() throws {
     let script = try ApplicationTranscript.running()
     let question = FakeWindow("question", script.log, frame: Rect(x: 0, y: 6, width: 5, height: 1))
     let second = FakeWindow("second", script.log, frame: Rect(x: 0, y: 6, width: 5, height: 1))
@@ -159,7 +159,7 @@ import Testing
     #expect(script.back.isKey)
   }
 
-  @Test func aWindowThatLeavesWhileTheMouseIsItsOwnIsDraggedNoMore() throws {
+  @Test func closedWindowReleasesMouse() throws {
     let script = try ApplicationTranscript.running()
     script.application.beginTracking(script.front)
     script.application.orderOut(script.back)
@@ -168,7 +168,7 @@ import Testing
     #expect(script.application.mode == .default)
   }
 
-  @Test func aSharedPileIsLaidWithoutMovingTheKeys() throws {
+  @Test func arrangingWindowsKeepsKeyWindow() throws {
     let script = try ApplicationTranscript.running()
     let panel = FakeWindow("panel", script.log, frame: Rect(x: 0, y: 0, width: 5, height: 1))
     let elsewhere = FakeWindow("elsewhere", script.log, frame: Rect(x: 0, y: 0, width: 5, height: 1))

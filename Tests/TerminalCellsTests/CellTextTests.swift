@@ -21,12 +21,12 @@ import Testing
     ("\n", 1, ["␊"]), ("\r\n", 1, ["␊"]), ("\u{2028}", 1, ["␤"]), ("\t", 4, [" ", " ", " ", " "]), ("", 0, []),
     ("\u{301}", 1, [" \u{301}"]),
   ])
-  func whatACharacterIsDrawnAs(text: String, width: Int, glyphs: [String]) {
+  func charactersHaveExpectedGlyphs(text: String, width: Int, glyphs: [String]) {
     #expect(CellText.width(of: text) == width)
     #expect(drawn(text).map { Array($0.unicodeScalars) } == glyphs.map { Array($0.unicodeScalars) })
   }
 
-  @Test func nothingThatATextHoldsReachesTheTerminalAsACommand() {
+  @Test func controlCharactersNeverReachTerminal() {
     for value in UInt32(0)...0x2FFF {
       guard let scalar = Unicode.Scalar(value) else { continue }
       for text in drawn(String(Character(scalar))) + drawn("a" + String(Character(scalar))) {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func theWidthOfAGlyphIsThatOfItsCharacter() {
+  @Test func glyphWidthEqualsCharacterWidth() {
     for seed in UInt64(0)..<100 {
       var random = SeededGenerator(seed: seed)
       for character in random.text(30) {
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func theTableIsInOrderAndHoldsEveryEmojiThatIsShownAsOne() {
+  @Test func emojiTableIsSortedAndComplete() {
     for (range, next) in zip(wideRanges, wideRanges.dropFirst()) { #expect(range.high + 1 < next.low) }
     for value in UInt32(0x100)...0x1FAFF {
       guard let scalar = Unicode.Scalar(value), scalar.properties.isEmojiPresentation else { continue }
@@ -59,7 +59,7 @@ import Testing
 
   /// `scripts/width-table` knows Unicode's data from python3; without one there is nothing to compare with.
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/env")))
-  func theTableIsUnicodes() throws {
+  func emojiTableMatchesUnicode() throws {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("scripts/width-table")
     let process = Process()

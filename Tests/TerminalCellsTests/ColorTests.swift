@@ -15,12 +15,12 @@ import Testing
     (["TERM": "screen-256color", "COLORTERM": "truecolor", "TMUX": "/tmp/tmux"], .direct),
     (["TERM": "tmux-256color", "COLORTERM": "truecolor", "TMUX": "/tmp/tmux"], .direct),
   ])
-  func whatAnEnvironmentSays(environment: [String: String], depth: ColorDepth) {
+  func environmentDeterminesColorDepth(environment: [String: String], depth: ColorDepth) {
     #expect(ColorDepth(environment: environment) == depth)
     #expect(ColorDepth(environment: environment, isANSI: true) == .sixteen)
   }
 
-  @Test func theNearestColorIsFound() {
+  @Test func nearestColorIsFound() {
     let yellow = Color(hex: 0xFFEE99)
     #expect(ColorDepth.direct.nearest(to: yellow) == yellow)
     #expect(ColorDepth.palette.nearest(to: yellow) == .palette(228))
@@ -31,7 +31,7 @@ import Testing
     for depth in ColorDepth.allCases { #expect(depth.nearest(to: Color.standard) == .standard) }
   }
 
-  @Test func noNeighbourInThePaletteIsNearer() {
+  @Test func noPaletteNeighborIsNearer() {
     for seed in UInt64(0)..<500 {
       var random = SeededGenerator(seed: seed)
       let wanted = (random.below(256), random.below(256), random.below(256))
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func twoColorsThatBecomeOneLeaveTheTextReadable() {
+  @Test func collapsedColorsKeepTextReadable() {
     let style = Style(.rgb(250, 250, 20), on: .rgb(255, 255, 0))
     #expect(ColorDepth.sixteen.nearest(to: style) == Style(.palette(0), on: .palette(11)))
     let dark = Style(.rgb(3, 3, 3), on: .rgb(0, 0, 0))
@@ -55,7 +55,7 @@ import Testing
     #expect(ColorDepth.none.nearest(to: style) == Style())
   }
 
-  @Test func textIsMadeLegibleOnLightAndOnDark() throws {
+  @Test func textContrastIsEnsuredOnLightAndDark() throws {
     for background in [Color(hex: 0xFFFFFF), Color(hex: 0xFFEE99), Color(hex: 0x1E1E1E), Color(hex: 0x808080)] {
       for hex in stride(from: UInt32(0), through: 0xFFFFFF, by: 0x10305) {
         let color = Color(hex: hex).legible(on: background)

@@ -4,7 +4,7 @@ import Testing
 @testable import TerminalCells
 
 @Suite struct GridTests {
-  @Test func textIsCutAtTheClipAndWideOnesAreNeverHalved() {
+  @Test func clippedWideCharactersAreNeverSplit() {
     var grid = Grid(Size(width: 8, height: 3))
     #expect(grid.draw("a日本b", x: 1, y: 0) == 7)
     #expect(grid.text == " a日本b\n\n")
@@ -17,7 +17,7 @@ import Testing
     #expect(grid.isWellFormed)
   }
 
-  @Test func overwritingAHalfTakesTheOtherHalfAway() {
+  @Test func overwritingHalfErasesOtherHalf() {
     var grid = Grid(Size(width: 6, height: 2))
     grid.draw("日本語", x: 0, y: 0)
     grid.draw("x", x: 1, y: 0)
@@ -32,7 +32,7 @@ import Testing
     #expect(grid.isWellFormed)
   }
 
-  @Test func boxesLieOverOneAnotherWithShadows() {
+  @Test func boxesOverlapWithShadows() {
     var grid = Grid(Size(width: 12, height: 6))
     grid.fill(grid.bounds, with: ".", Style(.rgb(200, 200, 200), on: .rgb(100, 0, 0)))
     let window = Rect(x: 1, y: 1, width: 7, height: 3)
@@ -57,7 +57,7 @@ import Testing
     #expect(grid[10, 4].style.attributes.isEmpty)
   }
 
-  @Test func aLookChangesAWideCharacterWhole() {
+  @Test func restyleCoversWholeWideCharacter() {
     var grid = Grid(Size(width: 6, height: 1))
     grid.draw("a日本", x: 0, y: 0)
     grid.restyle(Rect(x: 2, y: 0, width: 2, height: 1)) { $0.attributes.insert(.reverse) }
@@ -65,7 +65,7 @@ import Testing
     #expect(grid.isWellFormed)
   }
 
-  @Test func aStyleComesBackAsItWent() {
+  @Test func styleRoundTrips() {
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
       let style = random.style()
@@ -76,7 +76,7 @@ import Testing
     #expect(MemoryLayout<Cell>.stride == 16)
   }
 
-  @Test func whereverOneDrawsTheGridStaysWhole() {
+  @Test func gridStaysWellFormed() {
     for seed in UInt64(0)..<300 {
       var random = SeededGenerator(seed: seed)
       var grid = Grid(Size(width: random.below(20), height: random.below(6)))

@@ -15,14 +15,14 @@ import Testing
     return writer
   }
 
-  @Test func theSameGridAgainIsNoBytes() {
+  @Test func unchangedGridWritesNothing() {
     var grid = Grid(Size(width: 20, height: 4))
     grid.draw("hello 日本", x: 1, y: 1)
     var writer = writer(grid)
     #expect(writer.bytes(for: grid).isEmpty)
   }
 
-  @Test func oneChangedCellOfALargeScreenIsAMoveAndALetter() {
+  @Test func oneChangedCellWritesMoveAndLetter() {
     var grid = Grid(Size(width: 200, height: 60))
     for row in 0..<60 { grid.draw(String(repeating: "lorem ipsum ", count: 16), x: 0, y: row) }
     var writer = writer(grid)
@@ -45,7 +45,7 @@ import Testing
     #expect(said(writer.bytes(for: grid)) == "ESC [1;6HESC [K")
   }
 
-  @Test func aColorIsSaidOnceForAllThatHaveIt() {
+  @Test func styleIsWrittenOncePerRun() {
     let empty = Grid(Size(width: 40, height: 4))
     var writer = writer(empty)
     var grid = empty
@@ -59,7 +59,7 @@ import Testing
         == "ESC [1HESC [1;38;2;0;0;0;48;2;255;238;153moneCRLF twoCRLF ESC [3mthreeCRLF ESC [mfour")
   }
 
-  @Test func aFrameIsShownAtOnceWhereTheTerminalCan() {
+  @Test func frameIsSynchronizedWhereSupported() {
     var writer = ScreenWriter(depth: .none, isSynchronizing: true)
     var grid = Grid(Size(width: 4, height: 1))
     _ = writer.bytes(for: grid)
@@ -68,7 +68,7 @@ import Testing
     #expect(writer.bytes(for: grid).isEmpty)
   }
 
-  @Test func afterSomebodyElseWroteEverythingIsDrawnOnce() {
+  @Test func screenIsRedrawnAfterForeignOutput() {
     var grid = Grid(Size(width: 10, height: 2))
     grid.draw("here", x: 0, y: 0)
     var writer = writer(grid)
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: ColorDepth.allCases)
-  func whateverIsDrawnTheScreenShowsIt(depth: ColorDepth) {
+  func screenMatchesRandomGrids(depth: ColorDepth) {
     for seed in UInt64(0)..<60 {
       var random = SeededGenerator(seed: seed)
       var size = Size(width: 1 + random.below(40), height: 1 + random.below(12))
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func aTerminalThatDisagreesAboutEmojiIsWrongInTheirCellsOnly() {
+  @Test func emojiWidthMismatchAffectsOnlyItsCells() {
     for seed in UInt64(0)..<40 {
       var random = SeededGenerator(seed: seed)
       let size = Size(width: 30, height: 6)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func aLargeScreenIsComparedInNoTime() {
+  @Test func largeScreenIsComparedQuickly() {
     var grid = Grid(Size(width: 200, height: 60))
     for row in 0..<60 { grid.draw(String(repeating: "lorem ipsum ", count: 16), x: 0, y: row, Style(.palette(3))) }
     var writer = writer(grid)

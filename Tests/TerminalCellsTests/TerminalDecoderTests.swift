@@ -17,7 +17,7 @@ import Testing
     events(text).compactMap { if case .key(let key) = $0 { key } else { nil } }
   }
 
-  @Test func lettersAndControlKeys() {
+  @Test func lettersAndControlKeysAreDecoded() {
     #expect(keys("aÄ日") == [KeyEvent(.character("a")), KeyEvent(.character("Ä")), KeyEvent(.character("日"))])
     #expect(keys("\r\t\u{7F}\u{8}") == [.init(.enter), .init(.tab), .init(.backspace), .init(.backspace)])
     #expect(keys("\u{3}\u{0}\u{1F}").map(\.key) == [.character("c"), .character(" "), .character("_")])
@@ -54,7 +54,7 @@ import Testing
   ]
 
   @Test(arguments: sequences)
-  func keysOfAllTerminals(bytes: String, key: Key, modifiers: Modifiers) {
+  func keysOfKnownTerminalsAreDecoded(bytes: String, key: Key, modifiers: Modifiers) {
     #expect(events(bytes) == [.key(KeyEvent(key, modifiers))])
     #expect(events("x" + bytes + "y").count == 3)
   }
@@ -65,11 +65,11 @@ import Testing
     "\u{1B}P1$r0m\u{1B}\\", "\u{1B}]4;1;rgb:0/0/0\u{7}", "\u{1B}[200;5x", "\u{1B}[201~", "\u{1B}[<0;1M",
     "\u{1B}[;;;;;;;~", "\u{1B}[:::u", "\u{1B}_Gi=1;OK\u{1B}\\",
   ])
-  func whatIsUnknownIsPassedOver(bytes: String) {
+  func unknownSequencesAreIgnored(bytes: String) {
     #expect(events("a" + bytes + "b") == [.key(KeyEvent(.character("a"))), .key(KeyEvent(.character("b")))])
   }
 
-  @Test func aLoneEscapeIsToldWhenNothingFollows() {
+  @Test func loneEscapeIsReportedAfterTimeout() {
     var decoder = TerminalDecoder()
     #expect(decoder.feed([0x1B]) == [])
     #expect(decoder.deadlineMilliseconds == TerminalDecoder.sequenceMilliseconds)
@@ -85,7 +85,7 @@ import Testing
     #expect(decoder.feed([0x41]) == [.key(KeyEvent(.character("A")))])
   }
 
-  @Test func theMouse() {
+  @Test func mouseEventsAreDecoded() {
     #expect(
       events("\u{1B}[<0;3;5M\u{1B}[<32;4;5M\u{1B}[<0;4;5m\u{1B}[<35;9;9M") == [
         .mouse(MouseEvent(.press(.left), at: Point(x: 2, y: 4))),
@@ -107,7 +107,7 @@ import Testing
       ])
   }
 
-  @Test func aPasteIsTextWhateverIsInIt() {
+  @Test func pasteContainsSequencesAsText() {
     #expect(
       events("\u{1B}[200~one\rtwo\r\nthree\t\u{1B}[A\u{3}\u{1B}\u{1B}[201~x") == [
         .paste(PasteEvent(text: "one\ntwo\nthree\t[A")), .key(KeyEvent(.character("x"))),
@@ -115,7 +115,7 @@ import Testing
     #expect(events("\u{1B}[200~\u{1B}[201~") == [.paste(PasteEvent(text: ""))])
   }
 
-  @Test func aPasteIsBoundedAndOneThatNeverEndsIsGivenUp() {
+  @Test func unterminatedPasteIsLimitedAndEnded() {
     var decoder = TerminalDecoder()
     _ = decoder.feed(Array("\u{1B}[200~a".utf8))
     for _ in 0..<80 {
@@ -134,7 +134,7 @@ import Testing
   }
 
   /// Half a letter is no key, nor is a sequence of which digits have come: a slow line may bring the rest.
-  @Test func whatIsNoKeyByItselfMayComeSlowly() {
+  @Test func incompleteSequenceWaitsForItsRest() {
     var decoder = TerminalDecoder()
     #expect(decoder.feed([0xE6]) == [])
     #expect(decoder.deadlineMilliseconds == TerminalDecoder.restMilliseconds)
@@ -146,7 +146,7 @@ import Testing
     #expect(decoder.feed(Array("0~q\u{1B}[201~".utf8)) == [.paste(PasteEvent(text: "q"))])
   }
 
-  @Test func aPasteIsHandedOverWhenTheProgramIsToEnd() {
+  @Test func partialPasteIsDeliveredAtEnd() {
     var decoder = TerminalDecoder()
     #expect(decoder.endPaste() == [])
     #expect(decoder.feed(Array("\u{1B}[200~half".utf8)) == [])
@@ -154,7 +154,7 @@ import Testing
   }
 
   /// Commands would be made of what comes late.
-  @Test func theRestOfAPasteThatFellSilentIsPartOfIt() {
+  @Test func pasteContinuesAfterPause() {
     var decoder = TerminalDecoder()
     #expect(decoder.feed(Array("\u{1B}[200~Dear \u{C3}".utf8.dropLast())) == [])
     #expect(decoder.deadline() == [.paste(PasteEvent(text: "Dear ", isOpen: true))])
@@ -177,7 +177,7 @@ import Testing
     #expect(decoder.feed(Array("q".utf8)) == [.key(KeyEvent(.character("q")))])
   }
 
-  @Test func answersAndFocus() {
+  @Test func repliesAndFocusAreDecoded() {
     #expect(
       events("\u{1B}]11;rgb:ffff/8080/0000\u{1B}\\\u{1B}]11;rgb:f/8/0\u{7}\u{1B}[?2026;2$y\u{1B}[?62;22c\u{1B}[?1u")
         == [
@@ -192,7 +192,7 @@ import Testing
     #expect(events("\u{1B}]11;rgb:zz/0/0\u{7}\u{1B}]11;red\u{7}") == [])
   }
 
-  @Test func whatIsNoCharacterBecomesWhatUnicodeAdvises() {
+  @Test func invalidUTF8IsReplacedAsUnicodeRecommends() {
     for seed in UInt64(0)..<400 {
       var random = SeededGenerator(seed: seed)
       let bytes = (0..<random.below(30)).map { _ in UInt8(random.below(3) == 0 ? 0x41 : 0x80 + random.below(0x80)) }
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func whateverComesItStaysBoundedAndHearsTheNextKey() {
+  @Test func decoderStaysBoundedAndDecodesNextKey() {
     let pieces: [[UInt8]] = [
       [0x1B], [0x5B], [0x4F], [0x5D], [0x50], [0x3B], [0x3A], [0x3C], [0x3F], [0x4D], [0x6D], [0x7E], [0x75], [0x18],
       Array("200~".utf8), Array("99999999999".utf8), Array("11;rgb:".utf8), Array(repeating: 0x31, count: 999),

@@ -14,12 +14,12 @@ import Testing
     #expect(TerminalSequences.clipboard(String(repeating: "x", count: TerminalSequences.maximumClipboard + 1)) == nil)
   }
 
-  @Test func aTitleEndsNoSequence() {
+  @Test func titleCannotEndItsSequence() {
     let bytes = TerminalSequences.title("a\u{7}\u{1B}\\b\u{9C}c")
     #expect(String(decoding: bytes, as: UTF8.self) == "\u{1B}]2;a\\bc\u{1B}\\")
   }
 
-  @Test func whateverIsTakenIsGivenBack() throws {
+  @Test func everyEnabledModeIsDisabledAgain() throws {
     let enter = String(decoding: TerminalSequences.enter, as: UTF8.self)
     let leave = String(decoding: TerminalSequences.leave, as: UTF8.self)
     for match in enter.matches(of: #/\x{1B}\[\?(\d+)([hl])/#) {

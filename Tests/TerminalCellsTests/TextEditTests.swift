@@ -16,7 +16,7 @@ import Testing
     return TextEdit(ends[0]..<end, random.below(3) == 0 ? "" : random.text(random.below(4)))
   }
 
-  @Test func whicheverComesFirstTheTextIsTheSame() {
+  @Test func editsConvergeInEitherOrder() {
     for seed in UInt64(0)..<3000 {
       var random = SeededGenerator(seed: seed)
       let text = random.text(random.below(12))
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func theOneChangeBetweenTwoTextsIsFound() {
+  @Test func differenceOfTwoTextsIsOneEdit() {
     #expect(TextEdit(from: "one two", to: "one 2 two") == TextEdit(4..<4, "2 "))
     #expect(TextEdit(from: "aaa", to: "aa") == TextEdit(2..<3, ""))
     #expect(TextEdit(from: "same", to: "same") == nil)

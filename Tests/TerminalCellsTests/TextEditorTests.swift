@@ -30,7 +30,7 @@ import Testing
     return shown(editor)
   }
 
-  @Test func typingAndDeleting() {
+  @Test func typingAndDeletingEditText() {
     #expect(after("one| two", .insert(","), .insert(" ")) == "one, | two")
     #expect(after("[one| two", .insert("1")) == "1| two")
     #expect(after("👨‍👩‍👧é|", .delete(.left), .delete(.left)) == "|")
@@ -45,7 +45,7 @@ import Testing
     #expect(after("|🇪", .insert("🇩")) == "🇩🇪|")
   }
 
-  @Test func motions() {
+  @Test func motionsMoveCursor() {
     #expect(after("one, t|wo", .move(.wordLeft, isSelecting: false)) == "one, |two")
     #expect(after("one|, two", .move(.wordRight, isSelecting: false)) == "one, two|")
     #expect(after("one\ntwo|\nthree", .move(.paragraphStart, isSelecting: false)) == "one\n|two\nthree")
@@ -76,7 +76,7 @@ import Testing
     #expect(after("the qu|ick brown fox", width: 10, .move(.down, isSelecting: false)) == "the quick brown |fox")
   }
 
-  @Test func theMousePlacesSelectsAndFindsWords() {
+  @Test func mousePlacesCursorAndSelectsWords() {
     var editor = editor("|one two\nthree")
     _ = editor.handle(.mouse(MouseEvent(.press(.left), at: Point(x: 4, y: 0))))
     _ = editor.handle(.mouse(MouseEvent(.drag(.left), at: Point(x: 2, y: 1))))
@@ -90,7 +90,7 @@ import Testing
     #expect(!editor.handle(.mouse(MouseEvent(.wheel(.up), at: Point(x: 0, y: 0)))).isHandled)
   }
 
-  @Test func cutCopyAndPaste() {
+  @Test func cutCopyAndPasteUseClipboard() {
     var editor = editor("one [two|")
     #expect(editor.perform(.copy).copied == "two")
     #expect(editor.perform(.cut) == TextEditor.Outcome(changes: [TextEdit(4..<7, "")], copied: "two"))
@@ -103,7 +103,7 @@ import Testing
     #expect(shown(editor) == "one twotwoa\nb|")
   }
 
-  @Test func undoTakesBackAWordAtATime() {
+  @Test func undoRevertsWordByWord() {
     var editor = TextEditor("", width: 40)
     for letter in "one two" { editor.perform(.insert(String(letter))) }
     editor.perform(.delete(.left))
@@ -123,7 +123,7 @@ import Testing
     #expect(!editor.canRedo)
   }
 
-  @Test func othersEditsMoveCursorAndSelection() {
+  @Test func remoteEditsShiftCursorAndSelection() {
     var editor = editor("one |two")
     editor.merge(TextEdit(0..<0, "zero "))
     #expect(shown(editor) == "zero one |two")
@@ -143,7 +143,7 @@ import Testing
     #expect(shown(selecting) == "aY[bc|-Xd")
   }
 
-  @Test func undoTakesBackWhatWasTypedHereAndNothingOfOthers() {
+  @Test func undoKeepsRemoteEdits() {
     var editor = editor("|")
     editor.perform(.paste("one three"))
     editor.merge(TextEdit(4..<4, "TWO "))
@@ -159,7 +159,7 @@ import Testing
     #expect(!editor.canUndo)
   }
 
-  @Test func aTextThatIsOnlyReadDoesNotChange() {
+  @Test func readOnlyTextDoesNotChange() {
     var editor = editor("one [two|")
     editor.isEditable = false
     for command: TextCommand in [.insert("x"), .paste("y"), .delete(.left), .undo, .pasteClipboard] {
@@ -169,7 +169,7 @@ import Testing
     #expect(shown(editor) == "one [two|")
   }
 
-  @Test func keysAreThoseOfDesktops() {
+  @Test func keysMatchDesktopConventions() {
     #expect(TextEditor.command(for: KeyEvent(.character("A"))) == .insert("A"))
     #expect(TextEditor.command(for: KeyEvent(.right, [.control, .shift])) == .move(.wordRight, isSelecting: true))
     #expect(TextEditor.command(for: KeyEvent(.character("z"), [.control, .shift])) == .redo)
@@ -182,7 +182,7 @@ import Testing
 
   /// Whoever follows the changes that are told has the same text; all undone, only others' changes are left, and every offset
   /// stands between two characters.
-  @Test func whateverIsDoneChangesToldAreChangesMade() {
+  @Test func reportedEditsReproduceText() {
     let commands: [TextCommand] = [
       .delete(.left), .delete(.right), .delete(.wordLeft), .undo, .redo, .cut, .copy, .pasteClipboard, .selectAll,
       .move(.left, isSelecting: false), .move(.up, isSelecting: true), .move(.wordLeft, isSelecting: false),
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func undoingAllLeavesWhatOthersDid() {
+  @Test func undoOfEverythingKeepsRemoteEdits() {
     for seed in UInt64(0)..<300 {
       var random = SeededGenerator(seed: seed)
       var editor = TextEditor("", width: 20)

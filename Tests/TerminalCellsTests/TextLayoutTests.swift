@@ -8,7 +8,7 @@ import Testing
     TextLayout(text, width: width).rows.map { String(text.slice($0.visible)) }
   }
 
-  @Test func linesBreakAtWordsAndLongWordsAnywhere() {
+  @Test func linesBreakAtWordsAndInsideLongWords() {
     #expect(rows("the quick brown fox", 10) == ["the quick ", "brown fox"])
     #expect(rows("the quick", 9) == ["the quick"])
     #expect(rows("an extraordinarily long one", 8) == ["an ", "extraord", "inarily ", "long one"])
@@ -19,14 +19,14 @@ import Testing
     #expect(rows("wide     blanks", 5) == ["wide     ", "blank", "s"])
   }
 
-  @Test func wideCharactersBreakAnywhereAndNeverInHalves() {
+  @Test func wideCharactersAreNeverSplit() {
     #expect(rows("日本語です", 5) == ["日本", "語で", "す"])
     #expect(rows("see 日本語", 7) == ["see 日", "本語"])
     #expect(rows("👨‍👩‍👧👨‍👩‍👧", 3) == ["👨‍👩‍👧", "👨‍👩‍👧"])
     #expect(rows("日a", 1) == ["日", "a"])
   }
 
-  @Test func aPlaceIsFoundBothWays() {
+  @Test func offsetAndPositionConvertBothWays() {
     let text = "the quick brown\nfox"
     let layout = TextLayout(text, width: 10)
     #expect(layout.position(of: 4, in: text) == Point(x: 4, y: 0))
@@ -42,7 +42,7 @@ import Testing
     #expect((0..<5).map { wide.offset(at: Point(x: $0, y: 0), in: "日本") } == [0, 3, 3, 6, 6])
   }
 
-  @Test func whateverTheTextEveryByteHasItsRowAndEveryCharacterItsCell() {
+  @Test func everyByteHasARowAndEveryCharacterACell() {
     for seed in UInt64(0)..<300 {
       var random = SeededGenerator(seed: seed)
       let text = random.text(random.below(40))

@@ -78,7 +78,7 @@ import Testing
     return head[head.index(after: colon)...].split { !$0.isLetter && $0 != "." }.map(String.init)
   }
 
-  @Test func everyPublicDeclarationSaysWhatItIs() throws {
+  @Test func everyPublicDeclarationIsDocumented() throws {
     let files = try LayeringTests.sources("Sources").filter { Self.libraries.contains($0.target) }
     var requirements = [String: Set<String>]()
     var refined = [String: [String]]()
@@ -119,7 +119,7 @@ import Testing
     "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphControllers", "GraphServer",
     "GraphClient", "StickiesKit",
   ])
-  func theLibrarysPageNamesWhatIsThere(target: String) throws {
+  func libraryPageListsExistingDeclarations(target: String) throws {
     let page = try LayeringTests.file("Sources/\(target)/\(target).docc/\(target).md")
     let names = page.matches(of: #/``([A-Za-z]+)``/#).map { String($0.output.1) }
     #expect(names.first == target)

@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func everyImportPointsDownItsLayer() throws {
+  @Test func importsFollowLayers() throws {
     let files = try Self.sources("Sources")
     #expect(files.count > 50)
     for (target, path, text) in files {
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func nothingBelowTheNotesSpeaksOfNotes() throws {
+  @Test func lowerLayersDoNotMentionNotes() throws {
     let below = Set(Self.ours.keys).subtracting([
       "StickiesKit", "StickiesTerminal", "stickiesd", "stickies", "graph-sim", "GraphTesting",
     ])
@@ -135,7 +135,7 @@ import Testing
 
   private static func isVerb(_ code: String) -> Bool { code.contains("note(") }
 
-  @Test func everyFileOfTheTourIsThere() throws {
+  @Test func everyFileOfTourExists() throws {
     let tour = try String(contentsOf: Self.root.appendingPathComponent("docs/tour.md"), encoding: .utf8)
     let paths = tour.matches(of: #/`((?:Sources|Schema|scripts|Tests|docs)/[^`\s]+)`/#).map { String($0.output.1) }
     #expect(paths.count >= 8)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func everyTargetIsInTheArchitecture() throws {
+  @Test func everyTargetIsInArchitecture() throws {
     func text(_ path: String) throws -> String {
       try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
     }
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func noFileHoldsTwoIdeas() throws {
+  @Test func fileHasOneTopic() throws {
     for (_, path, text) in try Self.sources("Sources") {
       let lines = text.count { $0 == "\n" }
       #expect(lines <= 450, "\(path) has \(lines) lines")

@@ -28,7 +28,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   // MARK: - The wire
 
   /// Parses the bytes as a single message and as a stream of frames.
-  private static func stream<Message: BinaryForm>(_ bytes: [UInt8], _ type: Message.Type) {
+  private static func stream<Message: BinaryCodable>(_ bytes: [UInt8], _ type: Message.Type) {
     message(bytes[...], type)
     let whole = frames(bytes, piece: max(bytes.count, 1))
     precondition(frames(bytes, piece: 1 + Int(bytes.first ?? 0) % 7) == whole, "frames depend on how the bytes come")
@@ -48,7 +48,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   }
 
   /// Checks that a decoded message is encoded in one form, which decodes to the same message.
-  private static func message<Message: BinaryForm>(_ bytes: ArraySlice<UInt8>, _ type: Message.Type) {
+  private static func message<Message: BinaryCodable>(_ bytes: ArraySlice<UInt8>, _ type: Message.Type) {
     guard let message = try? Message(binary: bytes) else { return }
     let written = message.binary
     guard let again = try? Message(binary: written) else { preconditionFailure("what was written can't be read") }

@@ -26,7 +26,7 @@ public struct BusyToken: Hashable, Sendable {
 }
 
 /// The appearance of an overlay at a time, over a dimmed view.
-public struct BusyPicture: Hashable, Sendable {
+public struct BusyAppearance: Hashable, Sendable {
   /// The reason for waiting.
   public var reason: BusyReason
   /// The text to show.
@@ -50,7 +50,7 @@ public struct BusyOverlay: Hashable, Sendable {
   /// The default delay before the overlay appears, in milliseconds.
   public static let momentMilliseconds: Int64 = 250
 
-  private struct Show: Hashable {
+  private struct ShowRequest: Hashable {
     let token: BusyToken
     let reason: BusyReason
     let message: String
@@ -59,7 +59,7 @@ public struct BusyOverlay: Hashable, Sendable {
 
   private let moment: Int64
   /// The shows that are not hidden, the newest last.
-  private var shows = [Show]()
+  private var shows = [ShowRequest]()
   /// The time of the first of them.
   private var since: Int64 = 0
   private var lastNumber: UInt64 = 0
@@ -81,7 +81,7 @@ public struct BusyOverlay: Hashable, Sendable {
     if shows.isEmpty { since = now }
     lastNumber += 1
     let token = BusyToken(number: lastNumber)
-    shows.append(Show(token: token, reason: reason, message: message ?? reason.message))
+    shows.append(ShowRequest(token: token, reason: reason, message: message ?? reason.message))
     return token
   }
 
@@ -97,10 +97,10 @@ public struct BusyOverlay: Hashable, Sendable {
   }
 
   /// Returns the overlay's appearance; nil without a wait or before the delay has passed.
-  public func picture(at now: Int64) -> BusyPicture? {
+  public func picture(at now: Int64) -> BusyAppearance? {
     guard let show = shows.last, now - since >= moment else { return nil }
     let phase = (now - since - moment) / Self.phaseMilliseconds % Int64(Self.phaseCount)
-    return BusyPicture(reason: show.reason, message: show.message, phase: Int(phase), progress: show.progress)
+    return BusyAppearance(reason: show.reason, message: show.message, phase: Int(phase), progress: show.progress)
   }
 
   /// Returns the next time at which the picture changes; nil without a wait, so no timer is needed.
@@ -126,7 +126,7 @@ public struct BusyViewHolder<View> {
   public init(make: @escaping () -> View) { self.make = make }
 
   /// Returns the view for a picture; nil without a picture.
-  public mutating func view(for picture: BusyPicture?) -> View? {
+  public mutating func view(for picture: BusyAppearance?) -> View? {
     guard picture != nil else { return nil }
     if made == nil { made = make() }
     return made

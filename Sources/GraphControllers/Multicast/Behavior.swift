@@ -16,12 +16,12 @@ public protocol Behavior: AnyObject {
 /// Owns the behaviors of one control. The control only holds the owner. It is a class, so a behavior can read it
 /// while it is being attached.
 public final class BehaviorOwner<Control: AnyObject> {
-  private struct Owned {
+  private struct AttachedBehavior {
     let behavior: AnyObject
     let detach: (Control) -> Void
   }
 
-  private var owned = [Owned]()
+  private var owned = [AttachedBehavior]()
 
   /// Creates an owner without behaviors.
   public init() {}
@@ -30,7 +30,7 @@ public final class BehaviorOwner<Control: AnyObject> {
   public func attach<Attached: Behavior>(_ behavior: Attached, to control: Control)
   where Attached.Control == Control {
     guard !owned.contains(where: { $0.behavior === behavior }) else { return }
-    owned.append(Owned(behavior: behavior) { behavior.detach(from: $0) })
+    owned.append(AttachedBehavior(behavior: behavior) { behavior.detach(from: $0) })
     behavior.attach(to: control)
   }
 

@@ -1,9 +1,9 @@
 /// The content that a page controller shows.
-public enum PageFace<Content> {
+public enum PageContent<Content> {
   /// The page does not exist: the space before the first page or after the last one.
   case outOfBounds
   /// The content is loading: the busy overlay, or nil before its delay has passed.
-  case waiting(BusyPicture?)
+  case waiting(BusyAppearance?)
   /// The content of the controller's page, never of another one.
   case content(Content)
   /// Loading failed; the text gives the reason.
@@ -37,7 +37,7 @@ open class PageController<Content> {
 
   /// Returns what to show.
   /// - Parameter now: the time in milliseconds, for the busy overlay.
-  public func face(at now: Int64) -> PageFace<Content> {
+  public func face(at now: Int64) -> PageContent<Content> {
     if isOutOfBounds { return .outOfBounds }
     if let content { return .content(content) }
     if let failure { return .failed(failure) }

@@ -19,7 +19,7 @@ public final class LiveQuerySource: ResultsSource {
   private var token: ObservationToken?
   private var rows = [ObjectID: ResultsRow]()
   private var snapshot: ResultsSnapshot
-  private var reached = ReachedObjects()
+  private var reached = RowDependencyIndex()
 
   /// Creates a source that subscribes to its own live query.
   /// - Parameter perform: called when the context has messages for the server; pass `GraphClient.perform`.
@@ -93,12 +93,12 @@ public final class LiveQuerySource: ResultsSource {
   private func reload(_ query: QueryID, _ change: ObjectsDidChange) {
     let old = rows
     rows = [:]
-    reached = ReachedObjects()
+    reached = RowDependencyIndex()
     let source = context.storedObjects
     for (id, image) in context.storedResult(of: query) { rows[id] = row(image, over: old[id], in: source) }
     snapshot = ResultsSnapshot(rows.values, order: order, revision: change.loadedRevision)
-    var touched = rows.map { id, row in ResultsTouch(before: old[id], after: row) }
-    for (id, row) in old where rows[id] == nil { touched.append(ResultsTouch(before: row, after: nil)) }
+    var touched = rows.map { id, row in ResultsRowChange(before: old[id], after: row) }
+    for (id, row) in old where rows[id] == nil { touched.append(ResultsRowChange(before: row, after: nil)) }
     receive?(.changed(ResultsCommit(snapshot: snapshot, touched: touched)))
   }
 
@@ -108,14 +108,14 @@ public final class LiveQuerySource: ResultsSource {
     var ids = own
     if order.reachesOthers { reached.dependents(of: own, among: rows.keys, into: &ids) }
     let source = context.storedObjects
-    var touched = [ResultsTouch]()
+    var touched = [ResultsRowChange]()
     for id in ids {
       let before = rows[id]
       let after = context.storedImage(id, in: query).map { row($0, over: before, in: source) }
       guard before != nil || after != nil, own.contains(id) || before !== after else { continue }
       rows[id] = after
       touched.append(
-        ResultsTouch(before: before, after: after, isChanged: own.contains(id), properties: change.updated[id]))
+        ResultsRowChange(before: before, after: after, isChanged: own.contains(id), properties: change.updated[id]))
     }
     guard !touched.isEmpty else { return }
     move(touched)
@@ -136,7 +136,7 @@ public final class LiveQuerySource: ResultsSource {
     perform()
   }
 
-  private func move(_ touched: [ResultsTouch]) {
+  private func move(_ touched: [ResultsRowChange]) {
     // For many touched rows, sorting all rows is faster than inserting one by one.
     guard touched.count < 64 || touched.count < rows.count / 16 else {
       return snapshot = ResultsSnapshot(rows.values, order: order, revision: snapshot.revision)
@@ -156,7 +156,7 @@ public final class LiveQuerySource: ResultsSource {
 
 /// Maps objects to the rows whose position depends on them. Filled when a row is made and read when objects change.
 /// An outdated entry stays until the next load and only causes an unneeded evaluation.
-private struct ReachedObjects {
+private struct RowDependencyIndex {
   private var dependents = [ObjectID: Set<ObjectID>]()
   /// Whether a row counted or read the members of a to-many. Any object may have become a member.
   private var readsMembers = false

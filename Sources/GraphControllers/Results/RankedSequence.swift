@@ -1,5 +1,5 @@
 /// An element of a `RankedSequence`, with its weight.
-protocol Ranked: Sendable {
+protocol RankedElement: Sendable {
   /// The number of rows that the element represents.
   var weight: Int { get }
 }
@@ -11,7 +11,7 @@ protocol Ranked: Sendable {
 /// cost. A difference can therefore read both versions, and a snapshot is free. An array was rejected because its
 /// insert is linear, too slow for a million rows. Editing nodes in place was rejected because at each commit a reader
 /// still holds the old ones.
-struct RankedSequence<Element: Ranked>: Sendable {
+struct RankedSequence<Element: RankedElement>: Sendable {
   final class Node: Sendable {
     let content: Content
     let count: Int

@@ -77,7 +77,7 @@ public struct ResultsDifference: Hashable, Sendable {
 }
 
 /// One object that a commit touched, with its rows before and after.
-public struct ResultsTouch: Sendable {
+public struct ResultsRowChange: Sendable {
   /// Nil if the object was not in the result.
   public var before: ResultsRow?
   /// Nil if the object is not in the result.
@@ -98,8 +98,8 @@ public struct ResultsTouch: Sendable {
   }
 
   /// Combines this touch with a later one of the same object.
-  func followed(by later: ResultsTouch) -> ResultsTouch {
-    var both = ResultsTouch(before: before, after: later.after, isChanged: isChanged || later.isChanged)
+  func followed(by later: ResultsRowChange) -> ResultsRowChange {
+    var both = ResultsRowChange(before: before, after: later.after, isChanged: isChanged || later.isChanged)
     switch (isChanged, later.isChanged) {
     case (true, true): both.properties = properties.flatMap { mine in later.properties.map { mine.union($0) } }
     case (true, false): both.properties = properties

@@ -1,7 +1,7 @@
 import GraphModel
 
 /// An object in a result, with the values that determine its position.
-public final class ResultsRow: Sendable, Ranked {
+public final class ResultsRow: Sendable, RankedElement {
   /// The object.
   public let id: ObjectID
   /// The sort keys' values, preceded by the section key's if there are sections, and followed by the section's name.

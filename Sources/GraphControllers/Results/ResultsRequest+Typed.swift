@@ -8,9 +8,9 @@ extension ResultsRequest {
   /// - Parameter section: the path whose value the objects of a section share, with the order of the sections.
   public init?<Object: ManagedObject>(
     _ type: Object.Type, in model: Model,
-    where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
-    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [],
-    section: ((ObjectPath<Object, Here>) -> TypedSortKey)? = nil, prefetching: RelationshipTree = .none
+    where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [],
+    section: ((ObjectPath<Object, ExactlyOne>) -> TypedSortKey)? = nil, prefetching: RelationshipTree = .none
   ) {
     guard let entity = model.entity(named: type.entityName) else { return nil }
     let sections = [SortKey](type, section.map { [$0] } ?? [])

@@ -42,7 +42,7 @@ public struct ResultsSection: RandomAccessCollection, Sendable {
 /// The ids of a result, in order and in sections: an immutable value, unaffected by later commits. Keeping it costs
 /// only the rows that have been removed since.
 public struct ResultsSnapshot: RandomAccessCollection, Sendable {
-  struct Group: Ranked {
+  struct Group: RankedElement {
     let name: Value?
     /// One of its rows, which determines the section's position; nil for the single section of a result without
     /// sections.

@@ -43,7 +43,7 @@ public struct ResultsCommit: Sendable {
   /// The rows after the commit.
   public var snapshot: ResultsSnapshot
   /// The touched objects, each once.
-  public var touched: [ResultsTouch]
+  public var touched: [ResultsRowChange]
   /// The commit's revision; 0 for a loaded result.
   public var revision: Revision = 0
   /// The commit's author; empty for a loaded result.
@@ -52,7 +52,7 @@ public struct ResultsCommit: Sendable {
   public var time: Timestamp = 0
 
   /// Creates a commit from the rows after it and the touched objects.
-  public init(snapshot: ResultsSnapshot, touched: [ResultsTouch]) {
+  public init(snapshot: ResultsSnapshot, touched: [ResultsRowChange]) {
     self.snapshot = snapshot
     self.touched = touched
   }

@@ -56,7 +56,7 @@ final class ResultsReader {
   /// The last result that the reader received; nil before the first.
   private var base: ResultsSnapshot?
   private var newest: ResultsSnapshot?
-  private var touched = [ObjectID: ResultsTouch]()
+  private var touched = [ObjectID: ResultsRowChange]()
   private var revision: Revision = 0
   private var author = ""
   private var time: Timestamp = 0

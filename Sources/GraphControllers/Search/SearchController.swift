@@ -12,10 +12,10 @@ public protocol SearchControllerDelegate: AnyObject {
   /// The search failed; the current list stays.
   func search(_ controller: SearchController, didFail refusal: Refusal)
   /// Returns the user's place in the list of all rows, which the search is about to replace.
-  func placeToKeep(for controller: SearchController) -> SearchPlace
+  func placeToKeep(for controller: SearchController) -> ListViewState
   /// All rows are shown again; restore the kept place. Objects that were deleted meanwhile are removed from it,
   /// unless only a window of the rows is loaded.
-  func search(_ controller: SearchController, didReturnTo place: SearchPlace)
+  func search(_ controller: SearchController, didReturnTo place: ListViewState)
 }
 
 extension SearchControllerDelegate {
@@ -24,13 +24,13 @@ extension SearchControllerDelegate {
   /// Does nothing.
   public func search(_ controller: SearchController, didFail refusal: Refusal) {}
   /// Returns an empty place.
-  public func placeToKeep(for controller: SearchController) -> SearchPlace { SearchPlace() }
+  public func placeToKeep(for controller: SearchController) -> ListViewState { ListViewState() }
   /// Does nothing.
-  public func search(_ controller: SearchController, didReturnTo place: SearchPlace) {}
+  public func search(_ controller: SearchController, didReturnTo place: ListViewState) {}
 }
 
 /// The user's place in a list, restored when a search is cleared.
-public struct SearchPlace: Hashable, Sendable {
+public struct ListViewState: Hashable, Sendable {
   /// The selected objects.
   public var selection: Set<ObjectID>
   /// The first visible object.
@@ -56,18 +56,20 @@ public final class SearchController {
   private let all: ResultsController
   private let find: (SearchQuery) -> ResultsController
   private var session: SearchSession
-  private var allListener: Listener?
-  private var asked: Found?
-  private var shown: Found?
-  private var kept: SearchPlace?
+  private var allListener: ResultsListener?
+  private var asked: ActiveSearch?
+  private var shown: ActiveSearch?
+  private var kept: ListViewState?
 
-  private final class Found {
+  private final class ActiveSearch {
     let number: SearchSession.Number
     let query: SearchQuery
     let results: ResultsController
-    let listener: Listener
+    let listener: ResultsListener
 
-    init(_ number: SearchSession.Number, _ query: SearchQuery, _ results: ResultsController, _ listener: Listener) {
+    init(
+      _ number: SearchSession.Number, _ query: SearchQuery, _ results: ResultsController, _ listener: ResultsListener
+    ) {
       (self.number, self.query, self.results, self.listener) = (number, query, results, listener)
     }
   }
@@ -90,7 +92,7 @@ public final class SearchController {
   /// Loads all rows, once, and shows them when they arrive.
   public func start() {
     guard allListener == nil else { return }
-    let listener = Listener()
+    let listener = ResultsListener()
     listener.changed = { [weak self] difference in
       guard let self, shown == nil else { return }
       delegate?.search(self, didChange: all.snapshot, by: difference)
@@ -161,7 +163,7 @@ public final class SearchController {
   }
 
   private func search(_ number: SearchSession.Number, _ query: SearchQuery) {
-    let listener = Listener()
+    let listener = ResultsListener()
     listener.changed = { [weak self] difference in
       guard let self else { return }
       if let shown, shown.number == number {
@@ -176,7 +178,7 @@ public final class SearchController {
     }
     let results = find(query)
     results.observers.add(listener)
-    asked = Found(number, query, results, listener)
+    asked = ActiveSearch(number, query, results, listener)
     results.performFetch()
   }
 
@@ -195,7 +197,7 @@ public final class SearchController {
 }
 
 /// Observes one list for the search.
-private final class Listener: ResultsControllerDelegate {
+private final class ResultsListener: ResultsControllerDelegate {
   var changed: (ResultsDifference) -> Void = { _ in }
   var failed: (Refusal) -> Void = { _ in }
 

@@ -9,13 +9,13 @@
 ///
 /// The count is stored, not computed.
 public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
-  enum Form: Hashable, Sendable {
+  enum Storage: Hashable, Sendable {
     case some(Set<ID>)
     /// All objects of the list without `except`, and `also`, which are not in the list.
     case all(count: Int, except: Set<ID>, also: Set<ID>)
   }
 
-  var form = Form.some([])
+  var form = Storage.some([])
 
   /// Creates an empty selection.
   public init() {}

@@ -28,7 +28,7 @@ public struct ArrangementCause: Hashable, Sendable {
   public init(_ change: ObjectsDidChange, user: String) {
     self.init(
       revision: change.revision, author: change.author, deleted: Set(change.deleted),
-      isOwn: !change.author.isEmpty && Bytes.equal(change.author, user))
+      isOwn: !change.author.isEmpty && UTF8Comparison.equal(change.author, user))
   }
 }
 
@@ -40,7 +40,7 @@ public enum WindowChange<Controller: WindowControlling> {
   case closed(Controller, ObjectID)
   /// The object of a window with an open editor is no longer arranged. The window stays and offers its text, until
   /// `resolveLoss` or until the object returns.
-  case lost(Controller, WindowLoss)
+  case lost(Controller, WindowRemovalReason)
   /// The object of a lost window is arranged again.
   case returned(Controller, ObjectID)
   /// The temporary id became the permanent one; the controller has been notified.
@@ -48,7 +48,7 @@ public enum WindowChange<Controller: WindowControlling> {
 }
 
 /// Why an object that is being edited on this client is no longer arranged.
-public struct WindowLoss: Hashable, Sendable {
+public struct WindowRemovalReason: Hashable, Sendable {
   /// The kind of a loss.
   public enum Kind: Hashable, Sendable {
     /// The object was deleted.

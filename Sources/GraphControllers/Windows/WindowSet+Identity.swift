@@ -3,7 +3,7 @@ import GraphModel
 /// This client's inserts without a reply. The server sends a commit's delta before its reply. Until the reply
 /// arrives, an object is arranged under its permanent id, but nothing connects it to the window that is open under
 /// its temporary id. New ids in the client's own commits are therefore held back until the reply.
-struct AwaitedEchoes {
+struct UnconfirmedInserts {
   /// Temporary ids that have been sent and not answered.
   private var sent = Set<ObjectID>()
   /// Permanent ids that may belong to one of those, each with the revision of its commit.
@@ -53,7 +53,7 @@ extension WindowSet {
   /// - Returns: the windows that changed their id, then the windows that opened for objects that were held back and
   ///   are no echoes.
   public mutating func identify(
-    _ identities: [Committed.Identity], at revision: Revision
+    _ identities: [CommitResult.IDAssignment], at revision: Revision
   ) -> [WindowChange<Controller>] {
     var changes = [WindowChange<Controller>]()
     for identity in identities { identify(identity, &changes) }
@@ -69,7 +69,7 @@ extension WindowSet {
     return changes
   }
 
-  private mutating func identify(_ identity: Committed.Identity, _ changes: inout [WindowChange<Controller>]) {
+  private mutating func identify(_ identity: CommitResult.IDAssignment, _ changes: inout [WindowChange<Controller>]) {
     let (old, new) = (identity.temporary, identity.permanent)
     if shut.remove(old) != nil { shut.insert(new) }
     guard let controller = controllers.removeValue(forKey: old) else { return }

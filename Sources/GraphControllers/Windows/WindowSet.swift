@@ -16,7 +16,7 @@ public struct WindowSet<Controller: WindowControlling> {
   /// unspecialized, they take as long as drawing the windows.
   @usableFromInline var controllers = [ObjectID: Controller]()
   /// The losses of open windows.
-  var losses = [ObjectID: WindowLoss]()
+  var losses = [ObjectID: WindowRemovalReason]()
   /// The keys of `controllers`: the arranged ids in their order, then the others.
   @usableFromInline var order = [ObjectID]()
   /// Windows that the user closed; they stay closed until their object is deleted.
@@ -24,7 +24,7 @@ public struct WindowSet<Controller: WindowControlling> {
   /// The windows that had the focus, the newest last.
   @usableFromInline var focused = [ObjectID]()
   /// This client's inserts without a reply.
-  var echoes = AwaitedEchoes()
+  var echoes = UnconfirmedInserts()
 
   /// Creates a set without windows.
   /// - Parameter make: creates the controller of a window, once for each window.
@@ -42,7 +42,7 @@ public struct WindowSet<Controller: WindowControlling> {
   @inlinable public subscript(id: ObjectID) -> Controller? { controllers[id] }
 
   /// Returns the loss of an open window; nil without a loss.
-  public func loss(of id: ObjectID) -> WindowLoss? { losses[id] }
+  public func loss(of id: ObjectID) -> WindowRemovalReason? { losses[id] }
 
   // MARK: - Reconciling
 
@@ -108,10 +108,10 @@ public struct WindowSet<Controller: WindowControlling> {
   }
 
   private mutating func lose(
-    _ id: ObjectID, _ controller: Controller, _ kind: WindowLoss.Kind, _ cause: ArrangementCause,
+    _ id: ObjectID, _ controller: Controller, _ kind: WindowRemovalReason.Kind, _ cause: ArrangementCause,
     _ changes: inout [WindowChange<Controller>]
   ) -> Bool {
-    let loss = WindowLoss(
+    let loss = WindowRemovalReason(
       id: id, kind: kind, author: cause.author.isEmpty ? nil : cause.author, revision: cause.revision,
       text: controller.editedText ?? controller.unsentText ?? "")
     losses[id] = loss

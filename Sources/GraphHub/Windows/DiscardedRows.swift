@@ -2,7 +2,7 @@
 ///
 /// Freeing hundreds of thousands of objects takes a tenth of a second, so the hub passes them to its runner.
 public struct DiscardedRows: Sendable {
-  private let rows: OrderedRows
+  private let rows: SortedResult
 
-  init(_ rows: OrderedRows) { self.rows = rows }
+  init(_ rows: SortedResult) { self.rows = rows }
 }

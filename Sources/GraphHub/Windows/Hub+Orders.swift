@@ -3,20 +3,20 @@ import GraphWire
 
 /// The lifetime of orders: create, read, invalidate, reload and remove.
 extension Hub {
-  mutating func makeOrder(_ key: OrderTable.Key, for id: SessionID, _ actions: inout [HubAction]) -> UInt64 {
+  mutating func makeOrder(_ key: SortedResultTable.Key, for id: SessionID, _ actions: inout [HubAction]) -> UInt64 {
     let number = queries.file(key.query)
     // The writer's watch precedes the read, so that no commit falls between the two.
     tellWriter(&actions)
     let ticket = collect(number, key, for: id, &actions)
-    let rows = OrderedRows(order: SortOrder(key.sort, model: model))
+    let rows = SortedResult(order: SortOrder(key.sort, model: model))
     orders.insert(key, number: number, rows: rows, ticket: ticket, from: head.revision)
     return number
   }
 
   /// Requests the objects of an order with one statement, regardless of the number of windows.
   private mutating func collect(
-    _ number: UInt64, _ key: OrderTable.Key, for id: SessionID, _ actions: inout [HubAction]
-  ) -> Ticket {
+    _ number: UInt64, _ key: SortedResultTable.Key, for id: SessionID, _ actions: inout [HubAction]
+  ) -> StoreRequestID {
     let ticket = ticket()
     tickets[ticket] = .order(number)
     var fetch = FetchRequest(entity: key.query.entity, predicate: key.query.predicate)
@@ -34,7 +34,7 @@ extension Hub {
     discard(entry.rows, &actions)
   }
 
-  private func discard(_ rows: OrderedRows, _ actions: inout [HubAction]) {
+  private func discard(_ rows: SortedResult, _ actions: inout [HubAction]) {
     // Few rows are freed faster than they are passed to another thread.
     if rows.count >= limits.discardedRows { actions.append(.discard(DiscardedRows(rows))) }
   }
@@ -44,21 +44,21 @@ extension Hub {
     for number in orders.idle(since: now - limits.idleOrderMilliseconds) { removeOrder(number, &actions) }
   }
 
-  private mutating func cancelCollecting(_ ticket: Ticket, _ actions: inout [HubAction]) {
+  private mutating func cancelCollecting(_ ticket: StoreRequestID, _ actions: inout [HubAction]) {
     guard tickets.removeValue(forKey: ticket) != nil else { return }
     actions.append(.cancelRead(ticket))
   }
 
   // MARK: - Reading
 
-  mutating func collected(_ ticket: Ticket, _ images: [ObjectImage], _ actions: inout [HubAction]) {
+  mutating func collected(_ ticket: StoreRequestID, _ images: [ObjectImage], _ actions: inout [HubAction]) {
     guard case .order(let number)? = tickets[ticket] else { return }
     orders.update(number, maximumRows: limits.orderRows) { $0.append(images) }
     keepWithinBudget(&actions)
   }
 
   mutating func finishCollecting(
-    _ ticket: Ticket, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
+    _ ticket: StoreRequestID, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
   ) {
     guard case .order(let number)? = tickets[ticket], case .loading(_, let from)? = orders.state(of: number) else {
       return
@@ -77,7 +77,7 @@ extension Hub {
   }
 
   /// Continues to apply the commits that arrived while the order was read.
-  mutating func continueOrder(_ ticket: Ticket, _ actions: inout [HubAction]) {
+  mutating func continueOrder(_ ticket: StoreRequestID, _ actions: inout [HubAction]) {
     guard case .order(let number)? = tickets[ticket] else { return }
     switch orders.state(of: number) {
     case .carrying(_, let at)?: carryOver(ticket, number, at, &actions)
@@ -89,7 +89,8 @@ extension Hub {
     }
   }
 
-  private mutating func carryOver(_ ticket: Ticket, _ number: UInt64, _ at: Token, _ actions: inout [HubAction]) {
+  private mutating func carryOver(_ ticket: StoreRequestID, _ number: UInt64, _ at: Token, _ actions: inout [HubAction])
+  {
     let kept = orders.takeKept(of: number, atMost: limits.carriedChanges)
     orders.update(number, maximumRows: limits.orderRows) { rows in
       for (revision, changes) in kept where revision > at.revision {
@@ -113,7 +114,7 @@ extension Hub {
     let first = orders.windows(of: number).compactMap { queries[$0.number]?.readers.first }.first
     guard let first else { return removeOrder(number, &actions) }
     orders.forgetKept(of: number)
-    let empty = OrderedRows(order: SortOrder(key.sort, model: model))
+    let empty = SortedResult(order: SortOrder(key.sort, model: model))
     let old = orders.update(number, maximumRows: limits.orderRows) { rows in
       defer { rows = empty }
       return rows

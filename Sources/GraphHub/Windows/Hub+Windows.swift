@@ -5,7 +5,7 @@ import GraphWire
 ///
 /// A window is a live query like any other: it has a number and readers, its deltas are encoded once and kept in the
 /// ring. They differ in their source: the deltas are a commit's effects on the order, restricted to the window
-/// (`OrderStep`). The first result also comes from the order, in one piece, once the order is ready and the session's
+/// (`SortedResultTransition`). The first result also comes from the order, in one piece, once the order is ready and the session's
 /// backlog has space.
 extension Hub {
   // MARK: - Requests
@@ -38,7 +38,7 @@ extension Hub {
   ) -> UInt64 {
     var base = query
     base.wholeObjects = false
-    let key = OrderTable.Key(query: base, sort: sort)
+    let key = SortedResultTable.Key(query: base, sort: sort)
     let order = orders[key] ?? makeOrder(key, for: id, &actions)
     let window = WindowKey(
       order: order, range: range, wholeObjects: query.wholeObjects, lens: sessions[id]?.lens)
@@ -83,7 +83,7 @@ extension Hub {
       let message = ToClient(request, .windowMoved(moved))
       let frame = Frame.encode(window.lens?.view(of: message) ?? message)
       if frame.count <= limits.windowBytes, hasRoom(session, for: frame.count) {
-        sessions[id]?.readers[number] = Session.Reader(state: .live, through: head.revision, request: request)
+        sessions[id]?.readers[number] = Session.Subscription(state: .live, through: head.revision, request: request)
         return send(frame: frame + advanceFrame(head.revision, head.fingerprint), to: id, &actions)
       }
     }
@@ -95,7 +95,7 @@ extension Hub {
   mutating func loadWindow(
     _ query: UInt64, _ id: SessionID, _ request: UInt64, known: Bool, _ actions: inout [HubAction]
   ) {
-    sessions[id]?.readers[query] = Session.Reader(state: .waiting, through: .max, request: request)
+    sessions[id]?.readers[query] = Session.Subscription(state: .waiting, through: .max, request: request)
     send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: id, &actions)
     serveWindows(id, &actions)
   }
@@ -124,7 +124,7 @@ extension Hub {
       }
       frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count))
       guard session.backlog == 0 || hasRoom(session, for: frames.count) else { return }
-      sessions[id]?.readers[number] = Session.Reader(
+      sessions[id]?.readers[number] = Session.Subscription(
         state: .live, through: rows.at.revision, request: reader.request)
       send(frame: frames, to: id, &actions)
       showWhenReached(number, id, rows.at.revision, &actions)
@@ -132,7 +132,7 @@ extension Hub {
   }
 
   /// The rows of an order that is ready, with their state.
-  private func rows(of order: UInt64) -> (order: OrderedRows, at: Token)? {
+  private func rows(of order: UInt64) -> (order: SortedResult, at: Token)? {
     guard let entry = orders[order], case .ready(let at) = entry.state else { return nil }
     return (entry.rows, at.revision > head.revision ? at : head)
   }
@@ -168,7 +168,7 @@ extension Hub {
 
   private mutating func step(
     _ changes: [LiveQueryChange], on number: UInt64, _ ranges: [WindowRange]
-  ) -> OrderStep? {
-    orders.update(number, maximumRows: limits.orderRows) { OrderStep(changes, on: &$0, windows: ranges) }
+  ) -> SortedResultTransition? {
+    orders.update(number, maximumRows: limits.orderRows) { SortedResultTransition(changes, on: &$0, windows: ranges) }
   }
 }

@@ -27,7 +27,7 @@ struct WindowChanges {
 ///
 /// The changes are applied once. Only windows that the changes can have touched are compared: rows before the first
 /// and behind the last changed position stay as they were.
-struct OrderStep {
+struct SortedResultTransition {
   private struct Row {
     let change: LiveQueryChange
     /// Whether its sort key has changed.
@@ -41,7 +41,7 @@ struct OrderStep {
   private var before = [WindowRange: [ObjectID]]()
 
   /// Records the rows of the affected windows, then applies the changes.
-  init(_ changes: [LiveQueryChange], on order: inout OrderedRows, windows: [WindowRange]) {
+  init(_ changes: [LiveQueryChange], on order: inout SortedResult, windows: [WindowRange]) {
     var (first, last) = (Int.max, -1)
     for change in changes {
       if let place = order.place(of: change.id) { (first, last) = (min(first, place), max(last, place)) }
@@ -66,7 +66,7 @@ struct OrderStep {
   }
 
   /// The effect on a window; nil when the window has not changed.
-  func changes(of range: WindowRange, in order: OrderedRows, wholeObjects: Bool) -> WindowChanges? {
+  func changes(of range: WindowRange, in order: SortedResult, wholeObjects: Bool) -> WindowChanges? {
     let total = order.count == countBefore ? nil : UInt64(order.count)
     guard let old = before[range] else { return total.map { WindowChanges(changes: [], total: $0) } }
     let images = order.images(in: range.places)

@@ -24,13 +24,13 @@ public struct CommitRecord: Hashable, Sendable {
   /// The summary of a batch with too many changes to list; `changes` is then empty.
   public var summary: ChangeSummary?
   /// The commit's effects on live queries over key paths. Nil if there are none, and for a record from history.
-  public var related: RelatedEffects?
+  public var related: PathQueryEffects?
 
   /// Creates a record with all changes of the commit.
   public init(
     revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
     undo: UndoGroup? = nil, undoes: Revision? = nil, redoes: Revision? = nil, changes: [ObjectChange],
-    related: RelatedEffects? = nil, summary: ChangeSummary? = nil
+    related: PathQueryEffects? = nil, summary: ChangeSummary? = nil
   ) {
     self.revision = revision
     self.time = time

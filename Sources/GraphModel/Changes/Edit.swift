@@ -48,7 +48,7 @@ extension Edit {
       let gone = Set(removed)
       return .objects(Set(value.objectIDs.filter { !gone.contains($0) } + added).sorted())
     case .place(let objects, let anchor):
-      return .objects(OrderMoves.placing(objects, after: anchor, in: value.objectIDs))
+      return .objects(ListReorderer.placing(objects, after: anchor, in: value.objectIDs))
     }
   }
 

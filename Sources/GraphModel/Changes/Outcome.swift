@@ -1,15 +1,15 @@
 /// The outcome of a transaction.
 public enum Outcome: Hashable, Sendable {
   /// The transaction has a revision and is on disk.
-  case committed(Committed)
+  case committed(CommitResult)
   /// The transaction was refused; nothing was written.
   case refused(Refusal)
 }
 
 /// An accepted transaction.
-public struct Committed: Hashable, Sendable {
+public struct CommitResult: Hashable, Sendable {
   /// A temporary id and the permanent id of its object.
-  public struct Identity: Hashable, Sendable {
+  public struct IDAssignment: Hashable, Sendable {
     /// The id in the transaction.
     public var temporary: ObjectID
     /// A newly allocated id, or the id of the existing object with the insert's unique key.
@@ -27,12 +27,12 @@ public struct Committed: Hashable, Sendable {
   /// The commit's fingerprint; with store and revision it makes a token.
   public var fingerprint: UInt64
   /// One entry for each insert.
-  public var identities: [Identity]
+  public var identities: [IDAssignment]
   /// Conflicts that the merge policy resolved.
   public var conflicts: [Conflict]
 
   /// Creates the reply to the author of an accepted transaction.
-  public init(revision: Revision, fingerprint: UInt64, identities: [Identity], conflicts: [Conflict]) {
+  public init(revision: Revision, fingerprint: UInt64, identities: [IDAssignment], conflicts: [Conflict]) {
     self.revision = revision
     self.fingerprint = fingerprint
     self.identities = identities
@@ -93,7 +93,8 @@ public struct Conflict: Hashable, Sendable {
 
   public static func == (left: Conflict, right: Conflict) -> Bool {
     left.kind == right.kind && left.id == right.id && left.property == right.property && left.mine == right.mine
-      && left.theirs == right.theirs && Bytes.equal(left.author, right.author) && left.revision == right.revision
+      && left.theirs == right.theirs && UTF8Comparison.equal(left.author, right.author)
+      && left.revision == right.revision
       && left.mineWon == right.mineWon && left.isCollateral == right.isCollateral
   }
 

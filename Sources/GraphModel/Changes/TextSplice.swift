@@ -24,7 +24,7 @@ public struct TextSplice: Hashable, Sendable {
 
   public static func == (left: TextSplice, right: TextSplice) -> Bool {
     left.offset == right.offset && left.length == right.length && left.leansLeft == right.leansLeft
-      && Bytes.equal(left.insertion, right.insertion)
+      && UTF8Comparison.equal(left.insertion, right.insertion)
   }
 
   /// The text after the splices; nil if one lies outside it, overlaps the previous one, or splits a scalar.

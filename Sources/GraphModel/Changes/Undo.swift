@@ -15,13 +15,13 @@ public struct UndoGroup: Hashable, Sendable {
   }
 
   public static func == (left: UndoGroup, right: UndoGroup) -> Bool {
-    left.scope == right.scope && left.group == right.group && Bytes.equal(left.name, right.name)
+    left.scope == right.scope && left.group == right.group && UTF8Comparison.equal(left.name, right.name)
   }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(scope)
     hasher.combine(group)
-    Bytes.hash(name, into: &hasher)
+    UTF8Comparison.hash(name, into: &hasher)
   }
 }
 

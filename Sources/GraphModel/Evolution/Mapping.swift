@@ -10,7 +10,7 @@ public struct Mapping: Sendable {
 
 // MARK: - Reading the model
 
-extension Fields {
+extension JSONObjectReader {
   /// Reads `renamed`. A property's earlier name may contain a dot, if a composite became an attribute or vice versa.
   mutating func earlierName() -> String? {
     guard let text = string("renamed") else { return nil }
@@ -24,7 +24,7 @@ extension Fields {
 }
 
 extension ModelReader {
-  mutating func mappings(_ top: inout Fields) -> [Mapping] {
+  mutating func mappings(_ top: inout JSONObjectReader) -> [Mapping] {
     let members = top.value("mapping", required: false, "an object", \.members) ?? []
     return members.compactMap { member in
       let path = "mapping.\(member.name)"

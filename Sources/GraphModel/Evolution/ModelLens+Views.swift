@@ -99,7 +99,7 @@ extension ModelLens {
     result.value = view(of: origin.value, of: property)
     result.replaced = view(of: origin.replaced, of: property)
     result.losers = origin.losers.map { loser in
-      ValueOrigin.Loser(
+      ValueOrigin.OverwrittenValue(
         value: view(of: loser.value, of: property), revision: loser.revision, time: loser.time, author: loser.author)
     }
     return result

@@ -48,7 +48,7 @@ public struct ModelLens: Sendable, Hashable {
 /// A server's lenses to its model: one for each older version, or the reason why there is none.
 public struct ModelLenses: Sendable {
   /// Whether a client of another version can be served.
-  public enum Answer: Sendable {
+  public enum LensAvailability: Sendable {
     /// The client's model is unknown.
     case unknown
     /// The client is served through this lens.
@@ -57,7 +57,7 @@ public struct ModelLenses: Sendable {
     case none(Model, MigrationPlan.Problems)
   }
 
-  private var answers = [ModelHash: Answer]()
+  private var answers = [ModelHash: LensAvailability]()
 
   /// - Parameters:
   ///   - model: the model that the server serves.
@@ -73,11 +73,11 @@ public struct ModelLenses: Sendable {
       do {
         answers[line[index].hash] = .lens(try ModelLens(over: Array(line[index...])))
       } catch {
-        answers[line[index].hash] = Answer.none(line[index], error)
+        answers[line[index].hash] = LensAvailability.none(line[index], error)
       }
     }
   }
 
   /// The answer for a client whose model has this hash, which must not be the server's.
-  public subscript(hash: ModelHash) -> Answer { answers[hash] ?? .unknown }
+  public subscript(hash: ModelHash) -> LensAvailability { answers[hash] ?? .unknown }
 }

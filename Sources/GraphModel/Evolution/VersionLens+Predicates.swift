@@ -112,13 +112,13 @@ extension VersionLens {
   }
 
   /// The shown names at the end of a path to a single enumeration whose cases differ in the newer version.
-  private func shown(_ path: GraphPredicate.Path) -> ShownName? {
+  private func shown(_ path: GraphPredicate.Path) -> EnumerationFallback? {
     guard case .property(let number) = path.end, case .settled(let standIn)? = forms[number],
       let property = old.property(number), let attribute = property.attribute, attribute.kind == .enumeration,
       path.hops.allSatisfy({ old.property($0)?.relationship?.isToMany == false })
     else { return nil }
     let mayBeNull = later[number].flatMap { new.property($0) }?.isOptional == true
-    return ShownName(
+    return EnumerationFallback(
       standIn.stringValue, names: attribute.cases, standsForNull: mayBeNull && !property.isOptional)
   }
 

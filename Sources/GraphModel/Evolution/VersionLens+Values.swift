@@ -110,7 +110,7 @@ extension VersionLens {
     return view(of: value, property, form)
   }
 
-  private func view(of value: Value, _ property: Property, _ form: Form) -> Value {
+  private func view(of value: Value, _ property: Property, _ form: ValueConversion) -> Value {
     switch form {
     case .same: return view(of: value)
     case .whole: return value.whole

@@ -1,7 +1,7 @@
 /// A lens from one version of a model to the next: which parts correspond, and how values are converted.
 struct VersionLens: Sendable {
   /// How a lens converts a property's values.
-  enum Form: Sendable {
+  enum ValueConversion: Sendable {
     /// The values are the same in both versions.
     case same
     /// Integers in the older version, any numbers in the newer: shown without their fractions, clamped to 64 bits.
@@ -14,7 +14,7 @@ struct VersionLens: Sendable {
   struct Slot: Sendable {
     let old: Property
     let new: Property
-    let form: Form
+    let form: ValueConversion
   }
 
   let old: Model
@@ -28,7 +28,7 @@ struct VersionLens: Sendable {
   /// The older number of each property, by the newer one.
   private(set) var earlier = [PropertyNumber: PropertyNumber]()
   /// The forms other than `same`, by the older property number.
-  private(set) var forms = [PropertyNumber: Form]()
+  private(set) var forms = [PropertyNumber: ValueConversion]()
   /// The slots of each entity, by its older number, in slot order.
   private(set) var slots = [EntityNumber: [Slot]]()
 
@@ -37,7 +37,7 @@ struct VersionLens: Sendable {
     self.old = old
     self.new = new
     let plan = try MigrationPlan.infer(from: old, to: new)
-    var check = LensCheck(plan)
+    var check = LensCompatibilityCheck(plan)
     check.run()
     guard check.problems.isEmpty else { throw MigrationPlan.Problems(all: check.problems) }
     for (entity, before) in plan.entities {
@@ -45,7 +45,7 @@ struct VersionLens: Sendable {
       views[entity] = before
     }
     for entity in new.entities where views[entity.number] == nil {
-      views[entity.number] = LensCheck.ancestor(of: entity, plan)?.number
+      views[entity.number] = LensCompatibilityCheck.ancestor(of: entity, plan)?.number
     }
     later = check.later
     for (before, property) in later { earlier[property] = before }

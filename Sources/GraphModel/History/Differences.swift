@@ -76,7 +76,7 @@ public struct ObjectDifference: Hashable, Sendable {
 
 /// `message Differences { int64 from = 1; int64 to = 2; ObjectID object = 3; bool contents = 4;
 /// repeated HistoryEntity entities = 5; }`
-extension DifferenceRequest: BinaryForm {
+extension DifferenceRequest: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, from)
     writer.field(2, to)
@@ -107,7 +107,7 @@ extension DifferenceRequest: BinaryForm {
 
 /// `message Difference { ChangeKind kind = 1; Object object = 2; repeated PropertyDifference properties = 3; }`,
 /// `message PropertyDifference { uint32 property = 1; Value was = 2; }`
-extension ObjectDifference: BinaryForm {
+extension ObjectDifference: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))
     writer.field(2, object)

@@ -19,7 +19,7 @@ public struct FollowRequest: Hashable, Sendable {
 }
 
 /// A part of the commits after a token.
-public struct FollowedPart: Hashable, Sendable {
+public struct CommitPage: Hashable, Sendable {
   /// The commits that match the filter, oldest first.
   public var commits: [CommitRecord]
   /// The position up to which history was read.
@@ -36,7 +36,7 @@ public struct FollowedPart: Hashable, Sendable {
 }
 
 /// `message Follow { Token since = 1; HistoryFilter filter = 2; uint64 limit = 3; bool waits = 4; }`
-extension FollowRequest: BinaryForm {
+extension FollowRequest: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, since)
     if !filter.isEmpty { writer.field(2, filter) }

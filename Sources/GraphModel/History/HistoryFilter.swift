@@ -50,7 +50,7 @@ public struct HistoryFilter: Hashable, Sendable {
 
 /// `message HistoryFilter { repeated string authors = 1; repeated HistoryEntity entities = 2; string object = 3;
 /// int64 since = 4; int64 until = 5; }`, `message HistoryEntity { uint32 number = 1; }`
-extension HistoryFilter: BinaryForm {
+extension HistoryFilter: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     for author in authors { writer.field(1, author, always: true) }
     for entity in entities { writer.message(2) { $0.field(1, UInt64(entity)) } }

@@ -30,7 +30,7 @@ public struct LogRequest: Hashable, Sendable {
 
 /// `message Log { int64 after = 1; uint64 limit = 2; int64 through = 3; HistoryFilter filter = 20;
 /// bool oldest_first = 21; optional uint64 changes = 22; }`
-extension LogRequest: BinaryForm {
+extension LogRequest: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, after)
     writer.field(2, limit)

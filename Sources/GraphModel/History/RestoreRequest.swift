@@ -28,7 +28,7 @@ public struct RestoreRequest: Hashable, Sendable {
 
 /// `enum RestoreScope { OBJECT = 0; CONTENTS = 1; EVERYTHING = 2; }
 /// message Restore { TransactionID id = 1; optional int64 revision = 2; RestoreScope scope = 3; ObjectID object = 4; }`
-extension RestoreRequest: BinaryForm {
+extension RestoreRequest: BinaryCodable {
   private enum Kind: UInt8 { case object, contents, everything }
 
   public func encode(to writer: inout BinaryWriter) {

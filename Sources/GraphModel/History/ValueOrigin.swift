@@ -11,7 +11,7 @@ public struct ValueOrigin: Hashable, Sendable {
   }
 
   /// A value that lost a conflict.
-  public struct Loser: Hashable, Sendable {
+  public struct OverwrittenValue: Hashable, Sendable {
     /// The value.
     public var value: Value
     /// The commit that set or requested the value; the property itself does not show a requested one.
@@ -58,7 +58,7 @@ public struct ValueOrigin: Hashable, Sendable {
   /// The revision of the object's delete; nil if the object exists.
   public var deletion: Revision?
   /// The values that lost to it, oldest first.
-  public var losers: [Loser]
+  public var losers: [OverwrittenValue]
 
   /// The most losing values reported; the newest ones are.
   public static let maximumLosers = 100
@@ -68,7 +68,7 @@ public struct ValueOrigin: Hashable, Sendable {
     kind: Kind, value: Value = .null, replaced: Value = .null, revision: Revision = 0, time: Timestamp = 0,
     author: String = "", transaction: TransactionID = TransactionID(replica: .zero, sequence: 0),
     undo: UndoGroup? = nil, undoes: Revision? = nil, redoes: Revision? = nil, deletion: Revision? = nil,
-    losers: [Loser] = []
+    losers: [OverwrittenValue] = []
   ) {
     self.kind = kind
     self.value = value
@@ -87,7 +87,7 @@ public struct ValueOrigin: Hashable, Sendable {
 
 /// `enum OriginKind { INSERTED = 0; UPDATED = 1; REVIVED = 2; }`, `message LostValue { Value value = 1; int64
 /// revision = 2; int64 time = 3; string author = 4; }`, and `message WhyReply` as encoded below.
-extension ValueOrigin: BinaryForm {
+extension ValueOrigin: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))
     writer.field(2, value)
@@ -129,7 +129,7 @@ extension ValueOrigin: BinaryForm {
   private static func revision(_ value: Int64) -> Revision? { value == 0 ? nil : value }
 }
 
-extension ValueOrigin.Loser: BinaryForm {
+extension ValueOrigin.OverwrittenValue: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, value)
     writer.field(2, revision)

@@ -26,7 +26,7 @@ struct DerivedExpression: Sendable {
 }
 
 /// A stored relationship whose inverse is counted: its changes change the count at the other end.
-struct CountedEnd: Sendable {
+struct CountedRelationship: Sendable {
   let stored: Property
   let counted: PropertyNumber
 }
@@ -82,7 +82,7 @@ extension ModelLinker {
   private static func countedName(_ text: String) -> String? {
     guard text.hasSuffix(".@count") else { return nil }
     let name = String(text.dropLast(".@count".count))
-    return Fields.isName(name) ? name : nil
+    return JSONObjectReader.isName(name) ? name : nil
   }
 
   mutating func checkDerived(of entity: ModelDraft.Entity) {
@@ -112,7 +112,7 @@ extension ModelLinker {
   }
 }
 
-extension ModelPartsParser {
+extension ModelExpressionCompiler {
   mutating func parseDerivations() {
     for (draft, entity) in entitiesFromTheRoots {
       let inherited = entity.parent.flatMap { parts.expressions[$0] } ?? []
@@ -141,11 +141,11 @@ extension ModelPartsParser {
     }
     let counted = Set(parts.counts.values.joined().map(\.relationship.number))
     for entity in model.entities {
-      let ends = entity.relationships.compactMap { property -> CountedEnd? in
+      let ends = entity.relationships.compactMap { property -> CountedRelationship? in
         guard property.slot != nil, let inverse = property.relationship?.inverse, counted.contains(inverse) else {
           return nil
         }
-        return CountedEnd(stored: property, counted: inverse)
+        return CountedRelationship(stored: property, counted: inverse)
       }
       if !ends.isEmpty { parts.countedEnds[entity.number] = ends }
     }

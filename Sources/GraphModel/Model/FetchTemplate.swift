@@ -67,7 +67,7 @@ extension ModelDraft {
 
 extension ModelReader {
   mutating func fetchRequest(_ json: JSON, _ path: String) -> ModelDraft.FetchRequest {
-    var fields = Fields(json, path: path, in: &mistakes)
+    var fields = JSONObjectReader(json, path: path, in: &mistakes)
     let request = ModelDraft.FetchRequest(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       entity: fields.string("entity", required: true) ?? "", predicate: fields.string("predicate") ?? "",
@@ -94,7 +94,7 @@ extension ModelLinker {
   }
 }
 
-extension ModelPartsParser {
+extension ModelExpressionCompiler {
   mutating func parseFetchRequests() {
     for request in draft.fetchRequests {
       guard let entity = model.entity(named: request.entity) else { continue }

@@ -24,13 +24,13 @@ public final class Model: Sendable {
   public let mappings: [Mapping]
 
   /// The parsed predicates and expressions: rules, derivations, fetch requests.
-  let parts: ModelParts
+  let parts: CompiledModelExpressions
   private let entitiesByNumber: [Entity]
   private let propertiesByNumber: [Property]
 
   init(
     name: String, version: Int, documentation: String, enumerations: [Enumeration], entities: [Entity], source: String,
-    composites: [Composite] = [], parts: ModelParts = ModelParts(), mappings: [Mapping] = []
+    composites: [Composite] = [], parts: CompiledModelExpressions = CompiledModelExpressions(), mappings: [Mapping] = []
   ) {
     self.name = name
     self.composites = composites

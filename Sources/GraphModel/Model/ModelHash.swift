@@ -14,7 +14,7 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
   init(of entities: [Entity], enumerations: [Enumeration]) {
     var text = ""
     func add(_ parts: String...) { text += parts.joined(separator: "\u{1F}") + "\n" }
-    for enumeration in enumerations.sorted(by: { Bytes.order($0.name, $1.name) == .ascending }) {
+    for enumeration in enumerations.sorted(by: { UTF8Comparison.order($0.name, $1.name) == .ascending }) {
       add("enumeration", enumeration.name, enumeration.cases.joined(separator: ","))
     }
     for entity in entities {

@@ -40,7 +40,7 @@ extension ModelLinker {
   func numberTransients(of entities: [ModelDraft.Entity], _ numbers: inout [String: PropertyNumber]) {
     for entity in entities {
       let names = entity.attributes.filter(\.isTransient).map(\.name)
-      for name in names.sorted(by: { Bytes.order($0, $1) == .ascending }) {
+      for name in names.sorted(by: { UTF8Comparison.order($0, $1) == .ascending }) {
         numbers["\(entity.name).\(name)"] = PropertyNumber(numbers.count + 1)
       }
     }

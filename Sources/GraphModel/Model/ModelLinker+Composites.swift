@@ -15,7 +15,7 @@ extension ModelDraft {
 
 extension ModelReader {
   mutating func composite(_ json: JSON, _ path: String) -> ModelDraft.Composite {
-    var fields = Fields(json, path: path, in: &mistakes)
+    var fields = JSONObjectReader(json, path: path, in: &mistakes)
     var composite = ModelDraft.Composite(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path, attributes: [])
     for (item, path) in fields.array("attributes", required: true) {

@@ -248,7 +248,7 @@ struct ModelLinker {
 
   /// The linked entities, in the order of the file. Requires that `check` has found no mistake.
   func entities() -> [Entity] {
-    let sorted = draft.entities.sorted { Bytes.order($0.name, $1.name) == .ascending }
+    let sorted = draft.entities.sorted { UTF8Comparison.order($0.name, $1.name) == .ascending }
     var entityNumbers = [String: EntityNumber]()
     var propertyNumbers = [String: PropertyNumber]()
     for entity in sorted {
@@ -256,7 +256,7 @@ struct ModelLinker {
       let names =
         entity.attributes.filter { !$0.isTransient }.map(\.name) + entity.relationships.map(\.name)
         + positions(of: entity).map(\.name)
-      for name in names.sorted(by: { Bytes.order($0, $1) == .ascending }) {
+      for name in names.sorted(by: { UTF8Comparison.order($0, $1) == .ascending }) {
         propertyNumbers["\(entity.name).\(name)"] = PropertyNumber(propertyNumbers.count + 1)
       }
     }
@@ -292,7 +292,7 @@ struct ModelLinker {
       entity.attributes.filter { !$0.isTransient }.map(\.name) + positions(of: entity).map(\.name)
       + entity.relationships.filter { storage(of: $0, in: entity) != .inverse }.map(\.name)
     var slots = [String: Int]()
-    for name in stored.sorted(by: { Bytes.order($0, $1) == .ascending }) {
+    for name in stored.sorted(by: { UTF8Comparison.order($0, $1) == .ascending }) {
       slots[name] = slot
       slot += 1
     }

@@ -29,7 +29,7 @@ extension Model {
     let linked = Model(
       name: draft.name, version: draft.version, documentation: draft.documentation, enumerations: enumerations,
       entities: linker.entities(), source: source, composites: linker.composites())
-    var parser = ModelPartsParser(draft: linker.draft, model: linked)
+    var parser = ModelExpressionCompiler(draft: linker.draft, model: linked)
     parser.run()
     guard parser.mistakes.isEmpty else { throw ModelError(mistakes: parser.mistakes) }
     self.init(
@@ -105,7 +105,7 @@ struct ModelReader {
 
   mutating func model(_ json: JSON) -> ModelDraft {
     var draft = ModelDraft()
-    var top = Fields(json, path: "", in: &mistakes)
+    var top = JSONObjectReader(json, path: "", in: &mistakes)
     if let format = top.integer("format", required: true), format != 1 {
       mistakes.append(.init(path: "format", reason: "is \(format); this program reads format 1"))
     }
@@ -124,10 +124,10 @@ struct ModelReader {
   }
 
   private mutating func enumeration(_ json: JSON, _ path: String) -> ModelDraft.Enumeration {
-    var fields = Fields(json, path: path, in: &mistakes)
+    var fields = JSONObjectReader(json, path: path, in: &mistakes)
     var cases = [String]()
     for (item, path) in fields.array("cases", required: true) {
-      guard let name = item.stringValue, Fields.isName(name) else {
+      guard let name = item.stringValue, JSONObjectReader.isName(name) else {
         fields.mistakes.append(.init(path: path, reason: "must be a name: a letter, then letters, digits or _"))
         continue
       }
@@ -141,7 +141,7 @@ struct ModelReader {
   }
 
   private mutating func entity(_ json: JSON, _ path: String) -> ModelDraft.Entity {
-    var fields = Fields(json, path: path, in: &mistakes)
+    var fields = JSONObjectReader(json, path: path, in: &mistakes)
     var entity = ModelDraft.Entity(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isAbstract: fields.bool("abstract") ?? false, parent: fields.string("parent"), attributes: [], relationships: [],
@@ -164,7 +164,7 @@ struct ModelReader {
   }
 
   mutating func attribute(_ json: JSON, _ path: String) -> ModelDraft.Attribute {
-    var fields = Fields(json, path: path, in: &mistakes)
+    var fields = JSONObjectReader(json, path: path, in: &mistakes)
     let type = fields.attributeType()
     var attribute = ModelDraft.Attribute(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
@@ -183,7 +183,7 @@ struct ModelReader {
   }
 
   private mutating func relationship(_ json: JSON, _ path: String) -> ModelDraft.Relationship {
-    var fields = Fields(json, path: path, in: &mistakes)
+    var fields = JSONObjectReader(json, path: path, in: &mistakes)
     var relationship = ModelDraft.Relationship(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isOptional: fields.bool("optional") ?? true, destination: fields.string("destination", required: true) ?? "",
@@ -198,7 +198,7 @@ struct ModelReader {
 }
 
 /// Reads the members of one JSON object and collects mistakes; `finish` reports unknown members.
-struct Fields {
+struct JSONObjectReader {
   private let json: JSON
   private let path: String
   private var used = Set<String>()

@@ -8,7 +8,7 @@ extension ModelDraft {
 
 extension ModelReader {
   mutating func rule(_ json: JSON, _ path: String) -> ModelDraft.Rule {
-    var fields = Fields(json, path: path, in: &mistakes)
+    var fields = JSONObjectReader(json, path: path, in: &mistakes)
     let rule = ModelDraft.Rule(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       predicate: fields.string("predicate", required: true) ?? "", message: fields.string("message"))

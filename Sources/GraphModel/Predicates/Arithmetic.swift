@@ -45,7 +45,7 @@ enum Arithmetic {
   private static func date(_ operation: ArithmeticOperator, _ time: Timestamp, _ duration: Int64) -> Value {
     let (result, overflow) =
       operation == .add ? time.addingReportingOverflow(duration) : time.subtractingReportingOverflow(duration)
-    return !overflow && operation != .multiply && operation != .divide && Dates.range.contains(result)
+    return !overflow && operation != .multiply && operation != .divide && RFC3339.range.contains(result)
       ? .date(result) : .null
   }
 

@@ -1,6 +1,6 @@
 /// A compiled expression, for repeated evaluation.
 public struct ExpressionEvaluator: Sendable {
-  typealias Read = @Sendable (Judgement) -> Value
+  typealias Read = @Sendable (EvaluationContext) -> Value
 
   private let read: Read
 
@@ -13,7 +13,7 @@ public struct ExpressionEvaluator: Sendable {
   /// - Parameter source: resolves paths through relationships; not needed for an expression that reads the object
   ///   alone.
   public func value(of image: ObjectImage, in source: any ImageSource = NoImageSource()) -> Value {
-    read(Judgement(image: image, source: source))
+    read(EvaluationContext(image: image, source: source))
   }
 
   static func compile(_ expression: GraphExpression, _ model: Model) -> Read {
@@ -41,7 +41,7 @@ public struct ExpressionEvaluator: Sendable {
         let outer = [judgement.image] + judgement.outer
         let count = reader.objects(judgement).count { id in
           guard let id, let image = judgement.source.image(of: id) else { return false }
-          return test(Judgement(image: image, source: judgement.source, paths: judgement.paths, outer: outer))
+          return test(EvaluationContext(image: image, source: judgement.source, paths: judgement.paths, outer: outer))
         }
         return .integer(Int64(count))
       }

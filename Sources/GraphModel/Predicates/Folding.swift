@@ -35,11 +35,11 @@ extension String {
     if options.isEmpty { return self }
     let foldsCase = options.contains(.caseInsensitive)
     if utf8.allSatisfy({ $0 < 0x80 }) {
-      Interruption.Watch(over: utf8.count, spending: utf8.count).end()
+      Cancellation.StepCounter(over: utf8.count, spending: utf8.count).end()
       return foldsCase ? lowercased() : self
     }
     // The loops below look up properties of each scalar, which takes time.
-    var watch = Interruption.Watch(over: utf8.count)
+    var watch = Cancellation.StepCounter(over: utf8.count)
     defer { watch.end() }
     var result = String.UnicodeScalarView()
     func append(_ scalar: Unicode.Scalar) {

@@ -189,7 +189,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     case (.decimal, .integer(let number)): DecimalValue("\(number)").map(Value.decimal) ?? .null
     case (.decimal, .double(let number)): DecimalValue("\(number)").map(Value.decimal) ?? .null
     case (.decimal, .string(let text)): DecimalValue(text).map(Value.decimal) ?? .null
-    case (.date, .string(let text)): Dates.timestamp(text).map(Value.date) ?? .null
+    case (.date, .string(let text)): RFC3339.timestamp(text).map(Value.date) ?? .null
     case (.uuid, .string(let text)): UniqueID(hyphenated: text).map(Value.uuid) ?? .null
     case (.data, .string(let text)): Base64.bytes(text).map(Value.data) ?? .null
     case (.string, .bool(let flag)): .string(flag ? "true" : "false")
@@ -200,14 +200,14 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
 
   /// In UTC, with Sunday as weekday 1.
   private func applyToDate(_ time: Timestamp) -> Value {
-    let (day, rest) = Dates.floorDivide(time, 86_400_000_000)
-    let civil = Dates.civil(fromDays: day)
+    let (day, rest) = RFC3339.floorDivide(time, 86_400_000_000)
+    let civil = RFC3339.civil(fromDays: day)
     return switch self {
     case .startOfDay: .date(day * 86_400_000_000)
     case .year: .integer(civil.year)
     case .month: .integer(civil.month)
     case .day: .integer(civil.day)
-    case .weekday: .integer(Dates.floorDivide(day + 4, 7).1 + 1)
+    case .weekday: .integer(RFC3339.floorDivide(day + 4, 7).1 + 1)
     case .hour: .integer(rest / 3_600_000_000)
     case .minute: .integer(rest / 60_000_000 % 60)
     default: .integer(rest / 1_000_000 % 60)

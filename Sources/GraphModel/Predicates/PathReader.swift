@@ -29,11 +29,11 @@ public struct NoImageSource: ImageSource {
 }
 
 /// The context of an evaluation: the object, and a source for paths.
-struct Judgement {
+struct EvaluationContext {
   let image: ObjectImage
   let source: any ImageSource
   /// The cached ends of paths; nil outside the evaluation of a commit.
-  var paths: KeptPaths?
+  var paths: PathCache?
   /// The outer objects of a subquery, innermost first.
   var outer: [ObjectImage] = []
 
@@ -111,7 +111,7 @@ struct PathReader: Sendable {
   /// The objects at the end of the hops; nil for a to-one that is null.
   /// - Parameter once: whether duplicates may be removed, as a path over friends of friends reaches objects many
   ///   times. Must be false for counts.
-  func objects(_ judgement: Judgement, once: Bool = false) -> [ObjectID?] {
+  func objects(_ judgement: EvaluationContext, once: Bool = false) -> [ObjectID?] {
     guard let image = judgement.image(at: level) else { return [] }
     guard let paths = judgement.paths, !hops.isEmpty else { return find(from: image, judgement.source, once: once) }
     return paths.objects(from: image.id, over: path.hops, stored: stored, once: once) {
@@ -146,14 +146,14 @@ struct PathReader: Sendable {
   }
 
   /// The values at the end of the path, without multiplicity; for quantifiers, not for counts.
-  func values(_ judgement: Judgement) -> [Value] {
+  func values(_ judgement: EvaluationContext) -> [Value] {
     guard let image = judgement.image(at: level) else { return [] }
     if hops.isEmpty { return [value(at: image.id, image, judgement.source)] }
     guard let paths = judgement.paths else { return findValues(from: image, judgement) }
     return paths.values(from: image.id, at: path) { findValues(from: image, judgement) }
   }
 
-  private func findValues(from image: ObjectImage, _ judgement: Judgement) -> [Value] {
+  private func findValues(from image: ObjectImage, _ judgement: EvaluationContext) -> [Value] {
     var values = [Value]()
     for id in objects(judgement, once: true) {
       if judgement.source.isExhausted { return [] }

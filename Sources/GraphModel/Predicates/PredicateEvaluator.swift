@@ -1,11 +1,11 @@
 /// A compiled predicate, for repeated evaluation: names are resolved to slots, strings folded, patterns parsed. The
 /// SQL that `GraphStore` generates has the same semantics; a test compares the two on random graphs.
 public struct PredicateEvaluator: Sendable {
-  typealias Test = @Sendable (Judgement) -> Bool
+  typealias Test = @Sendable (EvaluationContext) -> Bool
 
   /// The test for predicates that read own values only; valid if `isOwn`. Not optional, because unwrapping an
   /// optional retains it for each object, which is a quarter of the cost of a comparison.
-  private let own: any OwnTest
+  private let own: any ImagePredicate
   private let isOwn: Bool
   private let test: Test
 
@@ -13,23 +13,23 @@ public struct PredicateEvaluator: Sendable {
   public init(_ predicate: GraphPredicate, model: Model) {
     let own = Self.own(predicate, model)
     isOwn = own != nil
-    self.own = own ?? FixedTest(false)
+    self.own = own ?? ConstantTest(false)
     test = Self.compile(predicate, model)
   }
 
   /// Whether the object's own image matches. Its entity is not checked.
   public func matches(_ image: ObjectImage) -> Bool {
     if isOwn { return own.holds(image.values) }
-    return test(Judgement(image: image, source: NoImageSource()))
+    return test(EvaluationContext(image: image, source: NoImageSource()))
   }
 
   /// Whether the object matches. Its entity is not checked.
   /// - Parameter source: resolves paths through relationships.
   public func matches(_ image: ObjectImage, in source: any ImageSource) -> Bool {
-    matches(Judgement(image: image, source: source))
+    matches(EvaluationContext(image: image, source: source))
   }
 
-  func matches(_ judgement: Judgement) -> Bool {
+  func matches(_ judgement: EvaluationContext) -> Bool {
     if isOwn { return own.holds(judgement.image.values) }
     return test(judgement)
   }
@@ -85,7 +85,7 @@ public struct PredicateEvaluator: Sendable {
   /// The right side for an object. A constant is passed as `.constant`, as the matcher has its value.
   private static func operand(
     _ expression: GraphExpression, _ model: Model
-  ) -> @Sendable (Judgement) -> ValueMatcher.Operand {
+  ) -> @Sendable (EvaluationContext) -> ValueMatcher.Operand {
     switch expression {
     case .value, .list: return { _ in .constant }
     case .expressions(let parts):

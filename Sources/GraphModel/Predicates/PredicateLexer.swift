@@ -11,7 +11,7 @@ struct PredicateLexer {
     case end
   }
 
-  struct Place {
+  struct LocatedToken {
     let token: Token
     let column: Int
     /// The exact number, if a double can't represent its digits.
@@ -37,10 +37,10 @@ struct PredicateLexer {
     "SOME", "ALL", "NONE",
   ]
 
-  static func tokens(_ text: String) throws(PredicateSyntaxError) -> [Place] {
+  static func tokens(_ text: String) throws(PredicateSyntaxError) -> [LocatedToken] {
     // Scalars instead of characters, because a combining mark must not merge with a quotation mark.
     let characters = Array(text.unicodeScalars)
-    var tokens = [Place]()
+    var tokens = [LocatedToken]()
     var index = 0
     func fail(_ reason: String, _ at: Int) -> PredicateSyntaxError {
       PredicateSyntaxError(scalar: at + 1, reason: reason, text: text)
@@ -55,7 +55,7 @@ struct PredicateLexer {
       {
         index += 1
         while index < characters.count, isWordCharacter(characters[index]) { index += 1 }
-        tokens.append(Place(token: .word(string(characters[start..<index])), column: start + 1))
+        tokens.append(LocatedToken(token: .word(string(characters[start..<index])), column: start + 1))
         // Options directly follow the operator: CONTAINS[cd].
         if index < characters.count, characters[index] == "[" {
           let optionsStart = index
@@ -63,7 +63,7 @@ struct PredicateLexer {
           guard index < characters.count else { throw fail("'[' is never closed", optionsStart) }
           index += 1
           tokens.append(
-            Place(token: .symbol(string(characters[optionsStart..<index])), column: optionsStart + 1))
+            LocatedToken(token: .symbol(string(characters[optionsStart..<index])), column: optionsStart + 1))
         }
       } else if isDigit(character) || character == "." || isSign(index, characters, tokens.last?.token) {
         index += 1
@@ -75,12 +75,12 @@ struct PredicateLexer {
         }
         let literal = string(characters[start..<index])
         if let whole = Int64(literal) {
-          tokens.append(Place(token: .integer(whole), column: start + 1))
+          tokens.append(LocatedToken(token: .integer(whole), column: start + 1))
         } else if let number = Double(literal), number.isFinite {
           let decimal = DecimalValue(literal)
           let isDouble = decimal != nil && decimal == DecimalValue("\(number)")
           let exact = isDouble ? nil : decimal.map(ExactNumber.decimal) ?? .tooLong
-          tokens.append(Place(token: .number(number), column: start + 1, exact: exact))
+          tokens.append(LocatedToken(token: .number(number), column: start + 1, exact: exact))
         } else {
           throw fail("'\(String(literal).excerpt)' is no number", start)
         }
@@ -103,20 +103,20 @@ struct PredicateLexer {
         }
         guard index < characters.count else { throw fail("this string has no end", start) }
         index += 1
-        tokens.append(Place(token: .string(String(content)), column: start + 1))
+        tokens.append(LocatedToken(token: .string(String(content)), column: start + 1))
       } else if let symbol = symbols.first(where: { characters[index...].starts(with: $0.unicodeScalars) }) {
         index += symbol.unicodeScalars.count
-        tokens.append(Place(token: .symbol(synonyms[symbol] ?? symbol), column: start + 1))
+        tokens.append(LocatedToken(token: .symbol(synonyms[symbol] ?? symbol), column: start + 1))
         // ==[cd]
         if index < characters.count, characters[index] == "[", let close = characters[index...].firstIndex(of: "]") {
-          tokens.append(Place(token: .symbol(string(characters[index...close])), column: index + 1))
+          tokens.append(LocatedToken(token: .symbol(string(characters[index...close])), column: index + 1))
           index = close + 1
         }
       } else {
         throw fail("'\(character)' has no meaning here", start)
       }
     }
-    tokens.append(Place(token: .end, column: characters.count + 1))
+    tokens.append(LocatedToken(token: .end, column: characters.count + 1))
     return tokens
   }
 

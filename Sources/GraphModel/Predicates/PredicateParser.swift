@@ -58,7 +58,7 @@ struct PredicateParser {
   }
 
   let text: String
-  let tokens: [PredicateLexer.Place]
+  let tokens: [PredicateLexer.LocatedToken]
   let model: Model
   let arguments: Variables
   /// The evaluated object, followed by those of the enclosing subqueries.

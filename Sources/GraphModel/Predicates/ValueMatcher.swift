@@ -14,7 +14,7 @@ struct ValueMatcher: Sendable {
   private let list: [Value]
   /// The list as a set, if the comparison is an equality and all elements have the same type.
   private let set: Set<Value>?
-  private let search: SearchWords?
+  private let search: SearchTermMatcher?
   private let pattern: RegularExpression?
 
   init(_ comparison: GraphPredicate.Comparison) {
@@ -31,7 +31,7 @@ struct ValueMatcher: Sendable {
       comparison.comparator == .matches
       ? comparison.right.constant : Self.folded(comparison.right.constant, comparison.options)
     if comparison.comparator == .search, case .string(let text) = constant {
-      search = SearchWords(text.words)
+      search = SearchTermMatcher(text.words)
     } else {
       search = nil
     }
@@ -89,7 +89,7 @@ struct ValueMatcher: Sendable {
   }
 
   /// The order of the two; nil if one is null.
-  private func ordered(_ left: Value, _ right: Value) -> Order? {
+  private func ordered(_ left: Value, _ right: Value) -> ValueOrdering? {
     left.isNull || right.isNull ? nil : Value.order(left, right)
   }
 
@@ -119,7 +119,7 @@ public enum TextSearch {
   /// Whether the bytes `part` occur in `text`; an empty `part` always does.
   public static func contains(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
     guard !part.isEmpty, part.count <= text.count else { return part.isEmpty }
-    var watch = Interruption.Watch(over: text.count)
+    var watch = Cancellation.StepCounter(over: text.count)
     defer { watch.end() }
     // The Knuth-Morris-Pratt algorithm, which is linear for every text.
     var fallback = [Int](repeating: 0, count: part.count)
@@ -142,7 +142,7 @@ public enum TextSearch {
   /// Whether `text` matches the pattern: `*` is any run, `?` one scalar, `\` escapes the next. Linear in the text for
   /// each `*`, as a mismatch only retries the last `*`.
   public static func like(_ text: String, pattern: String) -> Bool {
-    var watch = Interruption.Watch(over: text.utf8.count)
+    var watch = Cancellation.StepCounter(over: text.utf8.count)
     defer { watch.end() }
     let (text, pattern) = (Array(text.unicodeScalars), Array(pattern.unicodeScalars))
     var (t, p) = (0, 0)

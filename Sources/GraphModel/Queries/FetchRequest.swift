@@ -65,7 +65,7 @@ public enum FetchResult: Hashable, Sendable {
 }
 
 /// An element of the result of a fetch, in its order.
-public enum FetchedPart: Hashable, Sendable {
+public enum FetchElement: Hashable, Sendable {
   /// An object; without values if identifiers were requested.
   case object(ObjectImage)
   /// A row with a value for each column.
@@ -73,7 +73,7 @@ public enum FetchedPart: Hashable, Sendable {
 }
 
 /// The end of the result of a fetch.
-public struct FetchEnd: Hashable, Sendable {
+public struct FetchCompletion: Hashable, Sendable {
   /// The state at which the complete result was read.
   public var at: Token
   /// The number of objects or rows.

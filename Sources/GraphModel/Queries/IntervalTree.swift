@@ -1,7 +1,7 @@
 /// A tree of intervals over one ordered property, which finds the intervals that contain a value. A treap by lower
 /// bound, whose nodes have the greatest upper bound of their subtree. Priorities are hashes of the intervals'
 /// numbers, so the shape depends on the contents only.
-struct IntervalTree: QueryShelf {
+struct IntervalTree: PredicateIndex {
   /// An interval with both ends included; nil is unbounded. Open ends may be stored as closed, because the predicate
   /// is evaluated afterward.
   struct Interval: Hashable, Sendable {
@@ -82,7 +82,7 @@ struct IntervalTree: QueryShelf {
   }
 
   private static func precedes(_ a: Interval, _ b: Interval) -> Bool {
-    let order: Order =
+    let order: ValueOrdering =
       switch (a.low, b.low) {
       case (nil, nil): .same
       case (nil, _): .ascending

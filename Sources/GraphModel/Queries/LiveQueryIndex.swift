@@ -7,7 +7,7 @@
 public struct LiveQueryIndex: Sendable {
   private let model: Model
   /// The index of each concrete entity, by key; the property is nil for the object's own id.
-  private var shelves = [EntityNumber: QueryShelves<Property?>]()
+  private var shelves = [EntityNumber: EntityQueryIndex<Property?>]()
 
   /// Creates an empty index.
   public init(model: Model) { self.model = model }
@@ -16,7 +16,7 @@ public struct LiveQueryIndex: Sendable {
   public mutating func insert(_ query: LiveQuery, number: UInt64) {
     let places = places(for: query.predicate)
     for entity in entities(of: query) {
-      shelves[entity, default: QueryShelves()].insert(number, at: places) { [model] in $0.property(in: model) }
+      shelves[entity, default: EntityQueryIndex()].insert(number, at: places) { [model] in $0.property(in: model) }
     }
   }
 
@@ -57,8 +57,8 @@ public struct LiveQueryIndex: Sendable {
   }
 
   /// The keys that an image alone provides: the object's id and its stored properties.
-  private func places(for predicate: GraphPredicate) -> [QueryPlace]? {
-    QueryPlace.all(of: predicate, model: model) { subject in
+  private func places(for predicate: GraphPredicate) -> [IndexKey]? {
+    IndexKey.all(of: predicate, model: model) { subject in
       // Without a path to follow, a calculation is not cheaper than the predicate that contains it.
       guard let path = subject.path else { return false }
       return path.hops.isEmpty && (path.end == .identifier || subject.property(in: model)?.slot != nil)
@@ -66,7 +66,7 @@ public struct LiveQueryIndex: Sendable {
   }
 }
 
-extension QuerySubject {
+extension IndexedExpression {
   /// The property at the end of the path; nil for the object's id, and for a calculation.
   fileprivate func property(in model: Model) -> Property? {
     if case .property(let number)? = path?.end { model.property(number) } else { nil }

@@ -59,9 +59,10 @@ extension RowRequest {
     self.order = request.order
   }
 
-  private static func order(parsing text: String, of columns: [Column]) throws(PredicateSyntaxError) -> [Order] {
+  private static func order(parsing text: String, of columns: [Column]) throws(PredicateSyntaxError) -> [ValueOrdering]
+  {
     let names = columns.map { $0.name.filter { !$0.isWhitespace } }
-    var order = [Order]()
+    var order = [ValueOrdering]()
     var place = 1
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       func fail(_ reason: String) -> PredicateSyntaxError {
@@ -87,7 +88,7 @@ extension RowRequest {
       guard order.count < [SortKey].maximumCount else {
         throw fail("an order has at most \([SortKey].maximumCount) keys")
       }
-      order.append(Order(column: column, ascending: !descends, collation: collation))
+      order.append(ValueOrdering(column: column, ascending: !descends, collation: collation))
       place += part.unicodeScalars.count + 1
     }
     return order

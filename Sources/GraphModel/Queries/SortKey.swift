@@ -7,7 +7,7 @@ public struct SortKey: Hashable, Sendable {
   /// The collation for strings; nil for their byte order.
   public var collation: Collation?
   /// The mappings to apply to the value before it is compared, in order; empty for the value itself.
-  public var shown = [ShownName]()
+  public var shown = [EnumerationFallback]()
 
   /// The expression that the objects are ordered by.
   public var expression: GraphExpression { shown.reduce(.path(path)) { $1.expression(of: $0) } }
@@ -93,14 +93,14 @@ extension [SortKey] {
         }
         name = String(name[..<start])
       }
-      var shown = [ShownName]()
+      var shown = [EnumerationFallback]()
       while name.hasSuffix("]"), let start = name.lastIndex(of: "[") {
-        guard let form = ShownName(parsing: name[name.index(after: start)...].dropLast()) else {
+        guard let form = EnumerationFallback(parsing: name[name.index(after: start)...].dropLast()) else {
           throw fail("in brackets stands an order, or which names are shown: state[open?open|done]")
         }
         shown.insert(form, at: 0)
-        guard shown.count <= ShownName.maximumDepth else {
-          throw fail("at most \(ShownName.maximumDepth) such brackets stand behind a key")
+        guard shown.count <= EnumerationFallback.maximumDepth else {
+          throw fail("at most \(EnumerationFallback.maximumDepth) such brackets stand behind a key")
         }
         name = String(name[..<start])
       }

@@ -6,12 +6,12 @@ extension Attribute {
     case (_, .null), (.bool, .bool), (.integer, .integer), (.decimal, .decimal), (.string, .string), (.text, .string),
       (.uuid, .uuid), (.data, .data):
       value
-    case (.date, .date(let time)): Dates.range.contains(time) ? value : nil
+    case (.date, .date(let time)): RFC3339.range.contains(time) ? value : nil
     // NaN and infinities have no order and no JSON form.
     case (.double, .double(let number)): number.isFinite ? .double(number == 0 ? 0 : number) : nil
     case (.double, .integer(let number)): .double(Double(number))
     case (.uri, .string(let text)): Value.isURI(text) ? value : nil
-    case (.enumeration, .string(let name)): cases.contains { Bytes.equal($0, name) } ? value : nil
+    case (.enumeration, .string(let name)): cases.contains { UTF8Comparison.equal($0, name) } ? value : nil
     case (.json, .string(let text)): Self.document(text).map { .string($0.text) }
     default: nil
     }

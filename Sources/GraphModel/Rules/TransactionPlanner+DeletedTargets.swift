@@ -1,5 +1,5 @@
 /// Thrown if edits refer to deleted objects: the transaction is planned again without these references.
-struct DeletedTargetsMet: Error {
+struct ReferencesToDeleted: Error {
   let ids: Set<ObjectID>
 }
 
@@ -36,7 +36,7 @@ extension TransactionPlanner {
       }
       transaction.changes[index].edits = edits
     }
-    for id in OrderMoves.unique(met) { try reportMissing(id) }
+    for id in ListReorderer.unique(met) { try reportMissing(id) }
   }
 
   /// Refuses the transaction, under every policy, if a required reference was dropped. The refusal is a conflict with

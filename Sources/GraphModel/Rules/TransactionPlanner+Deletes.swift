@@ -19,7 +19,7 @@ extension TransactionPlanner {
     }
     guard !pending.isEmpty else { return }
     var toJudge = [(id: ObjectID, property: Property, others: [ObjectID])]()
-    var lost = LostMembers()
+    var lost = RemovedMembers()
     // Objects that are deleted together mostly have one entity.
     var reach: (entity: Entity, ends: [(Property, Relationship)])?
     var spread = [(Property, Relationship, [ObjectID])]()
@@ -71,7 +71,7 @@ extension TransactionPlanner {
 
   /// The members to remove from stored lists. Removing them from each list once avoids a pass over a long list for
   /// every deleted member; until then the lists contain deleted objects, which the planner ignores here.
-  private struct LostMembers {
+  private struct RemovedMembers {
     /// The lists, in the order of their first loss.
     var references = [Reference]()
     var members = [Reference: Set<ObjectID>]()
@@ -97,7 +97,7 @@ extension TransactionPlanner {
 
   private mutating func release(
     _ others: [ObjectID], from id: ObjectID, _ property: Property, _ relationship: Relationship,
-    _ lost: inout LostMembers
+    _ lost: inout RemovedMembers
   ) throws {
     guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
       return

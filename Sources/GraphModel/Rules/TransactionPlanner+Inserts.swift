@@ -1,5 +1,5 @@
 /// Thrown if inserts became objects that the transaction deletes: it is planned again without these objects.
-struct MetObjectsLeave: Error {
+struct UpsertTargetsDeleted: Error {
   let ids: Set<ObjectID>
 }
 
@@ -45,7 +45,7 @@ extension TransactionPlanner {
 
   private mutating func name(_ temporary: ObjectID, _ permanent: ObjectID) throws {
     guard identities.updateValue(permanent, forKey: temporary) == nil else { throw Self.needsOwnID }
-    named.append(Committed.Identity(temporary: temporary, permanent: permanent))
+    named.append(CommitResult.IDAssignment(temporary: temporary, permanent: permanent))
   }
 
   private mutating func objectThatIsThere(for change: Change, of entity: Entity) throws -> ObjectID? {

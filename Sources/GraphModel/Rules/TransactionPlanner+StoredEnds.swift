@@ -2,7 +2,7 @@
 /// the ends, thus changes other objects, and is compared with others' changes of *those* objects.
 extension TransactionPlanner {
   /// The stored end of a relationship, of an object that an edit of another object changes.
-  struct StoredEnd {
+  struct StoredRelationshipEnd {
     let holder: Draft
     let property: Property
     /// The new value; null for a list, in which only one member changes.
@@ -34,9 +34,11 @@ extension TransactionPlanner {
 
   /// The stored ends of other objects that a change's edits affect. Each comes with the last change that others made
   /// to it since the base.
-  mutating func reachedEnds(of change: Change, _ draft: Draft) throws -> [(end: StoredEnd, last: PastChange?)] {
+  mutating func reachedEnds(of change: Change, _ draft: Draft) throws -> [(
+    end: StoredRelationshipEnd, last: PastChange?
+  )] {
     let base = draft.before == nil || change.kind == .insert ? .max : change.base
-    return try change.edits.flatMap { edit -> [(StoredEnd, PastChange?)] in
+    return try change.edits.flatMap { edit -> [(StoredRelationshipEnd, PastChange?)] in
       guard let property = draft.entity.property(edit.property) else { return [] }
       return try storedEnds(of: edit, property, draft).map { end in
         (end, try self.change(of: end, in: draft.after.id, since: base))
@@ -45,7 +47,9 @@ extension TransactionPlanner {
   }
 
   /// The stored ends of other objects that an edit of `draft` would change.
-  private mutating func storedEnds(of edit: Edit, _ property: Property, _ draft: Draft) throws -> [StoredEnd] {
+  private mutating func storedEnds(of edit: Edit, _ property: Property, _ draft: Draft) throws
+    -> [StoredRelationshipEnd]
+  {
     guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
       let inverseRelationship = inverse.relationship
     else { return [] }
@@ -65,7 +69,7 @@ extension TransactionPlanner {
     case .set(let value):
       let (wanted, present) = (value.objectIDs.compactMap { permanent($0) }, try related(to: id, through: property))
       let there = Set(present)
-      joining = OrderMoves.unique(wanted).filter { !there.contains($0) }
+      joining = ListReorderer.unique(wanted).filter { !there.contains($0) }
       leaving = there.subtracting(wanted).sorted()
       isUnnamed = true
     case .members(let added, let removed):
@@ -88,15 +92,17 @@ extension TransactionPlanner {
   /// property.
   private mutating func end(
     of id: ObjectID, _ property: Property, _ wanted: Value, isUnnamed: Bool
-  ) throws -> StoredEnd? {
+  ) throws -> StoredRelationshipEnd? {
     guard let holder = try touch(id), holder.before != nil, holder.entity.property(property.number) != nil else {
       return nil
     }
-    return StoredEnd(holder: holder, property: property, wanted: wanted, isUnnamed: isUnnamed)
+    return StoredRelationshipEnd(holder: holder, property: property, wanted: wanted, isUnnamed: isUnnamed)
   }
 
   /// The last conflicting change that others made to a stored end with regard to `id`.
-  private mutating func change(of end: StoredEnd, in id: ObjectID, since base: Revision) throws -> PastChange? {
+  private mutating func change(of end: StoredRelationshipEnd, in id: ObjectID, since base: Revision) throws
+    -> PastChange?
+  {
     guard let stored = end.holder.before else { return nil }
     var base = spokenBase(of: end, base)
     if transaction.policy == .rollback, let contest = contested[stored.id] { base = min(base, contest.since) }
@@ -112,7 +118,7 @@ extension TransactionPlanner {
   }
 
   /// The revisions at which the transaction states that it read objects and properties.
-  struct SpokenBases {
+  struct StatedBaseRevisions {
     /// By object that it updates or deletes. Of several revisions the oldest counts, as the properties read at each
     /// are unknown.
     private(set) var objects = [ObjectID: Revision]()
@@ -134,8 +140,8 @@ extension TransactionPlanner {
 
   /// The revision at which the transaction read a stored end. It is that of its edit of the end, or else of the end's
   /// object, or else `base`. A base of 0 means that nothing was read, and is ignored.
-  private mutating func spokenBase(of end: StoredEnd, _ base: Revision) -> Revision {
-    let bases = spokenBases ?? SpokenBases(transaction.changes, permanent: permanent)
+  private mutating func spokenBase(of end: StoredRelationshipEnd, _ base: Revision) -> Revision {
+    let bases = spokenBases ?? StatedBaseRevisions(transaction.changes, permanent: permanent)
     spokenBases = bases
     let id = end.holder.after.id
     if let own = bases.properties[Reference(target: id, property: end.property.number)] { return own }
@@ -172,7 +178,7 @@ extension TransactionPlanner {
   }
 }
 
-extension TransactionPlanner.StoredEnd {
+extension TransactionPlanner.StoredRelationshipEnd {
   /// Whether the end currently refers to `id`.
   fileprivate func names(_ id: ObjectID) -> Bool {
     let value = holder.after[property]
@@ -182,7 +188,7 @@ extension TransactionPlanner.StoredEnd {
 
 extension Edit {
   /// Whether an edit of a stored end concerns `id`; an edit of a to-one always does.
-  fileprivate func isAbout(_ id: ObjectID, _ end: TransactionPlanner.StoredEnd) -> Bool {
+  fileprivate func isAbout(_ id: ObjectID, _ end: TransactionPlanner.StoredRelationshipEnd) -> Bool {
     guard end.property.relationship?.isToMany == true, case .members(let added, let removed) = action else {
       return true
     }

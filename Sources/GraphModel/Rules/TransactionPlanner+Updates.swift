@@ -48,7 +48,7 @@ extension TransactionPlanner {
   }
 
   /// The result of comparing an edit with others' changes of the same property.
-  enum Comparison {
+  enum EditMergeResult {
     /// The edit, possibly rebased, can be applied.
     case merged(Edit)
     /// Both sides set the same value.
@@ -57,7 +57,7 @@ extension TransactionPlanner {
     case conflicting(wanted: Value, last: PastChange)
   }
 
-  func compare(_ edit: Edit, with stored: ObjectImage, past: [PastChange]) throws -> Comparison {
+  func compare(_ edit: Edit, with stored: ObjectImage, past: [PastChange]) throws -> EditMergeResult {
     // Derived attributes can't be edited; the edit is refused later, without a conflict.
     guard let property = model.property(edit.property), property.attribute?.isDerived != true else {
       return .merged(edit)

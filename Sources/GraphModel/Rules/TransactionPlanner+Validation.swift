@@ -182,7 +182,7 @@ extension TransactionPlanner {
   /// The kind of object that already has the key.
   private func holder(
     _ other: ObjectID, of constraint: [PropertyNumber], _ values: [Value], besides draft: Draft
-  ) throws -> Violation.Holder {
+  ) throws -> Violation.KeyHolder {
     if let other = drafts[other] {
       guard let before = other.before else { return .new }
       return self.values(of: constraint, before, other.entity) == values ? .stored : .changed
@@ -214,7 +214,7 @@ extension TransactionPlanner {
   /// Violations of minimum and maximum counts, for objects whose to-many changed without their being touched.
   /// - Parameter owners: the objects, each with the relationship.
   public static func violations(
-    ofCounts owners: [(id: ObjectID, property: PropertyNumber)], reader: any GraphReader
+    ofCounts owners: [(id: ObjectID, property: PropertyNumber)], reader: any PlannerReader
   ) throws -> [Violation] {
     var planner = TransactionPlanner(
       reader: reader, model: reader.model,
@@ -227,7 +227,7 @@ extension TransactionPlanner {
 
 extension Violation {
   /// The kind of object that already has a unique key.
-  public enum Holder: Sendable {
+  public enum KeyHolder: Sendable {
     /// An existing object.
     case stored
     /// A new object of the same commit.
@@ -242,7 +242,7 @@ extension Violation {
   ///   - holder: the kind of object that has the key.
   public init(
     _ id: ObjectID, meets constraint: [PropertyNumber], of owner: Entity, values: [Value], _ model: Model,
-    by holder: Holder = .stored
+    by holder: KeyHolder = .stored
   ) {
     let names = constraint.compactMap { model.property($0)?.name }.joined(separator: " and ")
     let message =

@@ -65,7 +65,7 @@ public struct TransactionPlanner {
   /// The most objects that a transaction may touch, including cascaded deletes.
   public static let maximumObjects = 1_000_000
 
-  let reader: any GraphReader
+  let reader: any PlannerReader
   let model: Model
   var transaction: Transaction
   let revision: Revision
@@ -88,7 +88,7 @@ public struct TransactionPlanner {
   var current: Draft?
   /// The permanent ids by temporary id, and in the order of the inserts.
   var identities = [ObjectID: ObjectID]()
-  var named = [Committed.Identity]()
+  var named = [CommitResult.IDAssignment]()
   var conflicts = [Conflict]()
   /// The conflicts over single properties, to report each only once.
   var recorded = Set<Conflict>()
@@ -98,7 +98,7 @@ public struct TransactionPlanner {
   var sequences = [PropertyNumber: Int64]()
   /// The objects that gained a reference to an object in this transaction, for the end that stores nothing. Entries
   /// may be outdated; they must be checked against the drafts.
-  let gained = GainedReferrers()
+  let gained = AddedReferences()
   /// The ordered relationships with changed places.
   var lists = [Reference: ListChanges]()
   /// The unique keys of the inserted objects.
@@ -118,9 +118,9 @@ public struct TransactionPlanner {
   /// Whether any update has a base before the present revision.
   var isBehind = false
   /// The bases that the transaction states for objects and properties; nil before they are needed.
-  var spokenBases: SpokenBases?
+  var spokenBases: StatedBaseRevisions?
   /// Objects that `overwrite` or `rollback` decides as a whole.
-  var contested = [ObjectID: Contest]()
+  var contested = [ObjectID: ObjectConflict]()
   /// Properties whose edits failed. They don't have the intended values, so rules that depend on them are not
   /// checked.
   var unset = [ObjectID: Set<PropertyNumber>]()
@@ -138,7 +138,7 @@ public struct TransactionPlanner {
   ///   - allocate: returns a new permanent id.
   /// - Throws: `Refusal`, or an error of the reader.
   public static func plan(
-    _ transaction: Transaction, reader: any GraphReader, revision: Revision, now: Timestamp,
+    _ transaction: Transaction, reader: any PlannerReader, revision: Revision, now: Timestamp,
     isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
     isSlice: Bool = false, allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
@@ -151,10 +151,10 @@ public struct TransactionPlanner {
       (planner.leavingObjects, planner.deletedTargets) = (gone, deletedTargets)
       do {
         return try planner.run(allocate: allocate)
-      } catch let leaving as MetObjectsLeave {
+      } catch let leaving as UpsertTargetsDeleted {
         // Each pass adds objects to the set, so the loop ends.
         gone.formUnion(leaving.ids)
-      } catch let met as DeletedTargetsMet {
+      } catch let met as ReferencesToDeleted {
         // The same: a pass records only objects that are not in the set.
         deletedTargets.formUnion(met.ids)
       }
@@ -185,10 +185,10 @@ public struct TransactionPlanner {
       case .delete: break
       }
     }
-    if !metDeleted.isEmpty { throw DeletedTargetsMet(ids: metDeleted) }
+    if !metDeleted.isEmpty { throw ReferencesToDeleted(ids: metDeleted) }
     try propagateDeletes()
     let leaving = metObjects.filter { drafts[$0]?.isDeleted == true }
-    if !leaving.isEmpty { throw MetObjectsLeave(ids: leaving) }
+    if !leaving.isEmpty { throw UpsertTargetsDeleted(ids: leaving) }
     if transaction.policy == .error, !conflicts.isEmpty {
       throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
     }

@@ -22,8 +22,8 @@ public protocol GraphStoring: Sendable {
   /// - Returns: the state that was read, and the end of the result.
   /// - Throws: `Refusal` for an invalid request, any error of `body`, and any error after a cancellation.
   func answer(
-    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
-  ) throws -> FetchEnd
+    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
+  ) throws -> FetchCompletion
 
   /// The commits after `after` up to and including `through`, oldest first. They have complete images; a large batch
   /// has its summary.
@@ -33,7 +33,7 @@ public protocol GraphStoring: Sendable {
 
   /// The newest commit at or before a time.
   /// - Throws: `Refusal(.pruned)` if it was pruned.
-  func revision(at time: Timestamp) throws -> DatedRevision
+  func revision(at time: Timestamp) throws -> RevisionAtTime
 
   /// The steps that undo and redo of an author would apply to now.
   /// - Parameter scope: nil for all of the author's stacks together.
@@ -54,7 +54,7 @@ public protocol GraphStoring: Sendable {
   /// The next commits after a token, a bounded number at a time.
   /// - Throws: `Refusal`: `notFound` for a token of another store or another history, `pruned` if history no longer
   ///   has its commits.
-  func follow(_ request: FollowRequest) throws -> FollowedPart
+  func follow(_ request: FollowRequest) throws -> CommitPage
 
   /// Passes the differences between two states to `body`, object by object.
   /// - Returns: the state that was read.
@@ -93,7 +93,7 @@ public enum WriteRequest: Sendable {
   /// The restore of a past state.
   case restore(RestoreRequest, author: String)
   /// A change of many objects by one predicate, or of many rows.
-  case batch(BatchRun)
+  case batch(BatchJob)
 
   /// The idempotency key.
   public var id: TransactionID {
@@ -235,7 +235,7 @@ extension GraphStoring {
   }
 
   /// Executes a fetch without cancellation.
-  public func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd {
+  public func answer(_ request: FetchRequest, _ body: (FetchElement) throws -> Void) throws -> FetchCompletion {
     try answer(request, while: { true }, body)
   }
 

@@ -26,7 +26,7 @@ public enum Collation: String, Sendable, CaseIterable {
   public func key(_ text: String) -> [UInt8] {
     var key = CollationKey(countsNumbers: self == .natural)
     let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
-    var watch = Interruption.Watch(over: text.utf8.count)
+    var watch = Cancellation.StepCounter(over: text.utf8.count)
     defer { watch.end() }
     if isASCII {
       for byte in text.utf8 {
@@ -43,7 +43,7 @@ public enum Collation: String, Sendable, CaseIterable {
   }
 
   /// The order of the two texts' keys.
-  public func order(_ left: String, _ right: String) -> Order {
+  public func order(_ left: String, _ right: String) -> ValueOrdering {
     let (a, b) = (key(left), key(right))
     return a == b ? .same : a.lexicographicallyPrecedes(b) ? .ascending : .descending
   }

@@ -40,7 +40,7 @@ public struct RegularExpression: Sendable {
   public let pattern: String
   /// The ignored differences.
   public let options: StringOptions
-  let machines: Machines
+  let machines: Automatons
   /// The number of instructions, which bounds the work per scalar.
   var instructionCount: Int { machines.whole.program.instructions.count }
 
@@ -56,7 +56,7 @@ public struct RegularExpression: Sendable {
     self.options = options
     var parser = RegularExpressionParser(pattern, options: options)
     let program = RegularExpressionProgram(try parser.parse(), folds: options.contains(.caseInsensitive))
-    machines = Machines(
+    machines = Automatons(
       whole: RegularExpressionAutomaton(program, isAnywhere: false, budget: mapBudget),
       anywhere: RegularExpressionAutomaton(program, isAnywhere: true, budget: mapBudget))
   }
@@ -79,7 +79,7 @@ public struct RegularExpression: Sendable {
   }
 
   /// The automatons, shared by all copies of the expression.
-  final class Machines: Sendable {
+  final class Automatons: Sendable {
     let whole: RegularExpressionAutomaton
     let anywhere: RegularExpressionAutomaton
 
@@ -93,7 +93,7 @@ public struct RegularExpression: Sendable {
 extension RegularExpression: Hashable {
   /// Compares the patterns' bytes and the options.
   public static func == (left: RegularExpression, right: RegularExpression) -> Bool {
-    left.options == right.options && Bytes.equal(left.pattern, right.pattern)
+    left.options == right.options && UTF8Comparison.equal(left.pattern, right.pattern)
   }
 
   public func hash(into hasher: inout Hasher) {

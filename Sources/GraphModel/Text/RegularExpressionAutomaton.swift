@@ -12,8 +12,8 @@ struct RegularExpressionAutomaton: Sendable {
   private static let (dead, matched, unknown, first): (UInt16, UInt16, UInt16, UInt16) = (0, 1, 2, 3)
 
   private struct State: Hashable {
-    var places: [Simulation.Place]
-    var before: Simulation.Before
+    var places: [Simulation.InstructionIndex]
+    var before: Simulation.PrecedingContext
   }
 
   let program: RegularExpressionProgram
@@ -87,7 +87,7 @@ struct RegularExpressionAutomaton: Sendable {
     var position = 0
     var state = start
     var simulation: Simulation?
-    var watch = Interruption.Watch(over: bytes.count)
+    var watch = Cancellation.StepCounter(over: bytes.count)
     var watched = 0
     defer {
       let done = position + (simulation?.steps ?? 0)

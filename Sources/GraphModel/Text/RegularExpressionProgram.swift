@@ -2,14 +2,14 @@
 /// the end, as the instructions after a part must exist before it.
 struct RegularExpressionProgram: Sendable {
   /// An index in `instructions`; 16 bits are enough for the limit.
-  typealias Place = UInt16
+  typealias InstructionIndex = UInt16
 
   enum Instruction: Hashable, Sendable {
     case match
     /// The scalar must pass the test with this index.
-    case test(Int, next: Place)
-    case assertion(RegularExpressionTree.Assertion, next: Place)
-    case split(Place, Place)
+    case test(Int, next: InstructionIndex)
+    case assertion(RegularExpressionTree.Assertion, next: InstructionIndex)
+    case split(InstructionIndex, InstructionIndex)
   }
 
   enum Test: Hashable, Sendable {
@@ -27,7 +27,7 @@ struct RegularExpressionProgram: Sendable {
   private(set) var instructions: [Instruction] = [.match]
   /// The distinct tests.
   private(set) var tests = [Test]()
-  private(set) var start: Place = 0
+  private(set) var start: InstructionIndex = 0
   /// Whether ASCII capitals are matched as lowercase.
   let folds: Bool
   private(set) var usesWords = false
@@ -40,8 +40,8 @@ struct RegularExpressionProgram: Sendable {
   }
 
   private mutating func add(
-    _ tree: RegularExpressionTree, before next: Place, _ numbers: inout [Test: Int]
-  ) -> Place {
+    _ tree: RegularExpressionTree, before next: InstructionIndex, _ numbers: inout [Test: Int]
+  ) -> InstructionIndex {
     switch tree {
     case .scalar(let scalar): return append(.test(number(.scalar(scalar.value), &numbers), next: next))
     case .set(let set): return append(.test(number(.set(set), &numbers), next: next))
@@ -57,7 +57,7 @@ struct RegularExpressionProgram: Sendable {
       for part in parts.reversed() { next = add(part, before: next, &numbers) }
       return next
     case .choice(let parts):
-      var entry: Place?
+      var entry: InstructionIndex?
       for part in parts.reversed() {
         let place = add(part, before: next, &numbers)
         entry = entry.map { append(.split(place, $0)) } ?? place
@@ -69,8 +69,9 @@ struct RegularExpressionProgram: Sendable {
   }
 
   private mutating func add(
-    _ part: RegularExpressionTree, _ minimum: Int, _ maximum: Int?, before next: Place, _ numbers: inout [Test: Int]
-  ) -> Place {
+    _ part: RegularExpressionTree, _ minimum: Int, _ maximum: Int?, before next: InstructionIndex,
+    _ numbers: inout [Test: Int]
+  ) -> InstructionIndex {
     var entry = next
     var copies = minimum
     if let maximum {
@@ -90,9 +91,9 @@ struct RegularExpressionProgram: Sendable {
     return entry
   }
 
-  private mutating func append(_ instruction: Instruction) -> Place {
+  private mutating func append(_ instruction: Instruction) -> InstructionIndex {
     instructions.append(instruction)
-    return Place(instructions.count - 1)
+    return InstructionIndex(instructions.count - 1)
   }
 
   private mutating func number(_ test: Test, _ numbers: inout [Test: Int]) -> Int {

@@ -2,18 +2,18 @@
 /// without duplicates, so that a scalar costs at most two steps per instruction. For a yes-or-no answer the order of
 /// paths is irrelevant.
 struct RegularExpressionSimulation {
-  typealias Place = RegularExpressionProgram.Place
+  typealias InstructionIndex = RegularExpressionProgram.InstructionIndex
 
   /// The kind of character before the current position, if the program depends on it.
-  enum Before: UInt8, Hashable, Sendable {
+  enum PrecedingContext: UInt8, Hashable, Sendable {
     case beginning, word, other
   }
 
   private let program: RegularExpressionProgram
   private let isAnywhere: Bool
   /// The places that wait for the next scalar, before splits and assertions are followed, because those depend on it.
-  private(set) var places = [Place]()
-  private(set) var before = Before.other
+  private(set) var places = [InstructionIndex]()
+  private(set) var before = PrecedingContext.other
   /// The work done: instructions followed and scalars tested.
   private(set) var steps = 0
 
@@ -21,8 +21,8 @@ struct RegularExpressionSimulation {
   private var closedIn: [UInt32]
   private var addedIn: [UInt32]
   private var round: UInt32 = 0
-  private var pending = [Place]()
-  private var waiting = [(test: Int, next: Place)]()
+  private var pending = [InstructionIndex]()
+  private var waiting = [(test: Int, next: InstructionIndex)]()
 
   /// - Parameter isAnywhere: whether a match may begin and end anywhere.
   init(_ program: RegularExpressionProgram, isAnywhere: Bool) {
@@ -34,7 +34,7 @@ struct RegularExpressionSimulation {
     before = program.usesBeginning || program.usesWords ? .beginning : .other
   }
 
-  mutating func resume(_ places: [Place], _ before: Before) {
+  mutating func resume(_ places: [InstructionIndex], _ before: PrecedingContext) {
     self.places = places
     self.before = before
   }
@@ -56,7 +56,7 @@ struct RegularExpressionSimulation {
   /// Whether the text matches if it ends here.
   mutating func matchesAtEnd() -> Bool { close(nextIsWord: false, atEnd: true) }
 
-  private mutating func add(_ place: Place) {
+  private mutating func add(_ place: InstructionIndex) {
     addedIn[Int(place)] = round
     places.append(place)
   }

@@ -11,7 +11,7 @@ extension String {
   /// The canonical composition of the string.
   var composed: UnicodeScalarView {
     var scalars = UnicodeScalarView()
-    var watch = Interruption.Watch(over: utf8.count)
+    var watch = Cancellation.StepCounter(over: utf8.count)
     defer { watch.end() }
     for scalar in _nfc {
       guard watch.goesOn(16) else { break }

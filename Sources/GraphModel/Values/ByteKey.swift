@@ -7,13 +7,13 @@ public struct ByteKey: Hashable, Comparable, Sendable {
   /// Creates the key of a string.
   public init(_ text: String) { self.text = text }
 
-  public static func == (left: ByteKey, right: ByteKey) -> Bool { Bytes.equal(left.text, right.text) }
+  public static func == (left: ByteKey, right: ByteKey) -> Bool { UTF8Comparison.equal(left.text, right.text) }
 
   public static func < (left: ByteKey, right: ByteKey) -> Bool {
-    Bytes.order(left.text, right.text) == .ascending
+    UTF8Comparison.order(left.text, right.text) == .ascending
   }
 
-  public func hash(into hasher: inout Hasher) { Bytes.hash(text, into: &hasher) }
+  public func hash(into hasher: inout Hasher) { UTF8Comparison.hash(text, into: &hasher) }
 }
 
 extension Dictionary where Key == ByteKey {

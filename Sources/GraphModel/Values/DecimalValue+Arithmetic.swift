@@ -104,7 +104,7 @@ extension DecimalValue {
     var exponent = exponent - zeros
     if kept.count > maximumDigits {
       let rest = kept[maximumDigits...]
-      let half: Order =
+      let half: ValueOrdering =
         rest[maximumDigits] > 5
         ? .descending
         : rest[maximumDigits] < 5

@@ -149,8 +149,10 @@ private struct JSONParser {
     while let byte = current, (0x30...0x39).contains(byte) || "+-.eE".utf8.contains(byte) { position += 1 }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     guard Self.isNumber(bytes[start..<position]) else { throw error("'\(text.excerpt)' is no number", at: start) }
-    if let value = Int64(text), Bytes.equal(String(value), text) { return .integer(value) }
-    if let value = Double(text), value.isFinite, Bytes.equal(JSON.double(value).text, text) { return .double(value) }
+    if let value = Int64(text), UTF8Comparison.equal(String(value), text) { return .integer(value) }
+    if let value = Double(text), value.isFinite, UTF8Comparison.equal(JSON.double(value).text, text) {
+      return .double(value)
+    }
     return .number(text)
   }
 

@@ -36,7 +36,7 @@ public indirect enum JSON: Sendable {
   /// The first member with this name; nil if there is none, or if this is not an object.
   public subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
-    return members.first { Bytes.equal($0.name, name) }?.value
+    return members.first { UTF8Comparison.equal($0.name, name) }?.value
   }
 
   /// The string; nil for anything else.
@@ -72,8 +72,8 @@ extension JSON: Hashable {
     case (.bool(let a), .bool(let b)): a == b
     case (.integer(let a), .integer(let b)): a == b
     case (.double(let a), .double(let b)): a == b
-    case (.number(let a), .number(let b)): Bytes.equal(a, b)
-    case (.string(let a), .string(let b)): Bytes.equal(a, b)
+    case (.number(let a), .number(let b)): UTF8Comparison.equal(a, b)
+    case (.string(let a), .string(let b)): UTF8Comparison.equal(a, b)
     case (.array(let a), .array(let b)): a == b
     case (.object(let a), .object(let b)): a == b
     default: false
@@ -86,7 +86,7 @@ extension JSON: Hashable {
     case .bool(let value): hasher.combine(value)
     case .integer(let value): hasher.combine(value)
     case .double(let value): hasher.combine(value)
-    case .number(let text), .string(let text): Bytes.hash(text, into: &hasher)
+    case .number(let text), .string(let text): UTF8Comparison.hash(text, into: &hasher)
     case .array(let elements): hasher.combine(elements)
     case .object(let members): hasher.combine(members)
     }
@@ -95,11 +95,11 @@ extension JSON: Hashable {
 
 extension JSON.Member: Hashable {
   public static func == (left: JSON.Member, right: JSON.Member) -> Bool {
-    Bytes.equal(left.name, right.name) && left.value == right.value
+    UTF8Comparison.equal(left.name, right.name) && left.value == right.value
   }
 
   public func hash(into hasher: inout Hasher) {
-    Bytes.hash(name, into: &hasher)
+    UTF8Comparison.hash(name, into: &hasher)
     hasher.combine(value)
   }
 }

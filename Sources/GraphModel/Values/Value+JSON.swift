@@ -20,10 +20,10 @@ extension Value {
       guard Value.isURI(text) else { return nil }
       self = .string(text)
     case (.enumeration, .string(let text)):
-      guard cases.contains(where: { Bytes.equal($0, text) }) else { return nil }
+      guard cases.contains(where: { UTF8Comparison.equal($0, text) }) else { return nil }
       self = .string(text)
     case (.date, .string(let text)):
-      guard let value = Dates.timestamp(text) else { return nil }
+      guard let value = RFC3339.timestamp(text) else { return nil }
       self = .date(value)
     case (.uuid, .string(let text)):
       guard let value = UniqueID(hyphenated: text) else { return nil }
@@ -45,7 +45,7 @@ extension Value {
     case .double(let value): .double(value)
     case .decimal(let value): .string(value.description)
     case .string(let value): kind == .json ? (try? JSON(parsing: value)) ?? .string(value) : .string(value)
-    case .date(let value): .string(Dates.text(value))
+    case .date(let value): .string(RFC3339.text(value))
     case .uuid(let value): .string(value.hyphenated)
     case .data(let value): .string(Base64.text(value))
     case .object(let id): .string(id.description)

@@ -70,7 +70,7 @@ extension Value: Hashable {
     case (.integer(let a), .integer(let b)): a == b
     case (.double(let a), .double(let b)): a == b
     case (.decimal(let a), .decimal(let b)): a == b
-    case (.string(let a), .string(let b)): Bytes.equal(a, b)
+    case (.string(let a), .string(let b)): UTF8Comparison.equal(a, b)
     case (.date(let a), .date(let b)): a == b
     case (.uuid(let a), .uuid(let b)): a == b
     case (.data(let a), .data(let b)): a == b
@@ -87,7 +87,7 @@ extension Value: Hashable {
     case .integer(let value): hasher.combine(value)
     case .double(let value): hasher.combine(value)
     case .decimal(let value): hasher.combine(value)
-    case .string(let value): Bytes.hash(value, into: &hasher)
+    case .string(let value): UTF8Comparison.hash(value, into: &hasher)
     case .date(let value): hasher.combine(value)
     case .uuid(let value): hasher.combine(value)
     case .data(let value): hasher.combine(value)
@@ -100,28 +100,28 @@ extension Value: Hashable {
 extension Value {
   /// The order of two values of an attribute: null first, then by value, strings by bytes. Values of different kinds,
   /// which a checked model never compares, are ordered by kind.
-  public static func order(_ left: Value, _ right: Value) -> Order {
+  public static func order(_ left: Value, _ right: Value) -> ValueOrdering {
     switch (left, right) {
-    case (.integer(let a), .integer(let b)), (.date(let a), .date(let b)): Order(a, b)
-    case (.double(let a), .double(let b)): Order(a, b)
+    case (.integer(let a), .integer(let b)), (.date(let a), .date(let b)): ValueOrdering(a, b)
+    case (.double(let a), .double(let b)): ValueOrdering(a, b)
     case (.integer(let a), .double(let b)): order(a, b)
     case (.double(let a), .integer(let b)): order(b, a).reversed
-    case (.string(let a), .string(let b)): Bytes.order(a, b)
-    case (.bool(let a), .bool(let b)): Order(a ? 1 : 0, b ? 1 : 0)
-    case (.decimal(let a), .decimal(let b)): Order(a, b)
-    case (.uuid(let a), .uuid(let b)): Order(a, b)
+    case (.string(let a), .string(let b)): UTF8Comparison.order(a, b)
+    case (.bool(let a), .bool(let b)): ValueOrdering(a ? 1 : 0, b ? 1 : 0)
+    case (.decimal(let a), .decimal(let b)): ValueOrdering(a, b)
+    case (.uuid(let a), .uuid(let b)): ValueOrdering(a, b)
     case (.data(let a), .data(let b)):
       a == b ? .same : a.lexicographicallyPrecedes(b) ? .ascending : .descending
-    case (.object(let a), .object(let b)): Order(a, b)
-    default: Order(left.rank, right.rank)
+    case (.object(let a), .object(let b)): ValueOrdering(a, b)
+    default: ValueOrdering(left.rank, right.rank)
     }
   }
 
   /// Exact comparison by value: above 2^53 not every integer has a double.
-  private static func order(_ whole: Int64, _ number: Double) -> Order {
+  private static func order(_ whole: Int64, _ number: Double) -> ValueOrdering {
     let floor = number.rounded(.down)
     guard let other = Int64(exactly: floor) else { return number > 0 ? .ascending : .descending }
-    return whole == other ? (number > floor ? .ascending : .same) : Order(whole, other)
+    return whole == other ? (number > floor ? .ascending : .same) : ValueOrdering(whole, other)
   }
 
   private var rank: Int {
@@ -141,7 +141,7 @@ extension Value {
 }
 
 /// The order of two values.
-public enum Order: Sendable {
+public enum ValueOrdering: Sendable {
   /// The first precedes the second.
   case ascending
   /// Neither precedes the other.
@@ -156,7 +156,7 @@ public enum Order: Sendable {
   }
 
   /// The order of the exchanged values.
-  public var reversed: Order {
+  public var reversed: ValueOrdering {
     switch self {
     case .ascending: .descending
     case .same: .same
@@ -166,7 +166,7 @@ public enum Order: Sendable {
 }
 
 /// Comparison of strings by their UTF-8 bytes.
-public enum Bytes {
+public enum UTF8Comparison {
   /// Whether the bytes are equal; canonically equivalent strings may differ.
   public static func equal(_ left: String, _ right: String) -> Bool {
     // The count is available in constant time for strings stored as UTF-8, as those of objects are.
@@ -181,7 +181,7 @@ public enum Bytes {
   }
 
   /// Compares by unsigned bytes; a prefix comes first.
-  public static func order(_ left: String, _ right: String) -> Order {
+  public static func order(_ left: String, _ right: String) -> ValueOrdering {
     let fast = left.utf8.withContiguousStorageIfAvailable { a in
       right.utf8.withContiguousStorageIfAvailable { b in order(a, b) }
     }
@@ -190,7 +190,7 @@ public enum Bytes {
     return left.withUTF8 { a in right.withUTF8 { b in order(a, b) } }
   }
 
-  private static func order(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Order {
+  private static func order(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> ValueOrdering {
     let shared = min(a.count, b.count)
     let (left, right) = (UnsafeRawBufferPointer(a), UnsafeRawBufferPointer(b))
     var index = 0
@@ -207,6 +207,6 @@ public enum Bytes {
       if a[index] != b[index] { return a[index] < b[index] ? .ascending : .descending }
       index += 1
     }
-    return Order(a.count, b.count)
+    return ValueOrdering(a.count, b.count)
   }
 }

@@ -29,7 +29,7 @@ extension ObjectContext {
   ///   - now: the time of the commit, which the server stamps, in microseconds since 1970; if nil, rules that read
   ///     such a time are not evaluated.
   public func forecast(policy: MergePolicy = .error, now: Timestamp? = nil) -> SaveForecast {
-    forecast(policy, now, HeldGraph(self))
+    forecast(policy, now, ContextGraphReader(self))
   }
 
   /// The refusal that a save would meet regardless of other commits. Unsaved values violate a rule by themselves.
@@ -41,7 +41,7 @@ extension ObjectContext {
     var own = [ObjectID: Set<PropertyNumber>]()
     for state in dirty.values where !state.isDeleted { own[state.id] = unsavedValues(of: state, policy) }
     guard own.contains(where: { !$0.value.isEmpty }) else { return nil }
-    let graph = HeldGraph(self, judgesKeys: false)
+    let graph = ContextGraphReader(self, judgesKeys: false)
     let broken = forecast(policy, nil, graph).violations.filter { violation in
       guard let mine = own[violation.id] else { return false }
       if let rule = graph.rule(of: violation) { return rule.sources.isSubset(of: mine) }
@@ -64,7 +64,7 @@ extension ObjectContext {
     return Set(settable.map(\.number))
   }
 
-  private func forecast(_ policy: MergePolicy, _ now: Timestamp?, _ graph: HeldGraph) -> SaveForecast {
+  private func forecast(_ policy: MergePolicy, _ now: Timestamp?, _ graph: ContextGraphReader) -> SaveForecast {
     let changes = pendingChanges(graph)
     let transaction = Transaction(
       id: TransactionID(replica: replica.id, sequence: lastSequence + 1), policy: policy, changes: changes)
@@ -86,7 +86,7 @@ extension ObjectContext {
   }
 
   /// Everything unsaved or unanswered, as one transaction against the held objects.
-  private func pendingChanges(_ graph: HeldGraph) -> [Change] {
+  private func pendingChanges(_ graph: ContextGraphReader) -> [Change] {
     var ids = Set<ObjectID>()
     var context: ObjectContext? = self
     while let next = context {
@@ -121,17 +121,17 @@ extension ObjectContext {
   }
 }
 
-extension [PropertyNumber: ObjectState.LocalValue] {
+extension [PropertyNumber: ObjectState.PropertyEdit] {
   fileprivate func withoutReferences(to id: ObjectID) -> Self {
     compactMapValues { local in
-      local.value.objectID == id ? ObjectState.LocalValue(value: .null) : local.withoutMember(id)
+      local.value.objectID == id ? ObjectState.PropertyEdit(value: .null) : local.withoutMember(id)
     }
   }
 }
 
 extension ObjectState {
   /// All unanswered and unsaved edits, including those of the parent contexts.
-  var pending: [PropertyNumber: LocalValue] {
+  var pending: [PropertyNumber: PropertyEdit] {
     var all = under?.pending ?? [:]
     for edits in sent.map(\.edits) + [edits] { all.merge(edits) { $0.merged(with: $1) } }
     return all

@@ -85,7 +85,7 @@ public final class FetchBatch {
 }
 
 /// Keeps objects that were loaded for others, as long as one of those others is held.
-final class Companions {
+final class RetainedObjects {
   private(set) var states = [ObjectID: ObjectState]()
 
   func hold(_ state: ObjectState) { states[state.id] = state }
@@ -96,16 +96,16 @@ final class Companions {
 /// A to-many whose members were all loaded. They are held as long as one of the holders exists.
 struct LoadedMembers {
   private struct Holder {
-    weak var companions: Companions?
+    weak var companions: RetainedObjects?
   }
 
   private var holders: [Holder]
 
-  init(_ holders: [Companions]) { self.holders = holders.map { Holder(companions: $0) } }
+  init(_ holders: [RetainedObjects]) { self.holders = holders.map { Holder(companions: $0) } }
 
   var areHeld: Bool { holders.contains { $0.companions != nil } }
 
-  mutating func add(_ companions: Companions) {
+  mutating func add(_ companions: RetainedObjects) {
     holders.removeAll { $0.companions == nil || $0.companions === companions }
     holders.append(Holder(companions: companions))
   }

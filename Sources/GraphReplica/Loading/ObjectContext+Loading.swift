@@ -39,7 +39,7 @@ extension ObjectContext {
     if let load = loads.shared[tree], load.sharers.contains(object.id) { return load.id }
     var roots = [object]
     for id in first.batch.map({ Array($0.members(from: object.id)) }) ?? [] {
-      guard roots.count < ObjectLoads.batchSize else { break }
+      guard roots.count < LoadScheduler.batchSize else { break }
       guard id != object.id, let state = state(id), !state.isDeleted, let face = state.face,
         isMissing(tree, of: state)
       else { continue }
@@ -77,7 +77,7 @@ extension ObjectContext {
 
   func prefetchAnew(_ query: QueryID) {
     let old = loads.prefetches[query]?.companions
-    loads.prefetches[query]?.companions = Companions()
+    loads.prefetches[query]?.companions = RetainedObjects()
     loads.prefetches[query]?.newcomers = []
     start(query, isAnew: true, instead: old)
   }
@@ -87,7 +87,7 @@ extension ObjectContext {
     start(query, isAnew: false, instead: nil)
   }
 
-  private func start(_ query: QueryID, isAnew: Bool, instead old: Companions?) {
+  private func start(_ query: QueryID, isAnew: Bool, instead old: RetainedObjects?) {
     guard let prefetch = loads.prefetches[query], let result = results[query] else { return }
     loads.lastLoad += 1
     let id = loads.lastLoad
@@ -129,7 +129,7 @@ extension ObjectContext {
       request(for: ready)
     }
     if !loads.mores.isEmpty { return .more(loads.mores.removeFirst()) }
-    while loads.underWay < ObjectLoads.maximumAtOnce, !loads.waiting.isEmpty {
+    while loads.underWay < LoadScheduler.maximumAtOnce, !loads.waiting.isEmpty {
       let number = loads.waiting.removeFirst()
       guard let request = loads.requests[number] else { continue }
       loads.underWay += 1
@@ -140,7 +140,7 @@ extension ObjectContext {
 
   /// Makes the requests of all these loads' levels together.
   private func request(for ready: [ObjectLoad]) {
-    var needs = LoadNeeds(context: self)
+    var needs = LoadRequestBuilder(context: self)
     for load in ready { needs.add(load) }
     needs.addOthers(for: ready)
     for root in needs.objects.keys.sorted() {
@@ -174,7 +174,7 @@ extension ObjectContext {
 
   @discardableResult
   private func enqueue(
-    _ content: LoadRequest.Content, _ entity: EntityNumber, _ condition: GraphPredicate, _ wanted: Wanted
+    _ content: LoadRequest.Content, _ entity: EntityNumber, _ condition: GraphPredicate, _ wanted: RequestedIDs
   ) -> RequestID {
     loads.lastRequest += 1
     let number = loads.lastRequest

@@ -16,7 +16,7 @@ final class ObjectLoad {
   /// The ids of the roots, if other objects may share this load.
   var sharers = Set<ObjectID>()
   let tree: RelationshipTree
-  let companions: Companions
+  let companions: RetainedObjects
   /// The current level: objects, and the branches to follow from them.
   var level: [(tree: RelationshipTree, objects: [ObjectState])]
   /// Faults to fill before the first level; empty once they are.
@@ -24,7 +24,7 @@ final class ObjectLoad {
   /// Whether to fill up requests with other faults of the same kind that the program holds.
   let bringsOthers: Bool
   /// The objects of the load that this one replaces, kept until it has ended.
-  var predecessor: Companions?
+  var predecessor: RetainedObjects?
   var waitsFor = Set<RequestID>()
   /// Reloaded objects, and objects that turned out to be deleted.
   var refreshed = [ObjectID]()
@@ -34,7 +34,7 @@ final class ObjectLoad {
 
   init(
     id: LoadID, query: QueryID?, isAnew: Bool, roots: [ObjectState], owners: [ManagedObject] = [],
-    tree: RelationshipTree, companions: Companions = Companions()
+    tree: RelationshipTree, companions: RetainedObjects = RetainedObjects()
   ) {
     self.owners = owners
     (self.id, self.query, self.isAnew, self.roots, self.tree) = (id, query, isAnew, roots, tree)
@@ -46,7 +46,7 @@ final class ObjectLoad {
 
   init(id: LoadID, faults: [ObjectState], bringsOthers: Bool) {
     (self.id, query, isAnew, roots, tree) = (id, nil, false, faults, .none)
-    companions = Companions()
+    companions = RetainedObjects()
     owners = []
     level = []
     self.faults = faults.map(\.id)
@@ -57,7 +57,7 @@ final class ObjectLoad {
 /// A live query's prefetch: the tree, and the loaded objects, kept as long as the query is followed.
 struct QueryPrefetch {
   let tree: RelationshipTree
-  var companions = Companions()
+  var companions = RetainedObjects()
   /// The load for the first or a reloaded result; nil once it has ended.
   var first: LoadID?
   /// Why the last load failed.
@@ -78,13 +78,13 @@ struct LoadRequest {
   let content: Content
   let fetch: Fetch
   /// The ids of objects or of owners, with the loads that want each.
-  var wanted: Wanted
+  var wanted: RequestedIDs
   /// The objects received so far; they are used when the answer is complete.
   var images = [ObjectImage]()
 }
 
 /// Ids in the order in which they were requested, each once, with the loads that want them.
-struct Wanted {
+struct RequestedIDs {
   private(set) var ids = [ObjectID]()
   private var wanting = [ObjectID: [ObjectLoad]]()
 
@@ -111,10 +111,10 @@ struct Wanted {
   }
 
   /// The ids in parts that fit into one request each.
-  var batches: [Wanted] {
-    stride(from: 0, to: ids.count, by: ObjectLoads.batchSize).map { start in
-      var part = Wanted()
-      part.ids = Array(ids[start..<min(start + ObjectLoads.batchSize, ids.count)])
+  var batches: [RequestedIDs] {
+    stride(from: 0, to: ids.count, by: LoadScheduler.batchSize).map { start in
+      var part = RequestedIDs()
+      part.ids = Array(ids[start..<min(start + LoadScheduler.batchSize, ids.count)])
       for id in part.ids { part.wanting[id] = wanting[id] }
       return part
     }
@@ -122,7 +122,7 @@ struct Wanted {
 }
 
 /// All loads of a context.
-struct ObjectLoads {
+struct LoadScheduler {
   /// The most ids in one request.
   static let batchSize = 1_000
   /// The most requests at a time: half of the reads that a server runs at once for a connection.

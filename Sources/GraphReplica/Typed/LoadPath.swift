@@ -3,18 +3,18 @@ import GraphModel
 /// How many objects a load path leads to. Load paths name the relationships to load with a result, and are checked by
 /// the compiler: `[\.board, \.tags.each.owner]`. They are distinct from other paths: they can't form a predicate, and
 /// may continue after a to-many.
-public protocol LoadReach: PathReach {}
+public protocol LoadCardinality: PathCardinality {}
 
 /// Leads to one object or none.
-public enum ToLoad: LoadReach {
-  public typealias Followed = ToLoad
-  public typealias IfThere = ToLoad
+public enum ToOneLoad: LoadCardinality {
+  public typealias AfterToOne = ToOneLoad
+  public typealias AfterOptional = ToOneLoad
 }
 
 /// Leads to any number of objects.
-public enum ToLoadEach: LoadReach {
-  public typealias Followed = ToLoadEach
-  public typealias IfThere = ToLoadEach
+public enum ToManyLoad: LoadCardinality {
+  public typealias AfterToOne = ToManyLoad
+  public typealias AfterOptional = ToManyLoad
 }
 
 /// A path that ends at objects, and can therefore be loaded.
@@ -23,32 +23,32 @@ public protocol LoadPath {
   static func hops(of path: Self) -> [PropertyNumber]
 }
 
-extension ObjectPath: LoadPath where Reach: LoadReach {
+extension ObjectPath: LoadPath where Cardinality: LoadCardinality {
   public static func hops(of path: Self) -> [PropertyNumber] { path.way.hops }
 }
 
-extension ToManyPath: LoadPath where Reach: LoadReach {
+extension ToManyPath: LoadPath where Cardinality: LoadCardinality {
   public static func hops(of path: Self) -> [PropertyNumber] { path.way.hops + [path.property] }
 }
 
-extension ToManyPath where Reach: LoadReach {
+extension ToManyPath where Cardinality: LoadCardinality {
   /// The members, to continue from: `\.tags.each.owner`.
-  public var each: ObjectPath<Object, ToLoadEach> {
+  public var each: ObjectPath<Object, ToManyLoad> {
     ObjectPath(way: way.following(property, isToMany: true))
   }
 }
 
 extension RelationshipTree {
   /// A tree of paths from the objects of a class.
-  public init<Object: ManagedObject>(_ type: Object.Type, _ paths: [(ObjectPath<Object, ToLoad>) -> any LoadPath]) {
-    self.init(paths.map { Self.hops(of: $0(ObjectPath(way: PathWay()))) })
+  public init<Object: ManagedObject>(_ type: Object.Type, _ paths: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath]) {
+    self.init(paths.map { Self.hops(of: $0(ObjectPath(way: RelationshipPath()))) })
   }
 
   /// A tree of one path from the objects of a class.
   public init<Object: ManagedObject, Path: LoadPath>(
-    _ type: Object.Type, _ path: (ObjectPath<Object, ToLoad>) -> Path
+    _ type: Object.Type, _ path: (ObjectPath<Object, ToOneLoad>) -> Path
   ) {
-    self.init([Path.hops(of: path(ObjectPath(way: PathWay())))])
+    self.init([Path.hops(of: path(ObjectPath(way: RelationshipPath())))])
   }
 
   private static func hops<Path: LoadPath>(of path: Path) -> [PropertyNumber] { Path.hops(of: path) }
@@ -57,18 +57,18 @@ extension RelationshipTree {
 extension ObjectContext {
   /// The object at the end of a path of to-ones in this context; nil if one of them leads to none.
   public func object<Object: ManagedObject, Destination: ManagedObject>(
-    at path: (ObjectPath<Object, ToLoad>) -> ObjectPath<Destination, ToLoad>, from object: Object
+    at path: (ObjectPath<Object, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>, from object: Object
   ) -> Destination? {
     var place: ManagedObject? = object
-    for hop in path(ObjectPath(way: PathWay())).way.hops { place = place?.object(hop, ManagedObject.self) }
+    for hop in path(ObjectPath(way: RelationshipPath())).way.hops { place = place?.object(hop, ManagedObject.self) }
     return place as? Destination
   }
 
   /// The objects at the end of a path of to-ones and a final to-many in this context.
   public func objects<Object: ManagedObject, Destination: ManagedObject>(
-    at path: (ObjectPath<Object, ToLoad>) -> ToManyPath<Destination, ToLoad>, from object: Object
+    at path: (ObjectPath<Object, ToOneLoad>) -> ToManyPath<Destination, ToOneLoad>, from object: Object
   ) -> [Destination] {
-    let path = path(ObjectPath(way: PathWay()))
+    let path = path(ObjectPath(way: RelationshipPath()))
     var place: ManagedObject? = object
     for hop in path.way.hops { place = place?.object(hop, ManagedObject.self) }
     return place?.objects(path.property, Destination.self) ?? []

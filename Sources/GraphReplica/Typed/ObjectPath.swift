@@ -6,10 +6,10 @@ import GraphModel
 /// Its members are the properties that the model gives `Object`; graph-generate writes them, in an extension for each
 /// entity, so that a subentity also has its parents' properties. Only `id` is declared here, because no other name
 /// may collide with one of a model.
-public struct ObjectPath<Object: ManagedObject, Reach: PathReach> {
-  let way: PathWay
+public struct ObjectPath<Object: ManagedObject, Cardinality: PathCardinality> {
+  let way: RelationshipPath
 
-  init(way: PathWay) { self.way = way }
+  init(way: RelationshipPath) { self.way = way }
 
   /// A to-one relationship of the object at the end of `path`. For generated code.
   public init<Source, Before>(_ path: ObjectPath<Source, Before>, toOne property: PropertyNumber) {
@@ -17,21 +17,21 @@ public struct ObjectPath<Object: ManagedObject, Reach: PathReach> {
   }
 
   /// The object's id.
-  public var id: TypedExpression<ObjectID, Reach> { TypedExpression(way, .identifier) }
+  public var id: TypedExpression<ObjectID, Cardinality> { TypedExpression(way, .identifier) }
 }
 
 /// A composite attribute of the object at the end of a path: its members are those of the composite.
-public struct CompositePath<Composite, Reach: PathReach> {
-  let way: PathWay
+public struct CompositePath<Composite, Cardinality: PathCardinality> {
+  let way: RelationshipPath
 
   /// For generated code.
-  public init<Object>(_ path: ObjectPath<Object, Reach>) { way = path.way }
+  public init<Object>(_ path: ObjectPath<Object, Cardinality>) { way = path.way }
 }
 
 /// A path to the objects of a to-many relationship. A condition states how many of them must satisfy it: with `any`,
 /// `all`, `none`, `count`, an aggregate, or a predicate of their own.
-public struct ToManyPath<Object: ManagedObject, Reach: PathReach> {
-  let way: PathWay
+public struct ToManyPath<Object: ManagedObject, Cardinality: PathCardinality> {
+  let way: RelationshipPath
   let property: PropertyNumber
 
   /// A to-many relationship of the object at the end of `path`. For generated code.
@@ -42,7 +42,7 @@ public struct ToManyPath<Object: ManagedObject, Reach: PathReach> {
 }
 
 /// The relationships that a path follows, and the scope of the object that it starts from.
-struct PathWay {
+struct RelationshipPath {
   /// The number of subqueries around the object that the path starts from.
   var scope = 0
   var hops = [PropertyNumber]()
@@ -51,7 +51,7 @@ struct PathWay {
 
   func following(
     _ property: PropertyNumber, isToMany: Bool, _ quantifier: GraphPredicate.Quantifier? = nil
-  ) -> PathWay {
+  ) -> RelationshipPath {
     var way = self
     way.hops.append(property)
     way.lastIsToMany = isToMany
@@ -61,7 +61,7 @@ struct PathWay {
 
   /// The path and end that a path to an object is compared by. The end is the reference of its last to-one, or the
   /// objects' ids.
-  var ownEnd: (way: PathWay, end: GraphPredicate.Path.End) {
+  var ownEnd: (way: RelationshipPath, end: GraphPredicate.Path.End) {
     guard let last = hops.last, !lastIsToMany else { return (self, .identifier) }
     var way = self
     way.hops.removeLast()
@@ -94,12 +94,12 @@ extension ObjectPath {
   }
 
   /// Both paths lead to the same object, or both to none.
-  public static func == <Other: SingleReach>(left: Self, right: ObjectPath<Object, Other>) -> TypedPredicate {
+  public static func == <Other: SingleCardinality>(left: Self, right: ObjectPath<Object, Other>) -> TypedPredicate {
     left.comparing(.equal, right)
   }
 
   /// The paths lead to two objects, or one of them to none.
-  public static func != <Other: SingleReach>(left: Self, right: ObjectPath<Object, Other>) -> TypedPredicate {
+  public static func != <Other: SingleCardinality>(left: Self, right: ObjectPath<Object, Other>) -> TypedPredicate {
     left.comparing(.notEqual, right)
   }
 
@@ -121,15 +121,15 @@ extension ObjectPath {
   }
 }
 
-extension ObjectPath where Reach: NullableReach {
+extension ObjectPath where Cardinality: NullableCardinality {
   /// There is no object.
-  public static func == (left: Self, right: NoValue) -> TypedPredicate { left.comparing(.equal, .value(.null)) }
+  public static func == (left: Self, right: NullLiteral) -> TypedPredicate { left.comparing(.equal, .value(.null)) }
 
   /// There is an object.
-  public static func != (left: Self, right: NoValue) -> TypedPredicate { left.comparing(.notEqual, .value(.null)) }
+  public static func != (left: Self, right: NullLiteral) -> TypedPredicate { left.comparing(.notEqual, .value(.null)) }
 }
 
 /// `nil`, as a typed predicate compares with it.
-public struct NoValue: ExpressibleByNilLiteral, Sendable {
+public struct NullLiteral: ExpressibleByNilLiteral, Sendable {
   public init(nilLiteral: ()) {}
 }

@@ -4,15 +4,15 @@ import GraphModel
 /// this module, so that a date is not a number.
 public protocol PropertyKind {
   /// The type of constants in a program.
-  associatedtype Plain
+  associatedtype Constant
   /// The kind that it can be compared with: all kinds of text are alike.
-  associatedtype Like: PropertyKind
+  associatedtype ComparableKind: PropertyKind
   /// The constant as predicates hold it.
-  static func value(_ plain: Plain) -> Value
+  static func value(_ plain: Constant) -> Value
 }
 
 /// Kinds with a meaningful order.
-public protocol OrderedKind: PropertyKind where Like: OrderedKind {}
+public protocol OrderedKind: PropertyKind where ComparableKind: OrderedKind {}
 
 /// Kinds that can be used in calculations.
 public protocol NumberKind: OrderedKind {
@@ -23,30 +23,31 @@ public protocol NumberKind: OrderedKind {
 }
 
 /// Kinds of text.
-public protocol TextKind: PropertyKind where Plain == String, Like == String {}
+public protocol TextKind: PropertyKind where Constant == String, ComparableKind == String {}
 
 /// Attributes of the types `string` and `uri`, and results of functions over texts.
 extension String: TextKind, OrderedKind {
-  public typealias Like = String
+  public typealias ComparableKind = String
   public static func value(_ plain: String) -> Value { .string(plain) }
 }
 
 /// Attributes of the types `string` and `text` that the model marks `fullText`.
 public enum FullText: TextKind, OrderedKind {
-  public typealias Plain = String
-  public typealias Like = String
+  public typealias Constant = String
+  public typealias ComparableKind = String
   public static func value(_ plain: String) -> Value { .string(plain) }
 }
 
 /// Attributes of the type `json`: text without an order.
 public enum JSONText: TextKind {
-  public typealias Plain = String
-  public typealias Like = String
+  public typealias Constant = String
+  public typealias ComparableKind = String
   public static func value(_ plain: String) -> Value { .string(plain) }
 }
 
 /// Attributes of the type `enumeration`. graph-generate makes such a type of each enumeration of the model.
-public protocol EnumeratedValue: OrderedKind, RawRepresentable where RawValue == String, Plain == Self, Like == Self {}
+public protocol EnumeratedValue: OrderedKind, RawRepresentable
+where RawValue == String, Constant == Self, ComparableKind == Self {}
 
 extension EnumeratedValue {
   /// The name of the case.
@@ -54,53 +55,53 @@ extension EnumeratedValue {
 }
 
 extension Bool: PropertyKind {
-  public typealias Like = Bool
+  public typealias ComparableKind = Bool
   public static func value(_ plain: Bool) -> Value { .bool(plain) }
 }
 
 extension Int64: NumberKind {
-  public typealias Like = Int64
+  public typealias ComparableKind = Int64
   public typealias Average = Double
   public static var arithmetic: ArithmeticKind { .integer }
   public static func value(_ plain: Int64) -> Value { .integer(plain) }
 }
 
 extension Double: NumberKind {
-  public typealias Like = Double
+  public typealias ComparableKind = Double
   public typealias Average = Double
   public static var arithmetic: ArithmeticKind { .double }
   public static func value(_ plain: Double) -> Value { .double(plain) }
 }
 
 extension DecimalValue: NumberKind {
-  public typealias Like = DecimalValue
+  public typealias ComparableKind = DecimalValue
   public typealias Average = DecimalValue
   public static var arithmetic: ArithmeticKind { .decimal }
   public static func value(_ plain: DecimalValue) -> Value { .decimal(plain) }
 }
 
 extension UniqueID: OrderedKind {
-  public typealias Like = UniqueID
+  public typealias ComparableKind = UniqueID
   public static func value(_ plain: UniqueID) -> Value { .uuid(plain) }
 }
 
 /// Attributes of the type `data`.
 extension [UInt8]: PropertyKind, OrderedKind {
-  public typealias Plain = [UInt8]
-  public typealias Like = [UInt8]
+  public typealias Constant = [UInt8]
+  public typealias ComparableKind = [UInt8]
   public static func value(_ plain: [UInt8]) -> Value { .data(plain) }
 }
 
 /// Object ids.
 extension ObjectID: PropertyKind {
-  public typealias Like = ObjectID
+  public typealias ComparableKind = ObjectID
   public static func value(_ plain: ObjectID) -> Value { .object(plain) }
 }
 
 /// Attributes of the type `date`: microseconds since 1970.
 public enum DateTime: OrderedKind {
-  public typealias Plain = Timestamp
-  public typealias Like = DateTime
+  public typealias Constant = Timestamp
+  public typealias ComparableKind = DateTime
   public static func value(_ plain: Timestamp) -> Value { .date(plain) }
 }
 
@@ -150,6 +151,6 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
 }
 
 extension TimeSpan: OrderedKind {
-  public typealias Like = TimeSpan
+  public typealias ComparableKind = TimeSpan
   public static func value(_ plain: TimeSpan) -> Value { .integer(plain.microseconds) }
 }

@@ -2,7 +2,7 @@ import GraphModel
 
 extension TypedExpression {
   func comparing(
-    _ comparator: GraphPredicate.Comparator, _ plain: Kind.Plain, _ options: StringOptions = []
+    _ comparator: GraphPredicate.Comparator, _ plain: Kind.Constant, _ options: StringOptions = []
   ) -> TypedPredicate {
     let value = Kind.value(plain)
     return comparing(comparator, options) { _ in .value(value) }
@@ -29,23 +29,23 @@ extension TypedExpression {
   // MARK: - Equality
 
   /// Equal to the value.
-  public static func == (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.equal, right) }
+  public static func == (left: Self, right: Kind.Constant) -> TypedPredicate { left.comparing(.equal, right) }
 
   /// Different from the value, or null.
-  public static func != (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.notEqual, right) }
+  public static func != (left: Self, right: Kind.Constant) -> TypedPredicate { left.comparing(.notEqual, right) }
 
   /// Both are equal, or both are null.
-  public static func == <OtherKind, Other: SingleReach>(
+  public static func == <OtherKind, Other: SingleCardinality>(
     left: Self, right: TypedExpression<OtherKind, Other>
-  ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.equal, with: right) }
+  ) -> TypedPredicate where OtherKind.ComparableKind == Kind.ComparableKind { left.comparing(.equal, with: right) }
 
   /// The two differ, or one of them is null.
-  public static func != <OtherKind, Other: SingleReach>(
+  public static func != <OtherKind, Other: SingleCardinality>(
     left: Self, right: TypedExpression<OtherKind, Other>
-  ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.notEqual, with: right) }
+  ) -> TypedPredicate where OtherKind.ComparableKind == Kind.ComparableKind { left.comparing(.notEqual, with: right) }
 
   /// Equal to one of the values; false for an empty sequence.
-  public func isIn(_ values: some Sequence<Kind.Plain>) -> TypedPredicate {
+  public func isIn(_ values: some Sequence<Kind.Constant>) -> TypedPredicate {
     let list = values.map { Kind.value($0) }
     return comparing(.in) { _ in .list(list) }
   }
@@ -53,17 +53,21 @@ extension TypedExpression {
 
 extension TypedExpression {
   /// Equal to one of the other expressions' values.
-  public func isIn<OtherKind, Other: SingleReach>(
+  public func isIn<OtherKind, Other: SingleCardinality>(
     _ first: TypedExpression<OtherKind, Other>, _ others: TypedExpression<OtherKind, Other>...
-  ) -> TypedPredicate where OtherKind.Like == Kind.Like { comparing(.in, ([first] + others).map(\.build)) }
+  ) -> TypedPredicate where OtherKind.ComparableKind == Kind.ComparableKind {
+    comparing(.in, ([first] + others).map(\.build))
+  }
 }
 
-extension TypedExpression where Reach: NullableReach {
+extension TypedExpression where Cardinality: NullableCardinality {
   /// There is no value.
-  public static func == (left: Self, right: NoValue) -> TypedPredicate { left.comparing(.equal) { _ in .value(.null) } }
+  public static func == (left: Self, right: NullLiteral) -> TypedPredicate {
+    left.comparing(.equal) { _ in .value(.null) }
+  }
 
   /// There is a value.
-  public static func != (left: Self, right: NoValue) -> TypedPredicate {
+  public static func != (left: Self, right: NullLiteral) -> TypedPredicate {
     left.comparing(.notEqual) { _ in .value(.null) }
   }
 }
@@ -78,53 +82,58 @@ extension TypedExpression where Kind == Bool {
 /// Comparisons by order. Null is neither less nor greater than anything.
 extension TypedExpression where Kind: OrderedKind {
   /// Less than a value.
-  public static func < (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.less, right) }
+  public static func < (left: Self, right: Kind.Constant) -> TypedPredicate { left.comparing(.less, right) }
   /// Less than or equal to a value.
-  public static func <= (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.lessOrEqual, right) }
+  public static func <= (left: Self, right: Kind.Constant) -> TypedPredicate { left.comparing(.lessOrEqual, right) }
   /// Greater than a value.
-  public static func > (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.greater, right) }
+  public static func > (left: Self, right: Kind.Constant) -> TypedPredicate { left.comparing(.greater, right) }
   /// Greater than or equal to a value.
-  public static func >= (left: Self, right: Kind.Plain) -> TypedPredicate { left.comparing(.greaterOrEqual, right) }
+  public static func >= (left: Self, right: Kind.Constant) -> TypedPredicate { left.comparing(.greaterOrEqual, right) }
 
   /// Less than another expression.
-  public static func < <OtherKind, Other: SingleReach>(
+  public static func < <OtherKind, Other: SingleCardinality>(
     left: Self, right: TypedExpression<OtherKind, Other>
-  ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.less, with: right) }
+  ) -> TypedPredicate where OtherKind.ComparableKind == Kind.ComparableKind { left.comparing(.less, with: right) }
 
   /// Less than or equal to another expression.
-  public static func <= <OtherKind, Other: SingleReach>(
+  public static func <= <OtherKind, Other: SingleCardinality>(
     left: Self, right: TypedExpression<OtherKind, Other>
-  ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.lessOrEqual, with: right) }
+  ) -> TypedPredicate where OtherKind.ComparableKind == Kind.ComparableKind {
+    left.comparing(.lessOrEqual, with: right)
+  }
 
   /// Greater than another expression.
-  public static func > <OtherKind, Other: SingleReach>(
+  public static func > <OtherKind, Other: SingleCardinality>(
     left: Self, right: TypedExpression<OtherKind, Other>
-  ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.greater, with: right) }
+  ) -> TypedPredicate where OtherKind.ComparableKind == Kind.ComparableKind { left.comparing(.greater, with: right) }
 
   /// Greater than or equal to another expression.
-  public static func >= <OtherKind, Other: SingleReach>(
+  public static func >= <OtherKind, Other: SingleCardinality>(
     left: Self, right: TypedExpression<OtherKind, Other>
-  ) -> TypedPredicate where OtherKind.Like == Kind.Like { left.comparing(.greaterOrEqual, with: right) }
+  ) -> TypedPredicate where OtherKind.ComparableKind == Kind.ComparableKind {
+    left.comparing(.greaterOrEqual, with: right)
+  }
 
   /// Not less than `low` and not greater than `high`.
-  public func isBetween(_ low: Kind.Plain, _ high: Kind.Plain) -> TypedPredicate {
+  public func isBetween(_ low: Kind.Constant, _ high: Kind.Constant) -> TypedPredicate {
     let ends = [Kind.value(low), Kind.value(high)]
     return comparing(.between) { _ in .list(ends) }
   }
 
   /// Not less than `low` and not greater than `high`, which are expressions.
-  public func isBetween<LowKind, Low: SingleReach, HighKind, High: SingleReach>(
+  public func isBetween<LowKind, Low: SingleCardinality, HighKind, High: SingleCardinality>(
     _ low: TypedExpression<LowKind, Low>, _ high: TypedExpression<HighKind, High>
-  ) -> TypedPredicate where LowKind.Like == Kind.Like, HighKind.Like == Kind.Like {
+  ) -> TypedPredicate
+  where LowKind.ComparableKind == Kind.ComparableKind, HighKind.ComparableKind == Kind.ComparableKind {
     comparing(.between, [low.build, high.build])
   }
 }
 
-extension TypedExpression where Kind: OrderedKind, Kind.Plain: Comparable {
+extension TypedExpression where Kind: OrderedKind, Kind.Constant: Comparable {
   /// Not less than the lower bound of `span` and not greater than the upper one. Example: `$0.weight.isIn(0.5...2)`.
   /// Also for whole numbers and dates, the predicate compares with two bounds, and does not list the values between
   /// them.
-  public func isIn(_ span: ClosedRange<Kind.Plain>) -> TypedPredicate { isBetween(span.lowerBound, span.upperBound) }
+  public func isIn(_ span: ClosedRange<Kind.Constant>) -> TypedPredicate { isBetween(span.lowerBound, span.upperBound) }
 }
 
 // MARK: - Text
@@ -151,17 +160,17 @@ extension TypedExpression where Kind: TextKind {
   }
 
   /// Contains another expression's text.
-  public func contains<OtherKind: TextKind, Other: SingleReach>(
+  public func contains<OtherKind: TextKind, Other: SingleCardinality>(
     _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
   ) -> TypedPredicate { comparing(.contains, with: other, options) }
 
   /// Begins with another expression's text.
-  public func hasPrefix<OtherKind: TextKind, Other: SingleReach>(
+  public func hasPrefix<OtherKind: TextKind, Other: SingleCardinality>(
     _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
   ) -> TypedPredicate { comparing(.beginsWith, with: other, options) }
 
   /// Ends with another expression's text.
-  public func hasSuffix<OtherKind: TextKind, Other: SingleReach>(
+  public func hasSuffix<OtherKind: TextKind, Other: SingleCardinality>(
     _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
   ) -> TypedPredicate { comparing(.endsWith, with: other, options) }
 

@@ -44,9 +44,9 @@ public struct TypedPredicate {
 extension GraphPredicate {
   /// The predicate of a closure over the objects of a class. Example: `GraphPredicate(Person.self) { $0.age > 30 }`.
   public init<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
   ) {
-    self = predicate(ObjectPath(way: PathWay())).build(0)
+    self = predicate(ObjectPath(way: RelationshipPath())).build(0)
   }
 }
 
@@ -68,7 +68,7 @@ public struct CollatedText {
   public var descending: TypedSortKey { TypedSortKey(key: SortKey(path, ascending: false, collation: collation)) }
 }
 
-extension TypedExpression where Reach: SortableReach {
+extension TypedExpression where Cardinality: SortableCardinality {
   var path: GraphPredicate.Path {
     // Only a path has this reach.
     guard case .path(let path) = build(0) else { preconditionFailure("an order goes by paths") }
@@ -81,7 +81,7 @@ extension TypedExpression where Reach: SortableReach {
   public var descending: TypedSortKey { TypedSortKey(key: SortKey(path, ascending: false)) }
 }
 
-extension TypedExpression where Kind: TextKind, Reach: SortableReach {
+extension TypedExpression where Kind: TextKind, Cardinality: SortableCardinality {
   /// Sorts as people order texts: see `Collation`.
   public var localized: CollatedText { CollatedText(path: path, collation: .localized) }
   /// Sorts as people order texts, and `9` before `10`.
@@ -92,16 +92,16 @@ extension [SortKey] {
   /// The sort order of a class's objects. Example: `[SortKey](Person.self, [\.name.localized.ascending,
   /// \.age.descending])`.
   public init<Object: ManagedObject>(
-    _ type: Object.Type, _ keys: [(ObjectPath<Object, Here>) -> TypedSortKey]
+    _ type: Object.Type, _ keys: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey]
   ) {
-    self = keys.map { $0(ObjectPath(way: PathWay())).key }
+    self = keys.map { $0(ObjectPath(way: RelationshipPath())).key }
   }
 }
 
 extension ObjectContext {
   /// The current objects of a live query, in the given order.
   public func result<Object: ManagedObject>(
-    of query: QueryID, as type: Object.Type, sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = []
+    of query: QueryID, as type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = []
   ) -> [Object] {
     result(of: query, sort: [SortKey](type, sort)).compactMap { $0 as? Object }
   }

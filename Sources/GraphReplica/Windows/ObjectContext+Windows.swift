@@ -20,7 +20,7 @@ extension ObjectContext {
     lastQuery += 1
     if refusesEdit("nothing can be followed") { return lastQuery }
     results[lastQuery] = [:]
-    windows[lastQuery] = HeldWindow()
+    windows[lastQuery] = WindowState()
     if !prefetching.isEmpty { loads.prefetches[lastQuery] = QueryPrefetch(tree: prefetching) }
     handle(
       .subscribe(
@@ -73,7 +73,7 @@ extension ObjectContext {
     let images = rows.rows.compactMap { news[$0] ?? results[query]?[$0]?.stored }
     let updated = Set(images.filter { $0.revision != state($0.id)?.stored?.revision }.map(\.id))
     let total = Int(clamping: rows.total)
-    windows[query] = HeldWindow(
+    windows[query] = WindowState(
       rows: images.map(\.id), offset: Int(clamping: rows.offset), limit: Int(clamping: rows.limit), total: total)
     load(
       images, into: query, at: revision,
@@ -98,7 +98,7 @@ public struct QueryWindow {
 }
 
 /// The rows of a window, as the context holds them.
-struct HeldWindow {
+struct WindowState {
   var rows = [ObjectID]()
   var offset = 0
   var limit = 0

@@ -74,7 +74,7 @@ extension Replica {
     queries[query]?.isMoving = false
     queries[query]?.shown = place
     queries[query]?.beginAnew()
-    queries[query]?.incoming = FollowedQuery.Incoming()
+    queries[query]?.incoming = FollowedQuery.IncomingResult()
     staged.removeAll { $0.query == before }
   }
 

@@ -21,7 +21,7 @@ struct Listener {
 
   init(
     _ wanted: ServerAddress, group: MultiThreadedEventLoopGroup, runner: HubRunner, maximumFrameSize: Int,
-    accepting: AcceptPause, log: Logger
+    accepting: AcceptBackoff, log: Logger
   ) async throws {
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: Self.backlog)

@@ -25,7 +25,7 @@ public enum StoreBackup {
   }
 
   /// The speed of a backup.
-  public struct Pace: Sendable {
+  public struct CopyRate: Sendable {
     /// The maximum rate in bytes per second; nil for no limit.
     public var bytesPerSecond: Int?
     /// The WAL growth, in bytes, past which the rate limit is lifted. The WAL can't restart until the copy is done.
@@ -53,7 +53,7 @@ public enum StoreBackup {
   }
 
   /// The error for a copy that failed its check and was therefore deleted.
-  public struct Unsound: Error, CustomStringConvertible {
+  public struct VerificationError: Error, CustomStringConvertible {
     /// The path of the copied store.
     public let source: String
     /// The findings, as in `stickiesd check`.
@@ -77,9 +77,9 @@ public enum StoreBackup {
   ///   - model: the store's model.
   ///   - replaces: whether an existing file of that name may be replaced, once the new one has passed its check.
   ///   - progress: called often; if it throws, the backup ends and leaves nothing behind.
-  /// - Throws: `StoreFailure`, or `Unsound`.
+  /// - Throws: `StoreFailure`, or `VerificationError`.
   public static func run(
-    directory: String, model: Model, file: String, replaces: Bool = false, pace: Pace = Pace(),
+    directory: String, model: Model, file: String, replaces: Bool = false, pace: CopyRate = CopyRate(),
     progress: (Progress) throws -> Void = { _ in }
   ) throws -> Report {
     let path = directory + "/" + StoreFiles.name

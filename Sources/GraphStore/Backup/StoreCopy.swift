@@ -17,7 +17,7 @@ struct StoreCopy {
   /// The path of the copy in progress: never a name that could be taken for a complete store.
   let draft: String
   let model: Model
-  let pace: StoreBackup.Pace
+  let pace: StoreBackup.CopyRate
   let tell: (StoreBackup.Progress) throws -> Void
 
   /// The contents of a copy.
@@ -71,7 +71,7 @@ struct StoreCopy {
       try Self.refuseMoved(draft, file)
       let findings = try StoreCheck.run(file: draft, model: model)
       let damage = findings.filter(\.isDamage)
-      guard damage.isEmpty else { throw StoreBackup.Unsound(source: source, findings: damage) }
+      guard damage.isEmpty else { throw StoreBackup.VerificationError(source: source, findings: damage) }
       discardLogs()
       let contents = Contents(head: head, objects: try count(), file: file)
       // SQLite and the check have opened the draft by its name.
@@ -168,7 +168,7 @@ struct StoreCopy {
       try database.execute(sql: "PRAGMA synchronous = OFF")
     }
     let queue = try DatabaseQueue(path: draft, configuration: configuration)
-    var pacing = Pacing(pace, log: source + "-wal")
+    var pacing = CopyRateLimiter(pace, log: source + "-wal")
     let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
     try queue.inDatabase { target in
       try database.backup(to: target, pagesPerStep: pagesPerStep(pageSize)) { progress in
@@ -207,14 +207,14 @@ struct StoreCopy {
 }
 
 /// Keeps a copy to its rate, until the WAL has grown too long.
-private struct Pacing {
-  private let pace: StoreBackup.Pace
+private struct CopyRateLimiter {
+  private let pace: StoreBackup.CopyRate
   private let log: String
   private let begun: Int64
   private let logSize: Int
   private var isLifted = false
 
-  init(_ pace: StoreBackup.Pace, log: String) {
+  init(_ pace: StoreBackup.CopyRate, log: String) {
     self.pace = pace
     self.log = log
     begun = pace.monotonicNanoseconds()

@@ -32,7 +32,7 @@ public enum StoreRestore {
   ///   - stamp: part of the previous store's new name: letters and digits, such as `20261121T205432Z`.
   ///   - replacesOther: whether the present store may be another one than the backup's.
   ///   - progress: called often; if it throws, the restore ends before anything has changed.
-  /// - Throws: `StoreFailure`, or `StoreBackup.Unsound`; then the store is unchanged.
+  /// - Throws: `StoreFailure`, or `StoreBackup.VerificationError`; then the store is unchanged.
   public static func run(
     file: String, directory: String, model: Model, stamp: String, replacesOther: Bool = false,
     progress: (StoreBackup.Progress) throws -> Void = { _ in }
@@ -83,7 +83,7 @@ public enum StoreRestore {
     let advice = "Give another backup; the store was not touched."
     do {
       return try body()
-    } catch var unsound as StoreBackup.Unsound {
+    } catch var unsound as StoreBackup.VerificationError {
       unsound.advice = advice
       throw unsound
     } catch var failure as StoreFailure {

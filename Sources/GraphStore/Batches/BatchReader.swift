@@ -2,12 +2,12 @@ import GraphModel
 
 /// The present graph for the rules of one slice. Objects that the slice has already read come from memory, and
 /// objects that the batch deletes are hidden.
-struct BatchReader: GraphReader {
+struct BatchReader: PlannerReader {
   private let base: PlanReader
   private let known: [ObjectID: ObjectImage]
-  private let leaving: LeavingObjects?
+  private let leaving: DeleteSet?
 
-  init(_ writer: StoreWriter, known: [ObjectImage] = [], leaving: LeavingObjects? = nil) {
+  init(_ writer: StoreWriter, known: [ObjectImage] = [], leaving: DeleteSet? = nil) {
     base = PlanReader(writer: writer)
     self.known = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     self.leaving = leaving
@@ -37,8 +37,8 @@ struct BatchReader: GraphReader {
   }
 
   func members(
-    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
-  ) throws -> [MemberPlace] {
+    of parent: ObjectID, through reference: Property, beyond place: OrderedMemberKey?, ascending: Bool, limit: Int
+  ) throws -> [OrderedMemberKey] {
     try base.members(of: parent, through: reference, beyond: place, ascending: ascending, limit: limit)
   }
 

@@ -10,7 +10,7 @@ extension BatchWriter {
   /// - Returns: the complete batch as a transaction if it is small; nil if it has been written in slices.
   func delete(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> Transaction? {
     let matched = try select(predicate, entity, table)
-    let leaving = LeavingObjects(connection, layout: writer.layout)
+    let leaving = DeleteSet(connection, layout: writer.layout)
     try leaving.add(matched, of: table)
     let consequences = try leaving.consequences { try collect([$0]) }
     try refuseIfViolated()
@@ -54,7 +54,7 @@ extension BatchWriter {
 
   // MARK: - Surviving objects
 
-  private func letGo(_ consequences: LeavingObjects.Consequences, _ leaving: LeavingObjects, of total: Int) throws {
+  private func letGo(_ consequences: DeleteSet.DeleteEffects, _ leaving: DeleteSet, of total: Int) throws {
     var done = 0
     for table in writer.layout.orderedTables {
       guard let rows = consequences.survivors[table.root.number] else { continue }
@@ -67,7 +67,7 @@ extension BatchWriter {
     }
   }
 
-  private func edits(of image: ObjectImage, _ leaving: LeavingObjects) throws -> [Edit] {
+  private func edits(of image: ObjectImage, _ leaving: DeleteSet) throws -> [Edit] {
     var edits = [Edit]()
     for property in model.entity(image.id.entity)?.relationships ?? [] where property.slot != nil {
       let gone = try image[property].objectIDs.filter { id in
@@ -81,7 +81,7 @@ extension BatchWriter {
     return edits
   }
 
-  private func judgeCounts(_ consequences: LeavingObjects.Consequences, _ leaving: LeavingObjects) throws {
+  private func judgeCounts(_ consequences: DeleteSet.DeleteEffects, _ leaving: DeleteSet) throws {
     let reader = BatchReader(writer, leaving: leaving)
     for (number, rows) in consequences.counts.sorted(by: { $0.key < $1.key }) {
       guard let owner = model.property(number)?.owner, let table = writer.layout.table(of: owner) else { continue }
@@ -97,7 +97,7 @@ extension BatchWriter {
   private func writeHistory(ofDeleted images: [ObjectImage], _ table: EntityTable) throws {
     var size = 0
     let sums = try images.map { try writer.sum($0, &size) }
-    var texts = [WordFeed.Leaving]()
+    var texts = [FullTextIndexer.DeletedText]()
     for image in images {
       let tombstone = try connection.statement(RowWriter.insertTombstone)
       tombstone.bind(1, image.id.key)
@@ -107,7 +107,7 @@ extension BatchWriter {
       let words = table.shape(of: image.id.entity)?.words ?? []
       guard !words.isEmpty, let found = try writer.objects.find(image.id) else { continue }
       for words in words {
-        texts.append(WordFeed.Leaving(text: image[words.property].stringValue, row: found.row, table: words))
+        texts.append(FullTextIndexer.DeletedText(text: image[words.property].stringValue, row: found.row, table: words))
       }
     }
     if !texts.isEmpty { try writer.words.deleted(texts) }
@@ -130,6 +130,6 @@ extension BatchWriter {
   private func refuseDangling() throws {
     var (present, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection.database.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &present, &highest, 0)
-    if present != 0 { throw SQLiteStore.BackstopFailure(message: "FOREIGN KEY constraint failed") }
+    if present != 0 { throw SQLiteStore.SQLConstraintFailure(message: "FOREIGN KEY constraint failed") }
   }
 }

@@ -61,7 +61,7 @@ extension BatchWriter {
         kind: .inserted, id: image.id, before: nil, after: Self.withoutReferences(image, entity))
       do {
         try write([alone], sums: [0])
-      } catch is SQLiteStore.BackstopFailure {
+      } catch is SQLiteStore.SQLConstraintFailure {
         return try violateUnique(number, Self.withoutReferences(image, entity), numbers)
       }
       changes += 1
@@ -151,7 +151,7 @@ extension BatchWriter {
         edits: edits.map { Edit($0.number, .set(whole[$0])) })
       do {
         try write([update], sums: [sum])
-      } catch is SQLiteStore.BackstopFailure {
+      } catch is SQLiteStore.SQLConstraintFailure {
         return try violateUnique(number, whole, numbers)
       }
       changes.append(ObjectChange(kind: .inserted, id: image.id, before: nil, after: whole))

@@ -8,7 +8,7 @@ extension BatchWriter {
     _ predicate: GraphPredicate, _ assignments: [Batch.Assignment], _ entity: Entity, _ table: EntityTable
   ) throws -> Transaction? {
     let wishes = assignments.compactMap { assignment in
-      entity.property(assignment.property).map { Wish($0, assignment.value, model) }
+      entity.property(assignment.property).map { PreparedAssignment($0, assignment.value, model) }
     }
     let rows = try select(predicate, entity, table)
     if rows.count <= writer.sliceObjects {
@@ -32,7 +32,7 @@ extension BatchWriter {
   }
 
   /// One assignment, prepared for many objects.
-  private struct Wish {
+  private struct PreparedAssignment {
     let property: Property
     private let constant: Value?
     private let evaluator: ExpressionEvaluator
@@ -50,7 +50,7 @@ extension BatchWriter {
     }
   }
 
-  private static func change(of image: ObjectImage, _ wishes: [Wish]) -> Change {
+  private static func change(of image: ObjectImage, _ wishes: [PreparedAssignment]) -> Change {
     // Based on no state that a client has read, so nothing can conflict.
     Change(.update, image.id, base: .max, edits: wishes.map { Edit($0.property.number, .set($0.value(for: image))) })
   }
@@ -84,7 +84,7 @@ extension BatchWriter {
     row.bind(Int32(columns.count + 1), found.row)
     do {
       try connection.run(row)
-    } catch let failure as SQLiteStore.BackstopFailure {
+    } catch let failure as SQLiteStore.SQLConstraintFailure {
       guard let violation = try clash(of: id, values) else { throw failure }
       try collect([violation.0], [Conflict(kind: .unique, id: violation.other)])
     }
@@ -102,7 +102,7 @@ extension BatchWriter {
   /// - Parameters:
   ///   - image: the object as it should have been written.
   ///   - holder: the description of a conflicting object that this batch wrote.
-  func clash(of image: ObjectImage, inBatch holder: Violation.Holder) throws -> (Violation, other: ObjectID)? {
+  func clash(of image: ObjectImage, inBatch holder: Violation.KeyHolder) throws -> (Violation, other: ObjectID)? {
     guard let entity = model.entity(image.id.entity) else { return nil }
     let reader = PlanReader(writer: writer)
     for constraint in entity.uniquenessConstraints {

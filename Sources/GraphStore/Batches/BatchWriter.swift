@@ -11,18 +11,18 @@ import struct GraphModel.FetchRequest
 /// been written; then the caller rolls back.
 final class BatchWriter {
   let writer: StoreWriter
-  let run: BatchRun
+  let run: BatchJob
   let time: Timestamp
   /// The revision of the commit.
   let revision: Revision
-  var ids: StoreWriter.NewIDs
-  private(set) var parts = HistoryParts()
+  var ids: StoreWriter.IDGenerator
+  private(set) var parts = CommitPartSummary()
   private var entities = Set<EntityNumber>()
   /// The violations of refused slices: planning continues to find more, writing stops.
   private(set) var violations = [Violation]()
   private var conflicts = [Conflict]()
 
-  init(_ writer: StoreWriter, _ run: BatchRun, time: Timestamp) {
+  init(_ writer: StoreWriter, _ run: BatchJob, time: Timestamp) {
     self.writer = writer
     self.run = run
     self.time = time
@@ -34,7 +34,7 @@ final class BatchWriter {
   var model: Model { writer.layout.model }
   var connection: Connection { writer.connection }
 
-  func commit(related: RelatedQueries) throws -> WriteResult {
+  func commit(related: PathQueryMatcher) throws -> WriteResult {
     try batch.check(in: model)
     writer.objects.underway = revision
     defer { writer.objects.underway = nil }
@@ -103,7 +103,7 @@ final class BatchWriter {
   /// Plans a slice, and writes it unless an earlier slice was refused.
   /// - Parameter recounts: whether derived counts are recomputed without the objects that the batch deletes.
   func write(
-    slice changes: [Change], reader: any GraphReader, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false
+    slice changes: [Change], reader: any PlannerReader, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false
   ) throws {
     let plan: TransactionPlan
     let mark = ids
@@ -134,7 +134,7 @@ final class BatchWriter {
 
   /// Writes the history of a slice whose rows are written.
   func writePart(_ changes: [ObjectChange], sums: [UInt64], size: Int) throws {
-    guard let bounds = HistoryParts.bounds(changes.lazy.map(\.id)) else { return }
+    guard let bounds = CommitPartSummary.bounds(changes.lazy.map(\.id)) else { return }
     parts.changes += changes.count
     guard parts.changes <= Batch.maximumObjects else { throw Self.tooMany }
     let bytes = HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
@@ -177,11 +177,11 @@ final class BatchWriter {
 
   /// The statement that selects the matching objects, in the first form within SQLite's limits.
   private func selection(
-    of predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable, _ texts: RecentTexts?
+    of predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable, _ texts: UnindexedRows?
   ) throws -> (builder: PredicateSQL, text: String, query: Statement) {
     let isWholeTable = entity.family.count == table.root.family.count
     let families = writer.layout.numbers.family(of: entity)
-    for form in PredicateSQL.Form.allCases {
+    for form in PredicateSQL.TranslationLevel.allCases {
       var builder = PredicateSQL(layout: writer.layout, table: table, recentTexts: texts, form: form)
       let condition = builder.condition(predicate)
       let select = builder.isExact ? "SELECT t._row FROM \(quoted(table.name)) AS t" : table.select
@@ -199,7 +199,7 @@ final class BatchWriter {
   func select(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> RowSet {
     // A separate reader, because it keeps the failures of the predicate's evaluation.
     let objects = ObjectReader(connection, layout: writer.layout)
-    let texts = predicate.searchesText ? try RecentTexts(HistoryReader(objects: objects)) : nil
+    let texts = predicate.searchesText ? try UnindexedRows(HistoryReader(objects: objects)) : nil
     let (builder, text, query) = try selection(of: predicate, entity, table, texts)
     defer { withExtendedLifetime(query) {} }
     let row = Row(statement: query.sqliteStatement)

@@ -23,7 +23,7 @@ extension StoreChecker {
       if row.integer(0) != revision + 1 { report(.history, place, "does not follow revision \(revision)") }
       revision = row.integer(0)
       let undoes = row.isNull(6) ? nil : Optional(row.integer(6))
-      let seal = CommitSeal(
+      let seal = FingerprintInput(
         previous: previous, revision: revision, time: row.integer(1), author: row.text(2),
         transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
         model: row.integer(12), undoes: undoes, undo: row.blob(7), outcome: row.blob(10), counters: row.blob(11),
@@ -63,7 +63,7 @@ extension StoreChecker {
 
   /// Checks the answer to a client that sends the transaction again.
   private mutating func checkAnswer(_ bytes: [UInt8], _ place: StoreCheck.Place) {
-    let kept = try? Committed(binary: bytes)
+    let kept = try? CommitResult(binary: bytes)
     let answer = kept.map { layout.numbers.present($0) }
     guard let kept, let answer, kept.binary == bytes, answer.revision == place.row,
       answer.identities.allSatisfy({ $0.temporary.isTemporary && isKnown($0.permanent.entity) })
@@ -75,7 +75,7 @@ extension StoreChecker {
   mutating func checkHistory() throws {
     // SQLite keeps a database without a name in a temporary file.
     let queue = try DatabaseQueue(path: "", configuration: temporary)
-    try queue.inDatabase { scratch in try checkHistory(PastImages(scratch, limit: heldObjects)) }
+    try queue.inDatabase { scratch in try checkHistory(RollbackImageCache(scratch, limit: heldObjects)) }
     try queue.close()
   }
 
@@ -90,9 +90,9 @@ extension StoreChecker {
     return configuration
   }
 
-  private mutating func checkHistory(_ present: PastImages) throws {
+  private mutating func checkHistory(_ present: RollbackImageCache) throws {
     let floor = try HistoryFloor.read(connection)?.revision ?? 0
-    var past = Past(floor: floor, present: present)
+    var past = HistoryCheckState(floor: floor, present: present)
     let history = HistoryReader(objects: objects)
     var problems = [(StoreCheck.Place, String)]()
     try history.forEachCommitNewestFirst(after: 0) { commit in
@@ -128,7 +128,7 @@ extension StoreChecker {
   }
 
   /// Checks that a commit, possibly a pruned one, has inserted every present object.
-  private mutating func checkPresent(against past: inout Past) throws {
+  private mutating func checkPresent(against past: inout HistoryCheckState) throws {
     for table in layout.orderedTables {
       let row = try connection.statement(
         "SELECT _id, _entity, _row, _revision FROM \(quoted(table.name)) ORDER BY _row")
@@ -145,7 +145,7 @@ extension StoreChecker {
     }
   }
 
-  private mutating func checkTombstones(_ past: Past) throws {
+  private mutating func checkTombstones(_ past: HistoryCheckState) throws {
     var missing = past.deleted
     let row = try connection.statement("SELECT id, entity, revision FROM _tombstone")
     while try connection.step(row) {
@@ -169,12 +169,12 @@ extension StoreChecker {
   }
 
   /// Checks that the next number of each sequence is one more than the highest that any object ever had.
-  private mutating func checkSequences(_ past: Past) throws {
+  private mutating func checkSequences(_ past: HistoryCheckState) throws {
     let row = try connection.statement("SELECT revision, counters FROM _commit ORDER BY revision DESC LIMIT 1")
     guard try connection.step(row) else { return }
     let place = StoreCheck.Place(table: "_commit", row: row.integer(0))
     let counters = try StoreWriter.decodeCounters(row.blob(1), layout.numbers)
-    let sequences = Past.sequences(of: model.entities)
+    let sequences = HistoryCheckState.sequences(of: model.entities)
     for property in sequences {
       let (next, highest) = (counters[property.number] ?? 1, past.highest[property.number] ?? 0)
       if next <= highest {
@@ -192,10 +192,10 @@ extension StoreChecker {
 }
 
 /// The results of the walk back through history.
-private struct Past {
+private struct HistoryCheckState {
   /// The revision of the last pruned commit; 0 for none.
   let floor: Revision
-  var present: PastImages
+  var present: RollbackImageCache
   /// Deleted objects that no later commit revived.
   var deleted = [ObjectID: Revision]()
   /// The highest number that each sequence has given.

@@ -8,7 +8,7 @@ extension StoreChecker {
     let sums = try connection.statement("SELECT _sum FROM \(quoted(table.name)) WHERE _row = ?")
     let rows = try connection.statement(table.select + " ORDER BY t._row")
     var members = [String: Int]()
-    var words = WordSums()
+    var words = TermChecksums()
     // The next start rebuilds an index from another version of the word splitter.
     let withWords = try withWords && !FullTextRebuild.isDue(database)
     while try connection.step(rows) {
@@ -213,7 +213,8 @@ extension StoreChecker {
   // MARK: - To-many index
 
   private mutating func checkEdges(
-    _ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ place: StoreCheck.Place, _ counts: inout [String: Int]
+    _ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ place: StoreCheck.Place,
+    _ counts: inout [String: Int]
   ) throws {
     for edge in table.edges {
       for member in value(of: edge.property, in: image).objectIDs {

@@ -8,7 +8,7 @@ extension StoreChecker {
   /// Whether the store has a `_part` table, which older layouts lack.
   func hasPlaceForParts() throws -> Bool { try layoutVersion() >= 2 }
 
-  func layoutVersion() throws -> Int32 { try LayoutMark.read(database).layout }
+  func layoutVersion() throws -> Int32 { try LayoutVersion.read(database).layout }
 
   mutating func checkParts() throws {
     guard try hasPlaceForParts() else { return }
@@ -20,7 +20,7 @@ extension StoreChecker {
       """)
     while try connection.step(commits) {
       let place = StoreCheck.Place(table: "_commit", row: commits.integer(0))
-      guard let parts = try HistoryParts(commits.blob(1)) else {
+      guard let parts = try CommitPartSummary(commits.blob(1)) else {
         report(.history, place, "is in no parts, and some are there")
         continue
       }
@@ -39,8 +39,8 @@ extension StoreChecker {
   }
 
   /// Returns the summary that a commit with the stored parts should have.
-  private mutating func readParts(of revision: Revision, _ history: HistoryReader) throws -> HistoryParts {
-    var found = HistoryParts()
+  private mutating func readParts(of revision: Revision, _ history: HistoryReader) throws -> CommitPartSummary {
+    var found = CommitPartSummary()
     var entities = Set<EntityNumber>()
     for part in try history.places(of: revision) {
       let place = StoreCheck.Place(table: "_part", row: revision)
@@ -51,7 +51,7 @@ extension StoreChecker {
       found.sum = Checksum.of(bytes, seed: found.sum)
       found.changes += changes.count
       for change in changes { entities.insert(change.id.entity) }
-      let bounds = HistoryParts.bounds(changes.lazy.map(\.id))
+      let bounds = CommitPartSummary.bounds(changes.lazy.map(\.id))
       if bounds?.low != part.low || bounds?.high != part.high {
         report(.history, place, "says of part \(part.number) that it has other objects than are in it")
       }

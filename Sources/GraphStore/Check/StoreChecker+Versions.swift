@@ -9,7 +9,7 @@ extension StoreChecker {
   func isKnown(_ entity: EntityNumber) -> Bool {
     if model.entity(entity) != nil { return true }
     return layout.versions.contains {
-      $0.model.entity($0.numbers.present(entity: entity & ~StoredNumbers.retired)) != nil
+      $0.model.entity($0.numbers.present(entity: entity & ~NumberAssignment.retired)) != nil
     }
   }
 }

@@ -10,7 +10,7 @@ struct StoreChecker {
   let layout: StoreLayout
   let objects: ObjectReader
   /// The rows of the model versions before the present one.
-  let olderRows: OlderRows
+  let olderRows: UnmigratedRows
   var older: [ObjectReader] { olderRows.readers }
   var findings: FindingList
   /// The number of past objects in memory.
@@ -20,7 +20,7 @@ struct StoreChecker {
   /// The failure because of which the check has no result; nil if it has one.
   private(set) var failure: StoreFailure?
   /// The newest objects' texts as the full-text indexes should have them.
-  private(set) var indexed = IndexedTexts()
+  private(set) var indexed = IndexedImages()
 
   init(
     _ database: Database, model: Model, findings: FindingList, heldObjects: Int = StoreCheck.heldObjects,
@@ -33,7 +33,7 @@ struct StoreChecker {
     // If the layout can't be read, the steps report it.
     layout = (try? StoreVersions.layout(database, model: model)) ?? StoreLayout(model: model)
     objects = ObjectReader(Connection(database), layout: layout)
-    olderRows = OlderRows(objects.connection, layout: layout)
+    olderRows = UnmigratedRows(objects.connection, layout: layout)
   }
 
   var connection: Connection { objects.connection }
@@ -148,7 +148,7 @@ struct StoreChecker {
 
   private mutating func checkWatermark() throws {
     let history = HistoryReader(objects: objects)
-    let (watermark, head) = (try WordFeed.watermark(connection), try history.head().revision)
+    let (watermark, head) = (try FullTextIndexer.watermark(connection), try history.head().revision)
     guard 0...head ~= watermark else {
       return report(.words, .init(table: "_words"), "says \(watermark), the newest commit is \(head)")
     }
@@ -157,7 +157,7 @@ struct StoreChecker {
     if let floor = try HistoryFloor.read(connection), watermark < floor.revision {
       report(.words, .init(table: "_words"), "says \(watermark), and history goes back to \(floor.revision) only")
     }
-    indexed = try IndexedTexts(history, watermark: watermark)
+    indexed = try IndexedImages(history, watermark: watermark)
   }
 
   // MARK: - The store's own rows

@@ -18,12 +18,12 @@ enum WriteAheadLogFile {
       advice: "Nothing was touched. Keep a copy of all files, run stickiesd check, and restore a backup.")
   }
 
-  static func sentence(_ loss: WriteAheadLogScan.Loss) -> String {
+  static func sentence(_ loss: WriteAheadLogScan.Gap) -> String {
     (loss.frame == 0 ? "its header" : "frame \(loss.frame) at byte \(loss.offset)")
       + " is damaged, frame \(loss.survivor) of a later commit is sound"
   }
 
-  static func loss(beside path: String) throws -> WriteAheadLogScan.Loss? {
+  static func loss(beside path: String) throws -> WriteAheadLogScan.Gap? {
     let log = path + "-wal"
     let descriptor = open(log, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -21,7 +21,7 @@
 /// contains that information.
 struct WriteAheadLogScan {
   /// A gap in the WAL, with sound frames behind it.
-  struct Loss: Hashable {
+  struct Gap: Hashable {
     /// The first frame that SQLite rejects, counted from 1; 0 is the WAL's header.
     let frame: Int
     /// The frame's offset in the file.
@@ -47,11 +47,11 @@ struct WriteAheadLogScan {
   }
 
   /// - Parameter pageSize: the database's page size, for a WAL whose header is damaged.
-  func loss(pageSize: Int) throws -> Loss? {
+  func loss(pageSize: Int) throws -> Gap? {
     guard size >= Self.headerSize else { return nil }
     let header = try read(0..<Self.headerSize)
     guard header.count == Self.headerSize else { return nil }
-    if let log = LogHeader(header) {
+    if let log = WALHeader(header) {
       return try loss(pageSize: log.pageSize, salts: log.salts, from: log.sum, isBigEndian: log.isBigEndian)
     }
     // The damaged header would have contained the byte order of the checksums too.
@@ -62,7 +62,7 @@ struct WriteAheadLogScan {
   /// - Parameters:
   ///   - salts: the WAL's salts; nil for those of the first frame.
   ///   - start: the header's checksum; nil if the header is damaged, so that the first frame can't be verified.
-  private func loss(pageSize: Int, salts: UInt64?, from start: LogSum?, isBigEndian: Bool) throws -> Loss? {
+  private func loss(pageSize: Int, salts: UInt64?, from start: WALChecksum?, isBigEndian: Bool) throws -> Gap? {
     let frameSize = Self.frameHeaderSize + pageSize
     let count = (size - Self.headerSize) / frameSize
     let perPiece = max(1, Self.pieceSize / frameSize)
@@ -70,13 +70,13 @@ struct WriteAheadLogScan {
     // Nil from the first bad frame on.
     var running = start
     var bad: Int? = start == nil ? 0 : nil
-    var previous: LogFrame?
+    var previous: WALFrame?
     for first in stride(from: 0, to: count, by: perPiece) {
       let begin = Self.headerSize + first * frameSize
       let piece = try read(begin..<(begin + min(perPiece, count - first) * frameSize))
       for place in 0..<(piece.count / frameSize) {
         let bytes = piece[(place * frameSize)..<((place + 1) * frameSize)]
-        var frame = LogFrame(bytes)
+        var frame = WALFrame(bytes)
         if salts == nil { salts = frame.salts }
         let isCurrent = frame.salts == salts && frame.page != 0
         if let sum = running {
@@ -89,7 +89,7 @@ struct WriteAheadLogScan {
         } else if isCurrent, let before = previous {
           if before.endsCommit, before.leads(to: frame, bytes, isBigEndian: isBigEndian), let bad {
             let offset = bad == 0 ? 0 : Self.headerSize + (bad - 1) * frameSize
-            return Loss(frame: bad, offset: offset, survivor: first + place + 1)
+            return Gap(frame: bad, offset: offset, survivor: first + place + 1)
           }
           frame.computed = before.stored.adding(frame: bytes, isBigEndian: isBigEndian)
         }
@@ -101,7 +101,7 @@ struct WriteAheadLogScan {
 }
 
 /// SQLite's running checksum over a WAL: two words, updated by eight bytes at a time.
-struct LogSum: Hashable {
+struct WALChecksum: Hashable {
   var first: UInt32
   var second: UInt32
 
@@ -120,7 +120,7 @@ struct LogSum: Hashable {
   }
 
   /// The checksum after a frame, which covers the first eight bytes of the frame's header, and the page.
-  func adding(frame bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> LogSum {
+  func adding(frame bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> WALChecksum {
     var sum = self
     sum.add(bytes.prefix(8), isBigEndian: isBigEndian)
     sum.add(bytes.dropFirst(WriteAheadLogScan.frameHeaderSize), isBigEndian: isBigEndian)
@@ -129,10 +129,10 @@ struct LogSum: Hashable {
 }
 
 /// The WAL's first 32 bytes; nil if SQLite would reject them.
-private struct LogHeader {
+private struct WALHeader {
   let pageSize: Int
   let salts: UInt64
-  let sum: LogSum
+  let sum: WALChecksum
   let isBigEndian: Bool
 
   init?(_ bytes: [UInt8]) {
@@ -142,34 +142,34 @@ private struct LogHeader {
     pageSize = Int(word(bytes[0...], at: 8))
     guard (512...65_536).contains(pageSize), pageSize & (pageSize - 1) == 0 else { return nil }
     salts = UInt64(word(bytes[0...], at: 16)) << 32 | UInt64(word(bytes[0...], at: 20))
-    sum = LogSum(first: word(bytes[0...], at: 24), second: word(bytes[0...], at: 28))
-    var computed = LogSum(first: 0, second: 0)
+    sum = WALChecksum(first: word(bytes[0...], at: 24), second: word(bytes[0...], at: 28))
+    var computed = WALChecksum(first: 0, second: 0)
     computed.add(bytes[..<24], isBigEndian: isBigEndian)
     guard computed == sum else { return nil }
   }
 }
 
 /// A frame's header, and its recomputed checksum.
-private struct LogFrame {
+private struct WALFrame {
   let page: UInt32
   /// Whether the header contains the database's size after a commit.
   let endsCommit: Bool
   let salts: UInt64
-  let stored: LogSum
+  let stored: WALChecksum
   /// Recomputed from the content and the predecessor's stored checksum; nil if that was not necessary.
-  var computed: LogSum?
+  var computed: WALChecksum?
 
   init(_ bytes: ArraySlice<UInt8>) {
     page = word(bytes, at: 0)
     endsCommit = word(bytes, at: 4) != 0
     salts = UInt64(word(bytes, at: 8)) << 32 | UInt64(word(bytes, at: 12))
-    stored = LogSum(first: word(bytes, at: 16), second: word(bytes, at: 20))
+    stored = WALChecksum(first: word(bytes, at: 16), second: word(bytes, at: 20))
   }
 
   /// Whether `next` continues this frame, from its stored checksum or from the recomputed one.
   ///
   /// The latter covers the case that only the stored checksum is damaged.
-  func leads(to next: LogFrame, _ bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> Bool {
+  func leads(to next: WALFrame, _ bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> Bool {
     if stored.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored { return true }
     return computed.map { $0.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored } ?? false
   }

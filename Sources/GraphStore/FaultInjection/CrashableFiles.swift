@@ -60,7 +60,7 @@ public enum CrashableFiles {
   /// Watches all files below `path`. The first call makes the layer SQLite's default VFS.
   public static func watch(_ path: String) {
     installed.withLock { isInstalled in
-      if !isInstalled { CrashLayer.install() }
+      if !isInstalled { FaultInjectionVFS.install() }
       isInstalled = true
     }
     folders.withLock { $0[path] = $0[path] ?? Folder() }

@@ -7,7 +7,7 @@ import GraphModel
 /// after a crash both the indexes and the mark are unchanged.
 enum FullTextRebuild {
   static func isDue(_ database: Database) throws -> Bool {
-    try LayoutMark.read(database).words != WordSplitter.version
+    try LayoutVersion.read(database).words != WordSplitter.version
   }
 
   /// Rebuilds all indexes; call it within a transaction.
@@ -24,7 +24,7 @@ enum FullTextRebuild {
   }
 
   /// Fills an empty index with all existing texts.
-  static func fill(_ words: EntityTable.WordTable, of table: EntityTable, _ connection: Connection) throws {
+  static func fill(_ words: EntityTable.FullTextTable, of table: EntityTable, _ connection: Connection) throws {
     guard let column = table.column(of: words.property.number) else { return }
     let name = quoted(column.name)
     let rows = try connection.statement(

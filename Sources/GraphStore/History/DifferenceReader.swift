@@ -11,8 +11,8 @@ struct DifferenceReader {
   private let request: DifferenceRequest
   private let low: Revision
   private let high: Revision
-  private let earlier: PastObjects
-  private let later: PastObjects
+  private let earlier: ObjectTimeTravelReader
+  private let later: ObjectTimeTravelReader
 
   private var model: Model { history.objects.model }
 
@@ -23,7 +23,7 @@ struct DifferenceReader {
     (low, high) = (min(request.from, to), max(request.from, to))
     try history.check(low)
     try history.check(high)
-    (earlier, later) = (PastObjects(history: history), PastObjects(history: history))
+    (earlier, later) = (ObjectTimeTravelReader(history: history), ObjectTimeTravelReader(history: history))
   }
 
   /// Calls `body` with the differences by entity, then by id.
@@ -34,8 +34,8 @@ struct DifferenceReader {
     if let family { ids.removeAll { !family.contains($0.entity) } }
     let isBackwards = request.to != 0 && request.to < request.from
     for (place, id) in ids.enumerated() {
-      if place % PastObjects.preparedAtOnce == 0 {
-        let next = ids[place...].prefix(PastObjects.preparedAtOnce)
+      if place % ObjectTimeTravelReader.preparedAtOnce == 0 {
+        let next = ids[place...].prefix(ObjectTimeTravelReader.preparedAtOnce)
         try later.prepare(Dictionary(uniqueKeysWithValues: next.map { ($0, high) }))
         try earlier.prepare(Dictionary(uniqueKeysWithValues: next.map { ($0, low) }))
       }
@@ -78,7 +78,7 @@ struct DifferenceReader {
     defer { sqlite3_reset(row.statement) }
     while try history.connection.step(row) {
       let bytes = row.blob(1)
-      guard try HistoryParts(bytes) != nil else {
+      guard try CommitPartSummary(bytes) != nil else {
         try take(bytes)
         continue
       }
@@ -89,7 +89,8 @@ struct DifferenceReader {
   }
 
   /// Whether the delete of `root` would cascade to the object; walks up along its references.
-  private func isInside(_ image: ObjectImage?, _ root: ObjectID, _ past: PastObjects, _ revision: Revision) throws
+  private func isInside(_ image: ObjectImage?, _ root: ObjectID, _ past: ObjectTimeTravelReader, _ revision: Revision)
+    throws
     -> Bool
   {
     guard let image else { return false }

@@ -12,13 +12,13 @@ struct HistoryChange {
   var previous: Revision
   /// The checksum of the image after the commit (before it, for a delete), which verifies a replayed past.
   var sum: UInt64
-  /// The complete object: for a delete as it was before, and in some updates as it was after (`WholeImages`).
+  /// The complete object: for a delete as it was before, and in some updates as it was after (`KeyframePolicy`).
   var values = [Value]()
   var edits = [HistoryEdit]()
   /// The properties among these whose position changed only to make space for others. An undo ignores them.
   var spacing = [PropertyNumber]()
   /// In some changes: the last changes of the object's properties.
-  var marks: PropertyMarks?
+  var marks: LastWriterIndex?
 }
 
 /// An edit that can be reversed.
@@ -118,7 +118,7 @@ extension HistoryChange {
 
 // MARK: - Binary form
 
-extension HistoryChange: BinaryForm {
+extension HistoryChange: BinaryCodable {
   func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))
     writer.field(2, id)
@@ -154,7 +154,7 @@ extension HistoryChange: BinaryForm {
   static func encode(
     _ changes: [ObjectChange], sums: [UInt64], layout: StoreLayout, deletions: [ObjectID: Revision],
     whole: Set<Int> = [],
-    marks: [ObjectID: PropertyMarks] = [:]
+    marks: [ObjectID: LastWriterIndex] = [:]
   ) -> [UInt8] {
     var writer = BinaryWriter(capacity: 48 * changes.count)
     changes.withUnsafeBufferPointer { buffer in
@@ -215,7 +215,7 @@ extension HistoryChange: BinaryForm {
   }
 }
 
-extension HistoryEdit: BinaryForm {
+extension HistoryEdit: BinaryCodable {
   func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(property))
     switch action {

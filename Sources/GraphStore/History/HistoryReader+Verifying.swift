@@ -11,7 +11,7 @@ extension HistoryReader {
   func verify(_ row: Row, changes: [UInt8]) throws {
     guard let damage = objects.damage else { return }
     let revision = row.integer(0)
-    let seal = CommitSeal(
+    let seal = FingerprintInput(
       previous: try previous(row), revision: revision, time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       model: row.integer(10), undoes: row.isNull(6) ? nil : row.integer(6), undo: row.blob(7), outcome: row.blob(11),

@@ -2,7 +2,7 @@ import GRDBSQLite
 import GraphModel
 
 /// Reads commits, on one connection and inside one transaction. A large batch's commit is read in parts
-/// (`HistoryParts`); only its undo holds it completely.
+/// (`CommitPartSummary`); only its undo holds it completely.
 struct HistoryReader {
   let objects: ObjectReader
   private let recent = RecentCommits()
@@ -67,7 +67,7 @@ struct HistoryReader {
     /// The number of further changes, which were not decoded.
     var more = 0
     /// Set if the changes are in parts; then `changes` is empty or contains one part.
-    var parts: HistoryParts?
+    var parts: CommitPartSummary?
     /// The number of the part in `changes`.
     var part = 0
   }
@@ -107,13 +107,13 @@ struct HistoryReader {
   }
 
   /// The size of a commit's history, determined without decoding its changes.
-  struct Extent {
+  struct CommitSize {
     /// The number of changes, known only for a commit in parts.
     var changes = 0
     var bytes = 0
   }
 
-  func extent(of revision: Revision) throws -> Extent? {
+  func extent(of revision: Revision) throws -> CommitSize? {
     let row = try connection.statement(
       """
       SELECT length(changes), CASE WHEN EXISTS (SELECT 1 FROM _part AS p WHERE p.revision = c.revision) THEN changes END,
@@ -122,8 +122,9 @@ struct HistoryReader {
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return nil }
-    let parts = row.isNull(1) ? nil : try HistoryParts(row.blob(1))
-    return Extent(changes: parts?.changes ?? 0, bytes: Int(row.integer(0)) + (row.isNull(2) ? 0 : Int(row.integer(2))))
+    let parts = row.isNull(1) ? nil : try CommitPartSummary(row.blob(1))
+    return CommitSize(
+      changes: parts?.changes ?? 0, bytes: Int(row.integer(0)) + (row.isNull(2) ? 0 : Int(row.integer(2))))
   }
 
   /// Reads a commit, without changes if they are in parts.
@@ -151,7 +152,7 @@ struct HistoryReader {
     let undo = row.blob(7)
     let bytes = row.blob(8)
     try verify(row, changes: bytes)
-    let parts = try HistoryParts(bytes)
+    let parts = try CommitPartSummary(bytes)
     let version = objects.layout.version(of: row.integer(0))
     let (changes, more) = parts == nil ? try decode(bytes) : ([], 0)
     return Commit(
@@ -240,7 +241,7 @@ struct HistoryReader {
   }
 
   /// - Parameter ids: in ascending order.
-  static func isAny(of ids: [ObjectID], in place: HistoryParts.Place) -> Bool {
+  static func isAny(of ids: [ObjectID], in place: CommitPartSummary.PartKey) -> Bool {
     var (low, high) = (0, ids.count)
     while low < high {
       let middle = (low + high) / 2
@@ -292,7 +293,7 @@ struct HistoryReader {
   }
 
   /// One change of one object, with the data to undo it.
-  struct Event {
+  struct RecordedChange {
     var revision: Revision
     var author: String
     var replica: UniqueID
@@ -309,21 +310,21 @@ struct HistoryReader {
 
   /// Returns the changes of one object after `base`, oldest first. Follows the chain from its newest change
   /// backwards, as far as history has it.
-  func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [Event] {
+  func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [RecordedChange] {
     try chain(of: id, newest: newest, after: base).events
   }
 
   /// - Returns: the events, and the change at which the chain ended: at or below `base`, unless the rest was pruned.
   private func chain(
     of id: ObjectID, newest: Revision, after base: Revision
-  ) throws -> (events: [Event], end: Revision) {
-    var events = [Event]()
+  ) throws -> (events: [RecordedChange], end: Revision) {
+    var events = [RecordedChange]()
     var revision = newest
     while revision > base, let entry = try entry(revision), let change = try change(of: id, in: revision, entry),
       change.previous < revision
     {
       events.append(
-        Event(revision: revision, author: entry.author, replica: entry.replica, change: change))
+        RecordedChange(revision: revision, author: entry.author, replica: entry.replica, change: change))
       revision = change.previous
     }
     return (events.reversed(), revision)
@@ -337,9 +338,9 @@ struct HistoryReader {
   }
 
   /// Returns the change of one object in a commit.
-  func event(of id: ObjectID, in revision: Revision) throws -> Event? {
+  func event(of id: ObjectID, in revision: Revision) throws -> RecordedChange? {
     guard let entry = try entry(revision), let change = try change(of: id, in: revision, entry) else { return nil }
-    return Event(revision: revision, author: entry.author, replica: entry.replica, change: change)
+    return RecordedChange(revision: revision, author: entry.author, replica: entry.replica, change: change)
   }
 
   /// Returns the change of one object in a commit; nil if history does not have it.

@@ -4,7 +4,7 @@ import GraphModel
 /// and removed references. So, during the walk back, a count is derived from its value at the migration.
 struct PastCounts {
   private let model: Model
-  private let steps: [StoreLayout.MappedStep]
+  private let steps: [StoreLayout.UnloggedMigrationStep]
   /// For each object, the difference of its counts from those at the migration.
   private var differences = [ObjectID: [PropertyNumber: Int64]]()
 

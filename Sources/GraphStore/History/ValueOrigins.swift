@@ -2,7 +2,7 @@ import GraphModel
 
 /// Finds the origin of a property's value.
 ///
-/// It walks from the object's newest change back to the one that set the value. Marks (`PropertyMarks`) keep the walk
+/// It walks from the object's newest change back to the one that set the value. Marks (`LastWriterIndex`) keep the walk
 /// short, however often the object's other properties have changed.
 struct ValueOrigins {
   let history: HistoryReader
@@ -89,7 +89,7 @@ struct ValueOrigins {
       author: commit.author,
       transaction: commit.transaction, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
       deletion: deletion,
-      losers: try LostValues(connection: history.connection, numbers: history.objects.layout.numbers)
+      losers: try OverwrittenValues(connection: history.connection, numbers: history.objects.layout.numbers)
         .losers(of: property, of: id, to: revision))
     origin.isReplacedKnown = replaced != nil
     return origin

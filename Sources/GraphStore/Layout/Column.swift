@@ -4,7 +4,7 @@ extension EntityTable {
   /// The column of one property, with the statements that find objects through it.
   final class Column: Sendable {
     /// The stored form of a column's values.
-    enum Form: UInt8 {
+    enum StorageForm: UInt8 {
       case bool, integer, double, date, text, decimal, uuid, data, members, reference
     }
 
@@ -15,7 +15,7 @@ extension EntityTable {
     /// The root of the entity that a foreign key refers to; `references` is the name of its table.
     let destination: Entity?
     let references: String?
-    let form: Form
+    let form: StorageForm
     /// Sets revision, checksum and the column, by id.
     let update: SQL
     /// The same, by rowid.
@@ -43,7 +43,7 @@ extension EntityTable {
       referrerCount = SQL("SELECT count(*) FROM \(table) WHERE \(column) = ?")
     }
 
-    private static func form(of property: Property) -> Form {
+    private static func form(of property: Property) -> StorageForm {
       switch property.attribute?.kind {
       case .bool: .bool
       case .integer: .integer
@@ -100,7 +100,7 @@ extension EntityTable {
   }
 
   /// The full-text index of one attribute. It stores only words, already split and folded.
-  final class WordTable: Sendable {
+  final class FullTextTable: Sendable {
     let property: Property
     let name: String
     let insert: SQL
@@ -117,13 +117,13 @@ extension EntityTable {
   }
 
   /// The columns of one concrete entity in its family's table, without those of sibling entities.
-  final class Shape: Sendable {
+  final class EntityColumns: Sendable {
     /// The column and the stored form of a slot's value. It contains no references, so that a loop over the slots of
     /// thousands of objects retains no columns.
-    struct Place {
+    struct ColumnReference {
       /// The index among the table's property columns, from 0.
       let column: Int32
-      let form: Column.Form
+      let form: Column.StorageForm
       /// The root of the entity that a foreign key refers to; 0 for any other form.
       let destination: EntityNumber
     }
@@ -131,20 +131,20 @@ extension EntityTable {
     /// The columns by slot.
     let columns: [Column]
     /// The data of the columns that reading and writing rows needs, by slot.
-    let places: [Place]
+    let places: [ColumnReference]
     let edges: [EdgeTable]
     /// The slot and the property of each edge table.
     let edgePlaces: [(slot: Int, property: PropertyNumber)]
-    let words: [WordTable]
+    let words: [FullTextTable]
     /// The slots that are part of a unique key, ordered by property.
     let uniqueSlots: [Int]
     /// The slots of to-ones.
     let referenceSlots: [Int]
 
-    init(_ entity: Entity, columns: [Column], edges: [EdgeTable], words: [WordTable]) {
+    init(_ entity: Entity, columns: [Column], edges: [EdgeTable], words: [FullTextTable]) {
       self.columns = columns
       places = columns.map { column in
-        Place(column: Int32(column.index), form: column.form, destination: column.destination?.number ?? 0)
+        ColumnReference(column: Int32(column.index), form: column.form, destination: column.destination?.number ?? 0)
       }
       // Several sibling entities may use the same slot for different properties.
       self.edges = edges.filter { entity.property($0.property.number) != nil }

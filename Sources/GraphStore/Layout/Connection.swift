@@ -17,12 +17,12 @@ final class Connection {
   private var prepared = [ObjectIdentifier: (sql: SQL, statement: Statement, pointer: OpaquePointer)]()
   /// The most recently used statements, each at an index derived from the address of its SQL object. Most lookups
   /// succeed here, without hashing or retaining anything.
-  private var recent = [Recent](repeating: Recent(), count: Connection.recentStatements)
+  private var recent = [CachedStatement](repeating: CachedStatement(), count: Connection.recentStatements)
 
   /// The size of `recent`, a power of two.
   private static let recentStatements = 32
 
-  private struct Recent {
+  private struct CachedStatement {
     var sql: ObjectIdentifier?
     var pointer: OpaquePointer?
   }
@@ -46,7 +46,7 @@ final class Connection {
       return Row(statement: pointer)
     }
     if let known = prepared[key] {
-      recent[place] = Recent(sql: key, pointer: known.pointer)
+      recent[place] = CachedStatement(sql: key, pointer: known.pointer)
       sqlite3_reset(known.pointer)
       return Row(statement: known.pointer)
     }

@@ -12,7 +12,7 @@ final class EntityTable: Sendable {
   let name: String
   /// The stored properties of the complete family, each once.
   let columns: [Column]
-  private let shapes: [EntityNumber: Shape]
+  private let shapes: [EntityNumber: EntityColumns]
   /// The column index of each property, by the property's number; -1 for a property of another family.
   private let positions: [Int]
   let edges: [EdgeTable]
@@ -32,17 +32,17 @@ final class EntityTable: Sendable {
   /// By row; `deleteByID` by id.
   let delete: SQL
   let deleteByID: SQL
-  let wordTables: [WordTable]
+  let wordTables: [FullTextTable]
   /// The attributes of unique keys whose index is partial. The value is the condition of the index for the entities
   /// that alone have the attribute; empty if there is no such condition, or if an ancestor's objects have the
   /// attribute too.
   let partialKeys: [PropertyNumber: String]
-  let numbers: StoredNumbers
+  let numbers: NumberAssignment
 
   /// The number of columns before the properties in `select`.
   static let fixedColumns = 4
 
-  init(root: Entity, model: Model, numbers: StoredNumbers, names: StoredNames? = nil) {
+  init(root: Entity, model: Model, numbers: NumberAssignment, names: TableNames? = nil) {
     self.root = root
     self.numbers = numbers
     name = names?.table(numbers.stored(entity: root.number)) ?? root.name
@@ -94,7 +94,7 @@ final class EntityTable: Sendable {
     }
     wordTables = columns.compactMap { column in
       column.property.attribute?.isFullText == true
-        ? WordTable(property: column.property, name: Self.wordName(column.property, model)) : nil
+        ? FullTextTable(property: column.property, name: Self.wordName(column.property, model)) : nil
     }
     var partialKeys = [PropertyNumber: String]()
     for (owner, constraint) in Self.constraints(of: root, model) {
@@ -109,12 +109,12 @@ final class EntityTable: Sendable {
     shapes = Dictionary(
       uniqueKeysWithValues: family.map { [columns, edges, wordTables] entity in
         let own = entity.storedProperties.compactMap { position[$0.number].map { columns[$0] } }
-        return (entity.number, Shape(entity, columns: own, edges: edges, words: wordTables))
+        return (entity.number, EntityColumns(entity, columns: own, edges: edges, words: wordTables))
       })
   }
 
   /// The layout of an entity's objects; nil for an entity of another family.
-  func shape(of entity: EntityNumber) -> Shape? { shapes[entity] }
+  func shape(of entity: EntityNumber) -> EntityColumns? { shapes[entity] }
 
   /// The statements that find the objects that refer to a row through a stored relationship.
   func referrers(through property: Property) -> (all: SQL, count: SQL)? {

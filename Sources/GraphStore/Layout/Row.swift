@@ -106,7 +106,7 @@ struct Row {
 
   /// Returns the value of an attribute or of a many-to-many. A malformed value, from damage or an edit of the file,
   /// reads as null; `check` finds it by the checksum.
-  func value(_ column: Int32, _ form: EntityTable.Column.Form) -> Value {
+  func value(_ column: Int32, _ form: EntityTable.Column.StorageForm) -> Value {
     if isNull(column) { return form == .members ? .objects([]) : .null }
     switch form {
     case .bool: return .bool(integer(column) != 0)

@@ -12,20 +12,20 @@ struct StoreLayout: Sendable {
 
   let model: Model
   /// The numbers in rows and history.
-  let numbers: StoredNumbers
+  let numbers: NumberAssignment
   /// The store's model versions, oldest first; empty for a store that was never migrated.
   let versions: [StoreVersion]
   /// The steps from each version to the next.
-  let steps: [VersionStep]
+  let steps: [PastMigration]
   /// Attributes that a migration made derived and that depend only on their own object, with its revision.
   private let expressions: [(property: Property, since: Revision)]
   /// The migrations that changed objects without commits.
-  private(set) var mappedSteps = [MappedStep]()
+  private(set) var mappedSteps = [UnloggedMigrationStep]()
   /// The tables, one for each inheritance root, in the order of their numbers.
   let orderedTables: [EntityTable]
   /// The table of each entity, indexed by its number minus one.
   private let tables: [EntityTable?]
-  private let shapes: [EntityTable.Shape?]
+  private let shapes: [EntityTable.EntityColumns?]
   /// Whether any entity has a unique key.
   let hasUniqueKeys: Bool
 
@@ -33,15 +33,15 @@ struct StoreLayout: Sendable {
   ///   - numbers: the stored numbers; nil for a store that was created with the model.
   ///   - names: the names of tables and columns, if an older model version reads the present tables.
   init(
-    model: Model, numbers: StoredNumbers? = nil, versions: [StoreVersion] = [], names: StoredNames? = nil
+    model: Model, numbers: NumberAssignment? = nil, versions: [StoreVersion] = [], names: TableNames? = nil
   ) {
     self.model = model
     let numbers = numbers ?? .plain(model)
     self.numbers = numbers
     self.versions = versions
-    let steps = zip(versions, versions.dropFirst()).map { VersionStep(from: $0, to: $1) }
+    let steps = zip(versions, versions.dropFirst()).map { PastMigration(from: $0, to: $1) }
     self.steps = steps
-    expressions = steps.isEmpty ? [] : VersionStep.expressions(of: model, versions, steps)
+    expressions = steps.isEmpty ? [] : PastMigration.expressions(of: model, versions, steps)
     let roots = model.entities.filter { $0.root == $0.number }.sorted { $0.number < $1.number }
     orderedTables = roots.map { EntityTable(root: $0, model: model, numbers: numbers, names: names) }
     var tables = [EntityTable?](repeating: nil, count: model.entities.count)
@@ -77,7 +77,7 @@ struct StoreLayout: Sendable {
   }
 
   /// The layout of an entity's objects in its table.
-  func shape(of entity: EntityNumber) -> EntityTable.Shape? {
+  func shape(of entity: EntityNumber) -> EntityTable.EntityColumns? {
     entity >= 1 && entity <= shapes.count ? shapes[Int(entity) - 1] : nil
   }
 

@@ -10,9 +10,9 @@ final class StoreVersion: Sendable {
   /// The first revision under this version: 0, or that of the migration's commit.
   let since: Revision
   let model: Model
-  let numbers: StoredNumbers
+  let numbers: NumberAssignment
 
-  init(number: Int64, since: Revision, model: Model, numbers: StoredNumbers) {
+  init(number: Int64, since: Revision, model: Model, numbers: NumberAssignment) {
     self.number = number
     self.since = since
     self.model = model
@@ -24,7 +24,7 @@ final class StoreVersion: Sendable {
   /// The numbers as text, which any `sqlite3` can show.
   ///
   /// It has a line for each entity, `Person 3`, and for each stored property, `Person.name 7`.
-  static func text(_ model: Model, _ numbers: StoredNumbers) -> String {
+  static func text(_ model: Model, _ numbers: NumberAssignment) -> String {
     var lines = [String]()
     for entity in model.entities.sorted(by: { $0.number < $1.number }) {
       lines.append("\(entity.name) \(numbers.stored(entity: entity.number))")
@@ -47,7 +47,7 @@ final class StoreVersion: Sendable {
   }
 
   /// Returns the numbers of a model; nil if a name has no number in the text.
-  static func numbers(of model: Model, in text: String) -> StoredNumbers? {
+  static func numbers(of model: Model, in text: String) -> NumberAssignment? {
     let known = parse(text)
     var entities = [EntityNumber](repeating: 0, count: model.entities.count)
     var properties = [PropertyNumber](repeating: 0, count: model.propertyCount)
@@ -60,6 +60,6 @@ final class StoreVersion: Sendable {
         properties[Int(property.number) - 1] = number
       }
     }
-    return StoredNumbers(entities: entities, properties: properties)
+    return NumberAssignment(entities: entities, properties: properties)
   }
 }

@@ -30,7 +30,7 @@ enum StoreVersions {
   ///   stored text.
   static func load(_ database: Database, model: Model) throws -> [StoreVersion] {
     // A pruned store has a higher layout, migrated or not.
-    guard try LayoutMark.read(database).layout >= layout,
+    guard try LayoutVersion.read(database).layout >= layout,
       try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema WHERE name = '_version'") != nil
     else { return [] }
     let rows = try GRDB.Row.fetchAll(
@@ -63,7 +63,7 @@ enum StoreVersions {
 }
 
 /// The names of the present tables and columns by the store's numbers, with which older model versions read them.
-struct StoredNames: Sendable {
+struct TableNames: Sendable {
   private var tables = [EntityNumber: String]()
   private var columns = [PropertyNumber: String]()
 

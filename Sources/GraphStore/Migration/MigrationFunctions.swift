@@ -5,7 +5,7 @@ import GraphModel
 /// The functions that a migration's statements use. `graph_convert` and `graph_settle` convert a value to a property
 /// of the new version, `graph_member` makes a list of one id.
 enum MigrationFunctions {
-  private final class Conversions {
+  private final class ConversionContext {
     let plan: MigrationPlan
 
     init(_ plan: MigrationPlan) { self.plan = plan }
@@ -20,9 +20,9 @@ enum MigrationFunctions {
     ) {
       // Each function has a reference of its own, which SQLite releases with the function.
       sqlite3_create_function_v2(
-        connection, name, count, flags, Unmanaged.passRetained(Conversions(plan)).toOpaque(), body, nil, nil
+        connection, name, count, flags, Unmanaged.passRetained(ConversionContext(plan)).toOpaque(), body, nil, nil
       ) { pointer in
-        if let pointer { Unmanaged<Conversions>.fromOpaque(pointer).release() }
+        if let pointer { Unmanaged<ConversionContext>.fromOpaque(pointer).release() }
       }
     }
     add("graph_convert", 2) { context, _, values in
@@ -50,7 +50,7 @@ enum MigrationFunctions {
   }
 
   private static func plan(_ context: OpaquePointer?) -> MigrationPlan? {
-    sqlite3_user_data(context).map { Unmanaged<Conversions>.fromOpaque($0).takeUnretainedValue().plan }
+    sqlite3_user_data(context).map { Unmanaged<ConversionContext>.fromOpaque($0).takeUnretainedValue().plan }
   }
 }
 

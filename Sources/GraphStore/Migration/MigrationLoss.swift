@@ -29,7 +29,7 @@ public struct MigrationLoss: Sendable, Equatable {
 /// Finds losses while both versions can be read.
 ///
 /// Removals are found before anything is changed, replacements when the new values are stored beside the old ones.
-struct LossFinder {
+struct MigrationLossFinder {
   let connection: Connection
   let layout: StoreLayout
 
@@ -74,7 +74,7 @@ struct LossFinder {
 extension MigrationWriter {
   /// Finds the changed values after everything is computed; the old values are in unused columns.
   func findReplaced() throws -> [MigrationLoss] {
-    let finder = LossFinder(connection: connection, layout: new)
+    let finder = MigrationLossFinder(connection: connection, layout: new)
     var losses = [MigrationLoss]()
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
@@ -82,7 +82,7 @@ extension MigrationWriter {
         guard let earlier = plan.predecessors[column.property.number].flatMap({ before.column(of: $0) }),
           let owner = plan.old.entity(earlier.property.owner), let kind = kind(of: column.property, earlier.property)
         else { continue }
-        let was = quoted(StoredNames.ended(old.numbers.stored(property: earlier.property.number)))
+        let was = quoted(TableNames.ended(old.numbers.stored(property: earlier.property.number)))
         let condition =
           "\(was) IS NOT NULL AND \(Self.differ(was, earlier.property, quoted(column.name), column.property))"
         let path = "\(owner.name).\(earlier.property.name)"

@@ -23,7 +23,7 @@ public struct MigrationReport: Sendable {
 }
 
 /// An object that violates the new version's rules.
-public struct MigrationBreach: Sendable, Equatable, CustomStringConvertible {
+public struct MigrationViolation: Sendable, Equatable, CustomStringConvertible {
   /// Nil if no single object is affected.
   public let object: ObjectID?
   /// The object's entity, by the new version's name.
@@ -43,14 +43,14 @@ public struct MigrationRefusal: Error, Sendable, CustomStringConvertible {
   /// The problems of the models, each with its path.
   public let problems: [String]
   /// The violating objects.
-  public let breaches: [MigrationBreach]
+  public let breaches: [MigrationViolation]
   /// The number of violating objects that are not listed.
   public let more: Int
 
   /// The maximum number of objects listed.
   public static let maximumBreaches = 100_000
 
-  init(from: Int, to: Int, problems: [String] = [], breaches: [MigrationBreach] = [], more: Int = 0) {
+  init(from: Int, to: Int, problems: [String] = [], breaches: [MigrationViolation] = [], more: Int = 0) {
     self.from = from
     self.to = to
     self.problems = problems

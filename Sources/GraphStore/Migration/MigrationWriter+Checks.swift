@@ -153,15 +153,15 @@ extension MigrationWriter {
 }
 
 /// Violations, limited in number; the others are counted.
-struct MigrationBreaches {
-  private var listed = [MigrationBreach]()
+struct MigrationViolations {
+  private var listed = [MigrationViolation]()
   private var more = 0
 
   var isEmpty: Bool { listed.isEmpty }
 
   mutating func add(_ id: ObjectID, _ model: Model, _ text: String) {
     guard listed.count < MigrationRefusal.maximumBreaches else { return more += 1 }
-    listed.append(MigrationBreach(object: id, entity: model.entity(id.entity)?.name ?? "", text: text))
+    listed.append(MigrationViolation(object: id, entity: model.entity(id.entity)?.name ?? "", text: text))
   }
 
   func refuse(_ plan: MigrationPlan) throws {

@@ -66,22 +66,22 @@ extension MigrationWriter {
 
   // MARK: - Names
 
-  private struct Renaming { let table, from, to: String }
+  private struct ColumnRename { let table, from, to: String }
 
   /// Renames in two steps, through unused names, so that two names can be swapped.
   func rename() throws {
-    var columns = [Renaming]()
+    var columns = [ColumnRename]()
     var tables = [(from: String, to: String)]()
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
       for column in before.columns {
         let heir = table.columns.first { self.before($0, in: before)?.property.number == column.property.number }
         let stored = old.numbers.stored(property: column.property.number)
-        let name = heir?.name ?? StoredNames.ended(stored)
-        if name != column.name { columns.append(Renaming(table: before.name, from: column.name, to: name)) }
+        let name = heir?.name ?? TableNames.ended(stored)
+        if name != column.name { columns.append(ColumnRename(table: before.name, from: column.name, to: name)) }
       }
       for column in table.columns where self.before(column, in: before) == nil && !leadsToNew(column) {
-        columns.append(Renaming(table: before.name, from: draft(column), to: column.name))
+        columns.append(ColumnRename(table: before.name, from: draft(column), to: column.name))
       }
       tables.append((before.name, table.name))
     }

@@ -80,7 +80,7 @@ extension MigrationWriter {
       guard before(table) != nil else { continue }
       for edge in table.edges {
         guard case .converted(let earlier)? = plan.origins[edge.property.number] else { continue }
-        let name = quoted(StoredNames.ended(old.numbers.stored(property: earlier)))
+        let name = quoted(TableNames.ended(old.numbers.stored(property: earlier)))
         try run(
           "INSERT INTO \(quoted(edge.name)) (member, owner) SELECT \(name), _row FROM \(quoted(table.name)) WHERE \(name) IS NOT NULL"
         )
@@ -96,7 +96,7 @@ extension MigrationWriter {
       guard let before = before(table) else { continue }
       let going = Set(table.columns.compactMap { self.before($0, in: before)?.property.number })
       for column in before.columns where column.destination != nil && !going.contains(column.property.number) {
-        let name = quoted(StoredNames.ended(old.numbers.stored(property: column.property.number)))
+        let name = quoted(TableNames.ended(old.numbers.stored(property: column.property.number)))
         try change(table, "\(name) = NULL", where: "\(name) IS NOT NULL")
       }
     }
@@ -161,7 +161,7 @@ extension MigrationWriter {
         try run(
           """
           UPDATE \(name) SET \(quoted(column.name)) = place.number FROM (SELECT _row AS member, \
-          (row_number() OVER (PARTITION BY \(to) ORDER BY _id) - 1) * \(OrderPositions.step) AS number FROM \(name) \
+          (row_number() OVER (PARTITION BY \(to) ORDER BY _id) - 1) * \(PositionAllocator.step) AS number FROM \(name) \
           WHERE \(to) IS NOT NULL) AS place WHERE _row = place.member
           """)
         count(database.changesCount)
@@ -215,7 +215,7 @@ extension MigrationWriter {
 
   // MARK: - Full-text indexes
 
-  private func isFed(_ words: EntityTable.WordTable) -> Bool {
+  private func isFed(_ words: EntityTable.FullTextTable) -> Bool {
     let earlier = plan.kept(words.property.number).flatMap { plan.old.property($0)?.attribute }
     return earlier?.isFullText == true
   }

@@ -25,7 +25,7 @@ struct MigrationWriter {
   private(set) var lost = [MigrationLoss]()
   var problems = [String]()
   /// The objects that violate the new version's rules.
-  var breaches = MigrationBreaches()
+  var breaches = MigrationViolations()
 
   var database: Database { connection.database }
 
@@ -46,8 +46,8 @@ struct MigrationWriter {
 
   /// Kept parts keep their numbers; new ones get the next numbers, in the order of the model's.
   private static func numbers(
-    _ plan: MigrationPlan, _ old: StoredNumbers, _ highest: (entity: EntityNumber, property: PropertyNumber)
-  ) -> StoredNumbers {
+    _ plan: MigrationPlan, _ old: NumberAssignment, _ highest: (entity: EntityNumber, property: PropertyNumber)
+  ) -> NumberAssignment {
     var (lastEntity, lastProperty) = highest
     var entities = [EntityNumber]()
     for number in 1...EntityNumber(plan.new.entities.count) {
@@ -71,13 +71,13 @@ struct MigrationWriter {
         properties.append(lastProperty)
       }
     }
-    return StoredNumbers(entities: entities, properties: properties)
+    return NumberAssignment(entities: entities, properties: properties)
   }
 
   /// Returns the highest numbers that any version has assigned.
   static func highest(_ layout: StoreLayout) -> (entity: EntityNumber, property: PropertyNumber) {
     var highest: (entity: EntityNumber, property: PropertyNumber) = (0, 0)
-    func take(_ model: Model, _ numbers: StoredNumbers) {
+    func take(_ model: Model, _ numbers: NumberAssignment) {
       for entity in model.entities {
         highest.entity = max(highest.entity, numbers.stored(entity: entity.number))
         for property in entity.properties where property.attribute?.isTransient != true {
@@ -107,7 +107,7 @@ struct MigrationWriter {
   /// - Parameter progress: called with the next step and the completed fraction.
   mutating func alter(_ progress: (_ step: String, _ done: Double) throws -> Void) throws {
     MigrationFunctions.register(on: database, plan)
-    lost = try LossFinder(connection: connection, layout: old).gone(plan)
+    lost = try MigrationLossFinder(connection: connection, layout: old).gone(plan)
     try progress("adding columns", 0.05)
     try addColumns(toNewTables: false)
     try progress("computing values", 0.1)
@@ -173,6 +173,6 @@ struct MigrationWriter {
       arguments: [new.versions.last?.number, Data(hash), source, StoreLayout.sum(model: hash, source: source)])
     // A pruned store keeps its higher layout.
     let isPruned = try HistoryFloor.isThere(connection)
-    try run(LayoutMark(layout: isPruned ? HistoryFloor.layout : StoreVersions.layout).statement)
+    try run(LayoutVersion(layout: isPruned ? HistoryFloor.layout : StoreVersions.layout).statement)
   }
 }

@@ -166,7 +166,7 @@ public struct StoreMigration: Sendable {
 
   /// The path of the copy beside the store.
   private func backupPath(_ kept: Model) -> String {
-    let time = Dates.text(now).split(separator: ".")[0].filter { $0.isNumber || $0 == "T" }
+    let time = RFC3339.text(now).split(separator: ".")[0].filter { $0.isNumber || $0 == "T" }
     return "\(path).version-\(kept.version).\(time).backup"
   }
 
@@ -253,7 +253,7 @@ public struct StoreMigration: Sendable {
     if try FullTextRebuild.isDue(database) {
       try FullTextRebuild.perform(connection, layout: old, head: head.revision)
     } else {
-      let words = WordFeed(connection, layout: old, limit: 0)
+      let words = FullTextIndexer(connection, layout: old, limit: 0)
       try words.reload(HistoryReader(objects: ObjectReader(connection, layout: old)))
       try words.feedIfDue(head: head.revision + 1)
     }
@@ -270,18 +270,18 @@ public struct StoreMigration: Sendable {
     return writer
   }
 
-  private struct Head {
+  private struct StoreHead {
     var revision: Revision = 0
     var fingerprint: UInt64 = 0
     var time: Timestamp = 0
     var counters = [UInt8]()
   }
 
-  private func commitHead(_ database: Database) throws -> Head {
+  private func commitHead(_ database: Database) throws -> StoreHead {
     let row = try GRDB.Row.fetchOne(
       database, sql: "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
-    guard let row else { return Head() }
-    return Head(
+    guard let row else { return StoreHead() }
+    return StoreHead(
       revision: row[0], fingerprint: UInt64(bitPattern: row[1]), time: row[2], counters: Array(row[3] as Data))
   }
 
@@ -289,11 +289,11 @@ public struct StoreMigration: Sendable {
   ///
   /// It is an ordinary one without changes, so that tokens and fingerprints continue. Its undo name describes the
   /// migration; its undo scope is separate and has nothing to undo.
-  private func commit(_ connection: Connection, _ head: Head, number: Int64, name: String) throws {
+  private func commit(_ connection: Connection, _ head: StoreHead, number: Int64, name: String) throws {
     let database = connection.database
     let id = TransactionID(replica: UniqueID(high: options.random(), low: options.random()), sequence: 1)
     let undo = UndoGroup(scope: id.replica, group: 0, name: name).binary
-    let seal = CommitSeal(
+    let seal = FingerprintInput(
       previous: head.fingerprint, revision: head.revision + 1, time: max(now, head.time), author: options.author,
       transaction: id, model: number, undoes: nil, undo: undo, outcome: [], counters: head.counters, changes: [])
     try database.execute(sql: "INSERT OR IGNORE INTO _author (name) VALUES (?)", arguments: [seal.author])

@@ -25,17 +25,17 @@ final class PastReader: @unchecked Sendable {
   private let layout: StoreLayout
   private let limits: PastLimits
   private let damage: DamageReporter
-  private var shown: Shown?
+  private var shown: MaterializedState?
 
   /// The state in the TEMP tables.
-  private struct Shown {
+  private struct MaterializedState {
     let revision: Revision
     /// The present revision on which it is based.
     let head: Revision
     let fingerprint: UInt64
     /// Every object touched between the two revisions, as it was at `revision`.
     let images: [ObjectID: ObjectImage?]
-    let scope: PastScope
+    let scope: ShadowedTables
   }
 
   init(_ queue: DatabaseQueue, layout: StoreLayout, limits: PastLimits, damage: DamageReporter) {
@@ -47,7 +47,7 @@ final class PastReader: @unchecked Sendable {
 
   /// Runs `body` in a read transaction in which table names resolve to the graph at `revision`.
   func read<Result>(
-    at revision: Revision, _ body: (ObjectReader, HistoryReader, PastScope) throws -> Result
+    at revision: Revision, _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
   ) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     do {
@@ -69,7 +69,7 @@ final class PastReader: @unchecked Sendable {
     return try result.get()
   }
 
-  private func show(_ revision: Revision, _ connection: Connection) throws -> PastScope {
+  private func show(_ revision: Revision, _ connection: Connection) throws -> ShadowedTables {
     // Rows are read only while the views are hidden, so they are those of the present.
     let objects = ObjectReader(connection, layout: layout, damage: damage)
     let history = HistoryReader(objects: objects)
@@ -94,7 +94,7 @@ final class PastReader: @unchecked Sendable {
       throw HistoryReader.tooMuchSince(revision, excess)
     }
     let scope = try tables.show(images, objects: objects)
-    shown = Shown(
+    shown = MaterializedState(
       revision: revision, head: head.revision, fingerprint: head.fingerprint, images: images, scope: scope)
     return scope
   }

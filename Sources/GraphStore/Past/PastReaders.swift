@@ -32,7 +32,7 @@ final class PastReaders: Sendable {
 
   /// Runs a read of the graph at a revision.
   func read<Result>(
-    at revision: Revision, _ body: (ObjectReader, HistoryReader, PastScope) throws -> Result
+    at revision: Revision, _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
   ) throws -> Result {
     let reader = try take(revision)
     defer { giveBack(reader) }

@@ -30,13 +30,13 @@ struct PastTables {
 
   /// Fills the tables and creates the views, which must be hidden.
   /// - Parameter images: every object touched since the revision, as it was then; nil if it did not exist.
-  func show(_ images: [ObjectID: ObjectImage?], objects: ObjectReader) throws -> PastScope {
+  func show(_ images: [ObjectID: ObjectImage?], objects: ObjectReader) throws -> ShadowedTables {
     var touched = [EntityNumber: [ObjectID]]()
     for id in images.keys.sorted() {
       guard let root = objects.model.entity(id.entity)?.root else { continue }
       touched[root, default: []].append(id)
     }
-    var scope = PastScope()
+    var scope = ShadowedTables()
     var rows = [ObjectID: Int64]()
     for table in layout.orderedTables {
       guard let ids = touched[table.root.number] else { continue }
@@ -160,7 +160,7 @@ struct PastTables {
 }
 
 /// The past tables that a statement must take into account.
-struct PastScope {
+struct ShadowedTables {
   /// The tables that a view shadows.
   var tables = Set<String>()
   /// The objects that existed then and have been touched since, in ascending order within their tables.

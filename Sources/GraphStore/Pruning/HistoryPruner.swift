@@ -47,12 +47,12 @@ struct HistoryPruner {
       if !row.isNull(6) {
         let outcome = row.blob(6)
         size += outcome.count
-        for conflict in try Committed(binary: outcome).conflicts where conflict.isLoss {
+        for conflict in try CommitResult(binary: outcome).conflicts where conflict.isLoss {
           losses.append(conflict)
           losers.append(revision)
         }
       }
-      guard try HistoryParts(changes) == nil else { continue }
+      guard try CommitPartSummary(changes) == nil else { continue }
       for change in try HistoryChange.decode(changes) where change.kind == .updated && !change.values.isEmpty {
         wholes.append((change.id.key, revision))
       }
@@ -65,7 +65,7 @@ struct HistoryPruner {
       delete.bind(2, whole.revision)
       try connection.run(delete)
     }
-    let hasLosses = try !losses.isEmpty && LostValues.areKept(connection)
+    let hasLosses = try !losses.isEmpty && OverwrittenValues.areKept(connection)
     for (loss, revision) in zip(losses, losers) where hasLosses {
       // Both are in the store's numbers.
       let delete = try connection.statement("DELETE FROM _lost WHERE id = ? AND property = ? AND revision = ?")

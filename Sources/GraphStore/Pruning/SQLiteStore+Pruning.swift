@@ -45,7 +45,7 @@ extension SQLiteStore {
     guard !writer.isPruned, try target > writer.history.oldest() else { return }
     try inTransaction(writer) {
       for statement in HistoryFloor.creation { try writer.connection.run(statement) }
-      try writer.connection.run(LayoutMark(layout: HistoryFloor.layout).statement)
+      try writer.connection.run(LayoutVersion(layout: HistoryFloor.layout).statement)
     }
     // An older program reads the layout from the database file, not from the WAL.
     _ = try? database.checkpoint(.full)

@@ -5,14 +5,14 @@ import Synchronization
 /// Refuses objects and commits with a wrong checksum, and logs each once. Damage affects only reads of the damaged
 /// data; everything else is still served.
 final class DamageReporter: Sendable {
-  private enum Subject: Hashable {
+  private enum DamagedItem: Hashable {
     case object(UniqueID)
     case commit(Revision)
   }
 
   private let model: Model
   private let log: Logger
-  private let reported = Mutex<Set<Subject>>([])
+  private let reported = Mutex<Set<DamagedItem>>([])
   /// The maximum number of log lines; further damage is refused without one.
   static let maximumReports = 1_000
 
@@ -41,7 +41,7 @@ final class DamageReporter: Sendable {
         + "\(Self.advice). Everything else is served")
   }
 
-  private func report(_ subject: Subject, _ message: String, _ key: String, _ name: String) {
+  private func report(_ subject: DamagedItem, _ message: String, _ key: String, _ name: String) {
     let isNew = reported.withLock { reported in
       reported.count < Self.maximumReports && reported.insert(subject).inserted
     }

@@ -22,8 +22,8 @@ struct FetchSQL {
   ///   - form: how much is expressed in plain SQL.
   /// - Throws: `Refusal` with `.limit` if a part that must be SQL can't be expressed in this form.
   init(
-    _ request: FetchRequest, _ entity: Entity, _ table: EntityTable, layout: StoreLayout, recentTexts: RecentTexts?,
-    past: PastScope? = nil, rows: String? = nil, form: PredicateSQL.Form = .plain
+    _ request: FetchRequest, _ entity: Entity, _ table: EntityTable, layout: StoreLayout, recentTexts: UnindexedRows?,
+    past: ShadowedTables? = nil, rows: String? = nil, form: PredicateSQL.TranslationLevel = .plain
   ) throws(Refusal) {
     builder = PredicateSQL(layout: layout, table: table, recentTexts: recentTexts, past: past, form: form)
     self.table = table

@@ -36,7 +36,7 @@ enum IndexAdvice {
   }
 
   /// The index accesses that can find the matching objects.
-  private struct Lead {
+  private struct AccessPath {
     /// Empty for ids and references, which always have an index.
     var candidates = [Candidate]()
     /// The bounds of ranges of the objects' own attributes: true for a lower bound, false for an upper one.
@@ -45,7 +45,7 @@ enum IndexAdvice {
 
     var isOneSided: Bool { !hasOthers && !sides.isEmpty && sides.values.allSatisfy { $0.count == 1 } }
 
-    mutating func add(_ other: Lead) {
+    mutating func add(_ other: AccessPath) {
       for candidate in other.candidates where !candidates.contains(candidate) { candidates.append(candidate) }
       sides.merge(other.sides) { $0.union($1) }
       hasOthers = hasOthers || other.hasOthers
@@ -53,14 +53,14 @@ enum IndexAdvice {
   }
 
   /// Nil if no index can be used.
-  private static func lead(_ predicate: GraphPredicate, _ model: Model) -> Lead? {
+  private static func lead(_ predicate: GraphPredicate, _ model: Model) -> AccessPath? {
     switch predicate {
     case .and(let parts):
       let leads = parts.compactMap { lead($0, model) }
       if leads.isEmpty { return nil }
-      return leads.reduce(into: Lead()) { $0.add($1) }
+      return leads.reduce(into: AccessPath()) { $0.add($1) }
     case .or(let parts):
-      var all = Lead()
+      var all = AccessPath()
       for part in parts {
         guard let lead = lead(part, model), !lead.isOneSided else { return nil }
         all.add(lead)
@@ -73,12 +73,12 @@ enum IndexAdvice {
       }
       if path.hops.isEmpty, case .property(let number) = path.end {
         switch comparison.comparator {
-        case .less, .lessOrEqual: return Lead(candidates: candidates, sides: [number: [false]])
-        case .greater, .greaterOrEqual: return Lead(candidates: candidates, sides: [number: [true]])
+        case .less, .lessOrEqual: return AccessPath(candidates: candidates, sides: [number: [false]])
+        case .greater, .greaterOrEqual: return AccessPath(candidates: candidates, sides: [number: [true]])
         default: break
         }
       }
-      return Lead(candidates: candidates, hasOthers: true)
+      return AccessPath(candidates: candidates, hasOthers: true)
     case .always, .never, .not: return nil
     }
   }

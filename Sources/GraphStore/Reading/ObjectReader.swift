@@ -8,8 +8,8 @@ import GraphModel
 final class ObjectReader: ImageSource {
   let connection: Connection
   let layout: StoreLayout
-  private var ids = [Place: ObjectID]()
-  private var rows = [ObjectID: Known]()
+  private var ids = [RowKey: ObjectID]()
+  private var rows = [ObjectID: CachedLocation]()
   /// The object whose image was read last, which is most often the next one requested.
   private var latest: (id: ObjectID, row: Int64)?
 
@@ -21,21 +21,21 @@ final class ObjectReader: ImageSource {
   /// The revision of a batch in progress: its rows get their checksums before their unique keys and references.
   var underway: Revision?
   /// Recognizes rows of older model versions; only the writer has it.
-  let older: OlderRows?
+  let older: UnmigratedRows?
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
 
   /// The rows that the plan of a transaction has read, in order, while they are recorded.
-  private var trail: RowTrail?
+  private var trail: RecentRowCursor?
 
   /// A row in the table of a root entity.
-  private struct Place: Hashable {
+  private struct RowKey: Hashable {
     let root: EntityNumber
     let row: Int64
   }
 
   /// An object's row and concrete entity; the equality of ids ignores the entity.
-  private struct Known {
+  private struct CachedLocation {
     let row: Int64
     let entity: EntityNumber
   }
@@ -47,7 +47,7 @@ final class ObjectReader: ImageSource {
   private static let cacheLimit = 50_000
 
   init(
-    _ connection: Connection, layout: StoreLayout, damage: DamageReporter? = nil, older: OlderRows? = nil
+    _ connection: Connection, layout: StoreLayout, damage: DamageReporter? = nil, older: UnmigratedRows? = nil
   ) {
     self.connection = connection
     self.layout = layout
@@ -61,7 +61,7 @@ final class ObjectReader: ImageSource {
 
   func remember(_ id: ObjectID, row: Int64) {
     if rows.count >= Self.cacheLimit { forgetAll() }
-    rows[id] = Known(row: row, entity: id.entity)
+    rows[id] = CachedLocation(row: row, entity: id.entity)
   }
 
   /// Remembers an object that was just written, because the next one may refer to it.
@@ -71,7 +71,7 @@ final class ObjectReader: ImageSource {
     guard let table = layout.table(of: id.entity) else { return }
     latest = nil
     // Every entry by row has an entry by id.
-    if let known = rows.removeValue(forKey: id) { ids[Place(root: table.root.number, row: known.row)] = nil }
+    if let known = rows.removeValue(forKey: id) { ids[RowKey(root: table.root.number, row: known.row)] = nil }
   }
 
   func forgetAll() {
@@ -100,7 +100,7 @@ final class ObjectReader: ImageSource {
 
   /// Returns the id of the object in a row; nil if the row is missing, which happens only in a damaged store.
   func id(ofRow row: Int64, in table: EntityTable) throws -> ObjectID? {
-    let place = Place(root: table.root.number, row: row)
+    let place = RowKey(root: table.root.number, row: row)
     if let id = ids[place] { return id }
     let found = try connection.statement(table.findID)
     found.bind(1, row)
@@ -129,7 +129,7 @@ final class ObjectReader: ImageSource {
   /// Records the rows read from now on for `nextRow`, until `endTrail`.
   ///
   /// A plan reads the objects in the order in which they are written.
-  func beginTrail() { trail = RowTrail() }
+  func beginTrail() { trail = RecentRowCursor() }
 
   func endTrail() { trail = nil }
 
@@ -157,13 +157,13 @@ final class ObjectReader: ImageSource {
     return ObjectImage(id: id, revision: row.integer(3), values: values)
   }
 
-  private func value(_ row: Row, _ place: EntityTable.Shape.Place) throws -> Value {
+  private func value(_ row: Row, _ place: EntityTable.EntityColumns.ColumnReference) throws -> Value {
     let position = Int32(EntityTable.fixedColumns) + place.column
     switch place.form {
     case .reference:
       guard !row.isNull(position) else { return .null }
       let number = row.integer(position)
-      if let id = ids[Place(root: place.destination, row: number)] { return .object(id) }
+      if let id = ids[RowKey(root: place.destination, row: number)] { return .object(id) }
       guard let table = layout.table(of: place.destination) else { return .null }
       return try id(ofRow: number, in: table).map(Value.object) ?? .null
     case .members: return layout.numbers.present(row.value(position, .members))
@@ -188,8 +188,8 @@ final class ObjectReader: ImageSource {
 
   /// The members of an ordered relationship after or before a place, for the rules engine.
   func readMembers(
-    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
-  ) throws -> [MemberPlace] {
+    of parent: ObjectID, through reference: Property, beyond place: OrderedMemberKey?, ascending: Bool, limit: Int
+  ) throws -> [OrderedMemberKey] {
     guard let table = layout.table(of: reference.owner), let column = table.column(of: reference.number),
       let position = reference.relationship?.position.flatMap({ table.column(of: $0) }), let target = try find(parent)
     else { return [] }
@@ -206,11 +206,11 @@ final class ObjectReader: ImageSource {
       row.bind(3, place.id.key)
     }
     row.bind(place == nil ? 2 : 4, Int64(limit))
-    var found = [MemberPlace]()
+    var found = [OrderedMemberKey]()
     defer { sqlite3_reset(row.statement) }
     while try connection.step(row) {
       let id = ObjectID(key: row.id(1), entity: layout.numbers.entity(row, 2))
-      found.append(MemberPlace(position: row.integer(0), id: id))
+      found.append(OrderedMemberKey(position: row.integer(0), id: id))
     }
     return found
   }

@@ -73,7 +73,7 @@ extension PredicateSQL {
   // MARK: - Paths
 
   /// The tables of a path, to be joined to the row at its start.
-  struct Chain {
+  struct PathJoin {
     var from: String
     var conditions: [String]
     var end: Scope
@@ -84,11 +84,11 @@ extension PredicateSQL {
   }
 
   /// - Parameter isInner: whether the path has only to-ones and produces no row if one is null.
-  mutating func chain(_ hops: [PropertyNumber], from scope: Scope, isInner: Bool = false) -> Chain? {
+  mutating func chain(_ hops: [PropertyNumber], from scope: Scope, isInner: Bool = false) -> PathJoin? {
     // A path to a single value joins one row to the next. To-many paths multiply rows, and the evaluator handles deep
     // ones.
     guard isInner || hops.count <= Self.maximumDepth else { return nil }
-    var chain = Chain(from: "", conditions: [], end: scope, isNullable: false)
+    var chain = PathJoin(from: "", conditions: [], end: scope, isNullable: false)
     for hop in hops {
       guard let property = model.property(hop), let relationship = property.relationship,
         let table = layout.table(of: relationship.destination),

@@ -7,7 +7,7 @@ import GraphModel
 /// is false, and the reader also runs the evaluator.
 ///
 /// SQLite reports only when it prepares a statement whether it is within its limits, because the use of its parser's
-/// stack depends on the position of each part. So the forms of a statement (`Form`) are tried in order, without an
+/// stack depends on the position of each part. So the forms of a statement (`TranslationLevel`) are tried in order, without an
 /// estimate.
 ///
 /// Paths compared with constants become `IN (SELECT …)`, so that an index at either end can be used; other paths are
@@ -20,7 +20,7 @@ struct PredicateSQL {
   }
 
   /// The amount of plain SQL; a statement beyond SQLite's limits in one form is tried in the next.
-  enum Form: CaseIterable {
+  enum TranslationLevel: CaseIterable {
     /// Everything that SQL can express, except deeply nested calculations, which become one function call.
     case plain
     /// Every calculation is one function call.
@@ -33,11 +33,11 @@ struct PredicateSQL {
 
   private(set) var arguments = [Value]()
   var isExact = true
-  let form: Form
+  let form: TranslationLevel
   let layout: StoreLayout
-  let recentTexts: RecentTexts?
+  let recentTexts: UnindexedRows?
   /// Set if table names resolve to a past state, whose tables are views of two halves.
-  let past: PastScope?
+  let past: ShadowedTables?
   /// The row to test, then those of the enclosing subqueries.
   var scopes: [Scope]
   private var aliases = 0
@@ -50,8 +50,8 @@ struct PredicateSQL {
   /// Creates a builder for rows of `table` with the alias `t`.
   /// - Parameter recentTexts: the objects that the full-text indexes lack; required for a predicate that searches.
   init(
-    layout: StoreLayout, table: EntityTable, recentTexts: RecentTexts? = nil, past: PastScope? = nil,
-    form: Form = .plain
+    layout: StoreLayout, table: EntityTable, recentTexts: UnindexedRows? = nil, past: ShadowedTables? = nil,
+    form: TranslationLevel = .plain
   ) {
     self.form = form
     self.layout = layout
@@ -155,7 +155,7 @@ struct PredicateSQL {
     case .never: return "0"
     case .and(let parts):
       var sql = [String]()
-      for part in PredicateChain.and(parts) {
+      for part in PredicateChainSimplifier.and(parts) {
         if let translated = attempt({ $0.translate(part, depth: depth + 1) }) {
           sql.append(translated)
         } else {
@@ -166,7 +166,7 @@ struct PredicateSQL {
     case .or(let parts):
       return attempt { builder in
         var sql = [String]()
-        for part in PredicateChain.or(parts) {
+        for part in PredicateChainSimplifier.or(parts) {
           guard let translated = builder.translate(part, depth: depth + 1) else {
             builder.isExact = false
             return nil

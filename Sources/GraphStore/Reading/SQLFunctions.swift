@@ -55,7 +55,7 @@ enum SQLFunctions {
       { context, _, values in
         guard sqlite3_value_type(values?[0]) == SQLITE_INTEGER else { return sqlite3_result_null(context) }
         let time = sqlite3_value_int64(values?[0])
-        if Dates.range.contains(time) { sqlite3_result_int64(context, time) } else { sqlite3_result_null(context) }
+        if RFC3339.range.contains(time) { sqlite3_result_int64(context, time) } else { sqlite3_result_null(context) }
       }, nil, nil, nil)
     sqlite3_create_function_v2(
       connection, "graph_sum", 2, flags, nil, nil, { SQLFunctions.collect($0, $2) },
@@ -101,9 +101,9 @@ enum SQLFunctions {
 
   /// The words of a search, prepared once per statement.
   private final class Search {
-    let words: SearchWords
+    let words: SearchTermMatcher
 
-    init(_ text: String) { words = SearchWords(text.words) }
+    init(_ text: String) { words = SearchTermMatcher(text.words) }
   }
 
   private static func search(_ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
@@ -136,9 +136,9 @@ enum SQLFunctions {
 
   /// A program, decoded once per statement.
   private final class Program {
-    let calculation: Calculation?
+    let calculation: ExpressionBytecode?
 
-    init(_ bytes: [UInt8]) { calculation = try? Calculation(program: bytes) }
+    init(_ bytes: [UInt8]) { calculation = try? ExpressionBytecode(program: bytes) }
   }
 
   private static func run(
@@ -234,7 +234,7 @@ enum SQLFunctions {
 
   /// Sets the function's result, or an interrupt error if its work was cancelled.
   static func answer(_ value: Value, _ context: OpaquePointer?) {
-    if Interruption.isOver { return sqlite3_result_error_code(context, SQLITE_INTERRUPT) }
+    if Cancellation.isOver { return sqlite3_result_error_code(context, SQLITE_INTERRUPT) }
     func blob(_ bytes: [UInt8]) {
       if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
       bytes.withUnsafeBytes { sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), Row.transient) }

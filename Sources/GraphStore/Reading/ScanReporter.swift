@@ -9,7 +9,7 @@ import struct GraphModel.FetchRequest
 /// Each shape is logged once: the condition without constants, and the order. Queries are those of fetches and of
 /// batches that select objects.
 struct ScanReporter: Sendable {
-  enum Question: String {
+  enum Purpose: String {
     case fetch = "a fetch"
     case batch = "a batch"
   }
@@ -29,7 +29,7 @@ struct ScanReporter: Sendable {
   ///   - steps: the number of full-scan steps.
   ///   - plans: returns SQLite's plans; called only for a log line.
   func report(
-    _ question: Question, _ request: FetchRequest, steps: Int, plans: () throws -> [QueryPlan]
+    _ question: Purpose, _ request: FetchRequest, steps: Int, plans: () throws -> [QueryPlan]
   ) {
     // A query for all objects has to scan.
     guard steps > limit, request.predicate != .always || request.limit != nil && !request.sort.isEmpty else { return }

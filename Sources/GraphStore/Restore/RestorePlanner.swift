@@ -12,7 +12,7 @@ struct RestorePlanner {
   static let maximumChanges = TransactionPlanner.maximumObjects
 
   /// The planned restore.
-  struct Restore {
+  struct RestorePlan {
     var transaction: Transaction
     /// The values that can't be restored.
     var skipped: [Conflict]
@@ -20,8 +20,8 @@ struct RestorePlanner {
 
   let history: HistoryReader
 
-  func plan(_ request: RestoreRequest) throws -> Restore {
-    let past: PastGraph
+  func plan(_ request: RestoreRequest) throws -> RestorePlan {
+    let past: RestoreSnapshot
     let wanted: [ObjectID]
     switch request.scope {
     case .everything:
@@ -29,7 +29,7 @@ struct RestorePlanner {
         throw Refusal(.malformed, "the whole graph is restored to a revision: say which")
       }
       try history.check(revision)
-      past = try PastGraph(history, at: revision, maximumChanges: Self.maximumChanges)
+      past = try RestoreSnapshot(history, at: revision, maximumChanges: Self.maximumChanges)
       wanted = past.touchedIDs
     case .object(let id):
       let (known, deletion) = try history.located(id)
@@ -45,10 +45,10 @@ struct RestorePlanner {
       let when = request.revision.map { "at revision \($0)" } ?? "then"
       throw Refusal(.notFound, "the \(name) \(wanted[0]) was not there \(when)")
     }
-    var reversal = RestoredObjects(history: history, past: past, isEverything: request.scope == .everything)
+    var reversal = RestoreChangeBuilder(history: history, past: past, isEverything: request.scope == .everything)
     try reversal.restore(wanted)
     guard !reversal.changes.isEmpty else { throw Self.nothing(besides: reversal.skipped) }
-    return Restore(
+    return RestorePlan(
       transaction: Transaction(id: request.id, policy: .overwrite, changes: reversal.changes),
       skipped: reversal.skipped)
   }
@@ -67,25 +67,25 @@ struct RestorePlanner {
   ///   before its delete, only the object's own past and the deleting commit are read.
   private func past(
     of id: ObjectID, _ deletion: Revision?, _ revision: Revision?, whole: Bool
-  ) throws -> PastGraph {
+  ) throws -> RestoreSnapshot {
     guard let revision else {
       guard let deletion else {
         let name = history.objects.model.entity(id.entity)?.name ?? "object"
         throw Refusal(.malformed, "the \(name) \(id) is not deleted: say at which revision it was as it should be")
       }
-      return try PastGraph(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges)
+      return try RestoreSnapshot(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges)
     }
     try history.check(revision)
     if let deletion, deletion == revision + 1 {
-      return try PastGraph(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges)
+      return try RestoreSnapshot(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges)
     }
-    guard !whole else { return try PastGraph(history, at: revision, maximumChanges: Self.maximumChanges) }
+    guard !whole else { return try RestoreSnapshot(history, at: revision, maximumChanges: Self.maximumChanges) }
     let past =
       try deletion.flatMap { deletion in
         deletion > revision
-          ? try PastGraph(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges) : nil
-      } ?? PastGraph(history)
-    past.set(try PastObjects(history: history).image(of: id, at: revision), of: id)
+          ? try RestoreSnapshot(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges) : nil
+      } ?? RestoreSnapshot(history)
+    past.set(try ObjectTimeTravelReader(history: history).image(of: id, at: revision), of: id)
     return past
   }
 }

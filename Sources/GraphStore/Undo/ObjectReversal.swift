@@ -21,7 +21,7 @@ struct ObjectReversal {
   ///     it may begin at a revival.
   ///   - cancelled: returns the commits of an author that were undone, and their undos.
   init(
-    _ id: ObjectID, own: [(revision: Revision, change: HistoryChange)], past: [HistoryReader.Event],
+    _ id: ObjectID, own: [(revision: Revision, change: HistoryChange)], past: [HistoryReader.RecordedChange],
     now: ObjectImage?, author: String, model: Model, cancelled: (_ author: String) throws -> [Revision: Revision]
   ) throws {
     self.id = id
@@ -40,7 +40,7 @@ struct ObjectReversal {
     }
     if steps.count < own.count, let revival = past.first { passGap(revival.past) }
     let edited = Set(own.flatMap { $0.change.edits.map(\.property) }.filter { !isServers($0) })
-    let nothing = try CancelledEdits(
+    let nothing = try UndoneEditPairs(
       edited, in: past, own: Set(own.map(\.revision)), image: now ?? Self.image(before: past.last), model: model,
       cancelled: cancelled)
     var lastDelete: HistoryChange?
@@ -58,7 +58,7 @@ struct ObjectReversal {
       if event.change.kind == .inserted, lastDelete != nil {
         passPlaces(behind: past[(index + 1)...], model: model)
       }
-      if !Bytes.equal(event.author, author), event.past.isSomebodysEdit(in: model) { other = event.past }
+      if !UTF8Comparison.equal(event.author, author), event.past.isSomebodysEdit(in: model) { other = event.past }
     }
     for number in properties.keys { properties[number]?.closePairs(before: .max) }
     if let last = own.last, last.change.kind == .deleted {
@@ -84,7 +84,7 @@ struct ObjectReversal {
   }
 
   private mutating func pass(
-    _ event: HistoryReader.Event, _ edited: Set<PropertyNumber>, _ cancelled: CancelledEdits, author: String,
+    _ event: HistoryReader.RecordedChange, _ edited: Set<PropertyNumber>, _ cancelled: UndoneEditPairs, author: String,
     model: Model, revives deletion: HistoryChange?
   ) {
     for number in edited {
@@ -105,14 +105,15 @@ struct ObjectReversal {
       } else if model.property(edit.property)?.isPlace == true {
         properties[edit.property]?.passMove(of: event.past)
       } else {
-        properties[edit.property]?.pass(edit, of: event.past, as: Bytes.equal(event.author, author) ? .own : .other)
+        properties[edit.property]?.pass(
+          edit, of: event.past, as: UTF8Comparison.equal(event.author, author) ? .own : .other)
       }
       if let text = cancelled.text(edit.property, behind: event.revision) { properties[edit.property]?.trim(text) }
     }
   }
 
   /// Takes the new position numbers after a revival, which restores places but possibly under other numbers.
-  private mutating func passPlaces(behind later: ArraySlice<HistoryReader.Event>, model: Model) {
+  private mutating func passPlaces(behind later: ArraySlice<HistoryReader.RecordedChange>, model: Model) {
     for place in properties.keys.compactMap({ model.property($0) }) where place.isPlace {
       var value = now?[place] ?? .null
       for event in later.reversed() {
@@ -126,7 +127,7 @@ struct ObjectReversal {
   }
 
   /// The image that a delete kept.
-  private static func image(before event: HistoryReader.Event?) -> ObjectImage? {
+  private static func image(before event: HistoryReader.RecordedChange?) -> ObjectImage? {
     guard let event, event.change.kind == .deleted else { return nil }
     return ObjectImage(id: event.change.id, revision: event.change.previous, values: event.change.values)
   }

@@ -84,14 +84,14 @@ extension PropertyReversal {
         if after.contains($0) || list.locked.contains($0) { return here.contains($0) }
         return try canReturn($0)
       }
-      for run in OrderMoves.runs(from: list.new, to: wanted) {
+      for run in ListReorderer.runs(from: list.new, to: wanted) {
         let objects = run.objects.filter { !list.locked.contains($0) }
         if !objects.isEmpty { back.append(Edit(property, .place(objects, after: run.after))) }
       }
       let gone = Set(added)
       present.removeAll { gone.contains($0) }
       for case .place(let objects, let anchor) in back.map(\.action) {
-        present = OrderMoves.placing(objects, after: anchor, in: present)
+        present = ListReorderer.placing(objects, after: anchor, in: present)
       }
       edits += back
     }

@@ -5,7 +5,7 @@ import GraphModel
 /// It receives all changes of the property from the step's first edit on, oldest first. Its state always refers to
 /// the value after the last one received.
 struct PropertyReversal {
-  enum Way {
+  enum Method {
     case none
     /// The splices that remove the step's edits from the present text.
     case splices([TextSplice])
@@ -26,13 +26,13 @@ struct PropertyReversal {
 
   /// A reversal whose value was replaced by another step of the author, or by a change that was undone. It becomes
   /// valid again when the property gets the replaced value back.
-  struct Overlay {
-    let way: Way
+  struct SupersededEdit {
+    let way: Method
     let value: Value
   }
 
   /// The origin of a change after the step's edit.
-  enum Passed {
+  enum ChangeOrigin {
     /// One of two commits that cancel each other.
     case cancelled
     /// Another step of the same author.
@@ -42,15 +42,15 @@ struct PropertyReversal {
   }
 
   /// Two commits that cancel each other: the older one was received, the newer one is still to come.
-  private struct Pair {
+  private struct CancellingCommits {
     let pair: Revision
     let before: PropertyReversal
   }
 
-  var way = Way.none
-  var overlay: Overlay?
+  var way = Method.none
+  var overlay: SupersededEdit?
   /// The open pairs, innermost last. Empty after every change that is not part of a pair.
-  private var open = [Pair]()
+  private var open = [CancellingCommits]()
   /// The pairs whose older commit was received; `composed` has those whose characters the reversal already removes.
   private var seen = Set<Revision>()
   private var composed = Set<Revision>()
@@ -136,7 +136,7 @@ struct PropertyReversal {
     } else if !open.contains(where: { $0.pair == pair }) {
       var before = self
       before.open = []
-      open.append(Pair(pair: pair, before: before))
+      open.append(CancellingCommits(pair: pair, before: before))
     }
     let isFirst = seen.insert(pair).inserted
     if case .splice(let back) = edit.reversed.action, isFirst || composed.contains(pair) {
@@ -173,7 +173,9 @@ struct PropertyReversal {
   ///
   /// The deleting author had edited the object before, and undid both.
   mutating func passRevival(from old: String, to new: String) {
-    guard case .splices(let splices) = way, !Bytes.equal(old, new), let text = TextSplice.apply(splices, to: old) else {
+    guard case .splices(let splices) = way, !UTF8Comparison.equal(old, new),
+      let text = TextSplice.apply(splices, to: old)
+    else {
       return
     }
     way = .splices(TextSplice.differences(from: new, to: text))
@@ -185,7 +187,7 @@ struct PropertyReversal {
   }
 
   /// Receives an edit of another author or of another step.
-  mutating func pass(_ edit: HistoryEdit, of change: PastChange, as passed: Passed) {
+  mutating func pass(_ edit: HistoryEdit, of change: PastChange, as passed: ChangeOrigin) {
     if passed != .cancelled { open = [] }
     switch (way, edit.action) {
     case (.members, .members(let added, let removed)):
@@ -242,19 +244,19 @@ struct PropertyReversal {
   }
 
   /// - Parameter text: the preceding text, if known.
-  private mutating func cover(_ change: PastChange, as passed: Passed, text: Value? = nil) {
+  private mutating func cover(_ change: PastChange, as passed: ChangeOrigin, text: Value? = nil) {
     switch way {
     case .none:
       spacedFrom = nil
       if overlay == nil, lost == nil { return }
     case .splices(let splices):
       if let text {
-        overlay = Overlay(way: way, value: text)
+        overlay = SupersededEdit(way: way, value: text)
       } else if !splices.isEmpty {
         // Offsets are meaningless in a text that was replaced completely.
         lost = lost ?? .null
       }
-    case .set(_, let gave): overlay = Overlay(way: way, value: gave)
+    case .set(_, let gave): overlay = SupersededEdit(way: way, value: gave)
     case .members, .lists: return
     }
     way = .none

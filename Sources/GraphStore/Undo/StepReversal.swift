@@ -12,7 +12,7 @@ struct StepReversal {
   let base: Revision
   /// The step's own commits.
   let own: Set<Revision>
-  private let memory = Memory()
+  private let memory = PairCache()
   private(set) var order = [ObjectReversal]()
   private var places = [ObjectID: Int]()
   private var revived = Set<ObjectID>()
@@ -63,15 +63,15 @@ struct StepReversal {
         own[change.id, default: []].append((commit.revision, change))
       }
     }
-    for start in stride(from: 0, to: ids.count, by: PastObjects.preparedAtOnce) {
-      let next = ids[start...].prefix(PastObjects.preparedAtOnce)
-      var (images, spans) = ([ObjectID: ObjectImage](), [ObjectID: HistoryReader.Span]())
+    for start in stride(from: 0, to: ids.count, by: ObjectTimeTravelReader.preparedAtOnce) {
+      let next = ids[start...].prefix(ObjectTimeTravelReader.preparedAtOnce)
+      var (images, spans) = ([ObjectID: ObjectImage](), [ObjectID: HistoryReader.ChangeRange]())
       for id in next {
         images[id] = try objects.readImage(of: id)
         bytes += images[id]?.approximateSize ?? 0
         try limits.check(changes: 0, bytes: bytes)
         let newest = try images[id]?.revision ?? history.deletion(of: id)?.revision ?? 0
-        spans[id] = HistoryReader.Span(newest: newest, base: base)
+        spans[id] = HistoryReader.ChangeRange(newest: newest, base: base)
       }
       let pasts = try history.events(of: spans)
       for id in next {
@@ -92,7 +92,7 @@ struct StepReversal {
     return cancelled
   }
 
-  private final class Memory {
+  private final class PairCache {
     var cancelled = [Value: [Revision: Revision]]()
   }
 
@@ -213,7 +213,7 @@ struct StepReversal {
   }
 
   /// Another author's change, and the object's relationship that it concerns.
-  private typealias Foreigner = (change: PastChange, property: PropertyNumber)
+  private typealias ForeignChange = (change: PastChange, property: PropertyNumber)
 
   // MARK: - Inserted objects
 
@@ -238,7 +238,7 @@ struct StepReversal {
     }
   }
 
-  private mutating func foreigner(below root: ObjectID) throws -> Foreigner? {
+  private mutating func foreigner(below root: ObjectID) throws -> ForeignChange? {
     /// The objects to check, each with the root's relationship that leads to it.
     var pending: [(id: ObjectID, property: PropertyNumber)] = [(root, 0)]
     var seen: Set = [root]
@@ -265,7 +265,7 @@ struct StepReversal {
   }
 
   /// The last change by another author that refers to the object: a tag that others use by now is kept.
-  private func foreigner(referringTo id: ObjectID) throws -> Foreigner? {
+  private func foreigner(referringTo id: ObjectID) throws -> ForeignChange? {
     for property in model.entity(id.entity)?.relationships ?? [] {
       guard let relationship = property.relationship, relationship.storage == .inverse,
         let inverse = model.property(relationship.inverse)
@@ -273,7 +273,7 @@ struct StepReversal {
       for other in try objects.readReferrers(to: id, through: inverse) where !deleted.contains(other) {
         guard let image = try objects.readImage(of: other) else { continue }
         let giver = try history.past(of: other, newest: image.revision, after: base).last { change in
-          !Bytes.equal(change.author, author)
+          !UTF8Comparison.equal(change.author, author)
             && (change.kind == .inserted || change.edits.contains { $0.property == inverse.number })
         }
         if let giver { return (giver, property.number) }
@@ -315,7 +315,7 @@ struct StepReversal {
   private func foreigner(_ id: ObjectID) throws -> PastChange? {
     guard let image = try objects.readImage(of: id) else { return nil }
     let past = try history.past(of: id, newest: image.revision, after: base)
-    if let other = past.last(where: { !Bytes.equal($0.author, author) && $0.isSomebodysEdit(in: model) }) {
+    if let other = past.last(where: { !UTF8Comparison.equal($0.author, author) && $0.isSomebodysEdit(in: model) }) {
       return other
     }
     if past.first?.kind == .inserted { return nil }

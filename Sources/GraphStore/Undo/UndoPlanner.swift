@@ -9,7 +9,7 @@ struct UndoPlanner {
   var limits = UndoLimits()
 
   /// The planned undo.
-  struct Undo {
+  struct UndoPlan {
     var transaction: Transaction
     /// The step for an undo; for a redo, the undo.
     var undoes: Revision
@@ -22,7 +22,7 @@ struct UndoPlanner {
   private var objects: ObjectReader { history.objects }
   private var stacks: UndoStacks { UndoStacks(history: history) }
 
-  func plan(_ request: UndoRequest, author: String) throws -> Undo {
+  func plan(_ request: UndoRequest, author: String) throws -> UndoPlan {
     let step = try request.revision.map { try wanted($0, redo: request.redo, author) } ?? next(request, author)
     let isWhole = !step.isUndone && step.latest == step.revision
     let commits = try self.commits(isWhole ? try stacks.revisions(of: step) : [step.latest])
@@ -31,7 +31,7 @@ struct UndoPlanner {
     guard !reversal.changes.isEmpty || request.revision == nil && reversal.skipped.isEmpty else {
       throw Self.nothing(of: step.revision, isRedo: step.isUndone, reversal.skipped)
     }
-    return Undo(
+    return UndoPlan(
       transaction: Transaction(id: request.id, policy: .overwrite, undo: step.group, changes: reversal.changes),
       undoes: step.isUndone ? step.latest : step.revision, redoes: step.isUndone ? step.revision : nil,
       skipped: reversal.skipped)
@@ -65,7 +65,7 @@ struct UndoPlanner {
       try history.refusePrunedCommit(revision)
       throw Refusal(.notFound, "there is no revision \(revision)")
     }
-    guard Bytes.equal(maker, author) else {
+    guard UTF8Comparison.equal(maker, author) else {
       throw Refusal(.notAllowed, "revision \(revision) was made by \(maker); one undoes one's own commits")
     }
     if redo {
@@ -85,7 +85,7 @@ struct UndoPlanner {
         .limit, "revision \(revision) was made before the model changed with revision \(since); it can't be undone")
     }
     // Checked before any change is decoded, because there may be a million.
-    var extent = HistoryReader.Extent()
+    var extent = HistoryReader.CommitSize()
     for revision in revisions {
       guard let part = try history.extent(of: revision) else {
         throw try history.prunedCommit(revision)

@@ -177,11 +177,11 @@ struct UndoStacks {
     var oldest: Revision
     let group: UInt64?
 
-    init(_ commit: OwnCommit) {
+    init(_ commit: StackCommit) {
       (newest, oldest, group) = (commit.revision, commit.revision, commit.group?.group)
     }
 
-    func extended(by commit: OwnCommit) -> Run? {
+    func extended(by commit: StackCommit) -> Run? {
       guard let group, group == commit.group?.group, oldest - commit.revision <= UndoStacks.reach else { return nil }
       var run = self
       run.oldest = commit.revision
@@ -215,7 +215,7 @@ struct UndoStacks {
 
   // MARK: - Rows
 
-  private struct OwnCommit {
+  private struct StackCommit {
     var revision: Revision
     var undoes: Revision?
     var group: UndoGroup?
@@ -232,20 +232,20 @@ struct UndoStacks {
 
   /// Passes the commits newest first, until `body` returns false.
   private func forEachCommit(
-    of author: Int64, from newest: Revision, downTo oldest: Revision, _ body: (OwnCommit) throws -> Bool
+    of author: Int64, from newest: Revision, downTo oldest: Revision, _ body: (StackCommit) throws -> Bool
   ) throws {
     try forEachCommit(Self.downwards, author, oldest, newest, body)
   }
 
   /// Passes the commits oldest first, until `body` returns false.
   private func forEachCommit(
-    of author: Int64, upwardsFrom oldest: Revision, upTo newest: Revision, _ body: (OwnCommit) throws -> Bool
+    of author: Int64, upwardsFrom oldest: Revision, upTo newest: Revision, _ body: (StackCommit) throws -> Bool
   ) throws {
     try forEachCommit(Self.upwards, author, oldest, newest, body)
   }
 
   private func forEachCommit(
-    _ sql: SQL, _ author: Int64, _ oldest: Revision, _ newest: Revision, _ body: (OwnCommit) throws -> Bool
+    _ sql: SQL, _ author: Int64, _ oldest: Revision, _ newest: Revision, _ body: (StackCommit) throws -> Bool
   ) throws {
     let row = try connection.statement(sql)
     row.bind(1, author)
@@ -253,7 +253,7 @@ struct UndoStacks {
     row.bind(3, newest)
     defer { sqlite3_reset(row.statement) }
     while try connection.step(row) {
-      let commit = OwnCommit(
+      let commit = StackCommit(
         revision: row.integer(0), undoes: row.isNull(1) ? nil : row.integer(1), group: try Self.group(row.blob(2)))
       guard try body(commit) else { return }
     }

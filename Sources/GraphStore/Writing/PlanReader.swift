@@ -2,7 +2,7 @@ import GRDBSQLite
 import GraphModel
 
 /// The present graph for the rules engine, read inside the writer's transaction.
-struct PlanReader: GraphReader {
+struct PlanReader: PlannerReader {
   let writer: StoreWriter
 
   var model: Model { writer.layout.model }
@@ -16,8 +16,8 @@ struct PlanReader: GraphReader {
   }
 
   func members(
-    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
-  ) throws -> [MemberPlace] {
+    of parent: ObjectID, through reference: Property, beyond place: OrderedMemberKey?, ascending: Bool, limit: Int
+  ) throws -> [OrderedMemberKey] {
     try writer.objects.readMembers(
       of: parent, through: reference, beyond: place, ascending: ascending, limit: limit)
   }

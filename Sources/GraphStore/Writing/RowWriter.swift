@@ -10,7 +10,7 @@ import GraphModel
 /// 4. Delete objects, after clearing references among them.
 struct RowWriter {
   let objects: ObjectReader
-  let words: WordFeed
+  let words: FullTextIndexer
   let changes: [ObjectChange]
   /// The checksum of each change's image.
   let sums: [UInt64]
@@ -185,7 +185,7 @@ struct RowWriter {
   }
 
   private func writeEdges(
-    of place: UnsafePointer<ObjectChange>, _ shape: EntityTable.Shape, isNew: Bool
+    of place: UnsafePointer<ObjectChange>, _ shape: EntityTable.EntityColumns, isNew: Bool
   ) throws {
     for index in shape.edgePlaces.indices {
       let (slot, property) = shape.edgePlaces[index]
@@ -263,7 +263,7 @@ struct RowWriter {
     for index in indices where indices.count > 1 { entities.insert(changes[index].id.entity) }
     // Needed only for objects that refer to an entity with deletes.
     lazy var deleted = Set(indices.map { changes[$0].id })
-    var texts = [WordFeed.Leaving]()
+    var texts = [FullTextIndexer.DeletedText]()
     for index in indices {
       guard let image = changes[index].before, let shape = layout.shape(of: image.id.entity) else { continue }
       for index in shape.edgePlaces.indices where !image.values[shape.edgePlaces[index].slot].hasNoObjects {
@@ -279,7 +279,7 @@ struct RowWriter {
       }
       for words in shape.words {
         let row = try self.row(of: image.id)
-        texts.append(WordFeed.Leaving(text: image[words.property].stringValue, row: row, table: words))
+        texts.append(FullTextIndexer.DeletedText(text: image[words.property].stringValue, row: row, table: words))
       }
     }
     if !texts.isEmpty { try words.deleted(texts) }

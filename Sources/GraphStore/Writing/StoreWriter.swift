@@ -8,11 +8,11 @@ final class StoreWriter {
   let connection: Connection
   let objects: ObjectReader
   let history: HistoryReader
-  let words: WordFeed
+  let words: FullTextIndexer
   let layout: StoreLayout
   /// The number of objects in a slice of a batch.
   let sliceObjects: Int
-  private let wholes: WholeImages
+  private let wholes: KeyframePolicy
   private let undoLimits: UndoLimits
   let scans: ScanReporter
   private let log: Logger
@@ -30,7 +30,7 @@ final class StoreWriter {
   /// another normalization is another author.
   private var authors = [Value: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
-  private let marker = PropertyMarker()
+  private let marker = LastWriterTracker()
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateStatements()
@@ -54,15 +54,15 @@ final class StoreWriter {
     self.connection = connection
     self.layout = layout
     self.sliceObjects = sliceObjects
-    wholes = WholeImages(interval: wholeInterval)
+    wholes = KeyframePolicy(interval: wholeInterval)
     self.undoLimits = undoLimits
     self.scans = scans
     self.log = log
     self.random = random
     objects = ObjectReader(
-      connection, layout: layout, damage: damage, older: OlderRows(connection, layout: layout))
+      connection, layout: layout, damage: damage, older: UnmigratedRows(connection, layout: layout))
     history = HistoryReader(objects: objects)
-    words = WordFeed(connection, layout: layout, limit: wordLimit)
+    words = FullTextIndexer(connection, layout: layout, limit: wordLimit)
     isPruned = try HistoryFloor.isThere(connection)
     let row = try connection.statement(
       "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
@@ -94,7 +94,7 @@ final class StoreWriter {
   /// - Parameter bug: test only.
   /// - Parameter related: the live queries whose effects the record includes.
   func perform(
-    _ request: WriteRequest, now: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
+    _ request: WriteRequest, now: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
     plantedBug = bug
     if bug != .forgottenTransactionID, let outcome = try earlierOutcome(of: request.id) {
@@ -105,16 +105,16 @@ final class StoreWriter {
     do {
       switch request {
       case .transaction(let transaction, let author):
-        return try commit(Work(transaction: transaction, author: author), time: time, related: related, bug: bug)
+        return try commit(CommitJob(transaction: transaction, author: author), time: time, related: related, bug: bug)
       case .undo(let request, let author):
         let undo = try UndoPlanner(history: history, limits: undoLimits).plan(request, author: author)
-        let work = Work(
+        let work = CommitJob(
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)
         return try commit(work, time: time, related: related, bug: bug)
       case .restore(let request, let author):
         let restore = try RestorePlanner(history: history).plan(request)
-        let work = Work(
+        let work = CommitJob(
           transaction: restore.transaction, author: author, isRestore: true, skipped: restore.skipped)
         return try commit(work, time: time, related: related, bug: bug)
       case .batch(let run):
@@ -128,7 +128,7 @@ final class StoreWriter {
 
   /// Plans and writes a complete transaction.
   func commit(
-    _ work: Work, time: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
+    _ work: CommitJob, time: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
     try invariant(!work.author.isEmpty, "a commit has an author")
     var ids = newIDs(time: time)
@@ -166,7 +166,7 @@ final class StoreWriter {
   }
 
   /// Computes the effects on the writer's own connection after the writes, so it reads the committed state.
-  private func effects(of changes: [ObjectChange], on related: RelatedQueries) throws -> RelatedEffects {
+  private func effects(of changes: [ObjectChange], on related: PathQueryMatcher) throws -> PathQueryEffects {
     // This commit's rows are written, so damage of another object must not refuse it.
     objects.isTrusting = true
     defer { objects.isTrusting = false }
@@ -176,7 +176,7 @@ final class StoreWriter {
   }
 
   /// A transaction to commit, with its author and the commit that it undoes.
-  struct Work {
+  struct CommitJob {
     var transaction: Transaction
     var author: String
     var undoes: Revision?
@@ -190,7 +190,7 @@ final class StoreWriter {
   }
 
   /// New ids, which rise with time and are never reused.
-  struct NewIDs {
+  struct IDGenerator {
     fileprivate(set) var high: UInt64
     fileprivate let random: () -> UInt64
 
@@ -200,14 +200,14 @@ final class StoreWriter {
     }
   }
 
-  func newIDs(time: Timestamp) -> NewIDs {
-    NewIDs(high: max(lastIDHigh + 1, UInt64(max(0, time)) << 8), random: random)
+  func newIDs(time: Timestamp) -> IDGenerator {
+    IDGenerator(high: max(lastIDHigh + 1, UInt64(max(0, time)) << 8), random: random)
   }
 
   /// The maximum size of a commit's changes in bytes, slightly below SQLite's limit for one value.
   static let maximumCommitSize = 512 << 20
 
-  private func write(_ plan: TransactionPlan, _ work: Work, time: Timestamp) throws -> WriteResult {
+  private func write(_ plan: TransactionPlan, _ work: CommitJob, time: Timestamp) throws -> WriteResult {
     let (transaction, author) = (work.transaction, work.author)
     let next = revision + 1
     var counters = sequences
@@ -227,7 +227,7 @@ final class StoreWriter {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
     }
-    let outcome = Committed(
+    let outcome = CommitResult(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + work.skipped)
     try RowWriter(
       objects: objects, words: words, changes: plan.changes, sums: sums, revision: next, statements: updates,
@@ -237,7 +237,7 @@ final class StoreWriter {
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
     for place in whole.sorted() { try wholes.write(plan.changes[place].id, in: next, connection) }
-    try LostValues(connection: connection, numbers: layout.numbers).record(outcome.conflicts, of: next)
+    try OverwrittenValues(connection: connection, numbers: layout.numbers).record(outcome.conflicts, of: next)
     words.committed(changes: plan.changes.count, size: size)
     marker.settle()
     committed(next, print, time: time)
@@ -259,8 +259,8 @@ final class StoreWriter {
 
   /// The result of a batch without changes, which makes no commit: the present state of the store. Like a refusal it
   /// is not recorded, so a repeated request is processed again.
-  func nothing(_ identities: [Committed.Identity] = [], _ conflicts: [Conflict] = []) -> WriteResult {
-    let committed = Committed(
+  func nothing(_ identities: [CommitResult.IDAssignment] = [], _ conflicts: [Conflict] = []) -> WriteResult {
+    let committed = CommitResult(
       revision: revision, fingerprint: fingerprint, identities: identities, conflicts: conflicts)
     return WriteResult(outcome: .committed(committed), record: nil)
   }
@@ -268,10 +268,10 @@ final class StoreWriter {
   /// Writes the commit row of a batch after its rows and parts.
   /// - Parameter changes: the summary of the parts; empty for an imported graph without objects.
   func write(
-    _ batch: Batch, author: String, time: Timestamp, changes: HistoryParts, ids: NewIDs
+    _ batch: Batch, author: String, time: Timestamp, changes: CommitPartSummary, ids: IDGenerator
   ) throws -> WriteResult {
     let next = revision + 1
-    var outcome = Committed(revision: next, fingerprint: 0, identities: [], conflicts: [])
+    var outcome = CommitResult(revision: next, fingerprint: 0, identities: [], conflicts: [])
     let transaction = Transaction(id: batch.id, policy: batch.policy, changes: [])
     outcome.fingerprint = try writeCommit(
       next, transaction, author: author, undoes: nil, time: time, changes: changes.count == 0 ? [] : changes.bytes,
@@ -292,10 +292,10 @@ final class StoreWriter {
 
   private func writeCommit(
     _ next: Revision, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
-    changes: [UInt8], counters: [PropertyNumber: Int64], outcome: Committed
+    changes: [UInt8], counters: [PropertyNumber: Int64], outcome: CommitResult
   ) throws -> UInt64 {
     let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
-    let seal = CommitSeal(
+    let seal = FingerprintInput(
       previous: fingerprint, revision: next, time: time, author: author, transaction: transaction.id,
       model: modelNumber,
       undoes: undoes, undo: transaction.undo?.binary ?? [],
@@ -321,7 +321,7 @@ final class StoreWriter {
       try ClockSetbacks.record(next, time: time, previous: lastTime, connection)
       log.warning(
         "the clock went back: this commit has an earlier time than the one before it",
-        metadata: ["revision": "\(next)", "time": "\(Dates.text(time))", "before": "\(Dates.text(lastTime))"])
+        metadata: ["revision": "\(next)", "time": "\(RFC3339.text(time))", "before": "\(RFC3339.text(lastTime))"])
     }
     return print
   }
@@ -384,8 +384,8 @@ final class StoreWriter {
     row.bind(2, Int64(bitPattern: id.sequence))
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return try prunedOutcome(of: id) }
-    var committed = Committed(revision: row.integer(0), fingerprint: 0, identities: [], conflicts: [])
-    if !row.isNull(2) { committed = layout.numbers.present(try Committed(binary: row.blob(2))) }
+    var committed = CommitResult(revision: row.integer(0), fingerprint: 0, identities: [], conflicts: [])
+    if !row.isNull(2) { committed = layout.numbers.present(try CommitResult(binary: row.blob(2))) }
     committed.fingerprint = UInt64(bitPattern: row.integer(1))
     return .committed(committed)
   }
@@ -416,7 +416,7 @@ final class StoreWriter {
 
   // MARK: - Counters
 
-  static func encodeCounters(_ counters: [PropertyNumber: Int64], _ numbers: StoredNumbers) -> [UInt8] {
+  static func encodeCounters(_ counters: [PropertyNumber: Int64], _ numbers: NumberAssignment) -> [UInt8] {
     var writer = BinaryWriter()
     let stored = counters.map { (numbers.stored(property: $0.key), $0.value) }
     for (property, next) in stored.sorted(by: { $0.0 < $1.0 }) {
@@ -429,7 +429,7 @@ final class StoreWriter {
   }
 
   /// Counters of removed sequences are kept, so that their numbers are never reused.
-  static func decodeCounters(_ bytes: [UInt8], _ numbers: StoredNumbers) throws -> [PropertyNumber: Int64] {
+  static func decodeCounters(_ bytes: [UInt8], _ numbers: NumberAssignment) throws -> [PropertyNumber: Int64] {
     var counters = [PropertyNumber: Int64]()
     var reader = BinaryReader(bytes)
     while let (_, field) = try reader.next() {

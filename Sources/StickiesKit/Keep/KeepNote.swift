@@ -7,7 +7,7 @@ import GraphModel
 /// document as a note.
 public struct KeepNote: Sendable {
   /// The error of a document that is not a note.
-  public struct Unreadable: Error, Equatable, CustomStringConvertible {
+  public struct ParseError: Error, Equatable, CustomStringConvertible {
     public let description: String
   }
 
@@ -41,22 +41,22 @@ public struct KeepNote: Sendable {
   ]
 
   /// Parses a document.
-  /// - Throws: `Unreadable` if it is not a note of Keep.
-  public init(_ json: JSON) throws(Unreadable) {
+  /// - Throws: `ParseError` if it is not a note of Keep.
+  public init(_ json: JSON) throws(ParseError) {
     let time = "createdTimestampUsec"
     guard json.members != nil else {
-      throw Unreadable(description: "this is no note of Google Keep: it is \(json.typeDescription), and no object")
+      throw ParseError(description: "this is no note of Google Keep: it is \(json.typeDescription), and no object")
     }
     guard let member = json[time] else {
-      throw Unreadable(description: "this is no note of Google Keep: \(time) is missing")
+      throw ParseError(description: "this is no note of Google Keep: \(time) is missing")
     }
     guard let number = member.wholeNumber else {
       let value = member.text.excerpt
-      throw Unreadable(
+      throw ParseError(
         description: "\(time) is \(value), \(member.typeDescription); a whole number of microseconds is needed")
     }
     identity = number
-    var members = KeepMembers(json)
+    var members = KeepMemberReader(json)
     members.know(time)
     isTrashed = members.flag("isTrashed")
     guard !isTrashed else { return }
@@ -76,9 +76,9 @@ public struct KeepNote: Sendable {
 
   // MARK: - Members
 
-  private mutating func readTimes(_ members: inout KeepMembers) {
+  private mutating func readTimes(_ members: inout KeepMemberReader) {
     /// Keep writes 0 for an unknown time.
-    func usable(_ time: Int64?) -> Timestamp? { time.flatMap { $0 > 0 && Dates.range.contains($0) ? $0 : nil } }
+    func usable(_ time: Int64?) -> Timestamp? { time.flatMap { $0 > 0 && RFC3339.range.contains($0) ? $0 : nil } }
     let edited = members.number("userEditedTimestampUsec")
     created = usable(identity) ?? usable(edited)
     updated = usable(edited) ?? created
@@ -86,7 +86,7 @@ public struct KeepNote: Sendable {
     if let edited, edited > 0, usable(edited) == nil { members.leave("its time of the last edit: \(edited) is none") }
   }
 
-  private mutating func readColor(_ members: inout KeepMembers) {
+  private mutating func readColor(_ members: inout KeepMemberReader) {
     let name = members.string("color")
     guard !name.isEmpty else { return }
     guard let known = Self.colors[name] else {
@@ -95,7 +95,7 @@ public struct KeepNote: Sendable {
     color = known
   }
 
-  private mutating func readText(_ members: inout KeepMembers) {
+  private mutating func readText(_ members: inout KeepMemberReader) {
     let title = members.string("title")
     let plain = members.string("textContent")
     let html = members.string("textContentHtml")
@@ -125,7 +125,7 @@ public struct KeepNote: Sendable {
     parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
-  private mutating func readAttachments(_ members: inout KeepMembers) {
+  private mutating func readAttachments(_ members: inout KeepMemberReader) {
     let attachments = members.objects("attachments")
     guard !attachments.isEmpty else { return }
     let names = attachments.map { members.string("filePath", of: $0, in: "attachments") ?? "" }
@@ -133,7 +133,7 @@ public struct KeepNote: Sendable {
     members.leave("its attachment \(shown)")
   }
 
-  private mutating func readPeople(_ members: inout KeepMembers) {
+  private mutating func readPeople(_ members: inout KeepMemberReader) {
     let people = members.objects("sharees").map { person in
       let name = members.string("email", of: person, in: "sharees") ?? ""
       return (name.isEmpty ? JSON.object(person).text.excerpt : name) + (isOwner(person) ? " (owner)" : "")
@@ -145,7 +145,7 @@ public struct KeepNote: Sendable {
   // MARK: - Saved links
 
   /// Appends each saved link: its title, address and description, unless the text contains them.
-  private mutating func addLinks(_ members: inout KeepMembers, _ addresses: [String]) {
+  private mutating func addLinks(_ members: inout KeepMemberReader, _ addresses: [String]) {
     for link in members.objects("annotations") {
       let pieces = ["title", "url", "description"].map { members.string($0, of: link, in: "annotations") ?? "" }
       addLink(pieces)

@@ -52,10 +52,12 @@ public enum KeepOrigins {
       }
     }
     claim {
-      Bytes.equal($0.text, $1.text) || (Bytes.equal(earlier($0), $1.origin) && Bytes.equal($0.plainText, $1.text))
+      UTF8Comparison.equal($0.text, $1.text)
+        || (UTF8Comparison.equal(earlier($0), $1.origin) && UTF8Comparison.equal($0.plainText, $1.text))
     }
     claim {
-      Bytes.equal(earlier($0), $1.origin) && ($0.updated != $1.updated || $0.text.utf8.starts(with: $1.text.utf8))
+      UTF8Comparison.equal(earlier($0), $1.origin)
+        && ($0.updated != $1.updated || $0.text.utf8.starts(with: $1.text.utf8))
     }
     return claims
   }

@@ -2,7 +2,7 @@ extension FolderChanges {
   /// Returns the changes with a position for each new note whose file contains none.
   /// - Parameter notes: the notes on the board.
   public func placed(beside notes: [NoteSnapshot]) -> FolderChanges {
-    func isPlaced(_ file: New) -> Bool { file.note.values[.x] != nil || file.note.values[.y] != nil }
+    func isPlaced(_ file: NewFile) -> Bool { file.note.values[.x] != nil || file.note.values[.y] != nil }
     var changes = self
     let homeless = new.indices.filter { !isPlaced(new[$0]) }
     let occupied = notes.map { NoteLayout.Frame($0.values) } + new.filter(isPlaced).map { .init($0.note.values) }

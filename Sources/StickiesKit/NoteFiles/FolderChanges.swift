@@ -3,17 +3,17 @@ import GraphModel
 /// A file of a folder, with the result of reading it.
 public struct FolderFile: Sendable {
   /// The error of reading a file.
-  public struct Unreadable: Error, CustomStringConvertible {
+  public struct ReadError: Error, CustomStringConvertible {
     public let description: String
   }
 
   /// The file's name in the folder.
   public var name: String
   /// The file's bytes, or the error of reading it.
-  public var content: Result<[UInt8], Unreadable>
+  public var content: Result<[UInt8], ReadError>
 
   /// Creates a file with the result of reading it.
-  public init(name: String, content: Result<[UInt8], Unreadable>) {
+  public init(name: String, content: Result<[UInt8], ReadError>) {
     self.name = name
     self.content = content
   }
@@ -35,7 +35,7 @@ public struct FolderChanges: Sendable {
   }
 
   /// A file that has no note yet.
-  public struct New: Sendable {
+  public struct NewFile: Sendable {
     /// The file's name.
     public var file: String
     /// The file's content.
@@ -43,7 +43,7 @@ public struct FolderChanges: Sendable {
   }
 
   /// A note whose file was deleted.
-  public struct Missing: Sendable {
+  public struct DeletedFile: Sendable {
     /// The name of the deleted file.
     public var file: String
     /// The current note.
@@ -53,7 +53,7 @@ public struct FolderChanges: Sendable {
   }
 
   /// A file, or part of a file, that cannot be imported.
-  public struct Skip: Sendable, Equatable {
+  public struct SkippedFile: Sendable, Equatable {
     /// The file's name.
     public var file: String
     /// The reason.
@@ -103,15 +103,15 @@ public struct FolderChanges: Sendable {
   /// The edits; this and the other lists are in the order of file names.
   public private(set) var edits = [Edit]()
   /// Files that become notes.
-  public internal(set) var new = [New]()
+  public internal(set) var new = [NewFile]()
   /// Notes whose files were deleted.
-  public private(set) var missing = [Missing]()
+  public private(set) var missing = [DeletedFile]()
   /// Files, or parts of files, that are not imported.
-  public private(set) var skipped = [Skip]()
+  public private(set) var skipped = [SkippedFile]()
   /// Conflicts that the user has to resolve.
   public private(set) var conflicts = [Conflict]()
   /// The list, with the current file names.
-  public private(set) var list: FolderList
+  public private(set) var list: FolderManifest
   private(set) var matches = [UniqueID: Match]()
   /// The names of all files in the folder.
   let names: Set<ByteKey>
@@ -122,7 +122,7 @@ public struct FolderChanges: Sendable {
   ///   - list: the folder's list.
   ///   - notes: the notes of the board.
   ///   - elsewhere: listed notes that were moved to other boards.
-  public init(of files: [FolderFile], list: FolderList, notes: [NoteSnapshot], elsewhere: [NoteSnapshot]) {
+  public init(of files: [FolderFile], list: FolderManifest, notes: [NoteSnapshot], elsewhere: [NoteSnapshot]) {
     self.list = list
     names = Set(files.map { ByteKey($0.name) })
     let notes = Dictionary((notes + elsewhere).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
@@ -131,7 +131,7 @@ public struct FolderChanges: Sendable {
       guard let match = matches[entry.id] else {
         if !names.contains(entry.file), let theirs = notes[entry.id] {
           let isUnchanged = theirs.revision == entry.revision && !entry.isDetached
-          missing.append(Missing(file: entry.file, theirs: theirs, isUnchanged: isUnchanged))
+          missing.append(DeletedFile(file: entry.file, theirs: theirs, isUnchanged: isUnchanged))
         }
         continue
       }
@@ -153,24 +153,24 @@ public struct FolderChanges: Sendable {
         read.append((file.name, bytes, note))
         // The file with the listed name owns the id; if that file was deleted, the first file with the id does.
         guard let id = note.id else { continue }
-        if list[id].map({ Bytes.equal($0.file, file.name) }) ?? false
+        if list[id].map({ UTF8Comparison.equal($0.file, file.name) }) ?? false
           || owners[id] == nil && !names.contains(list[id]?.file ?? "")
         {
           owners[id] = file.name
         }
       } catch {
-        skipped.append(Skip(file: file.name, reason: "\(error)"))
+        skipped.append(SkippedFile(file: file.name, reason: "\(error)"))
       }
     }
     for (name, bytes, note) in read {
       guard let id = note.id ?? unmarked[name] else {
-        new.append(New(file: name, note: note))
+        new.append(NewFile(file: name, note: note))
         continue
       }
       func skip(_ reason: String) {
-        skipped.append(Skip(file: name, reason: "\(reason); take its id out to make it a new note"))
+        skipped.append(SkippedFile(file: name, reason: "\(reason); take its id out to make it a new note"))
       }
-      if note.id != nil, let owner = owners[id] ?? list[id]?.file, !Bytes.equal(owner, name) {
+      if note.id != nil, let owner = owners[id] ?? list[id]?.file, !UTF8Comparison.equal(owner, name) {
         skip("it has the id of \(owner)")
       } else if var entry = list[id] {
         entry.file = name
@@ -178,7 +178,7 @@ public struct FolderChanges: Sendable {
         matches[id] = Match(file: name, bytes: bytes, note: note)
       } else if let theirs = notes[id], theirs.revision == note.revision {
         // The previous run wrote the file and was interrupted before it wrote the list.
-        list[id] = FolderList.Entry(
+        list[id] = FolderManifest.Entry(
           file: name, id: id, revision: theirs.revision, text: theirs.text, values: theirs.values)
         matches[id] = Match(file: name, bytes: bytes, note: note)
       } else {
@@ -201,7 +201,7 @@ public struct FolderChanges: Sendable {
 
   // MARK: - Comparing
 
-  private mutating func compare(_ match: Match, _ entry: FolderList.Entry, _ theirs: NoteSnapshot?) {
+  private mutating func compare(_ match: Match, _ entry: FolderManifest.Entry, _ theirs: NoteSnapshot?) {
     var match = match
     defer { matches[entry.id] = match }
     guard let theirs else {
@@ -214,16 +214,16 @@ public struct FolderChanges: Sendable {
       match.state = .compared(merge)
       conflicts += merge.conflicts.map { Conflict(file: match.file, values: $0) }
       skipped += merge.ignored.map {
-        Skip(file: match.file, reason: "only the server sets \"\($0)\"; it stays as it is")
+        SkippedFile(file: match.file, reason: "only the server sets \"\($0)\"; it stays as it is")
       }
       if !merge.isEmpty { edits.append(Edit(file: match.file, note: match.note, merge: merge, theirs: theirs)) }
     } catch {
-      skipped.append(Skip(file: match.file, reason: "\(error)"))
+      skipped.append(SkippedFile(file: match.file, reason: "\(error)"))
     }
   }
 
-  private static func says(_ note: NoteFile, otherThan entry: FolderList.Entry) -> Bool {
-    if !Bytes.equal(note.text(over: entry.text), entry.text) || !note.held.isEmpty { return true }
+  private static func says(_ note: NoteFile, otherThan entry: FolderManifest.Entry) -> Bool {
+    if !UTF8Comparison.equal(note.text(over: entry.text), entry.text) || !note.held.isEmpty { return true }
     return NoteField.allCases.contains { field in
       guard let value = note.values[field] else { return false }
       return value != entry.values[field]

@@ -57,8 +57,8 @@ public enum NoteValue: Sendable {
   /// Sorts words and removes duplicates.
   public static func words(of words: some Sequence<String>) -> NoteValue {
     var ordered = [String]()
-    for word in words.sorted(by: { Bytes.order($0, $1) == .ascending }) {
-      if let last = ordered.last, Bytes.equal(last, word) { continue }
+    for word in words.sorted(by: { UTF8Comparison.order($0, $1) == .ascending }) {
+      if let last = ordered.last, UTF8Comparison.equal(last, word) { continue }
       ordered.append(word)
     }
     return .words(ordered)
@@ -69,10 +69,10 @@ extension NoteValue: Equatable {
   /// Compares strings by bytes, like the model.
   public static func == (left: NoteValue, right: NoteValue) -> Bool {
     switch (left, right) {
-    case (.word(let a), .word(let b)): Bytes.equal(a, b)
+    case (.word(let a), .word(let b)): UTF8Comparison.equal(a, b)
     case (.number(let a), .number(let b)): a == b
     case (.flag(let a), .flag(let b)): a == b
-    case (.words(let a), .words(let b)): a.elementsEqual(b, by: Bytes.equal)
+    case (.words(let a), .words(let b)): a.elementsEqual(b, by: UTF8Comparison.equal)
     default: false
     }
   }

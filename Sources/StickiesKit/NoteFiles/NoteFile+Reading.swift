@@ -133,7 +133,7 @@ extension NoteFile {
       return
     }
     func date() throws(Mistake) -> Timestamp {
-      guard case .word(let text) = value, let time = Dates.timestamp(text) else {
+      guard case .word(let text) = value, let time = RFC3339.timestamp(text) else {
         throw Mistake(line: line, reason: "\"\(name)\" is no date such as 2026-11-21T09:30:00Z")
       }
       return time

@@ -14,8 +14,8 @@ extension NoteFile {
       add("server-\(field.rawValue)", held[field].map(Self.word))
     }
     add("number", number.map(String.init))
-    add("created", created.map(Dates.text))
-    add("updated", updated.map(Dates.text))
+    add("created", created.map(RFC3339.text))
+    add("updated", updated.map(RFC3339.text))
     lines.append("---")
     let front = lines.joined(separator: "\n") + "\n"
     return Array(front.utf8) + Array(text.utf8) + [UInt8(ascii: "\n")]

@@ -2,7 +2,7 @@ import GraphModel
 
 extension NoteFolder {
   /// The counts of written and removed files.
-  public struct Written: Sendable, Equatable {
+  public struct WriteCounts: Sendable, Equatable {
     /// The number of created or replaced files.
     public var written = 0
     /// The number of files removed with their notes.
@@ -14,8 +14,8 @@ extension NoteFolder {
 
   /// Performs the steps and records each outcome in the list.
   /// - Throws: `Refusal` after a disk error; the list contains the steps completed before.
-  public func perform(_ steps: [FolderWriting.Step], _ list: inout FolderList) throws -> Written {
-    var result = Written()
+  public func perform(_ steps: [FolderWritePlan.Step], _ list: inout FolderManifest) throws -> WriteCounts {
+    var result = WriteCounts()
     for step in steps {
       switch step {
       case .create(let bytes, let entry):

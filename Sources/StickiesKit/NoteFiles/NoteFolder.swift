@@ -71,13 +71,13 @@ public final class NoteFolder {
       }
       if let name { names.append(name) }
     }
-    return names.sorted { Bytes.order($0, $1) == .ascending }
+    return names.sorted { UTF8Comparison.order($0, $1) == .ascending }
   }
 
   /// Reads a file; nil if it does not exist or is a folder.
-  private func read(_ name: String, limit: Int) -> Result<[UInt8]?, FolderFile.Unreadable> {
-    func unreadable(_ reason: String) -> Result<[UInt8]?, FolderFile.Unreadable> {
-      .failure(FolderFile.Unreadable(description: reason))
+  private func read(_ name: String, limit: Int) -> Result<[UInt8]?, FolderFile.ReadError> {
+    func unreadable(_ reason: String) -> Result<[UInt8]?, FolderFile.ReadError> {
+      .failure(FolderFile.ReadError(description: reason))
     }
     // Without O_NONBLOCK, opening a pipe would wait for its writer.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -107,13 +107,13 @@ public final class NoteFolder {
 
   /// Reads the folder's list; nil if it has none.
   /// - Throws: `Refusal` if it cannot be read.
-  public func list() throws -> FolderList? {
+  public func list() throws -> FolderManifest? {
     let advice = "move it away, and export into an empty folder"
     do {
-      guard let bytes = try read(FolderList.name, limit: FolderList.maximumSize).get() else { return nil }
-      return try FolderList(parsing: bytes)
+      guard let bytes = try read(FolderManifest.name, limit: FolderManifest.maximumSize).get() else { return nil }
+      return try FolderManifest(parsing: bytes)
     } catch {
-      throw Refusal(.malformed, "\(path)/\(FolderList.name) can't be used: \(error); \(advice)")
+      throw Refusal(.malformed, "\(path)/\(FolderManifest.name) can't be used: \(error); \(advice)")
     }
   }
 
@@ -121,9 +121,9 @@ public final class NoteFolder {
 
   /// Replaces the folder's list.
   /// - Throws: `Refusal` after a disk error.
-  public func write(_ list: FolderList) throws {
+  public func write(_ list: FolderManifest) throws {
     try writeTemporary(Array(list.json.text.utf8))
-    try moveTemporary(to: FolderList.name)
+    try moveTemporary(to: FolderManifest.name)
     fsync(descriptor)
   }
 

@@ -70,7 +70,7 @@ public struct NoteMerge: Sendable {
   }
 
   /// The error for a file without a known base.
-  public struct Unknown: Error, CustomStringConvertible {
+  public struct UnknownBaseError: Error, CustomStringConvertible {
     public let description: String
   }
 
@@ -93,13 +93,13 @@ public struct NoteMerge: Sendable {
   public var isEmpty: Bool { splices.isEmpty && edits.isEmpty && addedTags.isEmpty && removedTags.isEmpty }
 
   /// Compares a file with its base and with the current note.
-  /// - Throws: `Unknown` if the file was written from a state that neither the list nor the server has.
-  public init(_ mine: NoteFile, from entry: FolderList.Entry, over theirs: NoteSnapshot) throws(Unknown) {
+  /// - Throws: `UnknownBaseError` if the file was written from a state that neither the list nor the server has.
+  public init(_ mine: NoteFile, from entry: FolderManifest.Entry, over theirs: NoteSnapshot) throws(UnknownBaseError) {
     var (text, values, isDetached) = (entry.text, entry.values, entry.isDetached)
     base = entry.revision
     if let revision = mine.revision, revision != entry.revision {
       guard revision == theirs.revision else {
-        throw Unknown(
+        throw UnknownBaseError(
           description: "it was written at revision \(revision) and the folder's list at \(entry.revision): "
             + "take it from another folder's export, or take its id out to make it a new note")
       }
@@ -107,7 +107,7 @@ public struct NoteMerge: Sendable {
       (text, values, isDetached, base) = (theirs.text, theirs.values, false, theirs.revision)
     }
     let meant = mine.text(over: text)
-    if !Bytes.equal(meant, text), !Bytes.equal(meant, theirs.text) {
+    if !UTF8Comparison.equal(meant, text), !UTF8Comparison.equal(meant, theirs.text) {
       splices = TextSplice.differences(from: text, to: meant)
       if isDetached {
         splices = TextSplice.rebase(splices, over: TextSplice.differences(from: text, to: theirs.text))
@@ -120,7 +120,7 @@ public struct NoteMerge: Sendable {
       }
       if case (.words(let here), .words(let before), .words(let there)) = (here, before, there) {
         addedTags = Self.without(before, Self.without(there, here))
-        removedTags = Self.without(here, before).filter { word in there.contains { Bytes.equal($0, word) } }
+        removedTags = Self.without(here, before).filter { word in there.contains { UTF8Comparison.equal($0, word) } }
       } else if mine.held[field] != nil {
         if here != there { conflicts.append(Conflict(field: field, mine: here, theirs: there)) }
       } else if here != before, here != there {
@@ -136,6 +136,6 @@ public struct NoteMerge: Sendable {
   }
 
   private static func without(_ unwanted: [String], _ words: [String]) -> [String] {
-    words.filter { word in !unwanted.contains { Bytes.equal($0, word) } }
+    words.filter { word in !unwanted.contains { UTF8Comparison.equal($0, word) } }
   }
 }

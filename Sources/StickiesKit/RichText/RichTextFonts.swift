@@ -1,6 +1,6 @@
 /// The fonts of a rich text, which determine how its bytes are decoded.
 struct RichTextFonts {
-  enum Letters {
+  enum GlyphSource {
     /// Nil for the document's own.
     case page(CodePage?)
     case symbols(SymbolFont)
@@ -14,7 +14,7 @@ struct RichTextFonts {
 
   private var fonts = [Int: Font]()
   /// The font of the last lookup.
-  private var cached: (font: Int, letters: Letters)?
+  private var cached: (font: Int, letters: GlyphSource)?
 
   /// - Returns: false if the table is full.
   mutating func setCharset(_ charset: Int, of font: Int) -> Bool {
@@ -32,14 +32,14 @@ struct RichTextFonts {
     cached = nil
   }
 
-  mutating func letters(of font: Int) -> Letters {
+  mutating func letters(of font: Int) -> GlyphSource {
     if let cached, cached.font == font { return cached.letters }
     let letters = Self.letters(fonts[font])
     cached = (font, letters)
     return letters
   }
 
-  private static func letters(_ font: Font?) -> Letters {
+  private static func letters(_ font: Font?) -> GlyphSource {
     guard let font else { return .page(nil) }
     guard font.charset == 2 else { return .page(CodePage(charset: font.charset)) }
     return .symbols(SymbolFont(name: String(decoding: font.name, as: UTF8.self)))

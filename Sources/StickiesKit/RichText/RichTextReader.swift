@@ -316,8 +316,8 @@ struct RichTextReader {
   }
 
   private mutating func take(_ word: String, _ number: Int?) throws(RichText.Mistake) {
-    if let letter = RichTextWords.letters[word] { return try put(letter) }
-    if RichTextWords.ignored.contains(word) {
+    if let letter = RichTextControlWords.letters[word] { return try put(letter) }
+    if RichTextControlWords.ignored.contains(word) {
       group.destination = .ignored
       return
     }

@@ -58,13 +58,13 @@ extension Command {
   static let previousBoard = Command("previous-board")
 
   static func board(_ number: Int) -> Command { Command("board-\(number)") }
-  static func move(_ step: Step) -> Command { Command("move-\(step.rawValue)") }
-  static func grow(_ step: Step) -> Command { Command("grow-\(step.rawValue)") }
-  static func scroll(_ step: Step) -> Command { Command("scroll-\(step.rawValue)") }
+  static func move(_ step: ArrowDirection) -> Command { Command("move-\(step.rawValue)") }
+  static func grow(_ step: ArrowDirection) -> Command { Command("grow-\(step.rawValue)") }
+  static func scroll(_ step: ArrowDirection) -> Command { Command("scroll-\(step.rawValue)") }
 }
 
 /// A direction of the arrow keys.
-enum Step: String, CaseIterable {
+enum ArrowDirection: String, CaseIterable {
   case left, right, up, down
 
   var key: Key {
@@ -135,8 +135,8 @@ enum BoardMenu {
   }
 
   private static var arrange: Menu {
-    let moves = Step.allCases.map { item("Move \($0.rawValue.capitalizedWord)", .move($0), $0.key) }
-    let grows = Step.allCases.map { item(growTitle($0), .grow($0), $0.key, .shift) }
+    let moves = ArrowDirection.allCases.map { item("Move \($0.rawValue.capitalizedWord)", .move($0), $0.key) }
+    let grows = ArrowDirection.allCases.map { item(growTitle($0), .grow($0), $0.key, .shift) }
     return Menu(
       "Arrange",
       [
@@ -145,7 +145,7 @@ enum BoardMenu {
       ] + moves + [.separator] + grows)
   }
 
-  private static func growTitle(_ step: Step) -> String {
+  private static func growTitle(_ step: ArrowDirection) -> String {
     switch step {
     case .left: "Narrower"
     case .right: "Wider"
@@ -184,7 +184,7 @@ enum BoardMenu {
   }
 
   private static var scrolls: [MenuItem] {
-    Step.allCases.map { item("Scroll \($0.rawValue.capitalizedWord)", .scroll($0), $0.key, .control) }
+    ArrowDirection.allCases.map { item("Scroll \($0.rawValue.capitalizedWord)", .scroll($0), $0.key, .control) }
   }
 
   // MARK: - History

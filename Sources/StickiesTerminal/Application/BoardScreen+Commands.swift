@@ -104,7 +104,7 @@ extension BoardScreen {
       colors[((colors.firstIndex(of: note.color) ?? 0) + 1) % colors.count]
     }
     if let all {
-      return changeAll(all, WholeChange(doing: "Coloring", done: "colored")) {
+      return changeAll(all, BulkChangeDescription(doing: "Coloring", done: "colored")) {
         .set("color", .string(next($0).rawValue))
       }
     }
@@ -123,12 +123,12 @@ extension BoardScreen {
     _ name: String, _ done: String, inRow: Bool = false, _ body: @escaping (Note) -> Void
   ) {
     guard let all else { return change(name, inRow: inRow, body) }
-    changeEach(all, name, WholeChange(doing: "Changing", done: done), body)
+    changeEach(all, name, BulkChangeDescription(doing: "Changing", done: done), body)
   }
 
   private func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>, property: String) {
     if let all {
-      let change = WholeChange(doing: "Changing", done: "changed", sparesLocked: name != "Lock")
+      let change = BulkChangeDescription(doing: "Changing", done: "changed", sparesLocked: name != "Lock")
       return changeAll(all, change) {
         .set(property, .bool(!$0[keyPath: path]))
       }
@@ -149,7 +149,7 @@ extension BoardScreen {
     board(.firstNote) { [weak self] in self?.focusFar(by: -.max) }
     board(.lastNote) { [weak self] in self?.focusFar(by: .max) }
     board(.nextHidden) { [weak self] in self?.showNextHidden() }
-    for step in Step.allCases {
+    for step in ArrowDirection.allCases {
       // Without a focused note the arrow keys scroll the board.
       board(.move(step)) { [weak self] in
         guard let self else { return }
@@ -207,7 +207,7 @@ extension BoardScreen {
   }
 }
 
-extension Step {
+extension ArrowDirection {
   /// One scroll step of the board, in cells.
   var scroll: Point { Point(x: offset.x * 8, y: offset.y * 4) }
 }

@@ -30,7 +30,7 @@ extension BoardScreen {
       list.isGrouped.toggle()
       application.setNeedsDisplay()
     }
-    for (command, step) in [(.narrowList, -ListPlace.step), (.widenList, ListPlace.step)] as [(Command, Int)] {
+    for (command, step) in [(.narrowList, -ListPaneState.step), (.widenList, ListPaneState.step)] as [(Command, Int)] {
       on(command) { [weak self] in
         CommandState(isEnabled: self?.editing == nil && self?.listFrame.isEmpty == false)
       } perform: { [weak self] in

@@ -15,7 +15,7 @@ class StickiesApplication: Application {
 
   // Settles a scroll between boards first, so that the event acts on the board that the scroll ends on.
   override func send(_ event: ApplicationEvent) -> Bool {
-    if TooSmall.isTooSmall(screenSize), !isSafeUnseen(event) { return false }
+    if TooSmallMessage.isTooSmall(screenSize), !isSafeUnseen(event) { return false }
     if case .key = event.kind { screen?.forgetMessage() }
     if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.forgetMessage() }
     if case .paste(let paste) = event.kind, paste.isOpen {
@@ -54,7 +54,7 @@ class StickiesApplication: Application {
       // A question is readable at smaller sizes, its answers longest of all. Where they do not fit, only cancel
       // works.
       if let question = modalWindow as? QuestionWindow {
-        return key.key == .escape || question.isTypedOver || TooSmall.fitsQuestions(screenSize)
+        return key.key == .escape || question.isTypedOver || TooSmallMessage.fitsQuestions(screenSize)
       }
       let command = menuBar.command(for: key)?.command
       if command == .quitAnywhere { return true }

@@ -8,7 +8,7 @@ import TerminalCells
 /// the scroll position belongs to this client.
 ///
 /// The page follows the complete board. If the board has more than `maximumNotes`, at the beginning or later, the
-/// page follows parts of it (`BoardPart`) until it is closed.
+/// page follows parts of it (`BoardWindow`) until it is closed.
 ///
 /// The windows of a board that is not on the screen are not updated: it is stale from the first commit on, and
 /// `refresh` applies all commits at once when it is shown again.
@@ -22,7 +22,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// All notes of the board, unless it is followed in parts.
   let notes: ResultsController
   /// The loaded part of a large board; nil if the complete board is loaded.
-  private(set) var part: BoardPart?
+  private(set) var part: BoardWindow?
   var windows: WindowSet<NoteController>
   /// The cell of the board in the top left corner of the canvas.
   var scroll = Point(x: 0, y: 0)
@@ -57,12 +57,13 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   private(set) var isLoaded = false
   private let context: ObjectContext
   private let values: NoteValuesCache
-  private let link: BoardLink
+  private let link: BoardConnection
   private let allLinks: ResultsController
   private var linkListener: RowsListener?
 
   init(
-    _ board: Board, in context: ObjectContext, link: BoardLink, makeController: @escaping (ObjectID) -> NoteController
+    _ board: Board, in context: ObjectContext, link: BoardConnection,
+    makeController: @escaping (ObjectID) -> NoteController
   ) {
     (self.board, self.context, self.link) = (board, context, link)
     values = NoteValuesCache(in: context)
@@ -202,7 +203,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   }
 
   /// Replaces temporary ids after the reply to a commit.
-  func identify(_ identities: [Committed.Identity], at revision: Revision) {
+  func identify(_ identities: [CommitResult.IDAssignment], at revision: Revision) {
     made.removeAll { id in identities.contains { $0.temporary == id } }
     windowsDidChange(windows.identify(identities, at: revision))
     reconcileOrGrowStale(after: .here)
@@ -229,7 +230,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       let deleted = lastChange?.revision == difference.revision ? lastChange?.deleted ?? [] : []
       cause = ArrangementCause(
         revision: difference.revision, author: difference.author, deleted: Set(deleted),
-        isOwn: Bytes.equal(difference.author, link.user))
+        isOwn: UTF8Comparison.equal(difference.author, link.user))
     }
     reconcileOrGrowStale(after: cause)
     if !isLoaded {
@@ -244,7 +245,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   private func beginPart() {
     let held = notes.snapshot.compactMap { context.fault($0) }
     allLinks.stop()
-    let part = BoardPart(of: board.id, holding: held, in: context, link: link)
+    let part = BoardWindow(of: board.id, holding: held, in: context, link: link)
     part.didChange = { [weak self] in self?.follow($0) }
     part.didFail = { [weak self] refusal in
       guard let self else { return }

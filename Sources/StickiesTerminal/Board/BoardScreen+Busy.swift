@@ -6,9 +6,9 @@ import TerminalCells
 extension BoardScreen {
   /// Requests of this board's views; the overlay shows while one is unanswered.
   /// - Parameter message: the overlay's text.
-  func makeInquiries(_ message: String = "Waiting for the server…") -> BoardInquiries {
+  func makeInquiries(_ message: String = "Waiting for the server…") -> RequestChannel {
     var token: BusyToken?
-    return BoardInquiries(link, in: context) { [weak self] isBusy in
+    return RequestChannel(link, in: context) { [weak self] isBusy in
       guard let self else { return }
       if let token { endWait(token) }
       token = isBusy ? beginWait(message) : nil
@@ -67,7 +67,7 @@ extension BoardScreen {
   }
 
   /// The overlay while notes, an answer or the end of the program are awaited, for the most recent reason.
-  var busyPicture: BusyPicture? {
+  var busyPicture: BusyAppearance? {
     if let picture = overlay.picture(at: now) { return picture }
     guard case .waiting(let picture)? = pager?.current.face(at: now) else { return page.part?.picture(at: now) }
     return picture
@@ -112,7 +112,7 @@ extension BoardScreen {
 
 extension BusyViewHolder<BusyView> {
   /// The view with the message, phase and progress of a picture.
-  mutating func view(saying picture: BusyPicture?, cancelKey: String = "") -> BusyView? {
+  mutating func view(saying picture: BusyAppearance?, cancelKey: String = "") -> BusyView? {
     guard let picture, let view = view(for: picture) else { return nil }
     (view.message, view.phase, view.progress) = (picture.message, picture.phase, picture.progress)
     view.cancelKey = cancelKey

@@ -7,15 +7,15 @@ import TerminalCells
 /// The state of the screen, as plain values that views draw.
 extension BoardScreen {
   func drawBackground(into grid: inout Grid) {
-    guard !TooSmall.isTooSmall(grid.size) else {
+    guard !TooSmallMessage.isTooSmall(grid.size) else {
       let keys = (application as? StickiesApplication)?.unseenKeys ?? ""
-      return TooSmall(keys: keys).draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
+      return TooSmallMessage(keys: keys).draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
     }
     if pageScroll != nil, let pager {
       drawScroll(pager, into: &grid)
     } else {
       draw(page, into: &grid, frame: canvas, clip: canvas)
-      OutlyingMarks(counts: outlying).draw(into: &grid, frame: canvas, theme: theme)
+      OffscreenCounts(counts: outlying).draw(into: &grid, frame: canvas, theme: theme)
     }
     drawBars(into: &grid)
   }
@@ -36,17 +36,17 @@ extension BoardScreen {
   }
 
   /// The hint on an empty canvas; nil while the count is unknown, or if windows are merely closed.
-  private var emptyBoard: EmptyBoard? {
+  private var emptyBoard: EmptyBoardHint? {
     // In a large board matching notes may lie elsewhere; the edge marks show them.
     if let part = page.part, part.matchingCount != 0 { return nil }
     if boardIsGone {
-      return EmptyBoard(lines: ["No board is left.", "", "stickies board add NAME  makes one, and it shows here."])
+      return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  makes one, and it shows here."])
     }
-    if case .failed(let sentence)? = pager?.current.face(at: now) { return EmptyBoard(lines: [sentence]) }
+    if case .failed(let sentence)? = pager?.current.face(at: now) { return EmptyBoardHint(lines: [sentence]) }
     if found != nil { return .nothingFound("Esc") }
     if hiddenCount > 0 { return .nothingFound("F") }
     guard page.notes.state == .loaded, page.notes.count == 0 else { return nil }
-    return EmptyBoard(board: page.board.name, newNoteKey: "n", helpKey: "?")
+    return EmptyBoardHint(board: page.board.name, newNoteKey: "n", helpKey: "?")
   }
 
   private func drawBars(into grid: inout Grid) {
@@ -115,7 +115,7 @@ extension BoardScreen {
   /// The number of columns of the selection circles that have slid in, on the canvas and in the list.
   var circleColumns: Int { Int((mode.slideFraction(at: now) * Double(NoteView.circleWidth)).rounded()) }
 
-  func marks(of id: ObjectID, _ note: NoteValues) -> NoteMarks {
+  func marks(of id: ObjectID, _ note: NoteValues) -> NoteBadges {
     unsent.contains(id) ? note.marks.union(.unsent) : note.marks
   }
 

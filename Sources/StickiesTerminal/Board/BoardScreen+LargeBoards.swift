@@ -91,7 +91,7 @@ extension BoardScreen {
     // The end is the beginning of the opposite order.
     let end = NoteSearch(predicate: notes, sort: sort(step < 0))
     var search = end
-    if abs(step) <= BoardPart.maximumNotes {
+    if abs(step) <= BoardWindow.maximumNotes {
       search = NoteSearch(predicate: notes, sort: sort(step > 0), limit: abs(step))
       if let focus = page.windows.focus, let image = context.storedObjects.image(of: focus) {
         search.after = try? FetchCursor(
@@ -132,7 +132,7 @@ extension BoardScreen {
 
   /// Removes notes from the selection that were deleted or that the filter hides. They may be selected individually
   /// without being loaded, so no other notification reports them.
-  private func checkSelection(_ part: BoardPart) {
+  private func checkSelection(_ part: BoardWindow) {
     guard mode.isEditing, !mode.selection.isAll, !mode.selection.isEmpty, linkState.isConnected,
       let total = part.total, !isCheckingSelection
     else { return }

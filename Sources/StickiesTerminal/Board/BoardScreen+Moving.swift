@@ -48,7 +48,7 @@ extension BoardScreen {
   private func otherBoard(named name: String) -> Board? {
     let boards = otherBoards
     let like = boards.filter { [$0.name].matching(name) == [$0.name] }
-    let named = boards.first { Bytes.equal($0.name, name) }
+    let named = boards.first { UTF8Comparison.equal($0.name, name) }
     if let board = named ?? (like.count == 1 ? like.first : nil) { return board }
     let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
     say("\(why) \(name): asked again, it offers the names", isTrouble: true)
@@ -58,7 +58,8 @@ extension BoardScreen {
   private func move(to board: Board) {
     if let all {
       let id = board.id
-      let change = WholeChange(doing: "Moving", place: "to \(board.name)", done: "moved", undone: "brings them back")
+      let change = BulkChangeDescription(
+        doing: "Moving", place: "to \(board.name)", done: "moved", undone: "brings them back")
       return changeAll(all, change) { _ in .set("board", .object(id)) }
     }
     withTargets { [weak self] notes in

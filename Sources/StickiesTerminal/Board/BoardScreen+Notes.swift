@@ -39,7 +39,7 @@ extension BoardScreen {
     }
     save()
     undoScope.endGroup()
-    keyRow = inRow ? KeyRow(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
+    keyRow = inRow ? KeyRepeatGroup(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
     if free.count < notes.count { say("\(notes.count - free.count) locked, left as they are") }
   }
 
@@ -70,7 +70,7 @@ extension BoardScreen {
     guard linkIsOpen else { return }
     if let all {
       endEditing()
-      let change = WholeChange(doing: "Deleting", done: "deleted", undone: "brings them back")
+      let change = BulkChangeDescription(doing: "Deleting", done: "deleted", undone: "brings them back")
       return changeAll(all, change) { _ in .delete }
     }
     withTargets { [weak self] notes in

@@ -27,7 +27,7 @@ extension BoardScreen {
 
   private func tag(_ notes: [Note], _ name: String) {
     guard linkIsOpen else { return }
-    let worn = notes.compactMap { note in note.tags.first { Bytes.equal($0.name, name) } }
+    let worn = notes.compactMap { note in note.tags.first { UTF8Comparison.equal($0.name, name) } }
     if worn.count == notes.count { return change(notes, "Untag") { takeOff(name, of: $0) } }
     // A new tag is created with its first note: one commit, and one undo step.
     var tag = worn.first
@@ -52,7 +52,7 @@ extension BoardScreen {
   /// Removes a tag from a note by name.
   func takeOff(_ name: String, of note: Note) {
     guard let property = tagsProperty else { return }
-    for tag in note.tags where Bytes.equal(tag.name, name) { note.remove(tag, from: property) }
+    for tag in note.tags where UTF8Comparison.equal(tag.name, name) { note.remove(tag, from: property) }
   }
 
   private var tagsProperty: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }
@@ -66,7 +66,9 @@ extension BoardScreen {
   }
 
   func wear(_ tag: Tag, on note: Note) {
-    guard let property = tagsProperty, !note.tags.contains(where: { Bytes.equal($0.name, tag.name) }) else { return }
+    guard let property = tagsProperty, !note.tags.contains(where: { UTF8Comparison.equal($0.name, tag.name) }) else {
+      return
+    }
     note.add(tag, to: property)
   }
 }

@@ -11,11 +11,11 @@ import TerminalCells
 final class BoardScreen: ApplicationDelegate {
   let application: Application
   let context: ObjectContext
-  var link: BoardLink
+  var link: BoardConnection
   /// Requests for the board that is shown while the user waits for the answer.
   lazy var inquiries = makeInquiries()
   /// Requests for selected notes that are not loaded. The caller shows their progress.
-  lazy var reading = BoardInquiries(link, in: context)
+  lazy var reading = RequestChannel(link, in: context)
   /// The overlay while an answer or the end of the program is awaited, with the tokens of its waits.
   var overlay = BusyOverlay()
   var waitTokens = Set<BusyToken>()
@@ -37,7 +37,7 @@ final class BoardScreen: ApplicationDelegate {
   /// Groups the changes of a gesture or an editor into one undo step.
   let undoScope: UndoScope
   /// The keys that last moved notes; nil after any other change.
-  var keyRow: KeyRow?
+  var keyRow: KeyRepeatGroup?
   var saveTimer: TimerID?
   /// The next retry after a transient failure.
   var retryTimer: TimerID?
@@ -51,7 +51,7 @@ final class BoardScreen: ApplicationDelegate {
   var message: (text: String, isTrouble: Bool, gone: Set<ObjectID>)?
   var messageTimer: TimerID?
   /// The position of the user: new notes are placed under the mouse, other clients see a cursor.
-  var whereabouts = Whereabouts()
+  var whereabouts = UserPosition()
   /// The note that is dragged with the mouse.
   var dragged: NoteController?
   /// The position of the drag, and the timer that scrolls the board while it is at an edge.
@@ -64,7 +64,7 @@ final class BoardScreen: ApplicationDelegate {
   /// The last position of a drag of the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64, count: Int)?
-  var quitting = Quitting.stays
+  var quitting = QuitStateMachine.stays
   /// How long quitting waits for answers before it asks, in milliseconds, and the timer for it.
   var patienceMilliseconds: Int64 = 2_000
   var patienceTimer: TimerID?
@@ -106,14 +106,14 @@ final class BoardScreen: ApplicationDelegate {
   /// This client's filter.
   var filter = BoardFilter() { didSet { if filter != oldValue { filterDidChange() } } }
   let tagNames: TagNames
-  var list = ListPlace()
+  var list = ListPaneState()
   lazy var listWindow = ListWindow(on: self)
   var sections: ListSections?
   /// Connection news since the last turn.
-  var heard = [ConnectionNews]()
+  var heard = [ConnectionEvent]()
   /// Other clients' presence, and the presence last sent for this client.
-  var neighbors = Neighbors()
-  lazy var ownColor = OwnColor(of: link.user)
+  var neighbors = PeerSessions()
+  lazy var ownColor = PresenceColor(of: link.user)
   var shown: BoardPresence?
   var lastPresence: Int64?
   var presenceTimer: TimerID?
@@ -125,7 +125,7 @@ final class BoardScreen: ApplicationDelegate {
   /// The number of notes of a large board when its selection was last checked.
   var checkedTotal: Int?
   /// The selection of all notes of a large board except some, and whether these notes are being changed.
-  var allNotes: AllNotes?
+  var allNotes: SelectAllState?
   var isChangingAll = false
   /// The name of the change in progress, and the changes requested meanwhile under the same name.
   var eachUnderWay: (name: String, behind: [(Note) -> Void])?
@@ -140,7 +140,7 @@ final class BoardScreen: ApplicationDelegate {
 
   /// Creates a screen for one board; `open` begins to follow it.
   init(
-    _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardLink
+    _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardConnection
   ) {
     (self.application, self.context, self.link, undoScope) = (application, context, link, scope)
     page = BoardPage(board, in: context, link: link) {
@@ -239,7 +239,7 @@ final class BoardScreen: ApplicationDelegate {
     present()
   }
 
-  override func application(_ application: Application, didReceive answer: TerminalAnswer) {
+  override func application(_ application: Application, didReceive answer: TerminalReply) {
     guard case .background(let red, let green, let blue) = answer else { return }
     let isDark = Theme.isDark(.rgb(red, green, blue))
     guard isDark != theme.isDark else { return }
@@ -248,7 +248,7 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   override func application(_ application: Application, didResize size: Size) {
-    if TooSmall.isTooSmall(size) {
+    if TooSmallMessage.isTooSmall(size) {
       endDrags()
     }
     if let editing { showCursor(of: editing) }

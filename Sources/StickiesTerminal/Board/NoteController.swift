@@ -23,7 +23,7 @@ final class NoteController: WindowController, WindowControlling {
   /// by the new id and this controller by the old one, and text typed in between must reach it.
   var edited: Note?
   /// Follows the edited note after it has left the board; nil while it has not.
-  var elsewhere: NoteElsewhere?
+  var elsewhere: DetachedNoteObserver?
   /// The editor's text from before it took over a remote change, with later typing. Kept until the save in flight is
   /// answered.
   var draft: String?

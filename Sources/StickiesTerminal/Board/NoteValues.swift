@@ -16,7 +16,7 @@ final class NoteValues: Sendable {
   let tags: [String]
   let isCollapsed: Bool
   /// The marks for attributes of the note itself.
-  let marks: NoteMarks
+  let marks: NoteBadges
 
   init(_ note: Note) {
     shape = WindowShape(x: note.x, y: note.y, width: note.width, height: note.height, z: note.z)
@@ -25,7 +25,7 @@ final class NoteValues: Sendable {
     color = PaperColor(name: note.color.rawValue)
     tags = note.tags.filter { !$0.isFault }.map(\.name)
     isCollapsed = note.collapsed
-    var marks = NoteMarks()
+    var marks = NoteBadges()
     if note.pinned { marks.insert(.pinned) }
     if note.locked { marks.insert(.locked) }
     self.marks = marks

@@ -47,7 +47,7 @@ extension BoardScreen {
     return page.shape(of: id).map { ($0.x + $0.width, $0.y) }
   }
 
-  func person(_ neighbor: Neighbors.Neighbor) -> Person {
+  func person(_ neighbor: PeerSessions.Peer) -> Person {
     Person(neighbor.author.split(separator: "@").first.map(String.init) ?? neighbor.author, color: neighbor.color)
   }
 

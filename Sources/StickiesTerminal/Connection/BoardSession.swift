@@ -14,7 +14,7 @@ import TerminalCells
 @MainActor
 public final class BoardSession {
   /// An element of the stream that drives the turns.
-  private enum Wake: Sendable {
+  private enum LoopEvent: Sendable {
     case events([DriverEvent])
     /// A turn was requested, by a change or a timer.
     case turn
@@ -23,23 +23,23 @@ public final class BoardSession {
   private let client: GraphClient
   private let driver: any BoardTerminal
   private let application: Application
-  private let wakes: AsyncStream<Wake>
-  private let wake: AsyncStream<Wake>.Continuation
+  private let wakes: AsyncStream<LoopEvent>
+  private let wake: AsyncStream<LoopEvent>.Continuation
   private let user: String
   /// Requests of views in the background; the answers arrive on this actor.
-  private let requests: RequestCenter<BoardQuestion, BoardAnswer>
+  private let requests: RequestCenter<BoardRequest, BoardResponse>
   private let batches: NoteBatches
-  private let editor: OutsideEditor
+  private let editor: ExternalEditor
   /// Takes what the external editor has saved so far; nil if none is open.
   private var leaveEditor: (() -> Void)?
   /// Set after the last turn.
   private var isEnding = false
   private let keepTexts: ([String]) -> String?
   /// The changes that were lost at the end; set by `run`.
-  public private(set) var loss: Loss?
+  public private(set) var loss: UnsentLoss?
 
   /// Changes that did not reach the server and that the user did not discard.
-  public struct Loss: Sendable, Hashable {
+  public struct UnsentLoss: Sendable, Hashable {
     /// The number of changed objects.
     public let count: Int
     /// False if some texts could not be written to a file.
@@ -65,7 +65,7 @@ public final class BoardSession {
   ///   runs.
   public convenience init(
     _ client: GraphClient, board: Board, depth: ColorDepth, configuration: ApplicationConfiguration,
-    launcher: ApplicationLauncher, editor: OutsideEditor, keepTexts: @escaping ([String]) -> String?
+    launcher: ApplicationLauncher, editor: ExternalEditor, keepTexts: @escaping ([String]) -> String?
   ) throws {
     try self.init(
       client, board: board, depth: depth, user: ProcessEnvironment.current.author, configuration: configuration,
@@ -81,7 +81,7 @@ public final class BoardSession {
   ///   - makeTerminal: creates the terminal; its argument receives events, from any thread.
   init(
     _ client: GraphClient, board: Board, depth: ColorDepth, user: String,
-    configuration: ApplicationConfiguration, launcher: ApplicationLauncher, editor: OutsideEditor,
+    configuration: ApplicationConfiguration, launcher: ApplicationLauncher, editor: ExternalEditor,
     keepTexts: @escaping ([String]) -> String?,
     makeTerminal: (@escaping @Sendable ([DriverEvent]) -> Void) throws -> any BoardTerminal
   ) throws {
@@ -92,7 +92,7 @@ public final class BoardSession {
     let batches = NoteBatches(client, user: user)
     self.batches = batches
     requests = RequestCenter { [client] question in try await client.answer(question, batches) }
-    let (wakes, wake) = AsyncStream.makeStream(of: Wake.self)
+    let (wakes, wake) = AsyncStream.makeStream(of: LoopEvent.self)
     (self.wakes, self.wake) = (wakes, wake)
     driver = try makeTerminal { wake.yield(.events($0)) }
     launcher.registerBoards()
@@ -138,7 +138,7 @@ public final class BoardSession {
     await sendTheLast()
     if let screen, screen.isAwaitingSaves || !screen.openTexts.isEmpty {
       let file = kept ?? keepUnsent()
-      loss = Loss(
+      loss = UnsentLoss(
         count: screen.isAwaitingSaves ? screen.unsent.count : screen.openTexts.count,
         isKept: file != nil || screen.unsavedTexts.isEmpty, file: file)
     } else if let kept {
@@ -210,7 +210,7 @@ public final class BoardSession {
 
   /// Handles an element of the stream.
   /// - Returns: the exit code when the program has ended.
-  private func take(_ wake: Wake) -> Int32? {
+  private func take(_ wake: LoopEvent) -> Int32? {
     switch wake {
     case .turn:
       isTurnAsked = false
@@ -248,8 +248,8 @@ public final class BoardSession {
 
   // MARK: - The link
 
-  private var link: BoardLink {
-    BoardLink(
+  private var link: BoardConnection {
+    BoardConnection(
       user: user,
       session: { [client] in client.welcome?.session },
       perform: { [client] in client.perform() },
@@ -301,7 +301,7 @@ public final class BoardSession {
     // The text taken while the program was open; the final text is compared with it.
     var taken: String?
     leaveEditor = { [editor] in
-      guard let saved = editor.saved(), !Bytes.equal(saved, taken ?? text) else { return }
+      guard let saved = editor.saved(), !UTF8Comparison.equal(saved, taken ?? text) else { return }
       taken = saved
       done(.success(saved))
     }
@@ -317,7 +317,7 @@ public final class BoardSession {
       leaveEditor = nil
       done(result)
       // After the last turn nothing is sent, so the editor's file is kept.
-      if case .success(let text) = result, !isEnding || taken.map({ Bytes.equal(text, $0) }) ?? false {
+      if case .success(let text) = result, !isEnding || taken.map({ UTF8Comparison.equal(text, $0) }) ?? false {
         editor.discard()
       }
     }
@@ -334,7 +334,7 @@ extension GraphClient {
     }
   }
 
-  fileprivate func answer(_ question: BoardQuestion, _ batches: NoteBatches) async throws -> BoardAnswer {
+  fileprivate func answer(_ question: BoardRequest, _ batches: NoteBatches) async throws -> BoardResponse {
     switch question {
     case .reach: .reach(try await reach())
     case .past(let board): .past(try await past(board))
@@ -398,7 +398,7 @@ extension GraphClient {
     }
     let notes = try await past.fetch(
       Note.self, where: .all([all.predicate, wish.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
-      limit: BoardPart.maximumNotes)
+      limit: BoardWindow.maximumNotes)
     var found = try await contents(notes, in: past)
     found.region = wish.region
     return found

@@ -5,14 +5,14 @@ import StickiesKit
 /// A change of all notes that satisfy a predicate, made by the server in one commit.
 struct NoteBatch: Hashable {
   /// The kind of change.
-  enum Work: Hashable {
+  enum Operation: Hashable {
     /// Sets a property, given by name, to a value.
     case set(String, Value)
     case delete
   }
 
   var notes: GraphPredicate
-  var work: Work
+  var work: Operation
   /// Whether locked notes remain unchanged.
   var sparesLocked = true
 }
@@ -65,7 +65,7 @@ final class NoteBatches {
     var count = try await own.count(of: entity, where: meant)
     let spared = batch.sparesLocked ? try await own.count(of: entity, where: .all([batch.notes, locked])) : 0
     guard count > 0 else { return NoteBatchResult(count: 0, locked: spared, changed: 0) }
-    let saved: GraphClient.BatchSaved
+    let saved: GraphClient.BatchResult
     switch batch.work {
     case .set(let name, let value):
       guard let property = entity.property(named: name) else { throw Refusal(.malformed, "a note has no \(name)") }

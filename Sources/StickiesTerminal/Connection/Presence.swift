@@ -56,16 +56,16 @@ struct BoardPresence: Hashable {
 }
 
 /// The other connected sessions.
-struct Neighbors {
-  struct Neighbor: Hashable {
+struct PeerSessions {
+  struct Peer: Hashable {
     var session: UInt64
     var author: String
     var presence: BoardPresence?
 
-    var color: Int { presence?.color ?? OwnColor(of: author).number }
+    var color: Int { presence?.color ?? PresenceColor(of: author).number }
   }
 
-  private(set) var all = [Neighbor]()
+  private(set) var all = [Peer]()
 
   /// Records the presence of a session, or removes it if it has left.
   /// - Returns: whether the session is new, so that it has not received our presence.
@@ -78,7 +78,7 @@ struct Neighbors {
       all[index].presence = presence
       return false
     }
-    all.append(Neighbor(session: session, author: author, presence: presence))
+    all.append(Peer(session: session, author: author, presence: presence))
     return true
   }
 
@@ -89,7 +89,7 @@ struct Neighbors {
 /// The client's own choice among the theme's colors for people. Each client chooses and sends it with its presence,
 /// so that it is the same on every screen and does not change during a session. If two clients have chosen the same
 /// color, the later session switches, as long as a color is free.
-struct OwnColor {
+struct PresenceColor {
   private(set) var number: Int
 
   /// Derives the initial color from the author, so that most people have the same one every day.
@@ -99,7 +99,7 @@ struct OwnColor {
 
   /// Chooses another color if a session that began earlier has the same one.
   /// - Parameter session: this client's session; later sessions have higher numbers.
-  mutating func giveWay(to neighbors: [Neighbors.Neighbor], session: UInt64) {
+  mutating func giveWay(to neighbors: [PeerSessions.Peer], session: UInt64) {
     let isTaken = neighbors.contains {
       // A client that sends no color will not switch.
       $0.color == number && ($0.session < session || $0.presence?.color == nil)

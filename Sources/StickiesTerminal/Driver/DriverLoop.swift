@@ -20,7 +20,7 @@ struct DriverLoop {
   /// them are written, so that the terminal matches the writer's state.
   private var pending: ArraySlice<UInt8> = []
   private var isHeld = false
-  private var endings = EndingSignals()
+  private var endings = TerminationSignals()
   /// The deadline for the answers to the terminal queries; nil after the last answer.
   private var answersDeadline: Int?
   /// Bytes of the signal pipe that were read while waiting for answers.

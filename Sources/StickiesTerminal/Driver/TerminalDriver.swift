@@ -31,12 +31,12 @@ public final class TerminalDriver: Sendable {
     var sequences: [UInt8] = []
     var depth: ColorDepth?
     /// Requests in order, each with a closure that the thread calls after performing it.
-    var wishes: [(wish: Wish, done: (@Sendable () -> Void)?)] = []
+    var wishes: [(wish: Request, done: (@Sendable () -> Void)?)] = []
     /// Set when the thread has ended; requests then complete at once.
     var isOver = false
   }
 
-  private enum Wish { case suspend, resume, stop, end }
+  private enum Request { case suspend, resume, stop, end }
 
   private static let isTaken = Atomic<Bool>(false)
 
@@ -115,7 +115,7 @@ public final class TerminalDriver: Sendable {
   /// Restores the terminal for good; calls `done` when another driver may take it.
   public func end(_ done: @escaping @Sendable () -> Void) { wish(.end, done) }
 
-  private func wish(_ wish: Wish, _ done: (@Sendable () -> Void)?) {
+  private func wish(_ wish: Request, _ done: (@Sendable () -> Void)?) {
     let isOver = mailbox.withLock { mail in
       if !mail.isOver { mail.wishes.append((wish, done)) }
       return mail.isOver
@@ -157,7 +157,7 @@ public final class TerminalDriver: Sendable {
     giveUp()
   }
 
-  private func grant(_ wish: Wish, _ loop: inout DriverLoop) {
+  private func grant(_ wish: Request, _ loop: inout DriverLoop) {
     switch wish {
     case .suspend: loop.leave()
     case .resume:

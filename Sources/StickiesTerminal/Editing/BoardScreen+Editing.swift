@@ -46,7 +46,7 @@ extension BoardScreen {
 
   /// Scrolls the board as little as possible to show the editor's cursor. A note may extend beyond the screen.
   func showCursor(of controller: NoteController) {
-    guard let editor = controller.editor, !TooSmall.isTooSmall(application.screenSize) else { return }
+    guard let editor = controller.editor, !TooSmallMessage.isTooSmall(application.screenSize) else { return }
     let text = NoteView.textFrame(in: controller.lastFrame.clamped)
     let cursor = editor.cursorPosition
     // The edges show the marks of notes that are not visible, and the last row the tool bar.
@@ -162,11 +162,11 @@ extension BoardScreen {
   private var topHeight: Double { page.windows.ids.compactMap { page.shape(of: $0)?.z }.max() ?? 0 }
 
   /// Reports that the note of the open editor is no longer shown, and searches for it on the server.
-  func tell(_ loss: WindowLoss, of controller: NoteController) {
+  func tell(_ loss: WindowRemovalReason, of controller: NoteController) {
     say(loss.sentence, isTrouble: true)
     if loss.kind == .deleted { return tellThatItIsGone(loss, controller) }
     if !page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
-    let search = NoteElsewhere(loss.id, in: context, perform: link.perform)
+    let search = DetachedNoteObserver(loss.id, in: context, perform: link.perform)
     controller.elsewhere = search
     search.didChange = { [weak self, weak controller, weak search] in
       guard let self, let controller, let search, editing === controller, controller.elsewhere === search else {
@@ -177,7 +177,7 @@ extension BoardScreen {
     search.start()
   }
 
-  private func found(_ search: NoteElsewhere, _ loss: WindowLoss, _ controller: NoteController) {
+  private func found(_ search: DetachedNoteObserver, _ loss: WindowRemovalReason, _ controller: NoteController) {
     controller.followOthers()
     guard let note = search.note else {
       controller.elsewhere = nil
@@ -191,7 +191,7 @@ extension BoardScreen {
     tellThatItMoved(loss, controller, to: board.id)
   }
 
-  private func tellThatItMoved(_ loss: WindowLoss, _ controller: NoteController, to board: ObjectID) {
+  private func tellThatItMoved(_ loss: WindowRemovalReason, _ controller: NoteController, to board: ObjectID) {
     let place = directory.number(of: board)
     let name = place.flatMap { directory.board(at: $0) }.map { " “\($0.name)”" } ?? ""
     ask(
@@ -213,7 +213,7 @@ extension BoardScreen {
           ], typing: { [weak controller] in _ = controller?.edit($0) }))
   }
 
-  private func tellThatItIsGone(_ loss: WindowLoss, _ controller: NoteController) {
+  private func tellThatItIsGone(_ loss: WindowRemovalReason, _ controller: NoteController) {
     controller.isLost = true
     // Prevents that the answer to a pending save offers the text a second time.
     offered.insert(loss.id)
@@ -295,7 +295,7 @@ extension BoardScreen {
       guard let self else { return }
       switch result {
       case .success(let text):
-        guard !Bytes.equal(text, before) else { return }
+        guard !UTF8Comparison.equal(text, before) else { return }
         guard !note.isDeleted, !note.isFault else {
           guard !boardIsGone else { return offer(text, "the note is gone") }
           newNote(text: text, at: onBoard(canvas.middle))

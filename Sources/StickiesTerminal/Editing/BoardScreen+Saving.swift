@@ -48,7 +48,7 @@ extension BoardScreen {
     var texts = [ObjectID: String]()
     for id in unsent.all {
       guard let note = context.fault(id) as? Note, !note.isDeleted, !note.isFault else { continue }
-      if !Bytes.equal(note.text, storedText(of: id) ?? "") { texts[id] = note.text }
+      if !UTF8Comparison.equal(note.text, storedText(of: id) ?? "") { texts[id] = note.text }
     }
     return texts
   }
@@ -61,7 +61,7 @@ extension BoardScreen {
   }
 
   private func take(
-    _ result: Result<Saved, Refusal>, of number: Int, _ made: [ObjectID], _ texts: [ObjectID: String],
+    _ result: Result<SaveResult, Refusal>, of number: Int, _ made: [ObjectID], _ texts: [ObjectID: String],
     on page: BoardPage
   ) {
     pacer.answered()
@@ -275,7 +275,7 @@ extension BoardScreen {
       case .success(let isWhole):
         let stays = isWhole ? "" : "; what others changed since stays"
         say((isRedo ? "Done again" : "Undone") + stays)
-      case .failure(BoardInquiries.givenUp): say("given up; the server may still do it")
+      case .failure(RequestChannel.givenUp): say("given up; the server may still do it")
       case .failure(let refusal): say(refusal.message, isTrouble: refusal.code != .notFound)
       }
     }

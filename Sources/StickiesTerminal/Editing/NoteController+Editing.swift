@@ -67,7 +67,7 @@ extension NoteController {
   func followOthers() {
     guard var editor, !isLost, let note, !note.isFault, !note.isDeleted else { return }
     defer { rememberCommon() }
-    guard !Bytes.equal(editor.text, note.text) else { return }
+    guard !UTF8Comparison.equal(editor.text, note.text) else { return }
     // If the server refuses the save in flight, its text is no longer in the note.
     if draft == nil, screen?.unsent.contains(id) == true { (draft, commonOfDraft) = (editor.text, common) }
     editor.adopt(note.text)
@@ -80,7 +80,7 @@ extension NoteController {
   /// edits are not adopted, or a save is unanswered, the previous common text remains valid.
   func rememberCommon() {
     guard let editor, let screen, !isLost, !screen.unsent.isOnItsWay(id) else { return }
-    guard let note, !note.isFault, !note.isDeleted, Bytes.equal(editor.text, note.text) else { return }
+    guard let note, !note.isFault, !note.isDeleted, UTF8Comparison.equal(editor.text, note.text) else { return }
     if let stored = screen.storedText(of: id) { common = stored }
   }
 
@@ -94,7 +94,7 @@ extension NoteController {
     draft = nil
     screen.offered.remove(id)
     let text = TextSplice.merged(common, mine: editor.text, theirs: note.text)
-    if !Bytes.equal(text, note.text) { write(text) }
+    if !UTF8Comparison.equal(text, note.text) { write(text) }
     followOthers()
   }
 

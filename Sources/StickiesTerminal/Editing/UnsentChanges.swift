@@ -33,7 +33,7 @@ struct UnsentChanges: Hashable {
     return lastSave
   }
 
-  mutating func confirm(_ save: Int, _ identities: [Committed.Identity]) {
+  mutating func confirm(_ save: Int, _ identities: [CommitResult.IDAssignment]) {
     sent[save] = nil
     func renamed(_ ids: Set<ObjectID>) -> Set<ObjectID> {
       Set(ids.map { id in identities.first { $0.temporary == id }?.permanent ?? id })

@@ -2,7 +2,7 @@ import GraphControllers
 import TerminalCells
 
 /// Ends the edit on Return, which would insert a line break otherwise.
-final class ReturnEndsEdit: Behavior, LineFieldKeyObserver {
+final class EndEditOnReturnBehavior: Behavior, LineFieldKeyObserver {
   func attach(to control: LineField) { control.observers.add(self) }
 
   func detach(from control: LineField) { control.observers.remove(self) }
@@ -15,7 +15,7 @@ final class ReturnEndsEdit: Behavior, LineFieldKeyObserver {
 }
 
 /// Shows the number of characters, and reports a text longer than the model's limit. The edit does not end then.
-final class CharacterCount: Behavior, LineFieldTextObserver, LineFieldEndGuard {
+final class CharacterCountBehavior: Behavior, LineFieldTextObserver, LineFieldEndGuard {
   /// Maximum length of the text, in bytes of UTF-8, as models count.
   let maximum: Int
 
@@ -41,8 +41,8 @@ final class CharacterCount: Behavior, LineFieldTextObserver, LineFieldEndGuard {
 }
 
 /// Requires a non-empty field: otherwise Return leaves it open and shows the reason.
-final class NeedsText: Behavior, LineFieldEndGuard {
-  private let complaint = Complaint("may not be empty")
+final class RequiredTextBehavior: Behavior, LineFieldEndGuard {
+  private let complaint = FieldErrorBehavior("may not be empty")
 
   func attach(to control: LineField) { control.observers.add(self) }
 
@@ -59,7 +59,7 @@ final class NeedsText: Behavior, LineFieldEndGuard {
 }
 
 /// Shows an error beside a field until its text changes; then it detaches itself.
-final class Complaint: Behavior, LineFieldTextObserver {
+final class FieldErrorBehavior: Behavior, LineFieldTextObserver {
   private let sentence: String
 
   init(_ sentence: String) { self.sentence = sentence }

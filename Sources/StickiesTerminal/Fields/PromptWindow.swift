@@ -22,9 +22,9 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   ) {
     (self.screen, self.offers, self.done) = (screen, offers, done)
     super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: title)
-    field.attach(ReturnEndsEdit())
-    field.attach(CharacterCount(maximum: maximum))
-    if !takesNothing { field.attach(NeedsText()) }
+    field.attach(EndEditOnReturnBehavior())
+    field.attach(CharacterCountBehavior(maximum: maximum))
+    if !takesNothing { field.attach(RequiredTextBehavior()) }
     field.observers.add(self)
     field.didCopy = { [weak screen] in screen?.copy($0) }
     if !text.isEmpty { field.replace(with: text) }

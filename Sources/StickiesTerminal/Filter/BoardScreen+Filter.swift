@@ -45,7 +45,7 @@ extension BoardScreen {
   }
 
   /// Reports that the edited note no longer passes the filter; its editor stays open.
-  func tellThatItLeft(_ loss: WindowLoss, _ controller: NoteController) {
+  func tellThatItLeft(_ loss: WindowRemovalReason, _ controller: NoteController) {
     ask(
       QuestionText(
         title: "The note left the filter",

@@ -17,10 +17,10 @@ final class TagNames {
   var didFail: (Refusal) -> Void = { _ in }
   private let tags: ResultsController
   private let context: ObjectContext
-  private let read: BoardLink.Reading
+  private let read: BoardConnection.UpdateReader
   private var objects = [ByteKey: Tag]()
 
-  init(in context: ObjectContext, link: BoardLink) {
+  init(in context: ObjectContext, link: BoardConnection) {
     guard var request = ResultsRequest(Tag.self, in: context.model, sort: [\.name.ascending]) else {
       preconditionFailure("the built-in model has no Tag")
     }

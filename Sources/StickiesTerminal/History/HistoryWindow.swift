@@ -25,7 +25,7 @@ final class HistoryWindow: ModalWindow {
     past = PastReader(on: screen)
     super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize))
     past.didChange = { [weak self] in self?.setNeedsDisplay() }
-    for step in Step.allCases { on(.scroll(step)) { [weak self] in self?.scroll(by: step.scroll) } }
+    for step in ArrowDirection.allCases { on(.scroll(step)) { [weak self] in self?.scroll(by: step.scroll) } }
     on(.cancel) { [weak self] in self?.escape() }
     on(.history) { [weak self] in self?.screen?.closeHistory() }
     on(.revisionBack) { [weak past] in past?.go(by: -1) }
@@ -139,7 +139,7 @@ final class HistoryWindow: ModalWindow {
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let screen, !TooSmall.isTooSmall(grid.size) else { return }
+    guard let screen, !TooSmallMessage.isTooSmall(grid.size) else { return }
     defer { scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme) }
     // Until the first past state has been loaded, the present board stays visible.
     guard past.shown != nil || past.trouble != nil else { return }
@@ -147,7 +147,7 @@ final class HistoryWindow: ModalWindow {
       color: past.contents.color ?? .gray, origin: screen.page.scroll, notes: past.notes.map(state), links: past.lines)
     board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
     if let trouble = past.trouble {
-      EmptyBoard(lines: ["No history: \(trouble).", "", "Esc  goes back to now."])
+      EmptyBoardHint(lines: ["No history: \(trouble).", "", "Esc  goes back to now."])
         .draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme)
     }
     screen.drawBusy(into: &grid)

@@ -14,7 +14,7 @@ final class PastReader {
   /// The revision of `contents`; nil until one has been loaded.
   private(set) var shown: Revision?
   /// The links of the loaded revision.
-  private(set) var lines = [LinkState]()
+  private(set) var lines = [NoteLinkState]()
   /// Why nothing could be loaded; nil while the first revision is being loaded or after it has arrived.
   private(set) var trouble: String?
   /// Called when anything visible has changed.
@@ -26,7 +26,7 @@ final class PastReader {
   private var heard: Revision = 0
   private weak var screen: BoardScreen?
   /// The requests of the history; closed with the window, so that late answers are ignored.
-  private let inquiries: BoardInquiries
+  private let inquiries: RequestChannel
 
   init(on screen: BoardScreen) {
     self.screen = screen
@@ -135,7 +135,7 @@ final class PastReader {
 
   /// - Parameter wanted: the requested revision; nil if the request was for the range.
   private func fail(_ refusal: Refusal, at wanted: Revision? = nil) {
-    guard refusal != BoardInquiries.givenUp else { return }
+    guard refusal != RequestChannel.givenUp else { return }
     didChange()
     guard let shown else { return trouble = refusal.message }
     guard let wanted else { return }
@@ -163,11 +163,11 @@ final class PastReader {
     return contents.notes.filter { !$0.values.cells.intersection(seen).isEmpty }
   }
 
-  private var linkStates: [LinkState] {
+  private var linkStates: [NoteLinkState] {
     let outlines = Dictionary(contents.notes.map { ($0.id, $0.values.outline) }) { first, _ in first }
     return contents.links.enumerated().compactMap { number, link in
       guard let from = outlines[link.from], let to = outlines[link.to] else { return nil }
-      return LinkState(id: number, from: from, to: to, label: link.label)
+      return NoteLinkState(id: number, from: from, to: to, label: link.label)
     }
   }
 }

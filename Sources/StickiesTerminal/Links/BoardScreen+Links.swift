@@ -100,7 +100,7 @@ extension BoardScreen {
       guard let self else { return }
       switch result {
       case .success(let found): body(found.filter { !$0.isDeleted })
-      case .failure(let refusal): say(refusal.message, isTrouble: refusal != BoardInquiries.givenUp)
+      case .failure(let refusal): say(refusal.message, isTrouble: refusal != RequestChannel.givenUp)
       }
       releaseKeys()
     }
@@ -148,7 +148,7 @@ extension BoardScreen {
     let window = PromptWindow(
       "Label", maximum: Self.maximumLabel, on: self, text: line.label, takesNothing: true
     ) { [weak self] label in
-      guard let self, linkIsOpen, !line.isDeleted, !Bytes.equal(line.label, label) else { return }
+      guard let self, linkIsOpen, !line.isDeleted, !UTF8Comparison.equal(line.label, label) else { return }
       step(named: "Label") {
         line.label = label
         touch(line.id)
@@ -159,7 +159,7 @@ extension BoardScreen {
 
   // MARK: - Drawing
 
-  var linkStates: [LinkState] {
+  var linkStates: [NoteLinkState] {
     // During a search, links to notes that it does not match are hidden.
     let shown = found == nil ? nil : Set(shownIDs)
     let lines = lines(on: page, among: shown)
@@ -177,8 +177,8 @@ extension BoardScreen {
   }
 
   /// The links of a board; with `shown`, only those between these notes.
-  func lines(on page: BoardPage, among shown: Set<ObjectID>?) -> [LinkState] {
-    page.links.snapshot.enumerated().compactMap { index, id -> LinkState? in
+  func lines(on page: BoardPage, among shown: Set<ObjectID>?) -> [NoteLinkState] {
+    page.links.snapshot.enumerated().compactMap { index, id -> NoteLinkState? in
       guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id,
         shown.map({ $0.isSuperset(of: [from, to]) }) ?? true
       else { return nil }
@@ -187,10 +187,10 @@ extension BoardScreen {
   }
 
   private func linkState(_ number: Int, _ from: ObjectID, _ to: ObjectID, _ label: String, on page: BoardPage)
-    -> LinkState?
+    -> NoteLinkState?
   {
     guard let start = outline(of: from, on: page), let end = outline(of: to, on: page) else { return nil }
-    return LinkState(id: number, from: start, to: end, label: label)
+    return NoteLinkState(id: number, from: start, to: end, label: label)
   }
 
   private func outline(of id: ObjectID, on page: BoardPage) -> Rect? {

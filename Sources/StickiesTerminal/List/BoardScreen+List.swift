@@ -23,8 +23,9 @@ extension BoardScreen {
   /// The frame of the list, left of the canvas; its width is 0 if the list is closed or does not fit.
   var listFrame: Rect {
     let size = application.screenSize
-    let most = size.width - ListPlace.leastCanvas
-    let width = isListOpen && most >= ListPlace.leastWidth ? min(max(list.width, ListPlace.leastWidth), most) : 0
+    let most = size.width - ListPaneState.leastCanvas
+    let width =
+      isListOpen && most >= ListPaneState.leastWidth ? min(max(list.width, ListPaneState.leastWidth), most) : 0
     return Rect(x: 0, y: 1, width: width, height: max(0, size.height - 2))
   }
 
@@ -139,7 +140,7 @@ extension BoardScreen {
 
   func drawList(into grid: inout Grid, clip: Rect) {
     let frame = listFrame
-    guard !frame.isEmpty, !TooSmall.isTooSmall(grid.size) else { return }
+    guard !frame.isEmpty, !TooSmallMessage.isTooSmall(grid.size) else { return }
     let pane = pastListPane ?? listPane
     pane.draw(into: &grid, frame: frame, clip: clip.intersection(frame), theme: theme)
   }
@@ -183,13 +184,13 @@ extension BoardScreen {
     guard rows.lowerBound < here.lowerBound || rows.upperBound > here.upperBound && here.upperBound < search.totalCount
     else { return }
     search.move(
-      to: ResultsWindow(offset: max(0, rows.lowerBound - BoardPart.listRows / 2), limit: BoardPart.listRows))
+      to: ResultsWindow(offset: max(0, rows.lowerBound - BoardWindow.listRows / 2), limit: BoardWindow.listRows))
   }
 
   /// Changes the width of the list. It starts from the actual width, which may be smaller than the stored one.
   func widenList(by step: Int) {
-    let most = application.screenSize.width - ListPlace.leastCanvas
-    list.width = max(ListPlace.leastWidth, min(listFrame.size.width + step, most))
+    let most = application.screenSize.width - ListPaneState.leastCanvas
+    list.width = max(ListPaneState.leastWidth, min(listFrame.size.width + step, most))
     application.setNeedsDisplay()
   }
 

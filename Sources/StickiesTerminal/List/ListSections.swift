@@ -30,7 +30,7 @@ final class ListSections: ResultsControllerDelegate {
       preconditionFailure("the built-in model has no Note.color")
     }
     request.section = GraphPredicate.Path(hops: [], end: .property(color.number))
-    request.sort = BoardPart.readingOrder
+    request.sort = BoardWindow.readingOrder
     request.maximumCount = BoardPage.maximumNotes
     results = ResultsController(request, in: context, perform: perform)
     results.delegate = self

@@ -172,7 +172,7 @@ extension BoardScreen {
     page.refresh()
     for id in page.windows.ids { page.windows[id].map { application.orderBack($0.window) } }
     if let focused { application.makeKey(focused.window) }
-    (whereabouts, shown) = (Whereabouts(), nil)
+    (whereabouts, shown) = (UserPosition(), nil)
     if let orphan, !orphan.isEmpty { offer(orphan, "the board \(gone) is deleted") }
     wakeForBusy()
     application.setNeedsDisplay()
@@ -207,7 +207,7 @@ extension BoardScreen {
       case .content(let page): draw(page, into: &grid, frame: frame, clip: clip)
       case .failed(let sentence):
         grid.fill(clip, theme.board(color))
-        EmptyBoard(lines: [sentence]).draw(into: &grid, frame: frame, clip: clip, theme: theme, color: color)
+        EmptyBoardHint(lines: [sentence]).draw(into: &grid, frame: frame, clip: clip, theme: theme, color: color)
       case .waiting(let picture):
         grid.fill(clip, theme.board(color))
         controller.busyView.view(saying: picture)?.draw(into: &grid, frame: frame, clip: clip, theme: theme)

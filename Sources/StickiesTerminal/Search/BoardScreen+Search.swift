@@ -13,7 +13,7 @@ final class SearchListener: SearchControllerDelegate {
   private weak var screen: BoardScreen?
   /// The focused note before the search; in a large board it stays loaded for the return.
   private(set) var focus: ObjectID?
-  /// The part of the position that `SearchPlace` does not contain. It is the scroll position of the board, the top
+  /// The part of the position that `ListViewState` does not contain. It is the scroll position of the board, the top
   /// row of the list, and the distance of the first note from it.
   private var kept = (scroll: Point(x: 0, y: 0), top: 0, below: 0)
 
@@ -49,16 +49,16 @@ final class SearchListener: SearchControllerDelegate {
     screen?.stopAwaitingFound()
   }
 
-  func placeToKeep(for controller: SearchController) -> SearchPlace {
-    guard let screen else { return SearchPlace() }
+  func placeToKeep(for controller: SearchController) -> ListViewState {
+    guard let screen else { return ListViewState() }
     // While a result is shown, its rows have other positions; the list then returns by the focus.
     let first = screen.found == nil ? screen.firstListed : nil
     kept = (screen.page.scroll, screen.list.top, first?.below ?? 0)
     focus = screen.page.windows.focus
-    return SearchPlace(selection: focus.map { [$0] } ?? [], first: first?.id)
+    return ListViewState(selection: focus.map { [$0] } ?? [], first: first?.id)
   }
 
-  func search(_ controller: SearchController, didReturnTo place: SearchPlace) {
+  func search(_ controller: SearchController, didReturnTo place: ListViewState) {
     guard let screen else { return }
     screen.page.scroll = kept.scroll
     // Keys go to the field as long as it is open.
@@ -81,7 +81,7 @@ extension BoardScreen {
     let board = page.board.id
     var request =
       page.part == nil
-      ? BoardPage.notes(of: board, in: context.model) : BoardPart.listRequest(of: board, in: context.model)
+      ? BoardPage.notes(of: board, in: context.model) : BoardWindow.listRequest(of: board, in: context.model)
     request.predicate = .all([request.predicate, filter.predicate])
     let search = SearchController(all: page.list) { [weak self, context, link, request] query in
       var found = request

@@ -8,7 +8,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   init(on screen: BoardScreen) {
     self.screen = screen
     super.init(frame: screen.searchFrame)
-    field.attach(ReturnEndsEdit())
+    field.attach(EndEditOnReturnBehavior())
     field.observers.add(self)
     field.didCopy = { [weak screen] in screen?.copy($0) }
   }
@@ -52,7 +52,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let screen, let view, !TooSmall.isTooSmall(grid.size) else { return }
+    guard let screen, let view, !TooSmallMessage.isTooSmall(grid.size) else { return }
     view.draw(into: &grid, frame: frame, clip: clip, theme: screen.theme)
   }
 }

@@ -22,7 +22,7 @@ public final class BusyView {
 
   private func panel(_ frame: Rect) -> Rect {
     let hint = cancelKey.isEmpty ? 0 : CellText.width(of: cancelKey) + 9
-    let width = min(max(CellLine(message, width: 60, cut: ".").width + 8, hint + 6, progress == nil ? 0 : 32), 68)
+    let width = min(max(TruncatedLine(message, width: 60, cut: ".").width + 8, hint + 6, progress == nil ? 0 : 32), 68)
     return frame.centered(Size(width: width, height: 3 + (progress == nil ? 0 : 1) + (hint == 0 ? 0 : 1)))
   }
 

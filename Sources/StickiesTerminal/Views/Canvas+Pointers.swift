@@ -19,7 +19,7 @@ extension Canvas {
     func free(_ count: Int, from x: Int) -> Int {
       (x..<min(x + count, clip.maxX)).prefix { title(Point(x: $0, y: y)) == nil }.count
     }
-    var line = CellLine(pointer.person.name, width: Self.nameColumns, cut: theme.symbols.cut)
+    var line = TruncatedLine(pointer.person.name, width: Self.nameColumns, cut: theme.symbols.cut)
     var (mark, name) = (cell.minX, cell.minX + 1)
     let hidden = (mark..<min(mark + 1 + line.width, clip.maxX)).compactMap { title(Point(x: $0, y: y)) }.first
     if let hidden {
@@ -28,10 +28,10 @@ extension Canvas {
         name = before
       } else if behind + 1 < clip.maxX {
         (mark, name) = (behind, behind + 1)
-        line = CellLine(line.text, width: free(line.width, from: name), cut: theme.symbols.cut)
+        line = TruncatedLine(line.text, width: free(line.width, from: name), cut: theme.symbols.cut)
       } else {
         // There is only space for the mark.
-        line = CellLine("", width: 0, cut: theme.symbols.cut)
+        line = TruncatedLine("", width: 0, cut: theme.symbols.cut)
       }
     }
     let tag = theme.person(pointer.person.color)

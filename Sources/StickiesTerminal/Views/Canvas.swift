@@ -40,13 +40,13 @@ public struct Canvas: Sendable {
   /// The notes, in any order. Those that lie outside are marked at the edges.
   public var notes: [NoteState]
   /// The links between notes.
-  public var links: [LinkState]
+  public var links: [NoteLinkState]
   /// The cursors of other users.
   public var pointers: [PointerState]
 
   /// Creates a canvas.
   public init(
-    color: PaperColor = .gray, origin: Point = Point(x: 0, y: 0), notes: [NoteState] = [], links: [LinkState] = [],
+    color: PaperColor = .gray, origin: Point = Point(x: 0, y: 0), notes: [NoteState] = [], links: [NoteLinkState] = [],
     pointers: [PointerState] = []
   ) {
     self.color = color
@@ -71,7 +71,7 @@ public struct Canvas: Sendable {
     grid.hideCursor(in: clip)
     grid.fill(clip, theme.board(color))
     let shift = shift(in: frame)
-    var covered = Coverage(clip)
+    var covered = CoverageMask(clip)
     let (seen, hidden) = seen(in: clip, shift, &covered)
     if !links.isEmpty {
       LinkLines(links, shift: shift, clip: clip, covered: covered).draw(into: &grid, theme.link(color), theme.symbols)
@@ -84,7 +84,7 @@ public struct Canvas: Sendable {
       let outline = notes[hidden].outline.moved(x: shift.x, y: shift.y)
       NoteView(notes[hidden]).drawFrame(into: &grid, at: outline.origin, clip: clip, theme: theme, cache: cache)
     }
-    for mark in EdgeMark.marks(of: notes, shift: shift, frame: frame, symbols: theme.symbols) {
+    for mark in OffscreenMark.marks(of: notes, shift: shift, frame: frame, symbols: theme.symbols) {
       grid.hideCursor(in: mark.frame.intersection(clip))
       grid.draw(mark.text, x: mark.frame.minX, y: mark.frame.minY, theme.note(mark.color).title, clip: clip)
     }
@@ -112,7 +112,7 @@ public struct Canvas: Sendable {
   ///   that contains the visible part of the note and of its shadow; and the index of the focused note if other notes
   ///   cover its title.
   private func seen(
-    in clip: Rect, _ shift: Point, _ covered: inout Coverage
+    in clip: Rect, _ shift: Point, _ covered: inout CoverageMask
   ) -> (notes: [(place: Int, part: Rect)], hidden: Int?) {
     var hidden: Int?
     var found = [(place: Int, z: Double, outline: Rect)]()
@@ -143,7 +143,7 @@ public struct Canvas: Sendable {
     let frame = frame.clamped
     guard frame.contains(point) else { return nil }
     let shift = shift(in: frame)
-    let marks = EdgeMark.marks(of: notes, shift: shift, frame: frame, symbols: theme.symbols)
+    let marks = OffscreenMark.marks(of: notes, shift: shift, frame: frame, symbols: theme.symbols)
     if let mark = marks.last(where: { $0.frame.contains(point) }) { return .mark(mark.id) }
     let place = Point(x: point.x - shift.x, y: point.y - shift.y)
     var best: Int?

@@ -69,7 +69,7 @@ public struct HelpView: Hashable, Sendable {
     self.page = max(0, page)
   }
 
-  private struct Place {
+  private struct Layout {
     let panel: Rect
     let inside: Rect
     let columns: Int
@@ -93,7 +93,7 @@ public struct HelpView: Hashable, Sendable {
     return columns
   }
 
-  private func place(_ screen: Rect) -> Place {
+  private func place(_ screen: Rect) -> Layout {
     let columns = max(1, min((screen.size.width - 4) / Self.columnWidth, 4, (lines.count + 11) / 12))
     let rows = max(1, screen.size.height - 5)
     let pages = max(1, (folded(rows).count + columns - 1) / columns)
@@ -102,7 +102,7 @@ public struct HelpView: Hashable, Sendable {
     let least = max(1, min(lines.count / (pages * columns) - 1, rows))
     let height = (least...rows).first { folded($0).count <= pages * columns } ?? rows
     let panel = screen.centered(Size(width: columns * Self.columnWidth + 4, height: height + 4))
-    return Place(panel: panel, inside: panel.inset(2), columns: columns, pages: pages)
+    return Layout(panel: panel, inside: panel.inset(2), columns: columns, pages: pages)
   }
 
   /// The number of pages on a screen.
@@ -151,7 +151,7 @@ public struct HelpView: Hashable, Sendable {
     }
   }
 
-  private func dots(_ place: Place) -> Rect {
+  private func dots(_ place: Layout) -> Rect {
     Rect(x: place.panel.minX + 1, y: place.panel.maxY - 2, width: place.panel.size.width - 2, height: 1)
   }
 

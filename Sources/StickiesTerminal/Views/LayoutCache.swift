@@ -21,7 +21,7 @@ public final class LayoutCache {
     /// The note's text at the time of the layout.
     let source: String
     /// The first line.
-    let title: CellLine
+    let title: TruncatedLine
     /// The text of the body: the complete text, or what follows the title.
     let text: String
     /// The start of the body in `source`, in UTF-8.
@@ -32,7 +32,7 @@ public final class LayoutCache {
     fileprivate(set) var used: Int
 
     fileprivate init(
-      source: String, title: CellLine, text: String, start: Int, layout: TextLayout, isCut: Bool, used: Int
+      source: String, title: TruncatedLine, text: String, start: Int, layout: TextLayout, isCut: Bool, used: Int
     ) {
       (self.source, self.title, self.text, self.start) = (source, title, text, start)
       (self.layout, self.isCut, self.used) = (layout, isCut, used)
@@ -83,7 +83,7 @@ public final class LayoutCache {
     }
     var first = String(text[..<end])
     while let last = first.last, last == " " || last == "\t" { first.removeLast() }
-    let title = CellLine(first, width: titleWidth, cut: cut)
+    let title = TruncatedLine(first, width: titleWidth, cut: cut)
     var start = text.startIndex
     // A title that fits is not repeated in the body.
     if !title.isCut, count < 1000, !first.isEmpty { start = end < text.endIndex ? text.index(after: end) : end }

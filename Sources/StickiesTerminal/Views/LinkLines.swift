@@ -1,7 +1,7 @@
 import TerminalCells
 
 /// The display state of a link.
-public struct LinkState: Hashable, Sendable {
+public struct NoteLinkState: Hashable, Sendable {
   /// The number of the link on this screen.
   public var id: Int
   /// The outline of the source note, in cells of the board.
@@ -60,12 +60,12 @@ struct LinkRoute {
 /// Draws links where no note covers them, and joins lines that meet.
 struct LinkLines {
   private let clip: Rect
-  private let covered: Coverage
-  private let links: [(link: LinkState, route: LinkRoute)]
+  private let covered: CoverageMask
+  private let links: [(link: NoteLinkState, route: LinkRoute)]
   private let shift: Point
   private var joints: [UInt8]
 
-  init(_ links: [LinkState], shift: Point, clip: Rect, covered: Coverage) {
+  init(_ links: [NoteLinkState], shift: Point, clip: Rect, covered: CoverageMask) {
     self.clip = clip
     self.covered = covered
     self.shift = shift
@@ -135,14 +135,14 @@ struct LinkLines {
   private typealias Label = (frame: Rect, text: String)
 
   /// The notes of a link, on the screen.
-  private func ends(_ link: LinkState) -> (from: Rect, to: Rect) {
+  private func ends(_ link: NoteLinkState) -> (from: Rect, to: Rect) {
     (
       link.from.clamped.moved(x: shift.x, y: shift.y), link.to.clamped.moved(x: shift.x, y: shift.y)
     )
   }
 
   /// The label on the horizontal part of the line, between the notes.
-  private func rowLabel(_ link: LinkState, _ route: LinkRoute, _ symbols: Symbols) -> Label? {
+  private func rowLabel(_ link: NoteLinkState, _ route: LinkRoute, _ symbols: Symbols) -> Label? {
     let (from, to) = ends(link)
     let goesRight = route.start.x < route.turn.x
     var low = goesRight ? from.maxX : route.turn.x
@@ -151,19 +151,19 @@ struct LinkLines {
       if goesRight { high = to.minX - 1 } else { low = to.maxX + 1 }
     }
     guard high - low >= 6 else { return nil }
-    let line = CellLine(link.label, width: high - low - 4, cut: symbols.cut)
+    let line = TruncatedLine(link.label, width: high - low - 4, cut: symbols.cut)
     let x = low + (high - low - line.width) / 2 - 1
     return (Rect(x: x, y: route.start.y, width: line.width + 2, height: 1), " \(line.text) ")
   }
 
   /// The label across the vertical part of the line, between the notes.
-  private func columnLabel(_ link: LinkState, _ route: LinkRoute, _ symbols: Symbols) -> Label? {
+  private func columnLabel(_ link: NoteLinkState, _ route: LinkRoute, _ symbols: Symbols) -> Label? {
     let (from, to) = ends(link)
     let goesDown = route.end.y > route.turn.y
     let low = goesDown ? max(from.maxY, route.turn.y + 1) : to.maxY + 1
     let high = goesDown ? to.minY - 1 : min(from.minY, route.turn.y)
     guard high > low else { return nil }
-    let line = CellLine(link.label, width: 24, cut: symbols.cut)
+    let line = TruncatedLine(link.label, width: 24, cut: symbols.cut)
     let frame = Rect(x: route.turn.x - line.width / 2 - 1, y: (low + high) / 2, width: line.width + 2, height: 1)
     return (frame, " \(line.text) ")
   }

@@ -21,13 +21,13 @@ public struct ListRow: Hashable, Sendable {
   /// Text at the end of the row, such as a time or a tag.
   public var detail: String
   /// The marks of the note.
-  public var marks: NoteMarks
+  public var marks: NoteBadges
   /// Whether the note is selected, in edit mode.
   public var isChecked: Bool
 
   /// Creates a row.
   public init(
-    _ kind: Kind, _ title: String, matches: [Range<Int>] = [], detail: String = "", marks: NoteMarks = [],
+    _ kind: Kind, _ title: String, matches: [Range<Int>] = [], detail: String = "", marks: NoteBadges = [],
     isChecked: Bool = false
   ) {
     self.kind = kind
@@ -169,7 +169,7 @@ public struct ListPane {
     if row.marks.contains(.unsent) { tail.append(symbols.unsent) }
     if !row.detail.isEmpty {
       tail += (tail.isEmpty ? "" : " ")
-      tail += CellLine(row.detail, width: max(0, line.size.width / 3), cut: symbols.cut).text
+      tail += TruncatedLine(row.detail, width: max(0, line.size.width / 3), cut: symbols.cut).text
     }
     let tailWidth = CellText.width(of: tail)
     let room = line.maxX - 1 - x - (tail.isEmpty ? 0 : tailWidth + 1)

@@ -116,7 +116,7 @@ public struct MenuBarView {
       end = grid.draw(
         " \(title.text) ", x: frame.minX + title.x, y: frame.minY, isOpen ? theme.chosen : theme.bar, clip: bar)
     }
-    let line = CellLine(title, width: max(0, frame.maxX - end - 3), cut: theme.symbols.cut)
+    let line = TruncatedLine(title, width: max(0, frame.maxX - end - 3), cut: theme.symbols.cut)
     grid.draw(line.text, x: frame.maxX - line.width - 1, y: frame.minY, theme.hint, clip: bar)
     for panel in panels(in: frame) { draw(panel, into: &grid, clip, theme) }
   }

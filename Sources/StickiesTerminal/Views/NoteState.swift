@@ -15,7 +15,7 @@ public struct Person: Hashable, Sendable {
 }
 
 /// Attributes of a note that are marked beside its title.
-public struct NoteMarks: OptionSet, Hashable, Sendable {
+public struct NoteBadges: OptionSet, Hashable, Sendable {
   /// The set as bits.
   public let rawValue: UInt8
 
@@ -23,13 +23,13 @@ public struct NoteMarks: OptionSet, Hashable, Sendable {
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The note is pinned: sorted before others.
-  public static let pinned = NoteMarks(rawValue: 1)
+  public static let pinned = NoteBadges(rawValue: 1)
   /// The note is locked against accidental changes.
-  public static let locked = NoteMarks(rawValue: 2)
+  public static let locked = NoteBadges(rawValue: 2)
   /// The note has changes that the server does not have yet.
-  public static let unsent = NoteMarks(rawValue: 4)
+  public static let unsent = NoteBadges(rawValue: 4)
   /// The note has a conflict that the user must resolve.
-  public static let conflict = NoteMarks(rawValue: 8)
+  public static let conflict = NoteBadges(rawValue: 8)
 }
 
 /// The display state of a note: everything that drawing needs.
@@ -57,7 +57,7 @@ public struct NoteState: Sendable {
   /// The names of the tags.
   public var tags: [String] = []
   /// The marks beside the title.
-  public var marks: NoteMarks = []
+  public var marks: NoteBadges = []
   /// Whether only the title is visible.
   public var isCollapsed = false
   /// Whether the note has the focus.
@@ -77,7 +77,7 @@ public struct NoteState: Sendable {
   public init(
     id: Int, frame: Rect, z: Double = 0, text: String, color: PaperColor = .yellow,
     matches: [Range<Int>] = [], tags: [String] = [],
-    marks: NoteMarks = [], isCollapsed: Bool = false, isFocused: Bool = false, circle: Circle = .empty,
+    marks: NoteBadges = [], isCollapsed: Bool = false, isFocused: Bool = false, circle: Circle = .empty,
     circleColumns: Int = 0, editors: [Person] = [], scroll: Int = 0, editing: TextEditor? = nil
   ) {
     self.id = id

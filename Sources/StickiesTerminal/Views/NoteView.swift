@@ -131,7 +131,7 @@ public struct NoteView: Sendable {
   }
 
   private func drawTitle(
-    into grid: inout Grid, _ outline: Rect, _ clip: Rect, _ theme: Theme, _ look: Theme.NoteLook, _ cache: LayoutCache
+    into grid: inout Grid, _ outline: Rect, _ clip: Rect, _ theme: Theme, _ look: Theme.NoteStyles, _ cache: LayoutCache
   ) {
     let y = outline.minY
     guard y >= clip.minY, y < clip.maxY else { return }
@@ -168,7 +168,7 @@ public struct NoteView: Sendable {
   }
 
   private func drawText(
-    into grid: inout Grid, _ outline: Rect, _ frame: Rect, _ clip: Rect, _ theme: Theme, _ look: Theme.NoteLook,
+    into grid: inout Grid, _ outline: Rect, _ frame: Rect, _ clip: Rect, _ theme: Theme, _ look: Theme.NoteStyles,
     _ cache: LayoutCache
   ) {
     let area = clip.intersection(frame)
@@ -216,7 +216,7 @@ public struct NoteView: Sendable {
   }
 
   private func drawFoot(
-    into grid: inout Grid, _ outline: Rect, _ clip: Rect, _ theme: Theme, _ look: Theme.NoteLook
+    into grid: inout Grid, _ outline: Rect, _ clip: Rect, _ theme: Theme, _ look: Theme.NoteStyles
   ) {
     let y = outline.maxY - 1
     guard y >= clip.minY, y < clip.maxY else { return }
@@ -229,12 +229,12 @@ public struct NoteView: Sendable {
     if let first = state.editors.first {
       // Only the first names: no note is wide enough for more.
       let names = state.editors.prefix(20).map(\.name).joined(separator: ", ")
-      let line = CellLine(
+      let line = TruncatedLine(
         "\(names) \(state.editors.count == 1 ? "edits" : "edit")", width: width, cut: theme.symbols.cut)
       grid.draw(" \(line.text) ", x: outline.minX + 2, y: y, theme.person(first.color), clip: clip)
     } else if !state.tags.isEmpty {
       let tags = state.tags.prefix(20).map { "#\($0)" }.joined(separator: " ")
-      let line = CellLine(tags, width: width, cut: theme.symbols.cut)
+      let line = TruncatedLine(tags, width: width, cut: theme.symbols.cut)
       grid.draw(" \(line.text) ", x: outline.minX + 2, y: y, look.faint, clip: clip)
     }
   }

@@ -41,7 +41,7 @@ public struct QuestionView: Hashable, Sendable {
     self.buttons = buttons
   }
 
-  private struct Place {
+  private struct Layout {
     let panel: Rect
     let message: [String]
     let offer: [String]
@@ -59,7 +59,7 @@ public struct QuestionView: Hashable, Sendable {
     let key = " (\(button.key))"
     let room = columns - CellText.width(of: key)
     guard !button.key.isEmpty, CellText.width(of: whole) > columns, room > 0 else { return whole }
-    return CellLine(button.title, width: room, cut: cut).text + key
+    return TruncatedLine(button.title, width: room, cut: cut).text + key
   }
 
   /// The rows of a text, up to a limit.
@@ -69,7 +69,7 @@ public struct QuestionView: Hashable, Sendable {
     return layout.rows.indices.prefix(limit).map { String(layout.shown($0, of: shown)) }
   }
 
-  private func place(_ screen: Rect) -> Place {
+  private func place(_ screen: Rect) -> Layout {
     let width = max(8, min(64, screen.size.width - 4))
     let columns = width - 4
     let message = Self.rows(message, width: columns, limit: 6)
@@ -93,7 +93,7 @@ public struct QuestionView: Hashable, Sendable {
         x: panel.minX + 2 + spot.x, y: first + spot.y, width: min(CellText.width(of: label(button)) + 2, columns),
         height: 1)
     }
-    return Place(panel: panel, message: message, offer: offer, buttons: frames)
+    return Layout(panel: panel, message: message, offer: offer, buttons: frames)
   }
 
   /// Draws the question in the middle of a screen.

@@ -51,8 +51,8 @@ public struct SearchField: Sendable {
   }
 
   /// The frame of the text in the first row, and the number of columns scrolled out to the left.
-  private func place(_ frame: Rect) -> (area: Rect, scroll: Int, told: CellLine) {
-    let told = CellLine(self.told, width: max(0, frame.size.width / 2), cut: "~")
+  private func place(_ frame: Rect) -> (area: Rect, scroll: Int, told: TruncatedLine) {
+    let told = TruncatedLine(self.told, width: max(0, frame.size.width / 2), cut: "~")
     let left = frame.minX + 3
     let right = frame.maxX - (told.width == 0 ? 1 : told.width + 2) - (text.isEmpty ? 0 : 2)
     let area = Rect(x: left, y: frame.minY, width: right - left, height: min(1, frame.size.height))
@@ -78,7 +78,7 @@ public struct SearchField: Sendable {
     let (area, scroll, told) = place(frame)
     let inside = clip.intersection(area)
     if text.isEmpty {
-      let hint = CellLine("Search", width: area.size.width, cut: theme.symbols.cut)
+      let hint = TruncatedLine("Search", width: area.size.width, cut: theme.symbols.cut)
       if cursor == nil { grid.draw(hint.text, x: area.minX, y: row.minY, theme.listFaint, clip: inside) }
     } else {
       grid.draw(text, x: area.minX - scroll, y: row.minY, style, clip: inside)

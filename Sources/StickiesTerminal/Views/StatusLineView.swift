@@ -82,7 +82,7 @@ public struct StatusLineView: Hashable, Sendable {
   /// number of unsent changes is shortened.
   private func pieces(width: Int) -> [(part: Part?, text: String, kind: Kind)] {
     func hasRoom(_ pieces: [(part: Part?, text: String, kind: Kind)]) -> Bool {
-      pieces.reduce(1) { $0 + 3 + CellLine($1.text, width: width, cut: "…").width } - 2 <= width
+      pieces.reduce(1) { $0 + 3 + TruncatedLine($1.text, width: width, cut: "…").width } - 2 <= width
     }
     let all = pieces()
     if state.message.isEmpty || hasRoom(all) { return all }
@@ -119,31 +119,31 @@ public struct StatusLineView: Hashable, Sendable {
     }
   }
 
-  private struct Piece {
+  private struct Segment {
     let part: Part?
     let x: Int
-    let line: CellLine
+    let line: TruncatedLine
     let kind: Kind
     var person: Int?
     var isParted = false
   }
 
   /// The pieces with their columns in a line of a width, from 0.
-  private func placed(width: Int, cut: Character) -> [Piece] {
-    var placed = [Piece]()
+  private func placed(width: Int, cut: Character) -> [Segment] {
+    var placed = [Segment]()
     var x = 1
     for (part, text, kind) in pieces(width: width) {
       guard width - x > 3 || placed.isEmpty else { break }
-      let line = CellLine(text, width: width - x - 1, cut: cut)
-      placed.append(Piece(part: part, x: x, line: line, kind: kind, isParted: x > 1))
+      let line = TruncatedLine(text, width: width - x - 1, cut: cut)
+      placed.append(Segment(part: part, x: x, line: line, kind: kind, isParted: x > 1))
       x += line.width + 3
     }
     // From the right as many names as fit, and the number of the others.
     let room = width - x
-    var names = [(place: Int, line: CellLine)]()
+    var names = [(place: Int, line: TruncatedLine)]()
     var used = 0
     for (place, person) in state.people.enumerated() {
-      let line = CellLine(person.name, width: 16, cut: cut)
+      let line = TruncatedLine(person.name, width: 16, cut: cut)
       let rest = state.people.count - place - 1
       guard used + line.width + 3 + (rest > 0 ? 5 : 0) <= room else { break }
       used += line.width + 3
@@ -152,14 +152,14 @@ public struct StatusLineView: Hashable, Sendable {
     let rest = state.people.count - names.count
     var right = width - 1
     if rest > 0, room >= 6 {
-      let line = CellLine(rest > 999 ? "+999" : "+\(rest)", width: 4, cut: cut)
+      let line = TruncatedLine(rest > 999 ? "+999" : "+\(rest)", width: 4, cut: cut)
       right -= line.width
-      placed.append(Piece(part: nil, x: right, line: line, kind: .plain))
+      placed.append(Segment(part: nil, x: right, line: line, kind: .plain))
       right -= 1
     }
     for (place, line) in names.reversed() {
       right -= line.width + 2
-      placed.append(Piece(part: nil, x: right, line: line, kind: .plain, person: place))
+      placed.append(Segment(part: nil, x: right, line: line, kind: .plain, person: place))
       right -= 1
     }
     return placed

@@ -5,7 +5,7 @@ import TerminalCells
 /// is never the only distinction.
 public struct Theme: Sendable {
   /// The styles of a note of one color.
-  public struct NoteLook: Hashable, Sendable {
+  public struct NoteStyles: Hashable, Sendable {
     /// The text on the paper.
     public let text: Style
     /// The row with the title.
@@ -58,7 +58,7 @@ public struct Theme: Sendable {
   /// An error state, in a bar.
   public let wrong: Style
 
-  private let looks: [NoteLook]
+  private let looks: [NoteStyles]
   private let boards: [Style]
   private let links: [Style]
   private let people: [Style]
@@ -72,11 +72,11 @@ public struct Theme: Sendable {
     self.isDark = isDark
     self.depth = depth
     symbols = isASCII ? .ascii : .lines
-    let inks = Inks(isDark: isDark, depth: depth)
+    let inks = ThemeColors(isDark: isDark, depth: depth)
     looks = PaperColor.allCases.map { inks.note($0) }
     boards = PaperColor.allCases.map { inks.board($0) }
     links = boards.map { inks.on($0.background, 0x707070, 0xA0A0A0) }
-    people = Inks.people.map { inks.tag($0) }
+    people = ThemeColors.people.map { inks.tag($0) }
 
     let barBack = inks.pick(light: 0xD0D4DA, dark: 0x2D333B, sixteen: 7)
     let panelBack = inks.pick(light: 0xF6F6F6, dark: 0x23272E, sixteen: 7)
@@ -115,7 +115,7 @@ public struct Theme: Sendable {
   public static func isDark(_ background: Color) -> Bool { (background.luminance ?? 0) < 0.18 }
 
   /// The styles of a note of a color.
-  public func note(_ color: PaperColor) -> NoteLook { looks[color.index] }
+  public func note(_ color: PaperColor) -> NoteStyles { looks[color.index] }
 
   /// The surface of a board of a color.
   public func board(_ color: PaperColor) -> Style { boards[color.index] }
@@ -124,14 +124,14 @@ public struct Theme: Sendable {
   public func link(_ color: PaperColor) -> Style { links[color.index] }
 
   /// The number of colors for people.
-  static var peopleColors: Int { Inks.people.count }
+  static var peopleColors: Int { ThemeColors.people.count }
 
   /// The style of a person's name. Numbers beyond the palette wrap around.
   public func person(_ number: Int) -> Style { people[Int(number.magnitude % UInt(people.count))] }
 }
 
 /// Computes the colors of a theme.
-struct Inks {
+struct ThemeColors {
   let isDark: Bool
   let depth: ColorDepth
 
@@ -176,10 +176,10 @@ struct Inks {
     return Style(legible(color, on: background, contrast), on: background)
   }
 
-  func note(_ color: PaperColor) -> Theme.NoteLook {
+  func note(_ color: PaperColor) -> Theme.NoteStyles {
     let paper = color.paper(isDark: isDark, depth: depth)
     guard depth != .none else {
-      return Theme.NoteLook(
+      return Theme.NoteStyles(
         text: .standard, title: Style(.standard, on: .standard, .bold),
         focusedTitle: Style(.standard, on: .standard, [.bold, .reverse]), border: .standard,
         focusedBorder: Style(.standard, on: .standard, .bold), faint: Style(.standard, on: .standard, .dim),
@@ -191,7 +191,7 @@ struct Inks {
     let stripe = ink.contrast(with: strip) ?? 0 >= 4.5 ? strip : paper
     let line = depth == .sixteen ? ink : legible(paper.mixed(with: ink, 0.5), on: paper, 2)
     let attributes: Style.Attributes = depth == .sixteen ? [.bold, .reverse] : .bold
-    return Theme.NoteLook(
+    return Theme.NoteStyles(
       text: Style(ink, on: paper), title: Style(ink, on: stripe, .bold),
       focusedTitle: depth == .sixteen ? Style(ink, on: paper, attributes) : Style(paper, on: ink, .bold),
       border: Style(line, on: paper), focusedBorder: Style(ink, on: paper, .bold),

@@ -62,7 +62,7 @@ open class Application: Responder {
   private let interface: (Application) throws -> MainInterface
 
   /// Creates an application; called by an `ApplicationLauncher` with a seed.
-  public required init(_ seed: ApplicationSeed) {
+  public required init(_ seed: LaunchArguments) {
     screenSize = seed.screenSize
     queue = EventQueue(capacity: seed.queueCapacity)
     interface = seed.interface

@@ -34,7 +34,7 @@ open class ApplicationDelegate: Responder {
   open func application(_ application: Application, didChangeFocus isGained: Bool) {}
 
   /// Called when the terminal has answered a query.
-  open func application(_ application: Application, didReceive answer: TerminalAnswer) {}
+  open func application(_ application: Application, didReceive answer: TerminalReply) {}
 
   /// Called after connection news; all queued notifications are merged into one.
   open func applicationConnectionDidChange(_ application: Application) {}

@@ -32,7 +32,7 @@ public struct MainInterface {
 }
 
 /// The arguments that a launcher passes to an application; only a launcher can create them.
-public struct ApplicationSeed {
+public struct LaunchArguments {
   let screenSize: Size
   let queueCapacity: Int
   let interface: (Application) throws -> MainInterface
@@ -94,7 +94,7 @@ public final class ApplicationLauncher {
       throw ApplicationError.unknownInterface(configuration.interfaceName, known: interfaces.keys.sorted())
     }
     let made = type.init(
-      ApplicationSeed(screenSize: screenSize, queueCapacity: configuration.queueCapacity, interface: interface))
+      LaunchArguments(screenSize: screenSize, queueCapacity: configuration.queueCapacity, interface: interface))
     (application, runningName) = (made, name)
     return made
   }

@@ -15,7 +15,7 @@ public struct ApplicationEvent: Hashable, Sendable {
     /// The terminal's window gained or lost the focus.
     case focus(isGained: Bool)
     /// The terminal has answered a query.
-    case answer(TerminalAnswer)
+    case answer(TerminalReply)
     /// A timer is due.
     case timer(TimerID)
     /// A signal was received.

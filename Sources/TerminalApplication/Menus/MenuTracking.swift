@@ -1,7 +1,7 @@
 import TerminalCells
 
 /// The effect of a key on an open menu.
-public enum MenuStep: Hashable, Sendable {
+public enum MenuTrackingResult: Hashable, Sendable {
   /// The chosen item has changed, or there is none to choose.
   case moved
   /// The menu was closed without a command.
@@ -63,7 +63,7 @@ public struct MenuTracking: Hashable, Sendable {
 
   /// Handles a key.
   /// - Parameter state: returns the current state of a command, like `Application.state(ofCommand:)`.
-  public mutating func key(_ key: KeyEvent, state: (Command) -> CommandState) -> MenuStep {
+  public mutating func key(_ key: KeyEvent, state: (Command) -> CommandState) -> MenuTrackingResult {
     guard isOpen, key.modifiers.isSubset(of: .shift) else { return .ignored }
     switch key.key {
     case .escape, .menu:

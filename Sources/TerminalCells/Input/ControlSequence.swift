@@ -182,7 +182,7 @@ struct ControlSequence {
   }
 
   /// Decodes `11;rgb:RRRR/GGGG/BBBB`, with one to four digits each.
-  static func background(_ bytes: [UInt8]) -> TerminalAnswer? {
+  static func background(_ bytes: [UInt8]) -> TerminalReply? {
     let parts = String(decoding: bytes, as: UTF8.self).split(separator: ";", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0] == "11", let colon = parts[1].firstIndex(of: ":"),
       ["rgb", "rgba"].contains(parts[1][..<colon])

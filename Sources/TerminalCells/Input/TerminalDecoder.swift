@@ -36,7 +36,7 @@ public struct TerminalDecoder: Sendable {
     /// After `ESC ]` (kept) or the introducer of another string (not kept).
     case string([UInt8], isKept: Bool, isAfterEscape: Bool)
     /// Inside a character.
-    case character(PartialCharacter, isAlt: Bool)
+    case character(UTF8CharacterDecoder, isAlt: Bool)
     case paste(PasteCollector)
   }
 
@@ -155,7 +155,7 @@ public struct TerminalDecoder: Sendable {
     case 0x1C...0x1F: key(.character(Character(Unicode.Scalar(byte + 0x40))), alt.union(.control))
     case 0x20...0x7E: character(Character(Unicode.Scalar(byte)), isAlt: isAlt)
     default:
-      if let partial = PartialCharacter(first: byte) {
+      if let partial = UTF8CharacterDecoder(first: byte) {
         state = .character(partial, isAlt: isAlt)
       } else {
         character("\u{FFFD}", isAlt: isAlt)

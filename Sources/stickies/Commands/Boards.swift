@@ -11,7 +11,7 @@ struct BoardCommand: AsyncParsableCommand {
   struct ListBoards: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the boards.")
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
 
     @MainActor
     func run() async throws {
@@ -40,7 +40,7 @@ struct BoardCommand: AsyncParsableCommand {
   struct AddBoard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Make a board.")
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "Its name; no two boards share one.")
     var name: String
     @Option(parsing: .unconditional, help: "Its color.")
@@ -61,7 +61,7 @@ struct BoardCommand: AsyncParsableCommand {
   struct RenameBoard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "rename", abstract: "Rename a board.")
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "The board, by name or id.")
     var board: String
     @Argument(help: "Its new name.")
@@ -81,7 +81,7 @@ struct BoardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "delete", abstract: "Delete a board with its notes; undo brings them back.")
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "The board, by name or id.")
     var board: String
     @Flag(help: "Delete its notes, too.")

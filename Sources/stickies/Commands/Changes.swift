@@ -3,13 +3,13 @@ import GraphModel
 import StickiesKit
 
 /// The note and options of a command that changes one note in one commit and prints the stored note.
-struct OneNote: ParsableArguments {
-  @OptionGroup var options: Options
+struct NoteChangeArguments: ParsableArguments {
+  @OptionGroup var options: CommonOptions
   @Argument(help: "The note's number or id.")
   var id: String
 
   @MainActor
-  func commit(_ changes: (Shell, ObjectImage) async throws -> [Change]) async throws {
+  func commit(_ changes: (CommandContext, ObjectImage) async throws -> [Change]) async throws {
     try await options.withShell { shell in
       let note = try await shell.note(id)
       shell.output.show(try await shell.commit(try await changes(shell, note), returning: note.id))
@@ -25,7 +25,7 @@ struct OneNote: ParsableArguments {
 struct Move: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Move a note.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var note: NoteChangeArguments
   @Argument(help: ArgumentHelp("Its left top corner, in points; may be negative.", valueName: "X,Y"))
   var position: Point
 
@@ -36,7 +36,7 @@ struct Move: AsyncParsableCommand {
 struct Resize: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Resize a note.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var note: NoteChangeArguments
   @Argument(help: ArgumentHelp("Width and height, in points, each 1 to 100000.", valueName: "WxH"))
   var size: Size
 
@@ -49,7 +49,7 @@ struct Resize: AsyncParsableCommand {
 struct ColorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "color", abstract: "Give a note another color.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var note: NoteChangeArguments
   @Argument(help: "The paper's color.")
   var color: Color
 
@@ -60,7 +60,7 @@ struct ColorCommand: AsyncParsableCommand {
 struct Raise: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Put a note on top of its board's pile.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var note: NoteChangeArguments
 
   @MainActor
   func run() async throws { try await note.pile(onTop: true) }
@@ -69,13 +69,13 @@ struct Raise: AsyncParsableCommand {
 struct Lower: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Put a note under its board's pile.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var note: NoteChangeArguments
 
   @MainActor
   func run() async throws { try await note.pile(onTop: false) }
 }
 
-extension OneNote {
+extension NoteChangeArguments {
   /// Moves the note one above the highest of the other notes on the board, or one below the lowest.
   @MainActor
   fileprivate func pile(onTop: Bool) async throws {
@@ -95,7 +95,7 @@ extension OneNote {
 struct TagCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "tag", abstract: "Tag a note.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var note: NoteChangeArguments
   @Argument(help: "The tags.")
   var names: [String]
 
@@ -112,7 +112,7 @@ struct TagCommand: AsyncParsableCommand {
 struct Untag: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Take tags off a note.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var note: NoteChangeArguments
   @Argument(help: "The tags.")
   var names: [String]
 

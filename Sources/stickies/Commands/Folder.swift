@@ -11,7 +11,7 @@ struct SyncFolder: AsyncParsableCommand {
       "Each file is a note. Edits merge with those of others, letter by letter; a new .md file becomes a note; "
       + "what was changed here and there stays in the file, the server's value beside it.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: ArgumentHelp("The folder.", valueName: "DIR"))
   var folder: String
   @Flag(help: "Delete the notes whose files are gone, too; undo brings them back.")
@@ -21,8 +21,8 @@ struct SyncFolder: AsyncParsableCommand {
   func run() async throws {
     let folder = try NoteFolder(folder)
     try await options.withShell { shell in
-      let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
-      let result = try await FolderRun(shell: shell, folder: folder, progress: progress).synchronize(deletes: delete)
+      let progress = ProgressLine(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
+      let result = try await FolderSync(shell: shell, folder: folder, progress: progress).synchronize(deletes: delete)
       progress.end()
       FolderReport.show(result, on: shell.output)
     }
@@ -32,7 +32,7 @@ struct SyncFolder: AsyncParsableCommand {
 /// Prints the result of a run over a folder.
 @MainActor
 enum FolderReport {
-  static func show(_ result: FolderResult, isExport: Bool = false, on output: Output) {
+  static func show(_ result: FolderSyncResult, isExport: Bool = false, on output: Output) {
     if output.json { return output.print(json(result)) }
     for conflict in result.conflicts { output.print(line(conflict)) }
     for file in result.compared {
@@ -62,7 +62,7 @@ enum FolderReport {
       + "server; keep one as \(name), and delete the line server-\(name)"
   }
 
-  private static func json(_ result: FolderResult) -> JSON {
+  private static func json(_ result: FolderSyncResult) -> JSON {
     func count(_ name: String, _ number: Int) -> JSON.Member { .init(name, .integer(Int64(number))) }
     let conflicts = result.conflicts.map { conflict in
       JSON.object([

@@ -14,7 +14,7 @@ struct ImportCommand: AsyncParsableCommand {
       one that was interrupted can be run again.
       """)
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: "Folders or files.")
   var paths: [String]
 
@@ -23,7 +23,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
+    let progress = ProgressLine(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
     var batch = ImportBatch()
     for path in paths { try ImportReader.read(path, into: &batch, progress) }
     try await options.withShell { shell in
@@ -57,7 +57,7 @@ struct Export: AsyncParsableCommand {
     discussion: "JSON Lines have one object a line, those that others name first. A folder has one file a note; "
       + "sync-folder brings edits of the files back.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Option(parsing: .unconditional, help: "With --to: the board whose notes are written, by name or id.")
   var board: String?
   @Option(
@@ -75,8 +75,8 @@ struct Export: AsyncParsableCommand {
         // Resolves the board before creating the folder, so that an unknown board leaves none behind.
         let board = try await shell.board(board)
         let folder = try NoteFolder(to, creates: true)
-        let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
-        let result = try await FolderRun(shell: shell, folder: folder, progress: progress).export(board.id.key)
+        let progress = ProgressLine(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
+        let result = try await FolderSync(shell: shell, folder: folder, progress: progress).export(board.id.key)
         progress.end()
         return FolderReport.show(result, isExport: true, on: shell.output)
       }
@@ -91,7 +91,7 @@ struct Export: AsyncParsableCommand {
 
 /// A progress line on a terminal, overwritten until the end or Ctrl-C.
 @MainActor
-final class Progress {
+final class ProgressLine {
   private let isShown: Bool
   private var isDirty = false
   private var interruption: Interruption?

@@ -3,15 +3,15 @@ import GraphModel
 import StickiesKit
 
 /// The ends of a link, as arguments.
-struct NotePair: ParsableArguments {
-  @OptionGroup var options: Options
+struct LinkEndArguments: ParsableArguments {
+  @OptionGroup var options: CommonOptions
   @Argument(help: "The note where it begins, by number or id.")
   var from: String
   @Argument(help: "The note where it ends, by number or id.")
   var to: String
 
   @MainActor
-  func withNotes(_ body: (Shell, _ from: ObjectID, _ to: ObjectID) async throws -> Void) async throws {
+  func withNotes(_ body: (CommandContext, _ from: ObjectID, _ to: ObjectID) async throws -> Void) async throws {
     try await options.withShell { shell in
       try await body(shell, try await shell.note(from).id, try await shell.note(to).id)
     }
@@ -22,7 +22,7 @@ struct LinkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "link", abstract: "Draw an arrow from one note to another.")
 
-  @OptionGroup var notes: NotePair
+  @OptionGroup var notes: LinkEndArguments
   @Option(parsing: .unconditional, help: "What the arrow says.")
   var label = ""
 
@@ -40,7 +40,7 @@ struct LinkCommand: AsyncParsableCommand {
 struct Unlink: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Remove the arrows from one note to another.")
 
-  @OptionGroup var notes: NotePair
+  @OptionGroup var notes: LinkEndArguments
 
   @MainActor
   func run() async throws {

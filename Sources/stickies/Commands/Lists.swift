@@ -3,7 +3,7 @@ import GraphModel
 import StickiesKit
 
 /// The conditions of `list` and `watch`.
-struct Filter: ParsableArguments {
+struct NoteFilterArguments: ParsableArguments {
   @Option(
     name: .customLong("where"), parsing: .unconditional,
     help: "A predicate on notes, such as 'color == \"yellow\" AND pinned == TRUE'.")
@@ -12,7 +12,7 @@ struct Filter: ParsableArguments {
   var board: String?
 
   @MainActor
-  func predicate(_ shell: Shell) async throws -> GraphPredicate {
+  func predicate(_ shell: CommandContext) async throws -> GraphPredicate {
     var parts = [GraphPredicate]()
     if let condition {
       parts.append(try GraphPredicate(parsing: condition, entity: shell.entity("Note"), model: shell.model))
@@ -25,14 +25,14 @@ struct Filter: ParsableArguments {
 struct List: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "List the notes of all boards.")
 
-  @OptionGroup var options: Options
-  @OptionGroup var filter: Filter
+  @OptionGroup var options: CommonOptions
+  @OptionGroup var filter: NoteFilterArguments
   @Option(parsing: .unconditional, help: "Only notes with this tag.")
   var tag: String?
   @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -pinned,number.")
   var sort = "number"
-  @OptionGroup var limit: Limit
-  @OptionGroup var past: Past
+  @OptionGroup var limit: LimitOption
+  @OptionGroup var past: PastOption
   @Flag(help: "Print how the daemon finds the notes, and none of them.")
   var explain = false
 
@@ -67,7 +67,7 @@ struct Search: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Find notes by words; each word may be the beginning of one.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: "The words.")
   var words: [String]
 
@@ -85,7 +85,7 @@ struct Search: AsyncParsableCommand {
 
 @MainActor
 enum NoteTable {
-  static func show(_ notes: [ObjectImage], _ shell: Shell, isFiltered: Bool) async throws {
+  static func show(_ notes: [ObjectImage], _ shell: CommandContext, isFiltered: Bool) async throws {
     if shell.output.json { return shell.output.show(notes, else: "") }
     func names(_ entity: String) async throws -> [ObjectID: String] {
       let name = shell.property(entity, "name")

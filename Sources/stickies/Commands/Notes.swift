@@ -6,7 +6,7 @@ import StickiesKit
 struct Add: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Write a note.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: "What the note says, in one word or several; - reads standard input.")
   var text: [String]
   @Option(parsing: .unconditional, help: "The board, by name or id; else the oldest one.")
@@ -49,7 +49,7 @@ struct Add: AsyncParsableCommand {
   /// The position of a note without a given one. Such notes are staggered in groups of ten, so that none covers
   /// another one's title.
   @MainActor
-  private func place(_ shell: Shell) async throws -> [(String, Value)] {
+  private func place(_ shell: CommandContext) async throws -> [(String, Value)] {
     let newest = try await shell.images("Note", sort: "-number", limit: 1).first
     guard case .integer(let number)? = newest.map({ $0[shell.property("Note", "number")] }) else { return [] }
     let step = Double(number % 10)
@@ -58,7 +58,7 @@ struct Add: AsyncParsableCommand {
 
   /// A stacking order above the board's notes; nil for the first note there.
   @MainActor
-  private func height(on board: ObjectID, _ shell: Shell) async throws -> Double? {
+  private func height(on board: ObjectID, _ shell: CommandContext) async throws -> Double? {
     guard !board.isTemporary else { return nil }
     let others = GraphPredicate.equal(shell.property("Note", "board"), .object(board))
     let highest = try await shell.images("Note", where: others, sort: "-z", limit: 1).first
@@ -68,7 +68,7 @@ struct Add: AsyncParsableCommand {
 
   /// The board for the note. In an empty store one is created; two clients that do so concurrently share one.
   @MainActor
-  private func board(_ shell: Shell, _ changes: inout [Change]) async throws -> ObjectID {
+  private func board(_ shell: CommandContext, _ changes: inout [Change]) async throws -> ObjectID {
     if let board { return try await shell.board(board).id }
     if let oldest = try await shell.images("Board", sort: "created", limit: 1).first { return oldest.id }
     let id = ObjectID.temporary(2, entity: shell.entity("Board").number)
@@ -80,8 +80,8 @@ struct Add: AsyncParsableCommand {
 struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Show one note whole.")
 
-  @OptionGroup var note: OneNote
-  @OptionGroup var past: Past
+  @OptionGroup var note: NoteChangeArguments
+  @OptionGroup var past: PastOption
 
   @MainActor
   func run() async throws {
@@ -92,7 +92,7 @@ struct Show: AsyncParsableCommand {
   }
 
   @MainActor
-  private func text(_ note: ObjectImage, _ shell: Shell) -> String {
+  private func text(_ note: ObjectImage, _ shell: CommandContext) -> String {
     var lines = [shell.output.dim("\(note.id), revision \(note.revision)")]
     for property in shell.entity("Note").storedProperties where property.name != "text" {
       let value = note[property].json(kind: property.attribute?.kind)
@@ -107,7 +107,7 @@ struct EditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Change what a note says; without --text in your editor.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var note: NoteChangeArguments
   @Option(parsing: .unconditional, help: "The new text; - reads standard input.")
   var text: String?
 
@@ -126,15 +126,15 @@ struct EditCommand: AsyncParsableCommand {
   /// Sends only the difference to the text that was read, so that concurrent edits are kept.
   @MainActor
   private func save(
-    _ new: String, _ note: ObjectImage, _ old: String, _ property: Property, _ shell: Shell
+    _ new: String, _ note: ObjectImage, _ old: String, _ property: Property, _ shell: CommandContext
   ) async throws -> ObjectImage {
-    guard !Bytes.equal(new, old) else { return note }
+    guard !UTF8Comparison.equal(new, old) else { return note }
     let edits = [Edit(property.number, .splice(TextSplice.differences(from: old, to: new)))]
     return try await shell.commit([shell.update(note, edits)], returning: note.id)
   }
 
   @MainActor
-  private func edit(_ note: ObjectImage, _ old: String, _ property: Property, _ shell: Shell) async throws {
+  private func edit(_ note: ObjectImage, _ old: String, _ property: Property, _ shell: CommandContext) async throws {
     let editor = try await Editor.edit(old)
     let place = "what you wrote is in \(editor.file)"
     let interruption = Interruption(place)
@@ -146,7 +146,7 @@ struct EditCommand: AsyncParsableCommand {
         shell.client.stateDidChange = nil
       }
     }
-    if !Bytes.equal(editor.text, old) {
+    if !UTF8Comparison.equal(editor.text, old) {
       shell.client.stateDidChange = tell
       tell(shell.client.state)
     }
@@ -165,7 +165,7 @@ struct EditCommand: AsyncParsableCommand {
 struct Delete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Delete notes in one commit; undo brings them back.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: "The notes' numbers or ids.")
   var id: [String]
 

@@ -18,7 +18,7 @@ struct Open: AsyncParsableCommand {
       sent when it is back.
       """)
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: "The board, by name or id; else the oldest one.")
   var board: String?
   @Option(
@@ -58,9 +58,9 @@ struct Open: AsyncParsableCommand {
       do {
         session = try BoardSession(
           shell.client, board: board, depth: depth, configuration: names, launcher: Self.launcher,
-          editor: OutsideEditor(
+          editor: ExternalEditor(
             edit: { try await Editor.edit($0).text }, saved: { Editor.savedText }, discard: Editor.discardLast),
-          keepTexts: { UnsentTexts.keep($0) })
+          keepTexts: { UnsentTextFile.keep($0) })
       } catch let error as TerminalError {
         throw Refusal(.unavailable, "\(error)")
       } catch let error as ApplicationError {
@@ -78,7 +78,7 @@ struct Open: AsyncParsableCommand {
     }
   }
 
-  private static func sentence(_ loss: BoardSession.Loss) -> String {
+  private static func sentence(_ loss: BoardSession.UnsentLoss) -> String {
     let what = "\(Output.count(loss.count, "change")) did not reach the server"
     if !loss.isKept { return "\(what); the texts among them could not be kept in a file" }
     return loss.file.map { "\(what); the texts among them are in \($0)" } ?? what
@@ -105,7 +105,7 @@ struct Open: AsyncParsableCommand {
 
   /// The board to open. In an empty store one is created, as by `add`.
   @MainActor
-  private func find(_ shell: Shell) async throws -> Board {
+  private func find(_ shell: CommandContext) async throws -> Board {
     let id: ObjectID
     if let board {
       id = try await shell.board(board).id

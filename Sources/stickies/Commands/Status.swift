@@ -7,7 +7,7 @@ import StickiesKit
 struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Tell about the daemon and its store.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
 
   @MainActor
   func run() async throws {

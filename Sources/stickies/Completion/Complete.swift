@@ -30,16 +30,16 @@ struct Complete: AsyncParsableCommand {
       line = BashLine(words[0], replacing: words[1])
       guard line != nil else { return }
     }
-    let place = CompletionPlace(line?.words ?? words)
+    let place = CompletionContext(line?.words ?? words)
     let candidates: [Candidate]
     switch place.wanted {
     case .nothing: candidates = []
     // Inserted text never begins with a tab.
-    case .files: return Failure.printed(bash ? "\tfiles" : Candidate.files)
+    case .files: return CommandFailure.printed(bash ? "\tfiles" : Candidate.files)
     case .words(let words): candidates = words
     case .things(let kind, let mayBeginWithDash):
       let server = place.server
-      let things = try? await Deadline.run(milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure }) {
+      let things = try? await TimeLimit.run(milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure }) {
         try await LiveCandidates.find(kind, server: server)
       }
       candidates = (things ?? []).filter { $0.isOneLine && (mayBeginWithDash || !$0.word.hasPrefix("-")) }
@@ -47,10 +47,10 @@ struct Complete: AsyncParsableCommand {
     // Compares bytes, as the store does: a letter may be one scalar or two.
     for candidate in candidates where candidate.word.utf8.starts(with: place.typed.utf8) {
       guard let line else {
-        Failure.printed(place.lead + candidate.line)
+        CommandFailure.printed(place.lead + candidate.line)
         continue
       }
-      if let text = line.replacement(for: place.lead + candidate.word) { Failure.printed(text) }
+      if let text = line.replacement(for: place.lead + candidate.word) { CommandFailure.printed(text) }
     }
   }
 }
@@ -80,7 +80,7 @@ struct Candidate: Sendable {
 }
 
 /// Determines the possible values of the last word from the commands' declarations.
-struct CompletionPlace {
+struct CompletionContext {
   /// Kinds of live objects.
   enum Kind: Equatable, Sendable { case note, board, tag, entity, object, author }
 

@@ -13,9 +13,9 @@ struct CompletionCommand: ParsableCommand {
 
   func run() throws {
     switch shell {
-    case .bash: Failure.printed(Self.bash)
-    case .zsh: Failure.printed(Self.zsh)
-    case .fish: Failure.printed(Self.fish)
+    case .bash: CommandFailure.printed(Self.bash)
+    case .zsh: CommandFailure.printed(Self.zsh)
+    case .fish: CommandFailure.printed(Self.fish)
     }
   }
 

@@ -9,7 +9,7 @@ import StickiesKit
 enum LiveCandidates {
   private static let most = 200
 
-  static func find(_ kind: CompletionPlace.Kind, server: String?) async throws -> [Candidate] {
+  static func find(_ kind: CompletionContext.Kind, server: String?) async throws -> [Candidate] {
     let client = try await Stickies.connectToAnyModel(
       at: try server.map(ServerAddress.init(parsing:)), reconnects: false)
     let found = try await find(kind, client)
@@ -17,7 +17,7 @@ enum LiveCandidates {
     return found
   }
 
-  private static func find(_ kind: CompletionPlace.Kind, _ client: GraphClient) async throws -> [Candidate] {
+  private static func find(_ kind: CompletionContext.Kind, _ client: GraphClient) async throws -> [Candidate] {
     let model = client.context.model
     switch kind {
     case .entity:
@@ -63,7 +63,7 @@ enum LiveCandidates {
 
   /// Objects of all entities, by prefixes of their ids.
   private static func objects(_ client: GraphClient) async throws -> [Candidate] {
-    let shell = Shell(client: client, output: Output(json: false, ansi: .never, model: client.context.model))
+    let shell = CommandContext(client: client, output: Output(json: false, ansi: .never, model: client.context.model))
     var found = [Candidate]()
     for entity in client.context.model.entities where entity.parent == nil && found.count < most {
       found += try await images(entity, "", client).map { image in

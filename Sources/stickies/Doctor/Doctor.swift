@@ -16,24 +16,24 @@ struct Doctor: AsyncParsableCommand {
   /// The timeout for answers of the daemon, in milliseconds.
   static let patienceMilliseconds: Int64 = 3_000
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
 
   @MainActor
   func run() async throws {
-    var findings = [Finding]()
+    var findings = [CheckResult]()
     var hasDaemon = false
     do {
       let address = try ServerAddressChoice(options)
-      findings.append(Finding("address", .fine, "\(address.address), \(address.origin)"))
+      findings.append(CheckResult("address", .fine, "\(address.address), \(address.origin)"))
       let (found, location) = await daemon(address)
       findings += found
       hasDaemon = !found.contains { $0.state == .problem && $0.check == "daemon" }
       // Without a daemon, checks the disk that a new one would use.
       let folder = location ?? (address.isHere && !hasDaemon ? ProcessEnvironment.current.dataDirectory : nil)
-      if let folder { findings.append(Disk.finding(folder)) }
+      if let folder { findings.append(DiskCheck.finding(folder)) }
     } catch {
       findings.append(
-        Finding(
+        CheckResult(
           "address", .problem, Self.sentence(error),
           mend: "write it as unix:///PATH or tcp://HOST:PORT in --server or STICKIES_SERVER"))
     }
@@ -41,7 +41,7 @@ struct Doctor: AsyncParsableCommand {
     show(findings)
     let problems = findings.filter { $0.state == .problem }
     if problems.isEmpty { return }
-    throw ExitCode(!hasDaemon && problems.contains { $0.check == "daemon" } ? Failure.noDaemon : 1)
+    throw ExitCode(!hasDaemon && problems.contains { $0.check == "daemon" } ? CommandFailure.noDaemon : 1)
   }
 
   private static func sentence(_ error: any Error) -> String { (error as? Refusal)?.message ?? "\(error)" }
@@ -51,25 +51,25 @@ struct Doctor: AsyncParsableCommand {
   /// Checks the daemon.
   /// - Returns: the findings, and the daemon's data directory if it is on this machine.
   @MainActor
-  private func daemon(_ choice: ServerAddressChoice) async -> ([Finding], location: String?) {
+  private func daemon(_ choice: ServerAddressChoice) async -> ([CheckResult], location: String?) {
     let address = choice.address
-    if let refused = Probe.connect(to: address) { return ([await choice.nobody(refused)], nil) }
+    if let refused = ConnectionProbe.connect(to: address) { return ([await choice.nobody(refused)], nil) }
     let client: GraphClient
     do {
       client = try await options.connecting {
-        try await Deadline.run(
+        try await TimeLimit.run(
           milliseconds: Self.patienceMilliseconds,
-          late: { Silence() }
+          late: { WelcomeTimeout() }
         ) { try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false) }
       }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
-      return ([Finding("version", .problem, refusal.message, mend: Self.sameVersion)], nil)
+      return ([CheckResult("version", .problem, refusal.message, mend: Self.sameVersion)], nil)
     } catch {
-      let greeting = Probe.greeting(of: address)
-      if error is Silence, greeting == nil {
+      let greeting = ConnectionProbe.greeting(of: address)
+      if error is WelcomeTimeout, greeting == nil {
         return (
           [
-            Finding(
+            CheckResult(
               "daemon", .problem, "what listens at \(address) takes connections and says nothing",
               mend: "if it is a stickiesd it hangs or was stopped: look at the process, let it go on or start it anew")
           ], nil
@@ -78,7 +78,7 @@ struct Doctor: AsyncParsableCommand {
       let who = greeting.map { "\($0) listens there" } ?? "what listens there is no stickiesd"
       return (
         [
-          Finding(
+          CheckResult(
             "daemon", .problem, "\(who): \(Self.sentence(error))",
             mend:
               "start stickiesd with --listen and an address that is free, and name it by --server or STICKIES_SERVER")
@@ -91,66 +91,68 @@ struct Doctor: AsyncParsableCommand {
   }
 
   /// The connection was accepted, but no welcome arrived in time.
-  private struct Silence: Error, CustomStringConvertible {
+  private struct WelcomeTimeout: Error, CustomStringConvertible {
     var description: String { "it takes connections and does not answer" }
   }
 
   private static let sameVersion = "install stickies and stickiesd of the same version, and start the daemon again"
 
   @MainActor
-  private func findings(_ client: GraphClient, isHere: Bool) async -> ([Finding], location: String?) {
-    var findings = [Finding]()
+  private func findings(_ client: GraphClient, isHere: Bool) async -> ([CheckResult], location: String?) {
+    var findings = [CheckResult]()
     let server = client.welcome?.server ?? ""
     let version = server.split(separator: " ").last.map(String.init) ?? ""
-    findings.append(Finding("daemon", .fine, "\(server) answers"))
+    findings.append(CheckResult("daemon", .fine, "\(server) answers"))
     findings.append(
       version == Stickies.version
-        ? Finding("version", .fine, "stickies and stickiesd are \(version)")
-        : Finding(
+        ? CheckResult("version", .fine, "stickies and stickiesd are \(version)")
+        : CheckResult(
           "version", .warning, "this is stickies \(Stickies.version), the daemon is \(server)", mend: Self.sameVersion))
     findings.append(await model(client.context.model, at: client.address))
-    let answers = try? await Deadline.run(
+    let answers = try? await TimeLimit.run(
       milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure },
       { (status: try await client.status(), newest: try await client.log(limit: 1, changes: 0).first?.time) })
     guard let (status, newest) = answers else {
       findings.append(
-        Finding(
+        CheckResult(
           "store", .problem, "the daemon does not answer questions about its store",
           mend: "look into its log, and start it again"))
       return (findings, nil)
     }
     findings.append(
-      Finding("store", .fine, "revision \(status.head.revision), \(status.size) bytes in \(status.location)"))
+      CheckResult("store", .fine, "revision \(status.head.revision), \(status.size) bytes in \(status.location)"))
     if !status.failure.isEmpty {
-      findings.append(Finding("commits", .problem, "they are refused: \(status.failure)"))
+      findings.append(CheckResult("commits", .problem, "they are refused: \(status.failure)"))
     }
-    findings.append(Clock.finding(newest: newest))
+    findings.append(ClockCheck.finding(newest: newest))
     // On another machine, the path may name another folder here.
     return (findings, isHere && status.location.hasPrefix("/") ? status.location : nil)
   }
 
   @MainActor
-  private func model(_ served: Model, at address: ServerAddress) async -> Finding {
+  private func model(_ served: Model, at address: ServerAddress) async -> CheckResult {
     let ours = StickiesModel.model
-    if served.hash == ours.hash { return Finding("model", .fine, "\(served.name) \(served.version)") }
+    if served.hash == ours.hash { return CheckResult("model", .fine, "\(served.name) \(served.version)") }
     guard served.name == ours.name else {
-      return Finding(
+      return CheckResult(
         "model", .warning, "the daemon serves \(served.name) \(served.version), which has no notes",
         mend: "use stickies graph, or name another daemon by --server")
     }
     let mend = served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion
     do {
       // A daemon with a newer model may still serve older programs.
-      let client = try await Deadline.run(
-        milliseconds: Self.patienceMilliseconds, late: { Silence() },
-        { try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor")) })
+      let client = try await TimeLimit.run(
+        milliseconds: Self.patienceMilliseconds, late: { WelcomeTimeout() },
+        {
+          try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor"))
+        })
       await client.close()
-      return Finding(
+      return CheckResult(
         "model", .warning,
         "the daemon serves version \(served.version) of the notes' model, this program has \(ours.version)", mend: mend)
     } catch {
       let isOther = served.version == ours.version
-      return Finding(
+      return CheckResult(
         "model", .problem,
         isOther
           ? "the daemon serves another version \(served.version) of the notes' model than this program has"
@@ -163,7 +165,7 @@ struct Doctor: AsyncParsableCommand {
   // MARK: - Output
 
   @MainActor
-  private func show(_ findings: [Finding]) {
+  private func show(_ findings: [CheckResult]) {
     let output = Output(json: options.json, ansi: options.ansi, model: StickiesModel.model)
     let problems = findings.count { $0.state == .problem }
     if options.json {
@@ -174,14 +176,14 @@ struct Doctor: AsyncParsableCommand {
     }
     for finding in findings {
       output.print(finding.line)
-      if let mend = finding.mend { output.print(Finding.indent + "→ " + TextTable.visible(mend)) }
+      if let mend = finding.mend { output.print(CheckResult.indent + "→ " + TextTable.visible(mend)) }
     }
     output.print(problems == 0 ? "no problem found" : Output.count(problems, "problem"))
   }
 }
 
 /// The result of one check.
-struct Finding {
+struct CheckResult {
   enum State: String { case fine, warning, problem }
 
   let check: String

@@ -8,7 +8,7 @@ struct ServerAddressChoice {
   let address: ServerAddress
   let origin: String
 
-  init(_ options: Options) throws {
+  init(_ options: CommonOptions) throws {
     let environment = ProcessEnvironment.current
     if let address = try options.address {
       (self.address, origin) = (address, "from --server")
@@ -17,7 +17,7 @@ struct ServerAddressChoice {
     } else {
       // A daemon that was killed may have left a socket at a place that comes earlier in the list.
       let places = environment.daemonPlaces.map(\.address)
-      let answering = places.first { Probe.connect(to: $0) == nil }
+      let answering = places.first { ConnectionProbe.connect(to: $0) == nil }
       (address, origin) = (answering ?? environment.defaultSocket, "the default")
     }
   }
@@ -33,55 +33,56 @@ struct ServerAddressChoice {
   }
 
   /// Explains why the connection was refused.
-  func nobody(_ code: Int32) async -> Finding {
+  func nobody(_ code: Int32) async -> CheckResult {
     let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory)
     let elsewhere = others(running)
     // A running daemon must end before another one can serve its store.
     if elsewhere == nil, isHere, let running {
       let (message, mend) = running.explanation(address)
-      return Finding("daemon", .problem, message, mend: mend)
+      return CheckResult("daemon", .problem, message, mend: mend)
     }
     let start =
       elsewhere.map { "a socket answers at \($0): use it by --server \($0)" }
       ?? "start a daemon: \(Self.command(address))"
     // The code for an unknown host is not one of the system's.
-    let reason = code == Probe.unknownHost ? "there is no host of that name" : String(cString: strerror(code))
+    let reason = code == ConnectionProbe.unknownHost ? "there is no host of that name" : String(cString: strerror(code))
     guard case .unix(let path) = address else {
       if !isHere, elsewhere == nil {
-        return Finding(
+        return CheckResult(
           "daemon", .problem, "nobody listens at \(address): \(reason)",
           mend: "look at the name and the port, and whether a stickiesd listens on that machine")
       }
-      return Finding("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
+      return CheckResult("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
     }
     var state = stat()
     guard lstat(path, &state) == 0 else {
       return errno == EACCES
-        ? Finding("daemon", .problem, "the folder of \(path) may not be entered", mend: "become who runs the daemon")
-        : Finding("daemon", .problem, "there is no socket \(path)", mend: start)
+        ? CheckResult(
+          "daemon", .problem, "the folder of \(path) may not be entered", mend: "become who runs the daemon")
+        : CheckResult("daemon", .problem, "there is no socket \(path)", mend: start)
     }
     if code == EACCES || code == EPERM {
-      return Finding(
+      return CheckResult(
         "daemon", .problem, "the socket \(path) belongs to user \(state.st_uid) and may not be used",
         mend: "become that user, or have a daemon of your own: stickiesd --listen and another address")
     }
     if state.st_mode & S_IFMT != S_IFSOCK {
-      return Finding(
+      return CheckResult(
         "daemon", .problem, "\(path) is a file and no socket", mend: "name another address, or take that file away")
     }
     if code == ECONNREFUSED {
-      return Finding(
+      return CheckResult(
         "daemon", .problem, "the socket \(path) is old: the daemon that made it has gone",
         mend: elsewhere == nil
           ? "start the daemon again, which takes the socket over: \(Self.command(address))" : start)
     }
-    return Finding("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
+    return CheckResult("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
   }
 
   /// Another default address, or one of a running daemon, at which a socket accepts connections.
   private func others(_ running: DaemonProcess?) -> ServerAddress? {
     let usual = ProcessEnvironment.current.daemonPlaces.map(\.address) + (running?.addresses ?? [])
-    return usual.first { $0 != address && Probe.connect(to: $0) == nil }
+    return usual.first { $0 != address && ConnectionProbe.connect(to: $0) == nil }
   }
 
   /// The command that starts a daemon at an address; default addresses need no option.
@@ -93,7 +94,7 @@ struct ServerAddressChoice {
   /// The message of a command that found no daemon.
   static func sentence(_ address: ServerAddress) -> String {
     let nobody = "no stickiesd answers at \(address)"
-    if case .tcp(let host, _) = address, Probe.connect(to: address) == Probe.unknownHost {
+    if case .tcp(let host, _) = address, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
       return "\(nobody): there is no host \(host.excerpt); look at the name in --server or STICKIES_SERVER"
     }
     guard Self.isHere(address) else {
@@ -108,7 +109,7 @@ struct ServerAddressChoice {
 }
 
 /// A plain connection that finds out why an address fails, or which program listens there.
-enum Probe {
+enum ConnectionProbe {
   /// The code for an unknown host name.
   static let unknownHost = ENXIO
 

@@ -16,7 +16,7 @@ struct Deletion {
   }
 }
 
-extension Shell {
+extension CommandContext {
   /// Maximum number of objects in a refusal whose deletes are looked up.
   static let deletionsLookedUp = 20
 

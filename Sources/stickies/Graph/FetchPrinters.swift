@@ -40,13 +40,13 @@ struct PageOutput {
 /// Prints objects chunk by chunk: a JSON array on one line, or a table.
 @MainActor
 struct ListPrinter {
-  private let shell: Shell
-  private let columns: Columns
+  private let shell: CommandContext
+  private let columns: PrintedColumns
   private let ids: Bool
   private var table: TextTable
   private var list: PageOutput
 
-  init(shell: Shell, columns: Columns, ids: Bool, isPage: Bool) {
+  init(shell: CommandContext, columns: PrintedColumns, ids: Bool, isPage: Bool) {
     self.shell = shell
     self.columns = columns
     self.ids = ids
@@ -62,7 +62,7 @@ struct ListPrinter {
         ? list.append(images.map { .string($0.id.description) })
         : shell.output.print(images.map(\.id.description).joined(separator: "\n"))
     }
-    var members = Members()
+    var members = ToManyMembers()
     for (number, owners) in Dictionary(grouping: images, by: \.id.entity).sorted(by: { $0.key < $1.key }) {
       guard let entity = shell.model.entity(number) else { continue }
       for property in columns.unstored(of: entity) {
@@ -80,7 +80,7 @@ struct ListPrinter {
 
   func end(_ next: FetchCursor?) { list.end(next) }
 
-  private func cells(_ image: ObjectImage, _ members: Members) -> [String] {
+  private func cells(_ image: ObjectImage, _ members: ToManyMembers) -> [String] {
     let entity = shell.model.entity(image.id.entity)
     let kind = columns.hasKinds ? [entity?.name ?? ""] : []
     return [String(image.id.description.prefix(8))] + kind
@@ -95,12 +95,12 @@ struct ListPrinter {
 /// Prints rows chunk by chunk: JSON objects, or a table.
 @MainActor
 struct RowPrinter {
-  private let shell: Shell
+  private let shell: CommandContext
   private var table: TextTable?
   private var list: PageOutput
   private(set) var isEmpty = true
 
-  init(shell: Shell, isPage: Bool) {
+  init(shell: CommandContext, isPage: Bool) {
     self.shell = shell
     list = PageOutput(output: shell.output, name: isPage ? "rows" : nil)
   }

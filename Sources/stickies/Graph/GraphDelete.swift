@@ -19,7 +19,7 @@ extension GraphCommand {
     /// related objects should be deleted together.
     static let objectsInOneCommit = 100_000
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: ArgumentHelp("The beginnings of their ids; with --where one entity.", valueName: "id"))
     var words: [String]
     @Option(name: .customLong("where"), parsing: .unconditional, help: "Delete all objects of the entity that match.")
@@ -60,7 +60,7 @@ extension GraphCommand {
     }
 
     @MainActor
-    private func deleteNamed(_ shell: Shell) async throws {
+    private func deleteNamed(_ shell: CommandContext) async throws {
       try await shell.checkBase(base)
       var images = [ObjectImage]()
       for word in words {
@@ -88,7 +88,7 @@ extension GraphCommand {
     }
 
     @MainActor
-    private func deleteAll(_ entity: Entity, _ condition: String, _ shell: Shell) async throws {
+    private func deleteAll(_ entity: Entity, _ condition: String, _ shell: CommandContext) async throws {
       let predicate = try shell.predicate(condition, on: entity)
       let interruption = Interruption(Interruption.inCommits)
       defer { withExtendedLifetime(interruption) {} }
@@ -102,7 +102,7 @@ extension GraphCommand {
       var isCounted = true
       for start in stride(from: 0, to: read.count, by: Self.objectsInOneCommit) {
         let part = read[start..<min(start + Self.objectsInOneCommit, read.count)]
-        let saved: Saved
+        let saved: SaveResult
         do {
           saved = try await shell.client.commit(
             part.map { Change(.delete, $0.id, base: $0.revision) }, policy: mergePolicy)
@@ -140,16 +140,16 @@ extension GraphCommand {
   }
 }
 
-extension Saved {
+extension SaveResult {
   /// The objects that were not deleted because another client had changed them.
   fileprivate var kept: Set<ObjectID> {
     Set(committed.conflicts.filter { $0.kind == .changed && !$0.mineWon }.map(\.id))
   }
 }
 
-extension Shell {
+extension CommandContext {
   /// Reports conflicts between a commit's deletes and changes made since the objects were read. The commit succeeded.
-  fileprivate func tellKept(_ saved: Saved) {
+  fileprivate func tellKept(_ saved: SaveResult) {
     for conflict in saved.committed.conflicts where conflict.kind == .changed {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
       let id = conflict.id.description.prefix(8)

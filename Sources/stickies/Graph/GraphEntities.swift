@@ -7,7 +7,7 @@ extension GraphCommand {
     static let configuration = CommandConfiguration(
       abstract: "List the entities of the model, or what one of them has.")
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "Only this one, whole.")
     var entity: String?
 

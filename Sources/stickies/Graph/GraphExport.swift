@@ -14,7 +14,7 @@ extension GraphCommand {
         or with -, they go to standard output; a FILE gets its name when it is whole.
         """)
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "The file to write.")
     var file: String?
     @Flag(help: "Replace a file of that name.")
@@ -25,7 +25,7 @@ extension GraphCommand {
       // The same as in import.
       let file = self.file == "-" ? nil : self.file
       try await options.withGraph { shell in
-        let progress = Progress(isShown: isatty(2) == 1 && !shell.output.json && file != nil)
+        let progress = ProgressLine(isShown: isatty(2) == 1 && !shell.output.json && file != nil)
         defer { progress.end() }
         let target = try ExportTarget(file, replaces: replace)
         let interruption = target.draft.map { Interruption("nothing is exported", removing: $0) }
@@ -67,7 +67,7 @@ extension GraphCommand {
         store that has a commit is refused. - is standard input.
         """)
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "The file.")
     var file: String
 
@@ -78,10 +78,10 @@ extension GraphCommand {
         throw Refusal(.notFound, "\(file) can't be read (\(String(cString: strerror(errno))))")
       }
       try await options.withGraph { shell in
-        let progress = Progress(
+        let progress = ProgressLine(
           isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.allOrNothing)
         defer { progress.end() }
-        let lines = try await GraphLinesOfFile(LineReader(descriptor: descriptor), shell.model)
+        let lines = try await ExportReader(LineReader(descriptor: descriptor), shell.model)
         do {
           let objects = AsyncThrowingStream(unfolding: { try await lines.next() })
           let saved = try await shell.client.importGraph(objects) { step in
@@ -236,7 +236,7 @@ private final class ExportTarget {
 
 /// Reads the lines of an export and verifies them. When it returns nil after the last line, the file is complete.
 @MainActor
-private final class GraphLinesOfFile {
+private final class ExportReader {
   private let reader: LineReader
   private var file: GraphFile
   private let promised: Int64
@@ -254,7 +254,7 @@ private final class GraphLinesOfFile {
     file = GraphFile(model: model)
     lines = try await reader.lines(atMost: Self.linesAtOnce)[...]
     guard let head = lines.popFirst() else { throw Refusal(.invalid, "the file is empty") }
-    promised = try Self.mistake(at: head.number) { [file] () throws(BadInput) in try file.readHead(head) }
+    promised = try Self.mistake(at: head.number) { [file] () throws(InvalidInputError) in try file.readHead(head) }
   }
 
   func line(of row: Int) -> Int { row + (shifts.last { $0.row <= row }?.shift ?? 1) }
@@ -272,7 +272,9 @@ private final class GraphLinesOfFile {
       isAtEnd = true
       if lines.isEmpty { lines = try await reader.lines(atMost: 1)[...] }
       if let more = lines.first {
-        try Self.mistake(at: more.number) { () throws(BadInput) in throw BadInput("there is more behind the end") }
+        try Self.mistake(at: more.number) { () throws(InvalidInputError) in
+          throw InvalidInputError("there is more behind the end")
+        }
       }
       return nil
     }
@@ -284,9 +286,9 @@ private final class GraphLinesOfFile {
   private func object(_ line: InputLine) async throws -> ObjectImage? {
     var mistakes = [LinePlanner.Mistake]()
     func read(_ line: InputLine) -> ObjectImage? {
-      var members = [BadInput]()
+      var members = [InvalidInputError]()
       var object: ObjectImage?
-      do throws(BadInput) {
+      do throws(InvalidInputError) {
         object = try file.read(line, of: promised, &members)
       } catch {
         members.append(error)
@@ -301,14 +303,14 @@ private final class GraphLinesOfFile {
       for line in lines where !GraphFile.isEnd(line) { _ = read(line) }
       lines = try await reader.lines(atMost: Self.linesAtOnce)[...]
     }
-    throw BadLines(mistakes: Array(mistakes.prefix(Batch.maximumViolations)), done: "nothing is imported")
+    throw InvalidLinesError(mistakes: Array(mistakes.prefix(Batch.maximumViolations)), done: "nothing is imported")
   }
 
-  private static func mistake<Result>(at line: Int, _ body: () throws(BadInput) -> Result) throws -> Result {
-    do throws(BadInput) {
+  private static func mistake<Result>(at line: Int, _ body: () throws(InvalidInputError) -> Result) throws -> Result {
+    do throws(InvalidInputError) {
       return try body()
     } catch {
-      throw BadLines(
+      throw InvalidLinesError(
         mistakes: [LinePlanner.Mistake(line: line, reason: error.description)], done: "nothing is imported")
     }
   }

@@ -9,7 +9,7 @@ extension GraphCommand {
       abstract: "List the objects of an entity and of those that inherit from it.",
       discussion: "They are printed as they come, however many there are.")
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "The entity; --template knows its own.")
     var entity: String?
     @OptionGroup var template: TemplateOptions
@@ -19,7 +19,7 @@ extension GraphCommand {
     var condition: String?
     @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -age,name.")
     var sort = ""
-    @OptionGroup var limit: Limit
+    @OptionGroup var limit: LimitOption
     @Option(parsing: .unconditional, help: "Pass over this many first.")
     var offset = 0
     @Option(parsing: .unconditional, help: "Go on where an earlier page ended: its cursor; empty for the first page.")
@@ -41,7 +41,7 @@ extension GraphCommand {
       parsing: .unconditional,
       help: "Group by these, with commas between; --properties may then have @count, @sum.NAME, @avg, @min, @max.")
     var groupBy: String?
-    @OptionGroup var past: Past
+    @OptionGroup var past: PastOption
     @Flag(help: "Print how the daemon finds the answer, and nothing of it.")
     var explain = false
 
@@ -103,7 +103,7 @@ extension GraphCommand {
         } else if count || ids {
           fetch.result = count ? .count : .identifiers
         }
-        let columns = rows == nil ? try Columns(properties, of: entity, in: shell.model) : nil
+        let columns = rows == nil ? try PrintedColumns(properties, of: entity, in: shell.model) : nil
         if explain {
           shell.output.show(try await shell.client.explain(fetch))
         } else if count {
@@ -167,7 +167,7 @@ extension GraphCommand {
 }
 
 /// The printed properties of each object, by name. Subentities have properties that their parent does not have.
-struct Columns {
+struct PrintedColumns {
   /// The properties of the option; nil without it.
   let chosen: [String]?
   /// The columns of a table.
@@ -213,12 +213,12 @@ struct Columns {
 }
 
 /// To-many relationships that are not part of an image, by property and owner.
-typealias Members = [PropertyNumber: [ObjectID: [ObjectID]]]
+typealias ToManyMembers = [PropertyNumber: [ObjectID: [ObjectID]]]
 
 extension ObjectJSON {
   /// An object with some of its properties, including to-many relationships stored at their other end.
   /// - Parameter only: the property names; nil for all that are stored or in `members`.
-  static func object(_ image: ObjectImage, _ model: Model, only names: [String]?, members: Members) -> JSON {
+  static func object(_ image: ObjectImage, _ model: Model, only names: [String]?, members: ToManyMembers) -> JSON {
     guard names != nil || !members.isEmpty else { return object(image, model) }
     guard let entity = model.entity(image.id.entity) else { return .null }
     var json = [

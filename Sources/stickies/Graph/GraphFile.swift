@@ -64,22 +64,22 @@ struct GraphFile {
   // MARK: - Reading
 
   /// - Returns: the number of objects that the head states.
-  func readHead(_ line: InputLine) throws(BadInput) -> Int64 {
+  func readHead(_ line: InputLine) throws(InvalidInputError) -> Int64 {
     let json = try Self.json(line)
     guard let name = json["$graph"]?.stringValue else {
-      throw BadInput("a head with \"$graph\" is expected: this is no file of stickies graph export")
+      throw InvalidInputError("a head with \"$graph\" is expected: this is no file of stickies graph export")
     }
     guard let format = json["format"]?.integerValue, format <= Self.format else {
-      throw BadInput("the file is in a newer format: use the program that wrote it")
+      throw InvalidInputError("the file is in a newer format: use the program that wrote it")
     }
     guard let hash = json["model"]?.stringValue, hash == model.hash.description else {
       let version = json["version"]?.integerValue.map { " \($0)" } ?? ""
-      throw BadInput(
+      throw InvalidInputError(
         "the graph is of the model \(name)\(version) (\(json["model"]?.stringValue ?? "no hash")), the daemon's is "
           + "\(model.name) \(model.version) (\(model.hash)): start a daemon with that model (--schema)")
     }
     guard let objects = json["objects"]?.integerValue, objects >= 0 else {
-      throw BadInput("the head does not say how many objects follow")
+      throw InvalidInputError("the head does not say how many objects follow")
     }
     return objects
   }
@@ -90,26 +90,28 @@ struct GraphFile {
   /// The object of a line; nil for the end, which is verified.
   /// - Parameter mistakes: receives all mistakes in its members.
   mutating func read(
-    _ line: InputLine, of promised: Int64, _ mistakes: inout [BadInput]
-  ) throws(BadInput) -> ObjectImage? {
+    _ line: InputLine, of promised: Int64, _ mistakes: inout [InvalidInputError]
+  ) throws(InvalidInputError) -> ObjectImage? {
     let json = try Self.json(line)
     if let end = json["$end"] {
       guard end.integerValue == Int64(count), promised == Int64(count) else {
-        throw BadInput(
+        throw InvalidInputError(
           "the file has \(count) objects, and says that it has \(promised): lines are missing, or too many")
       }
       // The checksum may be removed after a deliberate edit of the file; the contents are validated in either case.
       if let checksum = json["checksum"], checksum.stringValue != Self.text(of: sum) {
-        throw BadInput(
+        throw InvalidInputError(
           "the checksum is another one: a line has changed since the export; if that was on purpose, take \"checksum\" out of "
             + "this line")
       }
       return nil
     }
     guard let name = json["$entity"]?.stringValue, let entity = model.entity(named: name) else {
-      throw BadInput("\"$entity\" names no entity of the model \(model.name)")
+      throw InvalidInputError("\"$entity\" names no entity of the model \(model.name)")
     }
-    guard let key = json["$id"]?.stringValue.flatMap({ UniqueID($0) }) else { throw BadInput("\"$id\" is no whole id") }
+    guard let key = json["$id"]?.stringValue.flatMap({ UniqueID($0) }) else {
+      throw InvalidInputError("\"$id\" is no whole id")
+    }
     let id = ObjectID(key: key, entity: entity.number)
     var image = ObjectImage(id: id, revision: 0, values: [Value](repeating: .null, count: entity.slotCount))
     for property in entity.storedProperties where property.relationship?.isToMany == true {
@@ -117,11 +119,11 @@ struct GraphFile {
     }
     var seen = Set<ByteKey>()
     for member in json.members ?? [] {
-      do throws(BadInput) {
-        guard seen.insert(member.name).inserted else { throw BadInput("\"\(member.name)\" is there twice") }
+      do throws(InvalidInputError) {
+        guard seen.insert(member.name).inserted else { throw InvalidInputError("\"\(member.name)\" is there twice") }
         if member.name == "$entity" || member.name == "$id" { continue }
         let property = try PropertyInput.property(member.name, of: entity)
-        guard property.slot != nil else { throw BadInput("\(entity.name).\(property.name) is not stored") }
+        guard property.slot != nil else { throw InvalidInputError("\(entity.name).\(property.name) is not stored") }
         guard let value = Self.value(member.value, property) else {
           throw Self.unfit(member.value, property, entity)
         }
@@ -135,23 +137,23 @@ struct GraphFile {
   }
 
   /// The message of an insert for the same value; relationships need complete ids here.
-  private static func unfit(_ json: JSON, _ property: Property, _ entity: Entity) -> BadInput {
+  private static func unfit(_ json: JSON, _ property: Property, _ entity: Entity) -> InvalidInputError {
     if property.attribute != nil {
-      do throws(BadInput) {
+      do throws(InvalidInputError) {
         _ = try PropertyInput(property, json, entity: entity)
       } catch {
         return error
       }
     }
     let form = property.relationship?.isToMany == true ? "a list of whole ids" : "a whole id"
-    return BadInput("\(entity.name).\(property.name) takes \(form), and not \(json.text.excerpt)")
+    return InvalidInputError("\(entity.name).\(property.name) takes \(form), and not \(json.text.excerpt)")
   }
 
-  private static func json(_ line: InputLine) throws(BadInput) -> JSON {
+  private static func json(_ line: InputLine) throws(InvalidInputError) -> JSON {
     do {
       return try JSON(parsing: line.bytes)
     } catch {
-      throw BadInput("column \(error.column): \(error.reason)")
+      throw InvalidInputError("column \(error.column): \(error.reason)")
     }
   }
 

@@ -19,7 +19,7 @@ extension GraphCommand {
         no labels; other commits wait meanwhile. Notes without x and y are laid out beside the others of their board.
         """)
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "The entity.")
     var entity: String
     @Argument(help: ArgumentHelp("Values, or - for JSON Lines on standard input.", valueName: "name=value"))
@@ -47,14 +47,14 @@ extension GraphCommand {
         let entity = try shell.known(entity)
         if oneCommit { return try await shell.insertOnServer(entity, policy: policy.policy) }
         if words == ["-"] {
-          var insertion = LineInsertion(shell: shell, entity: entity, batch: batch, policy: policy.policy)
+          var insertion = LineInserter(shell: shell, entity: entity, batch: batch, policy: policy.policy)
           return try await insertion.run()
         }
         let inputs = try shell.inputs(words, values: values, entity: entity)
         if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
         let id = ObjectID.temporary(1, entity: entity.number)
         var changes = [Change(.insert, id, edits: try await shell.edits(inputs))]
-        try await NotePlacement(shell, policy.policy)?.place(&changes)
+        try await NotePlacer(shell, policy.policy)?.place(&changes)
         let saved = try await shell.client.commit(changes, policy: policy.policy)
         let image = try await shell.stored(saved, id)
         shell.tellMet(saved)
@@ -66,44 +66,44 @@ extension GraphCommand {
 }
 
 /// Lines with mistakes; nothing of their batch is committed.
-struct BadLines: ReportedError {
+struct InvalidLinesError: ReportedError {
   let mistakes: [LinePlanner.Mistake]
   /// A clause about what is already committed.
   let done: String
 
-  var report: Failure.Report {
+  var report: CommandFailure.Report {
     let lines = mistakes.map { "\n  line \($0.line): \($0.reason)" }.joined()
     let json = mistakes.map { mistake in
       JSON.object([.init("line", .integer(Int64(mistake.line))), .init("message", .string(mistake.reason))])
     }
-    return Failure.Report(
+    return CommandFailure.Report(
       code: "invalid",
-      message: "\(Output.count(mistakes.count, "mistake")) in the lines; \(done)\(lines)", exit: Failure.refused,
+      message: "\(Output.count(mistakes.count, "mistake")) in the lines; \(done)\(lines)", exit: CommandFailure.refused,
       members: [.init("lines", .array(json))])
   }
 }
 
 /// Inserts lines from standard input. One batch is in memory; the next one is read when the daemon has committed it.
 @MainActor
-private struct LineInsertion {
-  private let shell: Shell
+private struct LineInserter {
+  private let shell: CommandContext
   private let policy: MergePolicy
   private let batch: Int
   private let reader = LineReader(descriptor: 0)
-  private let progress: Progress
+  private let progress: ProgressLine
   private var planner: LinePlanner
-  private let placement: NotePlacement?
+  private let placement: NotePlacer?
   private var inserted = 0
   private var commits = 0
   private var lastLine = 0
 
-  init(shell: Shell, entity: Entity, batch: Int, policy: MergePolicy) {
+  init(shell: CommandContext, entity: Entity, batch: Int, policy: MergePolicy) {
     self.shell = shell
     self.policy = policy
     self.batch = batch
     planner = LinePlanner(model: shell.model, entity: entity)
-    placement = NotePlacement(shell, policy)
-    progress = Progress(
+    placement = NotePlacer(shell, policy)
+    progress = ProgressLine(
       isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.inCommits)
   }
 
@@ -119,7 +119,7 @@ private struct LineInsertion {
       var plan = planner.plan(lines)
       guard plan.mistakes.isEmpty else {
         progress.end()
-        throw BadLines(mistakes: plan.mistakes, done: done)
+        throw InvalidLinesError(mistakes: plan.mistakes, done: done)
       }
       try await placement?.place(&plan.changes)
       let saved = try await commit(plan)
@@ -146,7 +146,7 @@ private struct LineInsertion {
         : "inserted or met \(Output.count(inserted, "object")) in \(commits)")
   }
 
-  private func commit(_ plan: LinePlanner.Batch) async throws -> Saved {
+  private func commit(_ plan: LinePlanner.Batch) async throws -> SaveResult {
     do {
       return try await shell.client.commit(plan.changes, policy: policy)
     } catch let refusal as Refusal {
@@ -159,7 +159,7 @@ private struct LineInsertion {
   }
 
   /// Prints one line of JSON for each line that was read.
-  private func tell(_ saved: Saved, _ plan: LinePlanner.Batch) {
+  private func tell(_ saved: SaveResult, _ plan: LinePlanner.Batch) {
     let ids = Dictionary(
       saved.committed.identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
     let lines = zip(plan.changes, plan.lines).map { change, line in

@@ -8,11 +8,11 @@ extension GraphCommand {
       abstract: "Show one object whole, with all that it is related to.",
       usage: "stickies graph show [<options>] [<entity>] <id>")
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(
       help: ArgumentHelp("The beginning of its id; its entity before it makes the search shorter.", valueName: "id"))
     var words: [String]
-    @OptionGroup var past: Past
+    @OptionGroup var past: PastOption
 
     func validate() throws {
       if words.count > 2 { throw ValidationError("one object is shown: [ENTITY] ID") }
@@ -26,7 +26,7 @@ extension GraphCommand {
         let image = try await shell.find(entity?.name ?? "object") {
           try await $0.object(words[words.count - 1], of: entity)
         }
-        let whole = try await WholeObject(image, shell)
+        let whole = try await ObjectWithRelationships(image, shell)
         if let untold = whole.untold {
           StandardError.write("stickies: relationships that are stored at their other end are not told: \(untold)")
         }
@@ -42,17 +42,17 @@ extension GraphCommand {
 
 /// An object with all of its relationships.
 @MainActor
-private struct WholeObject {
+private struct ObjectWithRelationships {
   let image: ObjectImage
   let entity: Entity
-  private(set) var members = Members()
+  private(set) var members = ToManyMembers()
   /// Why some relationships could not be read; nil if all were read.
   private(set) var untold: String?
 
   /// Maximum number of a relationship's objects that are listed in text output.
   private static let named = 10
 
-  init(_ image: ObjectImage, _ shell: Shell) async throws {
+  init(_ image: ObjectImage, _ shell: CommandContext) async throws {
     self.image = image
     guard let entity = shell.model.entity(image.id.entity) else {
       throw Refusal(.unavailable, "the daemon sent an object of an entity that its model does not have")
@@ -73,7 +73,7 @@ private struct WholeObject {
     property.slot == nil ? members[property.number]?[image.id] ?? [] : image[property].objectIDs
   }
 
-  func text(_ shell: Shell) async throws -> String {
+  func text(_ shell: CommandContext) async throws -> String {
     var lines = [shell.output.dim("\(entity.name) \(image.id), revision \(image.revision)")]
     // Transient attributes exist only in a context, so the daemon has no value, as in JSON.
     for property in entity.attributes where property.slot != nil {

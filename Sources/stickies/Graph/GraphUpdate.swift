@@ -18,7 +18,7 @@ extension GraphCommand {
         --one-commit the daemon changes all of them, or none: other commits wait meanwhile.
         """)
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: ArgumentHelp("The beginning of its id; with --where an entity.", valueName: "id"))
     var target: String
     @Argument(help: ArgumentHelp("Values.", valueName: "name=value"))
@@ -102,12 +102,12 @@ extension GraphCommand {
     }
 
     @MainActor
-    private func updateOne(_ shell: Shell) async throws {
+    private func updateOne(_ shell: CommandContext) async throws {
       try await shell.checkBase(base)
       try await shell.checkBase(ifRevision)
       let image = try await shell.object(target)
       guard let entity = shell.model.entity(image.id.entity) else { return }
-      let wishes = try await Wishes(self, entity, shell)
+      let wishes = try await ResolvedUpdate(self, entity, shell)
       let read = try await whatWasRead(image, entity, shell, forText: wishes.setText)
       let edits = try wishes.edits(of: read, now: image)
       let change = Change(
@@ -124,7 +124,7 @@ extension GraphCommand {
     /// - Throws: a refusal `pruned` if a text is set and its state was pruned: edits of others would be overwritten.
     @MainActor
     private func whatWasRead(
-      _ image: ObjectImage, _ entity: Entity, _ shell: Shell, forText text: Property?
+      _ image: ObjectImage, _ entity: Entity, _ shell: CommandContext, forText text: Property?
     ) async throws -> ObjectImage? {
       guard let base, base < image.revision else { return image }
       var past = shell
@@ -141,9 +141,9 @@ extension GraphCommand {
     }
 
     @MainActor
-    private func updateAll(_ entity: Entity, _ condition: String, _ shell: Shell) async throws {
+    private func updateAll(_ entity: Entity, _ condition: String, _ shell: CommandContext) async throws {
       let predicate = try shell.predicate(condition, on: entity)
-      let wishes = try await Wishes(self, entity, shell)
+      let wishes = try await ResolvedUpdate(self, entity, shell)
       let interruption = Interruption(Interruption.inCommits)
       defer { withExtendedLifetime(interruption) {} }
       var (matched, updated) = (0, 0)
@@ -190,7 +190,7 @@ extension GraphCommand {
 
     /// The number of objects that a commit changed. Others had the values already, were deleted since they were read,
     /// or were not changed because of the policy.
-    private static func changed(_ changes: [Change], _ saved: Saved) -> Int {
+    private static func changed(_ changes: [Change], _ saved: SaveResult) -> Int {
       guard !saved.isComplete else {
         let stored = Set(saved.objects.map(\.id))
         return changes.count { stored.contains($0.id) }
@@ -204,13 +204,13 @@ extension GraphCommand {
 
 /// The changes of an update with all ids resolved, the same for each of many objects.
 @MainActor
-private struct Wishes {
+private struct ResolvedUpdate {
   private let inputs: [PropertyInput]
-  private var ids = [ObjectName: ObjectID]()
+  private var ids = [ObjectSpecifier: ObjectID]()
   /// Added and removed members of to-many relationships.
   private var members = [Edit]()
 
-  init(_ command: GraphCommand.Update, _ entity: Entity, _ shell: Shell) async throws {
+  init(_ command: GraphCommand.Update, _ entity: Entity, _ shell: CommandContext) async throws {
     inputs = try shell.inputs(command.words, values: command.values, entity: entity)
     ids = try await shell.ids(of: inputs)
     var sets = [PropertyNumber: (added: [ObjectID], removed: [ObjectID])]()
@@ -238,7 +238,7 @@ private struct Wishes {
   }
 
   /// Parses `tasks=ID,ID:first`, `…:last`, or `…:ID` for the place after that object.
-  private func placing(_ word: String, _ entity: Entity, _ shell: Shell) async throws -> Edit {
+  private func placing(_ word: String, _ entity: Entity, _ shell: CommandContext) async throws -> Edit {
     let property = try Self.toMany(word, entity, shell)
     guard property.relationship?.isOrdered == true else {
       throw Refusal(.malformed, "\(entity.name).\(property.name) has no order")
@@ -271,14 +271,14 @@ private struct Wishes {
   /// The text attribute that is set; nil if there is none.
   var setText: Property? { inputs.first { $0.property.attribute?.kind == .text }?.property }
 
-  private static func toMany(_ word: String, _ entity: Entity, _ shell: Shell) throws -> Property {
+  private static func toMany(_ word: String, _ entity: Entity, _ shell: CommandContext) throws -> Property {
     guard let equals = word.firstIndex(of: "=") else {
       throw Refusal(.malformed, "\"\(word)\" is not of the form name=id,id")
     }
     do {
       let property = try PropertyInput.property(String(word[..<equals]), of: entity)
       guard property.relationship?.isToMany == true else {
-        throw BadInput("\(entity.name).\(property.name) is no to-many: set it with \(property.name)=…")
+        throw InvalidInputError("\(entity.name).\(property.name) is no to-many: set it with \(property.name)=…")
       }
       return property
     } catch {
@@ -296,6 +296,6 @@ private struct Wishes {
       }
       return now[input.property] != value
     }
-    return try Shell.edits(wanted, ids, of: image) + members
+    return try CommandContext.edits(wanted, ids, of: image) + members
   }
 }

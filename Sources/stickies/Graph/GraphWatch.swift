@@ -7,7 +7,7 @@ extension GraphCommand {
     static let configuration = CommandConfiguration(
       abstract: "Follow the objects of an entity as they change, one line for each change.")
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "The entity; those that inherit from it are followed, too.")
     var entity: String
     @Option(
@@ -16,10 +16,10 @@ extension GraphCommand {
     var condition: String?
     @Option(parsing: .unconditional, help: "Attributes to sort a window by, a minus for descending: -age,name.")
     var sort = ""
-    @OptionGroup var limit: Limit
+    @OptionGroup var limit: LimitOption
     @Option(parsing: .unconditional, help: "Pass over this many first; goes with --limit.")
     var offset = 0
-    @OptionGroup var since: Since
+    @OptionGroup var since: SinceOption
 
     func validate() throws {
       if offset < 0 { throw ValidationError("--offset takes a number from 0") }

@@ -7,14 +7,14 @@ struct InputLine: Sendable {
   var bytes: [UInt8]
 
   /// The members of the line's object.
-  func members() throws(BadInput) -> [JSON.Member] {
+  func members() throws(InvalidInputError) -> [JSON.Member] {
     let json: JSON
     do {
       json = try JSON(parsing: bytes)
     } catch {
-      throw BadInput("column \(error.column): \(error.reason)")
+      throw InvalidInputError("column \(error.column): \(error.reason)")
     }
-    guard let members = json.members else { throw BadInput("a JSON object is expected") }
+    guard let members = json.members else { throw InvalidInputError("a JSON object is expected") }
     return members
   }
 }
@@ -68,11 +68,13 @@ struct LinePlanner {
     var fresh = [ByteKey: (id: ObjectID, line: Int)]()
     var drafts = [Draft]()
     for line in lines {
-      do throws(BadInput) {
+      do throws(InvalidInputError) {
         let draft = try draft(line, number: drafts.count + 1)
         if let label = draft.label {
-          if labels[label] != nil { throw BadInput("the label \"\(label)\" is that of an earlier line") }
-          if let other = fresh[label] { throw BadInput("the label \"\(label)\" is that of line \(other.line)") }
+          if labels[label] != nil { throw InvalidInputError("the label \"\(label)\" is that of an earlier line") }
+          if let other = fresh[label] {
+            throw InvalidInputError("the label \"\(label)\" is that of line \(other.line)")
+          }
           fresh[label] = (draft.id, line.number)
         }
         drafts.append(draft)
@@ -95,21 +97,21 @@ struct LinePlanner {
     let unread = Set(batch.mistakes.map(\.line))
     let lines = Dictionary(
       zip(batch.changes, batch.lines).map { ($0.id, $1.number) }, uniquingKeysWith: { first, _ in first })
-    for violation in LinesAlone(model: model).violations(of: batch.changes) {
+    for violation in StandaloneLineValidator(model: model).violations(of: batch.changes) {
       guard let line = lines[violation.id], !unread.contains(line) else { continue }
       batch.mistakes.append(Mistake(line: line, reason: violation.message))
     }
   }
 
   /// Maps the labels of a committed batch to permanent ids.
-  mutating func take(_ identities: [Committed.Identity], of batch: Batch) {
+  mutating func take(_ identities: [CommitResult.IDAssignment], of batch: Batch) {
     let permanent = Dictionary(identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
     for (change, source) in zip(batch.changes, batch.lines) {
       if let label = source.label { labels[label] = permanent[change.id] }
     }
   }
 
-  private func draft(_ line: InputLine, number: Int) throws(BadInput) -> Draft {
+  private func draft(_ line: InputLine, number: Int) throws(InvalidInputError) -> Draft {
     let members = try line.members()
     let json = JSON.object(members)
     var entity = self.entity
@@ -117,13 +119,13 @@ struct LinePlanner {
       guard let named = name.stringValue.flatMap({ model.entity(named: $0) }) else {
         let names = model.entities.map(\.name)
         let suggestion = name.stringValue.flatMap { Suggestion.sentence(for: $0, among: names) }
-        throw BadInput("there is no entity \(name.text)\(suggestion ?? "")")
+        throw InvalidInputError("there is no entity \(name.text)\(suggestion ?? "")")
       }
       entity = named
     }
-    if entity.isAbstract { throw BadInput(model.abstractSentence(entity)) }
+    if entity.isAbstract { throw InvalidInputError(model.abstractSentence(entity)) }
     let label = json["$id"]
-    if let label, label.stringValue == nil { throw BadInput("$id takes a string, and not \(label.text)") }
+    if let label, label.stringValue == nil { throw InvalidInputError("$id takes a string, and not \(label.text)") }
     return Draft(
       line: line.number, entity: entity, label: label?.stringValue,
       members: members.filter { $0.name != "$id" && $0.name != "$entity" },
@@ -147,7 +149,7 @@ struct LinePlanner {
         let input = try PropertyInput(property, member.value, entity: draft.entity)
         let destination = property.relationship?.destination ?? 0
         edits.append(
-          try input.edit { name throws(BadInput) in try resolve(name, fresh, destination) })
+          try input.edit { name throws(InvalidInputError) in try resolve(name, fresh, destination) })
       } catch {
         mistakes.append(Mistake(line: draft.line, reason: error.description))
       }
@@ -156,8 +158,8 @@ struct LinePlanner {
   }
 
   private func resolve(
-    _ name: ObjectName, _ fresh: [ByteKey: (id: ObjectID, line: Int)], _ destination: EntityNumber
-  ) throws(BadInput) -> ObjectID {
+    _ name: ObjectSpecifier, _ fresh: [ByteKey: (id: ObjectID, line: Int)], _ destination: EntityNumber
+  ) throws(InvalidInputError) -> ObjectID {
     let text: String
     switch name {
     case .label(let label): text = label
@@ -166,9 +168,9 @@ struct LinePlanner {
     if let known = fresh[text]?.id ?? labels[text] { return known }
     if case .text = name, let key = UniqueID(text) { return ObjectID(key: key, entity: destination) }
     if case .text = name {
-      throw BadInput("\"\(text)\" is neither an id nor the label of a line up to the end of this batch")
+      throw InvalidInputError("\"\(text)\" is neither an id nor the label of a line up to the end of this batch")
     }
-    throw BadInput("\"\(text)\" is not the label of a line up to the end of this batch")
+    throw InvalidInputError("\"\(text)\" is not the label of a line up to the end of this batch")
   }
 
   private mutating func table(of entity: Entity) -> [ByteKey: Property] {

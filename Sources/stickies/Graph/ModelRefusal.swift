@@ -15,16 +15,16 @@ struct ModelRefusal: ReportedError {
   /// A clause about what is already committed, if a later part was refused.
   var done = ""
 
-  var report: Failure.Report {
+  var report: CommandFailure.Report {
     // One object may block many others; repeated lines are dropped.
     var told = Set<ByteKey>()
     let details = (refusal.code == .denied ? denials : violations + conflicts).filter { told.insert($0).inserted }
     let text = Self.brief(details, of: refusal) + (done.isEmpty ? "" : "\n\(done)")
-    var members = Failure.outcome(of: refusal)
+    var members = CommandFailure.outcome(of: refusal)
     if !refusal.violations.isEmpty { members.append(.init("violations", .array(refusal.violations.map(json)))) }
     if !refusal.conflicts.isEmpty { members.append(.init("conflicts", .array(refusal.conflicts.map(json)))) }
-    return Failure.Report(
-      code: refusal.code.rawValue, message: refusal.message + text, exit: Failure.exitCode(of: refusal.code),
+    return CommandFailure.Report(
+      code: refusal.code.rawValue, message: refusal.message + text, exit: CommandFailure.exitCode(of: refusal.code),
       members: members)
   }
 
@@ -170,12 +170,12 @@ struct ModelRefusal: ReportedError {
       .init("mineWon", .bool(conflict.mineWon)),
     ]
     if conflict.isCollateral { members.append(.init("collateral", .bool(true))) }
-    if let deletion { members.append(.init("time", .string(Dates.text(deletion.time)))) }
+    if let deletion { members.append(.init("time", .string(RFC3339.text(deletion.time)))) }
     return .object(members)
   }
 }
 
-extension Shell {
+extension CommandContext {
   /// The refusal with descriptions of its objects, read with one request for each entity.
   func explained(_ refusal: Refusal, isRestore: Bool = false) async -> ModelRefusal {
     let refusal = await namingWhatIsMeant(refusal)

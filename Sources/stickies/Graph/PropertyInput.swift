@@ -1,7 +1,7 @@
 import GraphModel
 
 /// The name of an object in a command or in a line of a file.
-enum ObjectName: Hashable {
+enum ObjectSpecifier: Hashable {
   /// An id or a prefix of one; in a file, also a label.
   case text(String)
   /// `{"$ref": label}`: only a label.
@@ -9,7 +9,7 @@ enum ObjectName: Hashable {
 }
 
 /// An input that is not a valid value of a property, or not a property.
-struct BadInput: Error, CustomStringConvertible {
+struct InvalidInputError: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
@@ -20,17 +20,17 @@ struct PropertyInput {
   enum Content: Hashable {
     case value(Value)
     /// Nil clears a to-one relationship.
-    case reference(ObjectName?)
-    case members([ObjectName])
+    case reference(ObjectSpecifier?)
+    case members([ObjectSpecifier])
   }
 
   let property: Property
   let content: Content
 
   /// Parses `name=value` or `name:=JSON`.
-  init(parsing word: String, entity: Entity) throws(BadInput) {
+  init(parsing word: String, entity: Entity) throws(InvalidInputError) {
     guard let equals = word.firstIndex(of: "=") else {
-      throw BadInput("\"\(word)\" is neither name=value nor name:=JSON")
+      throw InvalidInputError("\"\(word)\" is neither name=value nor name:=JSON")
     }
     let text = String(word[word.index(after: equals)...])
     let name = word[..<equals]
@@ -44,21 +44,21 @@ struct PropertyInput {
     do {
       json = try JSON(parsing: text)
     } catch {
-      throw BadInput("the value of \(property.name) is no JSON: \(error)")
+      throw InvalidInputError("the value of \(property.name) is no JSON: \(error)")
     }
     content = try Self.content(json, property, entity)
   }
 
   /// Reads the value of a member of a JSON object.
-  init(_ property: Property, _ json: JSON, entity: Entity) throws(BadInput) {
+  init(_ property: Property, _ json: JSON, entity: Entity) throws(InvalidInputError) {
     self.property = property
     content = try Self.content(json, property, entity)
   }
 
   /// Reads the members of a JSON object.
-  static func inputs(_ json: JSON, entity: Entity) throws(BadInput) -> [PropertyInput] {
-    guard let members = json.members else { throw BadInput("a JSON object is expected, {\"name\": value, …}") }
-    return try all(members) { member throws(BadInput) in
+  static func inputs(_ json: JSON, entity: Entity) throws(InvalidInputError) -> [PropertyInput] {
+    guard let members = json.members else { throw InvalidInputError("a JSON object is expected, {\"name\": value, …}") }
+    return try all(members) { member throws(InvalidInputError) in
       try PropertyInput(property(member.name, of: entity), member.value, entity: entity)
     }
   }
@@ -66,8 +66,8 @@ struct PropertyInput {
   /// Makes the inputs of all sources.
   /// - Throws: all mistakes at once.
   static func all<Source>(
-    _ sources: [Source], _ make: (Source) throws(BadInput) -> PropertyInput
-  ) throws(BadInput) -> [PropertyInput] {
+    _ sources: [Source], _ make: (Source) throws(InvalidInputError) -> PropertyInput
+  ) throws(InvalidInputError) -> [PropertyInput] {
     var inputs = [PropertyInput]()
     var mistakes = [String]()
     for source in sources {
@@ -77,20 +77,22 @@ struct PropertyInput {
         mistakes.append(error.description)
       }
     }
-    guard mistakes.isEmpty else { throw BadInput(mistakes.joined(separator: "\n  ")) }
+    guard mistakes.isEmpty else { throw InvalidInputError(mistakes.joined(separator: "\n  ")) }
     return inputs
   }
 
   /// The property with a name.
   /// - Throws: an error that suggests the nearest name.
-  static func property(_ name: String, of entity: Entity) throws(BadInput) -> Property {
+  static func property(_ name: String, of entity: Entity) throws(InvalidInputError) -> Property {
     if let property = entity.property(named: name) { return property }
-    throw BadInput(Suggestion.sentence(forProperty: name, of: entity))
+    throw InvalidInputError(Suggestion.sentence(forProperty: name, of: entity))
   }
 
   // MARK: - Text
 
-  private static func content(_ text: String, _ property: Property, _ entity: Entity) throws(BadInput) -> Content {
+  private static func content(_ text: String, _ property: Property, _ entity: Entity) throws(InvalidInputError)
+    -> Content
+  {
     switch property.kind {
     case .relationship(let relationship) where relationship.isToMany: return .members(names(text))
     case .relationship: return .reference(text.isEmpty ? nil : .text(text))
@@ -101,7 +103,7 @@ struct PropertyInput {
   }
 
   /// Splits a comma-separated list of ids.
-  static func names(_ text: String) -> [ObjectName] { text.split(separator: ",").map { .text(String($0)) } }
+  static func names(_ text: String) -> [ObjectSpecifier] { text.split(separator: ",").map { .text(String($0)) } }
 
   /// Strings are taken literally; empty text is null for every other type.
   private static func value(_ text: String, _ attribute: Attribute) -> Value? {
@@ -126,14 +128,15 @@ struct PropertyInput {
 
   // MARK: - JSON
 
-  private static func content(_ json: JSON, _ property: Property, _ entity: Entity) throws(BadInput) -> Content {
+  private static func content(_ json: JSON, _ property: Property, _ entity: Entity) throws(InvalidInputError) -> Content
+  {
     switch property.kind {
     case .relationship(let relationship) where relationship.isToMany:
       if json == .null { return .members([]) }
       guard let items = json.arrayValue else {
-        throw BadInput("\(entity.name).\(property.name) takes a list of objects, and not \(json.text.excerpt)")
+        throw InvalidInputError("\(entity.name).\(property.name) takes a list of objects, and not \(json.text.excerpt)")
       }
-      var names = [ObjectName]()
+      var names = [ObjectSpecifier]()
       for item in items { names.append(try name(item, property, entity)) }
       return .members(names)
     case .relationship: return .reference(json == .null ? nil : try name(json, property, entity))
@@ -145,10 +148,12 @@ struct PropertyInput {
     }
   }
 
-  private static func name(_ json: JSON, _ property: Property, _ entity: Entity) throws(BadInput) -> ObjectName {
+  private static func name(_ json: JSON, _ property: Property, _ entity: Entity) throws(InvalidInputError)
+    -> ObjectSpecifier
+  {
     if let text = json.stringValue { return .text(text) }
     if let label = json["$ref"]?.stringValue, json.members?.count == 1 { return .label(label) }
-    throw BadInput(
+    throw InvalidInputError(
       "\(entity.name).\(property.name) takes an object's id or {\"$ref\": label}, and not \(json.text.excerpt)")
   }
 
@@ -156,9 +161,9 @@ struct PropertyInput {
 
   private static func unfit(
     _ text: String, _ attribute: Attribute, _ property: Property, _ entity: Entity
-  ) -> BadInput {
+  ) -> InvalidInputError {
     let suggestion = attribute.kind == .enumeration ? Suggestion.sentence(for: text, among: attribute.cases) : nil
-    return BadInput(
+    return InvalidInputError(
       "\(entity.name).\(property.name) takes \(form(attribute)), and not \(text.excerpt)\(suggestion ?? "")")
   }
 
@@ -185,7 +190,8 @@ extension PropertyInput {
   ///   - image: for an update, the object as it was read. A text then changes only where it differs, so that
   ///     concurrent edits of others are kept.
   ///   - resolve: returns the id for a name.
-  func edit(of image: ObjectImage? = nil, _ resolve: (ObjectName) throws(BadInput) -> ObjectID) throws(BadInput) -> Edit
+  func edit(of image: ObjectImage? = nil, _ resolve: (ObjectSpecifier) throws(InvalidInputError) -> ObjectID)
+    throws(InvalidInputError) -> Edit
   {
     switch content {
     case .value(.string(let new)) where property.attribute?.kind == .text:
@@ -211,7 +217,7 @@ extension PropertyInput {
   }
 
   /// The objects that the input names.
-  var names: [ObjectName] {
+  var names: [ObjectSpecifier] {
     switch content {
     case .value, .reference(nil): []
     case .reference(let name?): [name]

@@ -8,8 +8,8 @@ enum ValueText {
   static func change(from old: Value, to new: Value, _ property: Property) -> (was: String, is: String) {
     func text(_ value: Value) -> String { value.isNull ? "null" : cell(value, property) }
     let cells = (was: text(old), is: text(new))
-    guard Bytes.equal(cells.was, cells.is), let before = old.stringValue, let after = new.stringValue,
-      !Bytes.equal(before, after)
+    guard UTF8Comparison.equal(cells.was, cells.is), let before = old.stringValue, let after = new.stringValue,
+      !UTF8Comparison.equal(before, after)
     else {
       return cells
     }

@@ -12,7 +12,7 @@ struct Diff: AsyncParsableCommand {
       number is written #3. What changed and changed back is no difference.
       """)
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: ArgumentHelp("Object, and two states.", valueName: "words"))
   var words: [String]
   @Flag(help: "The object alone, without what is in it.")
@@ -23,13 +23,18 @@ struct Diff: AsyncParsableCommand {
   var entities: [String] = []
 
   /// Two words are two states if both can be parsed so.
-  private func parts() throws -> (object: String?, from: When, to: When?) {
+  private func parts() throws -> (object: String?, from: RevisionSpecifier, to: RevisionSpecifier?) {
     switch words.count {
-    case 1: return (nil, try When(words[0], option: "diff"), nil)
+    case 1: return (nil, try RevisionSpecifier(words[0], option: "diff"), nil)
     case 2:
-      if let from = try? When(words[0], option: "diff") { return (nil, from, try When(words[1], option: "diff")) }
-      return (words[0], try When(words[1], option: "diff"), nil)
-    case 3: return (words[0], try When(words[1], option: "diff"), try When(words[2], option: "diff"))
+      if let from = try? RevisionSpecifier(words[0], option: "diff") {
+        return (nil, from, try RevisionSpecifier(words[1], option: "diff"))
+      }
+      return (words[0], try RevisionSpecifier(words[1], option: "diff"), nil)
+    case 3:
+      return (
+        words[0], try RevisionSpecifier(words[1], option: "diff"), try RevisionSpecifier(words[2], option: "diff")
+      )
     default: throw ValidationError("diff takes [OBJECT] FROM [TO]")
     }
   }
@@ -61,7 +66,7 @@ struct Diff: AsyncParsableCommand {
   }
 }
 
-extension Shell {
+extension CommandContext {
   fileprivate func show(_ difference: ObjectDifference) {
     guard !output.json else { return output.print(ObjectJSON.difference(difference, model)) }
     let sign =

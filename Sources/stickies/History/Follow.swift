@@ -14,7 +14,7 @@ struct Follow: AsyncParsableCommand {
       were pruned too.
       """)
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @OptionGroup var filter: HistoryOptions
   @Option(parsing: .unconditional, help: "A token, or a revision; 0 is the beginning. Without it: from now on.")
   var since: String?
@@ -51,7 +51,7 @@ struct Follow: AsyncParsableCommand {
   }
 
   @MainActor
-  private func start(_ shell: Shell) async throws -> Token {
+  private func start(_ shell: CommandContext) async throws -> Token {
     guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon said no welcome") }
     guard let since else { return head }
     if let token = Token(since) { return token }
@@ -84,7 +84,7 @@ struct HistoryOptions: ParsableArguments {
   var object: String?
 
   @MainActor
-  func filter(_ shell: Shell) async throws -> HistoryFilter {
+  func filter(_ shell: CommandContext) async throws -> HistoryFilter {
     var filter = HistoryFilter(authors: authors, entities: try shell.entities(entities))
     if let object { filter.object = try await shell.past(object).description }
     return filter

@@ -10,7 +10,7 @@ struct LogCommand: AsyncParsableCommand {
     commandName: "log", abstract: "List commits, the newest first.",
     discussion: "With --entity or --object a commit is listed with those of its changes that fit.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @OptionGroup var filter: HistoryOptions
   @Option(parsing: .unconditional, help: "At most this many, 1 to 100000.")
   var limit = 20
@@ -33,8 +33,8 @@ struct LogCommand: AsyncParsableCommand {
   func validate() throws {
     if limit < 1 || limit > 100_000 { throw ValidationError("--limit takes a number from 1 to 100000") }
     if after < 0 { throw ValidationError("--after takes a revision from 0") }
-    if let since { _ = try When(since, option: "--since") }
-    if let until { _ = try When(until, option: "--until") }
+    if let since { _ = try RevisionSpecifier(since, option: "--since") }
+    if let until { _ = try RevisionSpecifier(until, option: "--until") }
   }
 
   @MainActor
@@ -43,17 +43,17 @@ struct LogCommand: AsyncParsableCommand {
   }
 
   @MainActor
-  private func request(_ shell: Shell) async throws -> LogRequest {
+  private func request(_ shell: CommandContext) async throws -> LogRequest {
     var request = LogRequest(
       after: after, limit: UInt64(limit), filter: try await filter.filter(shell), oldestFirst: oldestFirst,
       changes: changes ?? (shell.output.json ? nil : Self.shownChanges))
-    switch try since.map({ try When($0, option: "--since", toTheEnd: false) }) {
+    switch try since.map({ try RevisionSpecifier($0, option: "--since", toTheEnd: false) }) {
     case .revision(let revision)?: request.after = max(request.after, revision - 1)
     case .now?: request.filter.since = LocalClock.now
     case .time(let time)?: request.filter.since = time
     case nil: break
     }
-    switch try until.map({ try When($0, option: "--until", toTheEnd: false) }) {
+    switch try until.map({ try RevisionSpecifier($0, option: "--until", toTheEnd: false) }) {
     case .revision(let revision)?:
       // In the protocol 0 means the head; there is no commit up to revision 0.
       guard revision > 0 else { throw Refusal(.notFound, "there is no commit up to revision 0") }
@@ -70,7 +70,7 @@ struct Undo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Take back your newest commit that is not undone, or a given one.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: "One of your own commits, as log shows it.")
   var revision: Revision?
   @Option(parsing: .unconditional, help: "Your newest step that a program gave this name and that is not undone.")
@@ -97,7 +97,7 @@ struct Redo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Do again what your newest undo took back, unless you have changed something since.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
 
   @MainActor
   func run() async throws {
@@ -116,7 +116,7 @@ extension CommitEntry {
   }
 }
 
-extension Shell {
+extension CommandContext {
   /// Prints commits, each with the first of its objects.
   @MainActor
   func showLog(_ request: LogRequest) async throws {
@@ -178,8 +178,8 @@ extension Shell {
   /// Prints the result of an undo or redo, and on standard error what it skipped. Skipped changes are also printed if
   /// the step is refused because it skipped everything.
   @MainActor
-  func take(_ step: () async throws -> Saved) async throws {
-    let saved: Saved
+  func take(_ step: () async throws -> SaveResult) async throws {
+    let saved: SaveResult
     do {
       saved = try await step()
     } catch let refusal as Refusal {

@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-extension Shell {
+extension CommandContext {
   /// Maximum number of the author's newest commits that are searched for a name.
   static let namedCommits: UInt64 = 10_000
 
@@ -26,13 +26,13 @@ extension [CommitEntry] {
   func newestStep(named name: String) -> Revision? {
     var undone = Set<UndoGroup>()
     for commit in reversed() {
-      guard let group = commit.undo, Bytes.equal(group.name, name) else { continue }
+      guard let group = commit.undo, UTF8Comparison.equal(group.name, name) else { continue }
       // Undo and redo commits have the group of their step.
       if commit.redoes == nil, commit.undoes != nil { undone.insert(group) } else { undone.remove(group) }
     }
     return first { commit in
       commit.undoes == nil && commit.redoes == nil
-        && commit.undo.map { Bytes.equal($0.name, name) && !undone.contains($0) } == true
+        && commit.undo.map { UTF8Comparison.equal($0.name, name) && !undone.contains($0) } == true
     }?.revision
   }
 }

@@ -17,7 +17,7 @@ struct Restore: AsyncParsableCommand {
       what could not is named on standard error. What was made since stays, but for --all, which deletes it.
       """)
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: ArgumentHelp("Its number, or the beginning of its id.", valueName: "object"))
   var name: String?
   @Option(
@@ -36,16 +36,16 @@ struct Restore: AsyncParsableCommand {
     if all, when == nil { throw ValidationError("--all goes with --at: the state to go back to") }
     if all, only { throw ValidationError("--only is for one object") }
     if yes, !all { throw ValidationError("--yes goes with --all") }
-    if let when { _ = try When(when, option: "--at") }
+    if let when { _ = try RevisionSpecifier(when, option: "--at") }
   }
 
   @MainActor
   func run() async throws {
-    let moment = try when.map { try When($0, option: "--at") }
+    let moment = try when.map { try RevisionSpecifier($0, option: "--at") }
     try await options.withHistory { shell in
       var revision: Revision?
       if let moment { revision = try await shell.revision(moment) }
-      let saved: Saved
+      let saved: SaveResult
       do {
         if let name {
           saved = try await shell.client.restore(shell.past(name), at: revision, contents: !only)
@@ -76,9 +76,9 @@ struct Restore: AsyncParsableCommand {
   }
 }
 
-extension Shell {
+extension CommandContext {
   /// Prints the result of a restore, and on standard error what it could not restore.
-  func showRestored(_ saved: Saved, _ revision: Revision?) async throws {
+  func showRestored(_ saved: SaveResult, _ revision: Revision?) async throws {
     let skipped = saved.committed.conflicts
     let commit: CommitEntry
     do {

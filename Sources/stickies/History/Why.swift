@@ -6,7 +6,7 @@ struct Why: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Tell who gave a property its value, when, in which commit, what it replaced, and what lost to it.")
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(
     help: ArgumentHelp(
       "Object and property: 3.text, or the beginning of an id: b6yvgbpa.name.", valueName: "object.property"))
@@ -35,7 +35,7 @@ struct Why: AsyncParsableCommand {
   }
 }
 
-extension Shell {
+extension CommandContext {
   fileprivate func lines(_ origin: ValueOrigin, _ property: Property, _ id: ObjectID) -> [String] {
     func text(_ value: Value) -> String { value.isNull ? "null" : ValueText.cell(value, property) }
     let what: String
@@ -81,7 +81,7 @@ extension ObjectJSON {
       JSON.Member("id", .string(id.description)), JSON.Member("entity", .string(model.entity(id.entity)?.name ?? "")),
       JSON.Member("property", .string(property.name)), JSON.Member("value", json(origin.value)),
       JSON.Member("kind", .string(kind)), JSON.Member("author", .string(origin.author)),
-      JSON.Member("time", .string(Dates.text(origin.time))), JSON.Member("revision", .integer(origin.revision)),
+      JSON.Member("time", .string(RFC3339.text(origin.time))), JSON.Member("revision", .integer(origin.revision)),
       JSON.Member(
         "transaction",
         .object([
@@ -100,7 +100,7 @@ extension ObjectJSON {
           origin.losers.map {
             .object([
               .init("value", json($0.value)), .init("author", .string($0.author)),
-              .init("time", $0.isPruned ? .null : .string(Dates.text($0.time))),
+              .init("time", $0.isPruned ? .null : .string(RFC3339.text($0.time))),
               .init("revision", .integer($0.revision)),
             ])
           })))

@@ -16,12 +16,12 @@ extension ImportBatch {
     if let updated = note.updated { values["updated"] = .date(updated) }
     var origin = KeepOrigins.origin(of: note, file: file)
     // Two folders can have files of the same name; their contents distinguish the notes.
-    if let text = keepTexts[origin], !Bytes.equal(text, note.text) {
+    if let text = keepTexts[origin], !UTF8Comparison.equal(text, note.text) {
       origin += ":" + KeepOrigins.fingerprint(note.text)
     } else {
       keepTexts[origin] = note.text
     }
-    board(Named(name: Self.keepBoard))
+    board(NamedObject(name: Self.keepBoard))
     notes.append(
       Note(
         origin: origin, board: Self.keepBoard, tags: note.labels + (note.isArchived ? ["archived"] : []),

@@ -54,7 +54,7 @@ extension ImportBatch {
     return board.map { "the name of its board, \"\(note.board.excerpt)\", \($0.message)" }
   }
 
-  private mutating func checked(_ named: Named, _ entity: String) -> Named {
+  private mutating func checked(_ named: NamedObject, _ entity: String) -> NamedObject {
     var named = named
     for (name, message) in broken(entity, named.values) {
       named.values[name] = nil

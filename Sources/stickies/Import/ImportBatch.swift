@@ -3,7 +3,7 @@ import StickiesKit
 
 /// The objects to import, before they are compared with the store.
 struct ImportBatch {
-  struct Skip {
+  struct SkippedFile {
     var file: String
     var reason: String
   }
@@ -24,7 +24,7 @@ struct ImportBatch {
   }
 
   /// A board or a tag, identified by its name, or by its id in the store that exported it.
-  struct Named {
+  struct NamedObject {
     var name: String
     var id: String?
     var values = [String: Value]()
@@ -40,9 +40,9 @@ struct ImportBatch {
   var notes = [Note]()
   var links = [Link]()
   /// In the order of their first appearance.
-  private(set) var boards = [Named]()
-  private(set) var tags = [Named]()
-  private(set) var skipped = [Skip]()
+  private(set) var boards = [NamedObject]()
+  private(set) var tags = [NamedObject]()
+  private(set) var skipped = [SkippedFile]()
   /// Keyed by bytes: canonically equivalent names are different boards or tags.
   private var boardNames = Set<ByteKey>()
   private var tagNames = Set<ByteKey>()
@@ -56,11 +56,11 @@ struct ImportBatch {
     self.skipped = skipped
   }
 
-  mutating func board(_ board: Named) {
+  mutating func board(_ board: NamedObject) {
     if boardNames.insert(board.name).inserted { boards.append(board) }
   }
 
-  mutating func tag(_ tag: Named) {
+  mutating func tag(_ tag: NamedObject) {
     if tagNames.insert(tag.name).inserted { tags.append(tag) }
   }
 
@@ -81,11 +81,11 @@ struct ImportBatch {
     skip(place, "\(letters) that \(count == 1 ? "is" : "are") half a surrogate pair or no UTF-8 and became \u{FFFD}")
   }
 
-  mutating func skip(_ file: String, _ reason: String) { skipped.append(Skip(file: file, reason: reason)) }
+  mutating func skip(_ file: String, _ reason: String) { skipped.append(SkippedFile(file: file, reason: reason)) }
 }
 
 struct ImportResult {
   var imported = 0
   var unchanged = 0
-  var skipped = [ImportBatch.Skip]()
+  var skipped = [ImportBatch.SkippedFile]()
 }

@@ -10,7 +10,7 @@ enum ImportReader {
   /// Maximum size of a file, in bytes.
   static let maximumFileSize = 64 << 20
 
-  static func read(_ path: String, into batch: inout ImportBatch, _ progress: Progress) throws {
+  static func read(_ path: String, into batch: inout ImportBatch, _ progress: ProgressLine) throws {
     var isDirectory = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
       if let reason = unreachable(path) { return batch.skip(path, reason) }
@@ -81,7 +81,7 @@ enum ImportReader {
       return skip("the file has \(bytes.count) bytes; at most \(maximumFileSize) are taken")
     }
     if let reason = ImportFile.reason(against: bytes) { return skip(reason) }
-    if ImportFile(name: name).isLines { return GraphLines.read(bytes, file: name, into: &batch) }
+    if ImportFile(name: name).isLines { return NoteLinesReader.read(bytes, file: name, into: &batch) }
     let json: JSON
     var replaced = 0
     do {

@@ -7,8 +7,8 @@ import StickiesKit
 /// imports.
 @MainActor
 struct Importer {
-  let shell: Shell
-  let progress: Progress
+  let shell: CommandContext
+  let progress: ProgressLine
 
   func run(_ batch: ImportBatch) async throws -> ImportResult {
     let batch = batch.withinRules()
@@ -23,14 +23,14 @@ struct Importer {
     let transaction = try await changes(placed(new, batch), batch, known, &result)
     guard !transaction.isEmpty else { return result }
     progress.show("writing \(new.count) notes")
-    try await commit(ImportParts(transaction, largest: Self.largestPart, keeping: shell.entity("Link").number))
+    try await commit(ImportTransactions(transaction, largest: Self.largestPart, keeping: shell.entity("Link").number))
     return result
   }
 
   /// Half the maximum size of a frame.
   private static let largestPart = 8 << 20
 
-  private func commit(_ parts: ImportParts) async throws {
+  private func commit(_ parts: ImportTransactions) async throws {
     guard parts.count > 1 else {
       for part in parts { _ = try await shell.client.commit(part, policy: .storeTrump) }
       return
@@ -40,7 +40,7 @@ struct Importer {
     for (index, part) in parts.enumerated() {
       progress.show("writing part \(index + 1) of \(parts.count)")
       do {
-        let changes = part.map { ImportParts.naming($0, permanent) }
+        let changes = part.map { ImportTransactions.naming($0, permanent) }
         let saved = try await shell.client.commit(changes, policy: .storeTrump, undo: undo)
         for identity in saved.committed.identities { permanent[identity.temporary] = identity.permanent }
       } catch let refusal as Refusal where index > 0 {
@@ -67,11 +67,11 @@ struct Importer {
     /// existing ones. Those that no note of the file uses are inserted if the name does not exist. Others are not
     /// inserted: their notes exist here, so they have been renamed or deleted since.
     func settle(
-      _ entity: String, _ listed: [ImportBatch.Named], of new: [String], all: [String]
+      _ entity: String, _ listed: [ImportBatch.NamedObject], of new: [String], all: [String]
     ) async throws -> [ByteKey: ObjectID] {
       let (new, all) = (Set(new.map(ByteKey.init)), Set(all.map(ByteKey.init)))
       let unlisted = new.subtracting(listed.map { ByteKey($0.name) }).sorted()
-        .map { ImportBatch.Named(name: $0.text) }
+        .map { ImportBatch.NamedObject(name: $0.text) }
       guard !listed.isEmpty || !unlisted.isEmpty else { return [:] }
       let there = try await shell.images(entity)
       let names = Set(there.compactMap { $0[shell.property(entity, "name")].stringValue.map(ByteKey.init) })

@@ -76,7 +76,7 @@ struct MacNotes {
       let missing = text.background == nil ? "color and place" : "place"
       batch.skip(name, "the note was taken without \(missing): \(MacStickies.name) has no entry of it")
     }
-    batch.board(ImportBatch.Named(name: Self.board))
+    batch.board(ImportBatch.NamedObject(name: Self.board))
     batch.notes.append(
       ImportBatch.Note(origin: "macos:\(key)", board: Self.board, tags: [], values: values, place: name))
     if text.unreadable > 0 {

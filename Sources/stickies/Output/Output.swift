@@ -10,7 +10,7 @@ struct Output {
   private let usesColor: Bool
   private let model: Model
 
-  init(json: Bool, ansi: Options.ANSI, model: Model) {
+  init(json: Bool, ansi: CommonOptions.ANSI, model: Model) {
     self.json = json
     self.model = model
     switch ansi {
@@ -22,7 +22,7 @@ struct Output {
 
   func print(_ text: String, terminator: String = "\n") {
     StandardOutput.write(text, terminator: terminator) {
-      Failure.tell(Failure.Report(code: "failed", message: $0, exit: 1), json: json)
+      CommandFailure.tell(CommandFailure.Report(code: "failed", message: $0, exit: 1), json: json)
     }
   }
 
@@ -125,7 +125,7 @@ enum ObjectJSON {
   ) -> JSON {
     var members = [
       JSON.Member("revision", .integer(revision)), JSON.Member("author", .string(author)),
-      JSON.Member("time", .string(Dates.text(time))),
+      JSON.Member("time", .string(RFC3339.text(time))),
     ]
     if let undoes { members.append(.init("undoes", .integer(undoes))) }
     if let redoes { members.append(.init("redoes", .integer(redoes))) }

@@ -68,10 +68,10 @@ struct TextTable {
   }
 
   /// Makes control characters visible, so that a note can neither control the terminal nor shift columns.
-  static func visible(_ text: String) -> String { PrintedText.line(text) }
+  static func visible(_ text: String) -> String { TextSanitizer.line(text) }
 
   /// A text with all of its lines, in the form for standard output.
-  static func whole(_ text: String) -> String { PrintedText.whole(text, for: isatty(1) == 1 ? .terminal : .file) }
+  static func whole(_ text: String) -> String { TextSanitizer.whole(text, for: isatty(1) == 1 ? .terminal : .file) }
 
   /// The width in cells: wide characters and emoji take two, combining marks none.
   static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }

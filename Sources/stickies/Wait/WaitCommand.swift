@@ -12,10 +12,10 @@ struct WaitCommand: AsyncParsableCommand {
       that may not be there yet; all of them must match. Lost connections are made again meanwhile.
       """)
 
-  @OptionGroup var options: Options
+  @OptionGroup var options: CommonOptions
   @Argument(help: "Numbers or whole ids of notes, all of which must match.")
   var id: [String] = []
-  @OptionGroup var filter: Filter
+  @OptionGroup var filter: NoteFilterArguments
   @OptionGroup var goal: WaitOptions
 
   func validate() throws {
@@ -29,19 +29,19 @@ struct WaitCommand: AsyncParsableCommand {
   }
 
   /// The number of different notes: `3` and `#3` are the same.
-  private var namedCount: Int { Set(id.map { Shell.digits(of: $0) ?? $0 }).count }
+  private var namedCount: Int { Set(id.map { CommandContext.digits(of: $0) ?? $0 }).count }
 
   @MainActor
   func run() async throws {
     try await goal.withinTimeout { missing in
       try await options.withShell(reconnects: true) { shell in
-        try await run(Wait(shell: shell, timeout: goal.timeout, missing: missing))
+        try await run(ChangeWaiter(shell: shell, timeout: goal.timeout, missing: missing))
       }
     }
   }
 
   @MainActor
-  private func run(_ wait: Wait) async throws {
+  private func run(_ wait: ChangeWaiter) async throws {
     let shell = wait.shell
     if let revision = goal.revision { return try await wait.until(revision) }
     var parts = [try await filter.predicate(shell)]
@@ -60,7 +60,7 @@ extension GraphCommand {
         connections are made again meanwhile.
         """)
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
     @Argument(help: "The entity; those that inherit from it count, too.")
     var entity: String?
     @Option(name: .customLong("where"), parsing: .unconditional, help: "Only those that match count.")
@@ -76,13 +76,13 @@ extension GraphCommand {
     func run() async throws {
       try await goal.withinTimeout { missing in
         try await options.withGraph(reconnects: true) { shell in
-          try await run(Wait(shell: shell, timeout: goal.timeout, missing: missing))
+          try await run(ChangeWaiter(shell: shell, timeout: goal.timeout, missing: missing))
         }
       }
     }
 
     @MainActor
-    private func run(_ wait: Wait) async throws {
+    private func run(_ wait: ChangeWaiter) async throws {
       let shell = wait.shell
       if let revision = goal.revision { return try await wait.until(revision) }
       let entity = try shell.known(entity ?? "")
@@ -111,12 +111,13 @@ struct WaitOptions: ParsableArguments {
 
   /// Runs `body` with the time limit, which includes the connection.
   @MainActor
-  func withinTimeout(_ body: @escaping @MainActor (Wait.Missing) async throws -> Void) async throws {
-    let missing = Wait.Missing()
+  func withinTimeout(_ body: @escaping @MainActor (ChangeWaiter.TimeoutReason) async throws -> Void) async throws {
+    let missing = ChangeWaiter.TimeoutReason()
     guard let timeout else { return try await body(missing) }
     let limit = timeout.milliseconds == 0 ? Self.answerMilliseconds : timeout.milliseconds
-    try await Deadline.run(
-      milliseconds: limit, late: { TimedOut(limit: timeout, missing: missing.sentence) }, { try await body(missing) })
+    try await TimeLimit.run(
+      milliseconds: limit, late: { TimeoutError(limit: timeout, missing: missing.sentence) },
+      { try await body(missing) })
   }
 
   /// Validates the combination of options.
@@ -152,7 +153,7 @@ struct TimeSpan: ExpressibleByArgument, Hashable {
   }
 }
 
-extension Shell {
+extension CommandContext {
   /// A predicate for notes that may not exist yet. A prefix of an id must belong to an existing note.
   fileprivate func notes(_ names: [String]) async throws -> GraphPredicate {
     var numbers = [Value]()

@@ -9,9 +9,9 @@ struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Follow changes as they happen, one line each; everything, or the notes that match.")
 
-  @OptionGroup var options: Options
-  @OptionGroup var filter: Filter
-  @OptionGroup var since: Since
+  @OptionGroup var options: CommonOptions
+  @OptionGroup var filter: NoteFilterArguments
+  @OptionGroup var since: SinceOption
 
   @MainActor
   func run() async throws {
@@ -33,7 +33,7 @@ struct Watch: AsyncParsableCommand {
 }
 
 /// The revision at which a watch begins.
-struct Since: ParsableArguments {
+struct SinceOption: ParsableArguments {
   @Option(
     name: .customLong("since"), parsing: .unconditional,
     help: "Begin behind this revision instead of with what there is.")

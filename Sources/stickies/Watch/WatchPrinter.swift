@@ -26,7 +26,7 @@ final class WatchPrinter {
   private var total: UInt64?
   private let line: (ObjectImage) -> String
   /// For text output only: JSON output has the objects, and its reader compares them.
-  var words: ChangeWords
+  var words: ChangeFormatter
   /// Queries that are followed only for the names of their objects.
   private(set) var silent = Set<QueryID>()
   /// Entity and predicate of each query, except a window's.
@@ -51,7 +51,7 @@ final class WatchPrinter {
     self.summary = summary
     self.line = line
     self.since = since
-    words = ChangeWords(model: model, speaksOfNotes: speaksOfNotes)
+    words = ChangeFormatter(model: model, speaksOfNotes: speaksOfNotes)
   }
 
   /// Prints changes of the queries until it is interrupted or the server refuses.

@@ -3,7 +3,7 @@ import Configuration
 import GraphModel
 
 /// The value of `--keep-history`: an age or a number of commits.
-enum KeptHistory: Equatable {
+enum HistoryRetention: Equatable {
   case age(Age)
   case commits(Int)
 
@@ -41,7 +41,9 @@ struct HistoryFlags: ParsableArguments {
   /// The policy; nil when nothing is pruned.
   func policy(_ reader: ConfigReader) throws -> HistoryPolicy? {
     let overdue = try Self.value(overdue, "overdue", reader, Age.expected) { Age($0) }
-    guard let kept = try Self.value(keepHistory, "keepHistory", reader, KeptHistory.expected, KeptHistory.init) else {
+    guard
+      let kept = try Self.value(keepHistory, "keepHistory", reader, HistoryRetention.expected, HistoryRetention.init)
+    else {
       return nil
     }
     var policy = HistoryPolicy()

@@ -26,7 +26,7 @@ struct OptionsFile: FileConfigSnapshot {
       case .logLevel: "one of \(Logger.Level.names)"
       case .searchSeconds:
         "a number of seconds, \(Settings.searchSecondsRange.lowerBound) to \(Settings.searchSecondsRange.upperBound)"
-      case .keepHistory: KeptHistory.expected
+      case .keepHistory: HistoryRetention.expected
       case .overdue: Age.expected
       case .pruneEvery: Age.expectedPeriod
       }
@@ -41,7 +41,9 @@ struct OptionsFile: FileConfigSnapshot {
         json.integerValue.flatMap { Int(exactly: $0) }
           .flatMap { Settings.searchSecondsRange.contains($0) ? .string("\($0)") : nil }
       case .keepHistory:
-        (json.stringValue ?? json.integerValue.map { "\($0)" }).flatMap { KeptHistory($0) == nil ? nil : .string($0) }
+        (json.stringValue ?? json.integerValue.map { "\($0)" }).flatMap {
+          HistoryRetention($0) == nil ? nil : .string($0)
+        }
       case .overdue: json.stringValue.flatMap { Age($0) == nil ? nil : .string($0) }
       case .pruneEvery: json.stringValue.flatMap { Age($0)?.isPeriod == true ? .string($0) : nil }
       case .listen:

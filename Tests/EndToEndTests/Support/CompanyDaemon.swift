@@ -5,7 +5,7 @@ import GraphWire
 import Testing
 
 /// A daemon of the model that docs/model-format.md ends with, as the page has it, and what tests do to it.
-struct Company {
+struct CompanyDaemon {
   let daemon: Daemon
 
   init() throws {

@@ -8,12 +8,12 @@ import Testing
 /// socket has nothing to give it is awaited, for `patience` at most.
 final class RawClient {
   /// Nothing came for so long that nothing will.
-  struct Silence: Error {}
+  struct ReadTimeout: Error {}
   /// The server ended the stream where an answer was awaited.
-  struct Ended: Error { let goodbye: Goodbye? }
+  struct StreamClosed: Error { let goodbye: CloseMessage? }
 
   /// What the server said last.
-  struct Goodbye: Equatable {
+  struct CloseMessage: Equatable {
     let code: String
     let message: String
   }
@@ -54,7 +54,7 @@ final class RawClient {
       switch PlainSocket.send(rest, to: descriptor) {
       case .some(let count) where count > 0: rest = rest.dropFirst(count)
       case .some:
-        guard await SocketEvent.write.happens(on: descriptor, by: deadline) else { throw Silence() }
+        guard await SocketPoller.write.happens(on: descriptor, by: deadline) else { throw ReadTimeout() }
       case nil: return
       }
     }
@@ -84,7 +84,7 @@ final class RawClient {
     protocol version: UInt32 = ProtocolLimits.version, model: ModelHash? = nil, author: String = "raw@test"
   ) async throws -> Welcome {
     let hello = Hello(protocolVersion: version, model: model, replica: replica, author: author, program: "raw")
-    guard case .welcome(let welcome) = try await reply(to: send(.hello(hello))) else { throw Silence() }
+    guard case .welcome(let welcome) = try await reply(to: send(.hello(hello))) else { throw ReadTimeout() }
     return welcome
   }
 
@@ -104,7 +104,7 @@ final class RawClient {
         decoder.append(bytes)
       case .some: return nil
       case nil:
-        guard await SocketEvent.read.happens(on: descriptor, by: deadline) else { throw Silence() }
+        guard await SocketPoller.read.happens(on: descriptor, by: deadline) else { throw ReadTimeout() }
       }
     }
   }
@@ -114,11 +114,11 @@ final class RawClient {
     while let message = try await next() {
       if message.request == request { return message.body }
       if case .close(let code, let reason) = message.body {
-        throw Ended(goodbye: Goodbye(code: code, message: reason))
+        throw StreamClosed(goodbye: CloseMessage(code: code, message: reason))
       }
       unasked.append(message)
     }
-    throw Ended(goodbye: nil)
+    throw StreamClosed(goodbye: nil)
   }
 
   func forgetUnasked() { unasked = [] }
@@ -128,10 +128,10 @@ final class RawClient {
   }
 
   /// Reads to the end of the stream: what the server said last.
-  func goodbye() async throws -> Goodbye? {
-    var last: Goodbye?
+  func goodbye() async throws -> CloseMessage? {
+    var last: CloseMessage?
     while let message = try await next() {
-      if case .close(let code, let reason) = message.body { last = Goodbye(code: code, message: reason) }
+      if case .close(let code, let reason) = message.body { last = CloseMessage(code: code, message: reason) }
     }
     return last
   }
@@ -151,7 +151,7 @@ final class RawClient {
         if let end = chunk.end { return (objects, end.at) }
         try await send(.more(of: request))
       case .refused(let refusal): throw refusal
-      default: throw Silence()
+      default: throw ReadTimeout()
       }
     }
   }
@@ -161,7 +161,7 @@ final class RawClient {
     _ entity: EntityNumber, wholeObjects: Bool = false
   ) async throws -> (query: UInt64, objects: [ObjectImage], at: Token) {
     let request = try await send(.subscribe(Subscribe(entity: entity, wholeObjects: wholeObjects)))
-    guard case .subscribed(let query, _, _) = try await reply(to: request) else { throw Silence() }
+    guard case .subscribed(let query, _, _) = try await reply(to: request) else { throw ReadTimeout() }
     let (objects, at) = try await result(under: request)
     return (query, objects, at)
   }

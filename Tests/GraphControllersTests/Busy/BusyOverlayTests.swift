@@ -3,7 +3,7 @@ import Testing
 
 /// One overlay for whatever a controller waits for.
 @Suite struct BusyOverlayTests {
-  @Test func itAppearsOnlyAfterAMoment() {
+  @Test func overlayAppearsAfterDelay() {
     var busy = BusyOverlay()
     #expect(busy.picture(at: 0) == nil)
     #expect(busy.nextChange(after: 0) == nil)
@@ -18,7 +18,7 @@ import Testing
     #expect(busy.nextChange(after: 1_300) == nil)
   }
 
-  @Test func showsNestAndTheLastHideHides() {
+  @Test func nestedShowsEndWithLastHide() {
     var busy = BusyOverlay(appearsAfter: 100)
     let connecting = busy.show(.connecting, at: 0)
     let loading = busy.show(.loading, "Loading 1,000 objects", at: 90)
@@ -33,7 +33,7 @@ import Testing
     #expect(busy.picture(at: 104) == nil)
   }
 
-  @Test func theNextWaitBeginsWithAMomentOfItsOwn() {
+  @Test func nextShowHasItsOwnDelay() {
     var busy = BusyOverlay(appearsAfter: 100)
     busy.hide(busy.show(.saving, at: 0))
     _ = busy.show(.saving, at: 5_000)
@@ -41,7 +41,7 @@ import Testing
     #expect(busy.picture(at: 5_100) != nil)
   }
 
-  @Test func theIndicatorTurnsAndSaysWhenItTurnsNext() {
+  @Test func indicatorReportsItsNextFrameTime() {
     var busy = BusyOverlay(appearsAfter: 50)
     _ = busy.show(.reconnecting, at: 0)
     var now: Int64 = 0
@@ -55,7 +55,7 @@ import Testing
     #expect(phases == [0, 1, 2, 3, 4, 5, 6, 7, 0, 1])
   }
 
-  @Test func progressBelongsToTheWaitThatMakesIt() {
+  @Test func progressBelongsToItsShow() {
     var busy = BusyOverlay(appearsAfter: 0)
     let loading = busy.show(.loading, at: 0)
     busy.setProgress(0.5, of: loading)
@@ -71,7 +71,7 @@ import Testing
     #expect(busy.picture(at: 0)?.progress == 0)
   }
 
-  @Test func editingMakesSenseUnlessWhatIsEditedIsOnItsWay() {
+  @Test func editingIsAllowedUnlessEditedContentIsLoading() {
     func allows(_ reasons: BusyReason...) -> Bool {
       var busy = BusyOverlay()
       for reason in reasons { _ = busy.show(reason, at: 0) }
@@ -85,7 +85,7 @@ import Testing
     #expect(!allows(.reconnecting, .loading, .saving))
   }
 
-  @Test func itsViewIsBuiltOnceAndOnlyWhenItIsToBeSeen() {
+  @Test func viewIsCreatedOnceWhenFirstVisible() {
     var built = 0
     var busy = BusyOverlay(appearsAfter: 100)
     var view = BusyViewHolder<Int> {

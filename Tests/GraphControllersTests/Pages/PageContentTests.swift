@@ -3,7 +3,7 @@ import Testing
 
 /// When pages ask for their content, and what they show meanwhile.
 @Suite struct PageContentTests {
-  @Test func anOffScreenPageIsAskedForNothingUntilItAppears() {
+  @Test func offscreenPageRequestsNothingUntilItAppears() {
     let script = PagerTranscript(10)
     #expect(script.source.asked.map(\.page) == [0])
     _ = script.scroll(0.1)
@@ -12,7 +12,7 @@ import Testing
     #expect(script.source.asked.map(\.page) == [0, 1])
   }
 
-  @Test func aPageThatChangesOffScreenIsRefreshedWhenItAppearsAndOnceAtTheEnd() {
+  @Test func offscreenChangeRefreshesPageOnceWhenItAppears() {
     let script = PagerTranscript(10)
     _ = script.scroll(0.4)
     _ = script.end()
@@ -38,7 +38,7 @@ import Testing
     #expect(script.refreshes == before + 2)
   }
 
-  @Test func aPageThatChangesAtRestIsRefreshedAtOnce() {
+  @Test func changeAtRestRefreshesPageImmediately() {
     let script = PagerTranscript(10)
     script.source.edition = 2
     script.pager.sourceDidChange(pages: [0], at: 0)
@@ -48,7 +48,7 @@ import Testing
     #expect(script.source.asked.count == before)
   }
 
-  @Test func slowDataShowsTheOverlayAndNeverAnotherPagesContent() {
+  @Test func slowContentShowsOverlayAndNeverOtherPage() {
     let script = PagerTranscript(10)
     #expect(script.faces == ["page 0, edition 1"])
     script.source.isSlow = true
@@ -65,7 +65,7 @@ import Testing
     #expect(script.pager.current.nextChange(after: 1_250) == nil)
   }
 
-  @Test func anAnswerForAPageThatIsLeftIsDropped() {
+  @Test func answerForLeftPageIsDropped() {
     let script = PagerTranscript(10, isSlow: true)
     let first = script.source.asked[0]
     _ = script.jump(5)
@@ -78,7 +78,7 @@ import Testing
     #expect(script.faces == ["five"])
   }
 
-  @Test func aPageThatIsAskedForTwiceTakesTheNewerAnswer() {
+  @Test func newerAnswerReplacesOlderRequest() {
     let script = PagerTranscript(10, isSlow: true)
     script.now = 300
     #expect(script.faces == ["Loading…"])
@@ -90,7 +90,7 @@ import Testing
     #expect(script.faces == ["new"])
   }
 
-  @Test func aRefreshKeepsWhatThePageShowsUntilTheAnswer() {
+  @Test func refreshKeepsOldContentUntilAnswer() {
     let script = PagerTranscript(10)
     script.source.isSlow = true
     script.pager.sourceDidChange(pages: [0], at: 0)
@@ -100,7 +100,7 @@ import Testing
     #expect(script.faces == ["newer"])
   }
 
-  @Test func aFailureSaysWhyAndIsTriedAgain() {
+  @Test func failureShowsReasonAndIsRetried() {
     let script = PagerTranscript(10, isSlow: true)
     #expect(script.pager.fail(script.source.asked[0], "the connection is gone"))
     script.now = 5_000
@@ -110,7 +110,7 @@ import Testing
     #expect(script.faces == ["page 0, edition 1"])
   }
 
-  @Test func whenPagesGoTheLastOneThatIsThereIsShown() {
+  @Test func lastRemainingPageIsShownAfterRemoval() {
     let script = PagerTranscript(10, at: 9)
     script.source.pageCount = 3
     script.pager.sourceDidChange(at: 0)
@@ -138,7 +138,7 @@ import Testing
       })
   }
 
-  @Test func dotsShowWhereOneIsAndThatThereIsMore() {
+  @Test func dotsShowCurrentPageAndOverflow() {
     #expect(row(PageDots(count: 5, current: 1, room: 9)) == "·●···")
     #expect(row(PageDots(count: 10_000, current: 0, room: 5)) == "●···…")
     #expect(row(PageDots(count: 10_000, current: 5_000, room: 5)) == "…·●·…")
@@ -148,7 +148,7 @@ import Testing
     #expect(row(PageDots(count: 0, current: 0, room: 5)) == "")
   }
 
-  @Test func dotsAreASecondWayToPage() {
+  @Test func clickOnDotChangesPage() {
     let dots = PageDots(count: 10_000, current: 5_000, room: 5)
     #expect(dots.page(ofDot: 0) == 4_998)
     #expect(dots.page(ofDot: 4) == 5_002)

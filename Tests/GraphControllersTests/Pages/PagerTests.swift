@@ -4,7 +4,7 @@ import Testing
 
 /// Two page controllers that leap ahead of the scroll.
 @Suite struct PagerTests {
-  @Test func nextTakesTheNeighbourThatShows() {
+  @Test func nextIsConfiguredForVisibleNeighbor() {
     let script = PagerTranscript(10, at: 4)
     #expect(script.line == "4 | 5 stale")
     #expect(script.scroll(4.1) == "4 | 5")
@@ -12,7 +12,7 @@ import Testing
     #expect(script.faces == ["page 3, edition 1", "page 4, edition 1"])
   }
 
-  @Test func theyChangeRolesAtTheEndOfTheScrollOnlyAndToTheNearestPage() {
+  @Test func controllersSwapAtScrollEndToNearestPage() {
     let script = PagerTranscript(10)
     #expect(script.scroll(0.3, 0.9, 1) == "0 | 1")
     #expect(script.end() == "1 | 0")
@@ -24,7 +24,7 @@ import Testing
     #expect(script.made.count == 2)
   }
 
-  @Test func aReversalConfiguresNothing() {
+  @Test func reversedScrollConfiguresNothing() {
     let script = PagerTranscript(10, at: 2)
     _ = script.scroll(2.2)
     let before = script.configurations
@@ -34,7 +34,7 @@ import Testing
     #expect(script.configurations == before)
   }
 
-  @Test func aLongScrollGivesEachPageToTheControllerThatIsOutOfView() {
+  @Test func longScrollConfiguresTheInvisibleController() {
     let script = PagerTranscript(10)
     #expect(script.scroll(0.5) == "0 | 1")
     #expect(script.scroll(1.5) == "2 | 1")
@@ -46,7 +46,7 @@ import Testing
     #expect(script.faces == ["page 8, edition 1", "page 9, edition 1"])
   }
 
-  @Test func aJumpConfiguresBoth() {
+  @Test func jumpConfiguresBothControllers() {
     let script = PagerTranscript(10)
     let before = script.configurations
     #expect(script.jump(7) == "7 | 8 stale")
@@ -59,7 +59,7 @@ import Testing
     #expect(script.configurations == after)
   }
 
-  @Test func pagesOutOfBoundsAreLegalOffScreenStates() {
+  @Test func outOfBoundsPagesAreAllowedOffscreen() {
     let script = PagerTranscript(2)
     #expect(script.scroll(-0.3) == "0 | -1")
     #expect(script.faces == ["none", "page 0, edition 1"])
@@ -100,7 +100,7 @@ import Testing
 
   /// The twin knows nothing of controllers: at every offset the pages that show are the whole ones left and right of it.
   @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-  func atEveryOffsetThePagesThatShowAreThere(seed: UInt64) {
+  func visiblePagesAreConfiguredAtEveryOffset(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let script = PagerTranscript(8)
     var offset = 0.0

@@ -5,7 +5,7 @@ import Testing
 @Suite struct EditModeTests {
   private let delete = SelectionAction("delete", named: "Delete")
 
-  @Test func editTurnsToCancelAndCancelClearsAll() {
+  @Test func editButtonBecomesCancelAndClearsSelection() {
     var mode = EditMode<Int>()
     #expect(mode.button.title == "Edit")
     mode.toggle(1)
@@ -21,7 +21,7 @@ import Testing
     #expect(mode.selection.isEmpty)
   }
 
-  @Test func circlesSlideInAndTurnRoundWhereTheyAre() {
+  @Test func checkboxAnimationReversesInPlace() {
     var mode = EditMode<Int>()
     #expect(mode.slideFraction(at: 0) == 0)
     mode.begin(at: 1_000)
@@ -38,7 +38,7 @@ import Testing
     #expect(!mode.isSliding(at: 9_000))
   }
 
-  @Test func anActionCarriesTheCountAndIsDisabledAtZero() {
+  @Test func actionTitleContainsCountAndIsDisabledAtZero() {
     var mode = EditMode<Int>()
     mode.begin(at: 0)
     #expect(delete.title(mode.selection) == "Delete")
@@ -50,7 +50,7 @@ import Testing
     #expect(mode.selection.target == .some([3, 7]))
   }
 
-  @Test func anActionIsDisabledWhenOthersDeleteAllThatIsSelected() {
+  @Test func actionIsDisabledWhenSelectionIsDeletedByOthers() {
     var mode = EditMode<Int>()
     mode.begin(at: 0)
     mode.toggle(7)
@@ -59,7 +59,7 @@ import Testing
     #expect(mode.isEditing)
   }
 
-  @Test func theSelectionSurvivesScrolling() {
+  @Test func selectionSurvivesScrolling() {
     var mode = EditMode<Int>()
     mode.begin(at: 0)
     mode.toggle(2)
@@ -70,7 +70,7 @@ import Testing
     #expect(rows(from: 1) == [false, true, false])
   }
 
-  @Test func allOfAWindowedListIsSelectedWithoutItsIDs() {
+  @Test func selectAllOfWindowedListNeedsNoIDs() {
     var mode = EditMode<Int>()
     mode.begin(at: 0)
     mode.selection.selectAll(count: 100_000)

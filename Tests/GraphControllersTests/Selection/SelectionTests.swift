@@ -5,7 +5,7 @@ import Testing
 
 /// What is selected, apart from any view.
 @Suite struct SelectionTests {
-  @Test func objectsAreSelectedOneByOne() {
+  @Test func objectsAreSelectedIndividually() {
     var selection = Selection<Int>()
     #expect(selection.isEmpty)
     selection.toggle(3)
@@ -22,7 +22,7 @@ import Testing
     #expect(selection.target == .some([2, 4]))
   }
 
-  @Test func itDropsWhatOthersDelete() {
+  @Test func deletedObjectsAreDeselected() {
     var selection = Selection<Int>()
     selection.select([1, 2, 3])
     selection.objectsWereDeleted([2, 9])
@@ -35,7 +35,7 @@ import Testing
     #expect(selection.target == .some([3]))
   }
 
-  @Test func aTemporaryIDBecomesPermanent() {
+  @Test func temporaryIDBecomesPermanent() {
     var selection = Selection<Int>()
     selection.insert(-1)
     selection.identify(-1, as: 7)
@@ -45,7 +45,7 @@ import Testing
 
   // MARK: - All of a list
 
-  @Test func allOfAListIsACountAndWhatIsLeftOut() {
+  @Test func selectAllStoresCountAndExceptions() {
     var selection = Selection<Int>()
     selection.selectAll(count: 100_000)
     #expect(selection.isAll)
@@ -64,7 +64,7 @@ import Testing
     #expect(!selection.isAll)
   }
 
-  @Test func whatIsNotListedIsNotSelectedUntilSomebodyDoes() {
+  @Test func unlistedObjectsAreNotSelectedByDefault() {
     var selection = Selection<Int>()
     selection.selectAll(count: 3)
     #expect(!selection.contains(8, isListed: false))
@@ -80,7 +80,7 @@ import Testing
     #expect(selection.contains(8, isListed: false), "an undo may bring it back")
   }
 
-  @Test func ofAllOfAListItsOwnerCountsWhatOthersDelete() {
+  @Test func countOfSelectAllFollowsDeletesOfOthers() {
     var selection = Selection<Int>()
     selection.selectAll(count: 5)
     selection.remove(1)
@@ -95,7 +95,7 @@ import Testing
   // MARK: - Cost
 
   /// Counts how often anybody looks at an id.
-  private final class Watch: Sendable {
+  private final class ComparisonCounter: Sendable {
     private let count = Mutex(0)
 
     func add() { count.withLock { $0 += 1 } }
@@ -107,15 +107,15 @@ import Testing
     }
   }
 
-  private struct WatchedID: Hashable, Comparable, Sendable {
+  private struct CountingID: Hashable, Comparable, Sendable {
     let number: Int
-    let watch: Watch
+    let watch: ComparisonCounter
 
-    static func == (left: WatchedID, right: WatchedID) -> Bool {
+    static func == (left: CountingID, right: CountingID) -> Bool {
       left.watch.add()
       return left.number == right.number
     }
-    static func < (left: WatchedID, right: WatchedID) -> Bool { left.number < right.number }
+    static func < (left: CountingID, right: CountingID) -> Bool { left.number < right.number }
     func hash(into hasher: inout Hasher) {
       watch.add()
       hasher.combine(number)
@@ -123,10 +123,10 @@ import Testing
   }
 
   @Test(arguments: [100, 100_000])
-  func countingLooksAtNoObject(size: Int) {
-    let watch = Watch()
-    var selection = Selection<WatchedID>()
-    selection.select((0..<size).map { WatchedID(number: $0, watch: watch) })
+  func countingReadsNoIDs(size: Int) {
+    let watch = ComparisonCounter()
+    var selection = Selection<CountingID>()
+    selection.select((0..<size).map { CountingID(number: $0, watch: watch) })
     let action = SelectionAction("delete", named: "Delete")
     let looks = watch.during {
       #expect(selection.count == size)
@@ -134,7 +134,7 @@ import Testing
       #expect(action.title(selection) == "Delete (\(size))")
     }
     #expect(looks == 0)
-    let toggling = watch.during { selection.toggle(WatchedID(number: 7, watch: watch)) }
+    let toggling = watch.during { selection.toggle(CountingID(number: 7, watch: watch)) }
     #expect(toggling > 0 && toggling < 100, "one toggle looked at \(toggling) ids of \(size)")
     let recounting = watch.during {
       selection.selectAll(count: size)
@@ -148,7 +148,7 @@ import Testing
 
   /// The twin keeps the selected ids of the whole list, which are those below a bound when all was selected.
   @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
-  func randomSelectionsAreThoseOfATwin(seed: UInt64) {
+  func randomSelectionsMatchReferenceModel(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var list = Set(0..<20)
     var fresh = 20

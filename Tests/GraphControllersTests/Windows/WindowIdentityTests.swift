@@ -7,7 +7,7 @@ import Testing
 @Suite struct WindowIdentityTests {
   private typealias Script = WindowTranscript
 
-  @Test func aWindowKeepsControllerFocusAndTypedTextWhenItsIDBecomesPermanent() throws {
+  @Test func windowKeepsControllerFocusAndTextWhenIDBecomesPermanent() throws {
     let script = WindowTranscript()
     #expect(script.arrange(ids: [Script.id(1), Script.new(1)]) == ["opened #1 for 1", "opened #2 for new 1"])
     script.windows.setFocus(Script.new(1))
@@ -25,7 +25,7 @@ import Testing
     #expect(script.made == 2)
   }
 
-  @Test func theAuthorsOwnEchoOpensNoSecondWindow() {
+  @Test func ownDeltaOpensNoSecondWindow() {
     let script = WindowTranscript()
     _ = script.arrange(ids: [Script.new(1)])
     script.windows.send([Script.new(1)])
@@ -36,7 +36,7 @@ import Testing
     #expect(script.made == 1)
   }
 
-  @Test func anEchoThatReplacesTheTemporaryIDClosesNoWindow() {
+  @Test func replacedTemporaryIDClosesNoWindow() {
     let script = WindowTranscript()
     _ = script.arrange(ids: [Script.new(1)])
     script.windows.send([Script.new(1)])
@@ -46,14 +46,14 @@ import Testing
     #expect(script.arrange([8]) == [])
   }
 
-  @Test func objectsOfOthersDoNotWaitForAnAnswer() {
+  @Test func objectsOfOthersOpenWithoutWaitingForReply() {
     let script = WindowTranscript()
     _ = script.arrange(ids: [Script.new(1)])
     script.windows.send([Script.new(1)])
     #expect(script.arrange(ids: [Script.id(7), Script.new(1)], script.commit(4, by: "ben")) == ["opened #2 for 7"])
   }
 
-  @Test func whatTheAuthorMadeInAnotherClientOpensWhenTheAnswerSaysSo() {
+  @Test func ownObjectOfOtherClientOpensAfterReply() {
     let script = WindowTranscript()
     _ = script.arrange(ids: [Script.new(1)])
     script.windows.send([Script.new(1)])
@@ -66,7 +66,7 @@ import Testing
     #expect(script.arrange([7, 8, 9], script.commit(6, by: "ann")) == ["opened #3 for 9"])
   }
 
-  @Test func aRefusedInsertLetsGoOfWhatWaitedForIt() {
+  @Test func refusedInsertReleasesHeldObjects() {
     let script = WindowTranscript()
     _ = script.arrange(ids: [Script.new(1)])
     script.windows.send([Script.new(1)])
@@ -75,7 +75,7 @@ import Testing
     #expect(script.arrange([7]) == ["closed #1 for new 1"])
   }
 
-  @Test func aWindowClosedBeforeTheAnswerStaysClosed() {
+  @Test func windowClosedBeforeReplyStaysClosed() {
     let script = WindowTranscript()
     _ = script.arrange(ids: [Script.new(1)])
     script.windows.send([Script.new(1)])
@@ -86,7 +86,7 @@ import Testing
     #expect(script.windows.isShut(Script.id(8)))
   }
 
-  @Test func anInsertThatMetAnObjectWithAWindowLeavesTheOneThatIsTypedIn() {
+  @Test func insertMatchingExistingObjectKeepsEditedWindow() {
     let script = WindowTranscript()
     _ = script.arrange(ids: [Script.id(8), Script.new(1)])
     script.windows[Script.new(1)]?.type("typed")

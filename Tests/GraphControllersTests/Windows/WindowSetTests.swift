@@ -8,7 +8,7 @@ import Testing
 @Suite struct WindowSetTests {
   private typealias Script = WindowTranscript
 
-  @Test func eachArrangedObjectHasOneWindow() {
+  @Test func everyArrangedObjectHasOneWindow() {
     let script = WindowTranscript()
     #expect(script.arrange([1, 2, 3]) == ["opened #1 for 1", "opened #2 for 2", "opened #3 for 3"])
     #expect(script.arrange([3, 1, 2]) == [])
@@ -20,7 +20,7 @@ import Testing
     #expect(script.made == 4)
   }
 
-  @Test func aClosedWindowStaysClosedAndItsObjectLives() {
+  @Test func closedWindowStaysClosedAndKeepsItsObject() {
     let script = WindowTranscript()
     _ = script.arrange([1, 2])
     #expect(script.lines(script.windows.close(Script.id(1))) == ["closed #1 for 1"])
@@ -32,7 +32,7 @@ import Testing
     #expect(script.lines(script.windows.close(Script.id(9))) == [])
   }
 
-  @Test func whatIsDeletedAndComesBackGetsAWindowAnew() {
+  @Test func restoredObjectGetsNewWindow() {
     let script = WindowTranscript()
     _ = script.arrange([1])
     _ = script.windows.close(Script.id(1))
@@ -42,7 +42,7 @@ import Testing
 
   // MARK: - Gone under an editor
 
-  @Test func anObjectDeletedUnderAnEditorSaysWhoDidItAndOffersTheText() {
+  @Test func deleteOfEditedObjectReportsAuthorAndOffersText() {
     let script = WindowTranscript()
     _ = script.arrange([1, 2])
     script.windows[Script.id(1)]?.type("milk and bread")
@@ -59,7 +59,7 @@ import Testing
     #expect(script.lines(script.windows.resolveLoss(Script.id(2))) == [])
   }
 
-  @Test func anObjectThatLeavesTheFilterUnderAnEditorSaysSo() {
+  @Test func editedObjectLeavingFilterIsReported() {
     let script = WindowTranscript()
     _ = script.arrange([1, 2])
     script.windows[Script.id(1)]?.editor = "all of it is sent"
@@ -80,7 +80,7 @@ import Testing
     #expect(script.made == 2)
   }
 
-  @Test func textThatWasNotSentKeepsAWindowWhoseEditorIsClosed() {
+  @Test func unsentTextKeepsWindowAfterEditorCloses() {
     let script = WindowTranscript()
     _ = script.arrange([1])
     script.windows[Script.id(1)]?.type("offline")

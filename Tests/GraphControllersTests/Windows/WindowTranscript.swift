@@ -66,7 +66,7 @@ final class WindowTranscript {
   func answer(_ number: UInt64, is permanent: UInt64, at revision: Revision) -> [String] {
     lines(
       windows.identify(
-        [Committed.Identity(temporary: Self.new(number), permanent: Self.id(permanent))], at: revision))
+        [CommitResult.IDAssignment(temporary: Self.new(number), permanent: Self.id(permanent))], at: revision))
   }
 
   var order: [String] { windows.ids.map(name) }

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
-  func randomArrangementsLeaveTheWindowsOfATwin(seed: UInt64) {
+  func randomArrangementsMatchReferenceModel(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let script = WindowTranscript()
     var twin = Twin()

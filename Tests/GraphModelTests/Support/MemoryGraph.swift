@@ -1,7 +1,7 @@
 import GraphModel
 
 /// A graph in a dictionary, for the rules to work on: every question is answered by looking at everything.
-final class MemoryGraph: GraphReader {
+final class MemoryGraph: PlannerReader {
   let model: Model
   private(set) var images = [ObjectID: ObjectImage]()
   private(set) var revision: Revision = 0
@@ -69,16 +69,16 @@ final class MemoryGraph: GraphReader {
     return places(of: parent, property).map(\.id)
   }
 
-  private func places(of parent: ObjectID, _ reference: Property) -> [MemberPlace] {
+  private func places(of parent: ObjectID, _ reference: Property) -> [OrderedMemberKey] {
     guard let position = reference.relationship?.position.flatMap({ model.property($0) }) else { return [] }
     return images.values.filter { image in
       model.entity(image.id.entity)?.property(reference.number) != nil && image[reference].objectID == parent
     }.compactMap { image in
-      if case .integer(let number) = image[position] { MemberPlace(position: number, id: image.id) } else { nil }
+      if case .integer(let number) = image[position] { OrderedMemberKey(position: number, id: image.id) } else { nil }
     }.sorted()
   }
 
-  // MARK: - GraphReader
+  // MARK: - PlannerReader
 
   func image(of id: ObjectID) -> ObjectImage? { images[id] }
 
@@ -93,8 +93,8 @@ final class MemoryGraph: GraphReader {
   }
 
   func members(
-    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
-  ) -> [MemberPlace] {
+    of parent: ObjectID, through reference: Property, beyond place: OrderedMemberKey?, ascending: Bool, limit: Int
+  ) -> [OrderedMemberKey] {
     let all = places(of: parent, reference)
     let ordered = ascending ? all : all.reversed()
     return Array(ordered.filter { other in place.map { ascending ? other > $0 : other < $0 } ?? true }.prefix(limit))

@@ -67,12 +67,12 @@ struct OrderedTwin<Random: RandomNumberGenerator> {
         Int.random(in: 0..<10, using: &random) < 7 ? list.first : (list + known).randomElement(using: &random)
       let after = Int.random(in: 0..<8, using: &random) == 0 ? nil : anchor
       for step in moved { take(step, from: &lists, but: project) }
-      lists[project] = OrderMoves.placing(moved, after: after, in: lists[project, default: []])
+      lists[project] = ListReorderer.placing(moved, after: after, in: lists[project, default: []])
       return Change(.update, project, base: .max, edits: [Edit(stepsNumber, .place(moved, after: after))])
     case 7:
       let wanted = Array((lists[project, default: []] + pick(known, 2)).shuffled(using: &random).dropLast())
       for step in wanted { take(step, from: &lists, but: project) }
-      lists[project] = OrderMoves.unique(wanted)
+      lists[project] = ListReorderer.unique(wanted)
       return Change(.update, project, base: .max, edits: [Edit(stepsNumber, .set(.objects(wanted)))])
     case 8:
       let (more, fewer) = (pick(known, 2), pick(lists[project, default: []], 1))
@@ -88,7 +88,7 @@ struct OrderedTwin<Random: RandomNumberGenerator> {
     case 10:
       let moved = pick(projects, 2)
       let after = lists[chapter, default: []].randomElement(using: &random)
-      lists[chapter] = OrderMoves.placing(moved, after: after, in: lists[chapter, default: []])
+      lists[chapter] = ListReorderer.placing(moved, after: after, in: lists[chapter, default: []])
       return Change(
         .update, chapter, base: .max, edits: [Edit(graph.property("Chapter", "projects"), .place(moved, after: after))])
     default:

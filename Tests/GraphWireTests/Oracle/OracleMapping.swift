@@ -178,7 +178,7 @@ struct OracleMapping {
     }
   }
 
-  func committed(_ committed: Committed) -> Graph_Committed {
+  func committed(_ committed: CommitResult) -> Graph_Committed {
     make {
       $0.revision = committed.revision
       $0.fingerprint = committed.fingerprint

@@ -74,7 +74,7 @@ struct RandomMessages {
     case 7: .uuid(key())
     case 8: .data(bytes())
     case 9: .object(id())
-    default: .objects(OrderMoves.unique(list { $0.id() }))
+    default: .objects(ListReorderer.unique(list { $0.id() }))
     }
   }
 
@@ -214,7 +214,7 @@ struct RandomMessages {
             end: maybe { ($0.token(), $0.unsigned()) }, next: bytes(), explanation: maybe { $0.explanation() },
             total: maybe { $0.unsigned() })),
         .committed(
-          Committed(
+          CommitResult(
             revision: integer(), fingerprint: unsigned(),
             identities: list { .init(temporary: $0.id(), permanent: $0.id()) },
             conflicts: list { $0.conflict() }), objects: list { $0.object() }, isComplete: bool()),
@@ -226,7 +226,7 @@ struct RandomMessages {
         .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
         .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
         .progress(BatchProgress(done: count(), total: count(), changed: count())),
-        .revisionAt(DatedRevision(revision: integer(), time: integer(), author: string(), head: token())),
+        .revisionAt(RevisionAtTime(revision: integer(), time: integer(), author: string(), head: token())),
         .exportHead(ExportHead(at: token(), objects: unsigned())),
         .windowMoved(
           WindowMoved(

@@ -98,25 +98,25 @@ struct WireSchema {
   }
 
   /// A field as it was written.
-  struct Written {
+  struct WrittenField {
     var field: Field
     var content: BinaryReader.Field
   }
 
   /// The message written anew, inner messages first, with the fields that `change` makes of each one's.
   func rewrite(
-    _ bytes: some Collection<UInt8>, of message: String, _ change: (_ message: String, [Written]) -> [Written]
+    _ bytes: some Collection<UInt8>, of message: String, _ change: (_ message: String, [WrittenField]) -> [WrittenField]
   ) throws -> [UInt8] {
     var reader = BinaryReader(Array(bytes))
-    var fields = [Written]()
+    var fields = [WrittenField]()
     while let (number, content) = try reader.next() {
       guard let field = messages[message]?.first(where: { $0.number == number }) else { continue }
       guard messages[field.type] != nil else {
-        fields.append(Written(field: field, content: content))
+        fields.append(WrittenField(field: field, content: content))
         continue
       }
       let inner = try rewrite(try content.slice(), of: field.type, change)
-      fields.append(Written(field: field, content: .bytes(inner[...])))
+      fields.append(WrittenField(field: field, content: .bytes(inner[...])))
     }
     var writer = BinaryWriter()
     for written in change(message, fields) {

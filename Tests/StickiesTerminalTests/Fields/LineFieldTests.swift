@@ -12,11 +12,11 @@ import Testing
     func fieldDidEnd(_ field: LineField) { told.append("end: \(field.text)") }
   }
 
-  private final class Stubborn: LineFieldKeyObserver {
+  private final class RefusingObserver: LineFieldKeyObserver {
     func field(_ field: LineField, mayTake key: KeyEvent) -> Bool { key.key != .character("x") }
   }
 
-  private final class Easygoing: LineFieldKeyObserver {
+  private final class AcceptingObserver: LineFieldKeyObserver {
     func field(_ field: LineField, mayTake key: KeyEvent) -> Bool { true }
   }
 
@@ -24,12 +24,12 @@ import Testing
     for character in text { _ = field.take(KeyEvent(.character(character))) }
   }
 
-  @Test func returnEndsTheEditOnlyWhereThatBehaviorIsAttached() {
+  @Test func returnEndsEditOnlyWithItsBehavior() {
     let (field, owner) = (LineField(), Owner())
     field.observers.add(owner)
     type("ab", into: field)
     #expect(!field.take(KeyEvent(.enter)))
-    let behavior = ReturnEndsEdit()
+    let behavior = EndEditOnReturnBehavior()
     field.attach(behavior)
     #expect(field.take(KeyEvent(.enter)))
     #expect(owner.told == ["a", "ab", "end: ab"])
@@ -38,13 +38,13 @@ import Testing
     #expect(owner.told.count == 3)
   }
 
-  @Test func aBehaviorLivesWithItsFieldAndOthersLiveAsTheyLike() {
+  @Test func fieldRetainsItsBehaviorsOnly() {
     let field = LineField()
-    field.attach(ReturnEndsEdit())
-    var stubborn: Stubborn? = Stubborn()
+    field.attach(EndEditOnReturnBehavior())
+    var stubborn: RefusingObserver? = RefusingObserver()
     if let stubborn { field.observers.add(stubborn) }
     // Whoever is asked last agrees: one refusal counts all the same.
-    let easygoing = Easygoing()
+    let easygoing = AcceptingObserver()
     field.observers.add(easygoing)
     type("axb", into: field)
     #expect(field.text == "ab")
@@ -55,9 +55,9 @@ import Testing
     #expect(field.take(KeyEvent(.enter)))
   }
 
-  @Test func theCountIsThatOfCharactersAndTheLimitThatOfTheModel() {
+  @Test func characterCountUsesModelLimit() {
     let field = LineField("日")
-    let behavior = CharacterCount(maximum: 6)
+    let behavior = CharacterCountBehavior(maximum: 6)
     field.attach(behavior)
     #expect(field.remark == "1 character")
     type("本", into: field)
@@ -70,10 +70,10 @@ import Testing
     #expect(field.remark.isEmpty)
   }
 
-  @Test(arguments: [true, false]) func theEditEndsOnlyWhenAllAgree(countsFirst: Bool) {
+  @Test(arguments: [true, false]) func editEndsOnlyWithConsentOfAllObservers(countsFirst: Bool) {
     let (field, owner) = (LineField(), Owner())
     field.observers.add(owner)
-    let (count, needs) = (CharacterCount(maximum: 3), NeedsText())
+    let (count, needs) = (CharacterCountBehavior(maximum: 3), RequiredTextBehavior())
     if countsFirst { field.attach(count) }
     field.attach(needs)
     if !countsFirst { field.attach(count) }
@@ -87,17 +87,17 @@ import Testing
     #expect(owner.told == ["a", "ab", "abc", "abcd", "abc", "end: abc"])
   }
 
-  @Test func whereNobodyIsAskedTheEditEnds() {
+  @Test func editEndsWithoutObservers() {
     let (field, owner) = (LineField(), Owner())
     field.observers.add(owner)
     field.end()
     #expect(owner.told == ["end: "])
   }
 
-  @Test func aComplaintLeavesWhenTheFieldSaysSomethingElse() {
+  @Test func errorDisappearsWhenTextChanges() {
     let (field, first, second) = (LineField(), Owner(), Owner())
     field.observers.add(first)
-    field.attach(NeedsText())
+    field.attach(RequiredTextBehavior())
     field.end()
     field.end()
     field.observers.add(second)
@@ -113,7 +113,7 @@ import Testing
     #expect(field.isWrong)
   }
 
-  @Test func aLineHasWordsASelectionAndUndoButNoSecondLine() {
+  @Test func fieldHasWordsSelectionAndUndoOnOneLine() {
     let field = LineField("one two")
     _ = field.take(KeyEvent(.left, .control))
     type("big ", into: field)

@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func menusOpenOneBesideTheOther() {
+  @Test func menusOpenSideBySide() {
     #expect(picture(nil, 40, 1) == "  File  Note                   Stickies")
     #expect(picture(nil, 20, 1) == "  File  Note   Sti…")
     #expect(
@@ -89,7 +89,7 @@ import Testing
         """)
   }
 
-  @Test func aClickFindsTitlesLinesAndNothingBetween() {
+  @Test func clickHitsTitlesAndItemsOnly() {
     let view = MenuBarView(Self.menuBar, tracking: tracking([.right, .down, .right]))
     let frame = Rect(x: 0, y: 0, width: 60, height: 20)
     func part(_ x: Int, _ y: Int) -> MenuBarView.Part? { view.part(at: Point(x: x, y: y), frame: frame) }
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func theToolBarCountsAndIsDisabledAtZero() {
+  @Test func toolBarShowsCountAndIsDisabledAtZero() {
     #expect(bar(3, 60) == "  Cancel Esc   Color (3) c   Delete (3) Del")
     #expect(bar(12, 36) == "  Cancel   Color (12)   Delete (12)")
     // Too narrow for the count at each: it stands once.
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func aClickInTheToolBarFindsTheItemUnderIt() {
+  @Test func clickInToolBarHitsItem() {
     let frame = Rect(x: 2, y: 5, width: 60, height: 1)
     let view = ToolBarView(items, count: 3)
     var grid = Grid.screen(70, 6)
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func dotsShowWhereOneIsAndAreClicked() {
+  @Test func dotsShowPageAndAreClickable() {
     #expect(dots(5, 1, 13) == "  ○ ● ○ ○ ○")
     #expect(dots(1, 0, 13) == "")
     #expect(dots(0, 0, 13) == "")
@@ -193,7 +193,7 @@ import Testing
     #expect(many.part(at: Point(x: 8, y: 0), frame: narrow) == nil)
   }
 
-  @Test func nothingIsDrawnOutside() {
+  @Test func drawingIsClipped() {
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
       let frame = random.frame()

@@ -17,7 +17,7 @@ import Testing
     NoteState(id: id, frame: Rect(x: x, y: y, width: 16, height: 4), z: z, text: text)
   }
 
-  @Test func higherNotesLieOverLowerOnesWithTheirShadows() {
+  @Test func higherNotesCoverLowerOnesWithShadows() {
     let notes = [note(1, 6, 2, z: 2, "Upper"), note(2, 1, 1, z: 1, "Lower\ntext of it"), note(3, 14, 4, z: 2, "Newer")]
     let grid = grid(Canvas(notes: notes), 40, 10)
     #expect(
@@ -41,7 +41,7 @@ import Testing
     #expect(grid[30, 5].style.background == shadow.background)
   }
 
-  @Test func ofAFocusedNoteUnderOthersFrameAndTitleAreSeen() {
+  @Test func coveredFocusedNoteShowsFrameAndTitle() {
     let over = NoteState(id: 1, frame: Rect(x: 1, y: 1, width: 30, height: 7), z: 2, text: "Over\nall of the text")
     var under = NoteState(id: 2, frame: Rect(x: 5, y: 3, width: 16, height: 4), z: 1, text: "Under")
     let without = """
@@ -74,12 +74,12 @@ import Testing
     #expect(grid(Canvas(notes: [over, beside]), 34, 9).text.contains("│ all of the text            │"))
   }
 
-  @Test func linksRunUnderTheNotesAndAreJoined() {
+  @Test func linksAreDrawnBelowNotesAndJoined() {
     let (one, two, three) = (note(1, 1, 1, "One"), note(2, 40, 3, "Two"), note(3, 22, 11, "Three"))
     let links = [
-      LinkState(id: 7, from: one.frame, to: two.frame, label: "then"),
-      LinkState(id: 8, from: two.frame, to: three.frame, label: ""),
-      LinkState(id: 9, from: one.frame, to: three.frame, label: "日本 and much more than fits"),
+      NoteLinkState(id: 7, from: one.frame, to: two.frame, label: "then"),
+      NoteLinkState(id: 8, from: two.frame, to: three.frame, label: ""),
+      NoteLinkState(id: 9, from: one.frame, to: three.frame, label: "日本 and much more than fits"),
     ]
     let canvas = Canvas(notes: [one, two, three], links: links)
     #expect(
@@ -112,7 +112,7 @@ import Testing
     #expect(part(60, 1) == nil)
   }
 
-  @Test func notesOutsideAreMarkedAtTheEdgesAndFound() {
+  @Test func offscreenNotesAreMarkedAtEdges() {
     let notes = [
       note(1, 10, 5), note(2, -40, 6), note(3, -90, 6), note(4, 200, 3), note(5, 20, 90), note(6, 22, 50),
       note(7, 8, -40), note(8, Int.max / 2, Int.max / 2),
@@ -149,7 +149,7 @@ import Testing
     #expect(!grid(there, 40, 12).text.isEmpty)
   }
 
-  @Test func othersAreSeenWithNameAndColor() {
+  @Test func otherUsersAreShownWithNameAndColor() {
     let canvas = Canvas(
       notes: [note(1, 1, 1, "One")],
       pointers: [
@@ -172,7 +172,7 @@ import Testing
     #expect(theme.person(1) != theme.person(2))
   }
 
-  @Test func noFlagCoversATitle() {
+  @Test func cursorLabelCoversNoTitle() {
     var canvas = Canvas(notes: [note(1, 10, 1, "One")])
     /// The row of the title, with Anna in a column of the board; the screen begins in another one.
     func row(_ x: Int, from origin: Int = 0) -> String {
@@ -194,7 +194,7 @@ import Testing
     #expect(row(9).hasPrefix("│▘Anna         │─╮"))
   }
 
-  @Test func whatLiesAboveTheCursorHidesIt() {
+  @Test func higherNoteHidesCursor() {
     let frame = Rect(x: 2, y: 1, width: 20, height: 5)
     let editor = TextEditor("One\ntwo", width: NoteView.textWidth(of: frame))
     let edited = NoteState(id: 1, frame: frame, z: 1, text: editor.text, isFocused: true, editing: editor)
@@ -204,7 +204,7 @@ import Testing
   }
 
   /// Leaving out what others cover changes no cell.
-  @Test func whatIsLeftOutWouldNotBeSeen() {
+  @Test func skippedContentIsInvisible() {
     for seed in UInt64(0)..<60 {
       var random = SeededGenerator(seed: seed)
       let notes = (0..<30).map { random.note($0) }
@@ -241,11 +241,11 @@ import Testing
     }
   }
 
-  @Test func nothingIsDrawnOutside() {
+  @Test func drawingIsClipped() {
     for seed in UInt64(0)..<150 {
       var random = SeededGenerator(seed: seed)
       let notes = (0..<12).map { random.note($0) }
-      let links = (0..<6).map { LinkState(id: $0, from: random.rect(), to: random.rect(), label: random.text(4)) }
+      let links = (0..<6).map { NoteLinkState(id: $0, from: random.rect(), to: random.rect(), label: random.text(4)) }
       let pointers = (0..<4).map { index in
         PointerState(Person(random.text(4), color: index), at: random.rect().origin)
       }
@@ -267,11 +267,11 @@ import Testing
     }
   }
 
-  @Test func coverageIsWhatAListOfCellsSays() {
+  @Test func coverageMatchesCellList() {
     for seed in UInt64(0)..<100 {
       var random = SeededGenerator(seed: seed)
       let frame = Rect(x: 3, y: 2, width: 1 + random.below(150), height: 1 + random.below(6))
-      var coverage = Coverage(frame)
+      var coverage = CoverageMask(frame)
       var cells = Set<Point>()
       for _ in 0..<8 {
         let rect = Rect(x: random.below(150), y: random.below(10), width: random.below(90), height: random.below(5))

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func rowsStandUnderTheirHeadings() {
+  @Test func rowsFollowTheirHeadings() {
     let pane = ListPane(heading: "Plans", count: 5, focus: 1) { rows[$0] }
     #expect(
       picture(pane) == """
@@ -47,7 +47,7 @@ import Testing
         """)
   }
 
-  @Test func ofAHundredThousandRowsThoseAreAskedForThatAreSeen() {
+  @Test func onlyVisibleRowsAreRequested() {
     var asked = [Int]()
     let pane = ListPane(heading: "All", count: 100_000, top: 50_000) { index in
       asked.append(index)
@@ -64,7 +64,7 @@ import Testing
     #expect(asked == [50_000, 50_001, 50_002, 50_003])
   }
 
-  @Test func theTopFollowsTheFocusAndNoFurther() {
+  @Test func scrollFollowsFocus() {
     #expect(ListPane.top(0, showing: 3, count: 100, rows: 5) == 0)
     #expect(ListPane.top(0, showing: 5, count: 100, rows: 5) == 1)
     #expect(ListPane.top(50, showing: 5, count: 100, rows: 5) == 5)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func whatWasSearchedForIsMarked() {
+  @Test func searchMatchesAreHighlighted() {
     let pane = ListPane(count: 1) { _ in ListRow(.note(.yellow), "日本 boats", matches: [0..<3, 7..<10, 90..<99]) }
     var grid = Grid.screen(28, 1)
     pane.draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
@@ -88,7 +88,7 @@ import Testing
     #expect(marked.map { grid[$0, 0].text }.joined() == "日boa")
   }
 
-  @Test func aClickFindsRowCircleAndEdge() {
+  @Test func clickHitsRowCircleAndEdge() {
     let frame = Rect(x: 1, y: 2, width: 20, height: 6)
     let pane = ListPane(heading: "All", count: 10, top: 4, circles: 2) { _ in ListRow(.note(.gray), "x") }
     func part(_ x: Int, _ y: Int) -> ListPane.Part? { pane.part(at: Point(x: x, y: y), frame: frame) }
@@ -108,7 +108,7 @@ import Testing
     return (grid.text, grid.cursor)
   }
 
-  @Test func theFieldSaysWhatWasFound() {
+  @Test func searchFieldShowsMatchCount() {
     #expect(field(SearchField("")).text == " / Search")
     #expect(field(SearchField("", cursor: 0)) == (" /", Point(x: 3, y: 0)))
     #expect(field(SearchField("boats 日本", cursor: 6, answer: .found(12))).text == " / boats 日本           ×  12 notes")
@@ -120,7 +120,7 @@ import Testing
     #expect(long == (" / bcdefghij ×", Point(x: 12, y: 0)))
   }
 
-  @Test func aClickInTheFieldFindsTheOffset() {
+  @Test func clickInFieldHitsOffset() {
     let frame = Rect(x: 10, y: 1, width: 30, height: 1)
     let view = SearchField("日本 boats", answer: .found(3))
     #expect(view.part(at: Point(x: 13, y: 1), frame: frame) == .text(0))
@@ -131,7 +131,7 @@ import Testing
     #expect(view.part(at: Point(x: 39, y: 1), frame: frame) == nil)
   }
 
-  @Test func nothingIsDrawnOutside() {
+  @Test func drawingIsClipped() {
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
       let frame = random.frame()
@@ -141,7 +141,7 @@ import Testing
         let kinds: [ListRow.Kind] = [.section, .loading, .note(.pink), .note(.white)]
         return ListRow(
           kinds[random.below(4)], random.text(12), matches: [random.below(4)..<4 + random.below(9)],
-          detail: random.text(5), marks: NoteMarks(rawValue: UInt8(index % 16)), isChecked: random.chance())
+          detail: random.text(5), marks: NoteBadges(rawValue: UInt8(index % 16)), isChecked: random.chance())
       }
       let pane = ListPane(
         heading: random.text(2), count: 20, top: random.below(25), focus: random.below(20), isFocused: random.chance(),

@@ -12,7 +12,7 @@ import Testing
     return grid
   }
 
-  @Test func theFirstLineIsTheTitleAndIsNotSaidTwice() {
+  @Test func firstLineIsTitleAndNotRepeated() {
     let note = NoteState(
       id: 1, frame: Rect(x: 1, y: 0, width: 24, height: 6), text: "Shopping\nmilk\neggs and bread and butter",
       tags: ["home", "soon"], marks: [.pinned, .unsent])
@@ -27,7 +27,7 @@ import Testing
         """)
   }
 
-  @Test func aFirstLineThatDoesNotFitIsReadInTheBody() {
+  @Test func longFirstLineIsShownInBody() {
     let note = NoteState(
       id: 1, frame: Rect(x: 0, y: 0, width: 24, height: 6), text: "What to do when the sea comes\nrun")
     #expect(
@@ -41,7 +41,7 @@ import Testing
         """)
   }
 
-  @Test func focusEditorCircleAndMarksAreSeenWithoutColors() {
+  @Test func statesAreVisibleWithoutColors() {
     let frame = Rect(x: 0, y: 0, width: 26, height: 5)
     var note = NoteState(
       id: 1, frame: frame, text: "Plan\nboats", marks: [.locked, .conflict], circle: .checked, circleColumns: 2)
@@ -77,7 +77,7 @@ import Testing
         """)
   }
 
-  @Test func aCollapsedNoteIsItsTitle() {
+  @Test func collapsedNoteShowsOnlyTitle() {
     let note = NoteState(
       id: 1, frame: Rect(x: 1, y: 1, width: 20, height: 9), text: "Plan 日本\nboats", isCollapsed: true)
     #expect(
@@ -92,7 +92,7 @@ import Testing
     #expect(NoteView(note).part(at: Point(x: 4, y: 2), theme: Theme(), cache: cache) == nil)
   }
 
-  @Test func whatIsEditedShowsItsCursorAndSelectionAndScrolls() {
+  @Test func editedNoteShowsCursorSelectionAndScrolls() {
     let frame = Rect(x: 0, y: 0, width: 20, height: 5)
     var editor = TextEditor("one\ntwo\nthree\nfour five six seven", width: NoteView.textWidth(of: frame))
     editor.perform(.move(.wordLeft, isSelecting: true))
@@ -156,7 +156,7 @@ import Testing
   }
 
   /// The character that is drawn in a cell is the one that a click there finds.
-  @Test func aClickFindsWhatIsDrawn() {
+  @Test func clickHitsDrawnPart() {
     let theme = Theme()
     for seed in UInt64(0)..<100 {
       var random = SeededGenerator(seed: seed)
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func nothingIsDrawnOutside() {
+  @Test func drawingIsClipped() {
     let themes = [Theme(), Theme(isDark: false, depth: .sixteen), Theme(depth: .none, isASCII: true)]
     for seed in UInt64(0)..<400 {
       var random = SeededGenerator(seed: seed)
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func textsAreLaidOutOnceAndTheCacheIsBounded() {
+  @Test func layoutIsCachedAndCacheIsBounded() {
     let cache = LayoutCache(capacity: 8)
     let theme = Theme()
     var grid = Grid.screen()
@@ -224,7 +224,7 @@ import Testing
     #expect(cache.misses == 2 + 48)
   }
 
-  @Test func aTextOfMegabytesIsShownAtItsBeginning() {
+  @Test func hugeTextIsShownAtItsBeginning() {
     let text = "Title\n" + String(repeating: "日本 word ", count: 400_000)
     let note = NoteState(id: 1, frame: Rect(x: 0, y: 0, width: 20, height: 4), text: text)
     let grid = grid(note, 20, 4)

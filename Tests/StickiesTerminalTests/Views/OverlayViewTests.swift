@@ -91,7 +91,7 @@ import Testing
     #expect(parts.contains(.close))
   }
 
-  @Test func busyLeavesWhatIsBeneathReadableAndFaint() {
+  @Test func busyOverlayDimsReadableContent() {
     var grid = Grid.screen(40, 7)
     grid.fill(grid.bounds, with: "x", theme.board(.gray))
     BusyView("Loading Plans", phase: 1, progress: 0.5, cancelKey: "Esc")
@@ -114,7 +114,7 @@ import Testing
     #expect(Set(turns).count == 4)
   }
 
-  @Test func theThumbStandsWhereTheRevisionIsAndIsDraggedBack() {
+  @Test func thumbFollowsRevisionAndIsDraggable() {
     let scrubber = HistoryScrubber(first: 100, last: 200, current: 150, time: "yesterday 14:02", author: "Anna")
     #expect(
       picture(47, 2) { scrubber.draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
@@ -145,7 +145,7 @@ import Testing
     #expect(HistoryScrubber(first: 5, last: 5, current: 9).revision(atColumn: 9, frame: frame) == 5)
   }
 
-  @Test func questionsNameWhatIsLostAndOfferIt() {
+  @Test func questionShowsAndOffersEndangeredText() {
     let deleted = QuestionView(
       "The note is gone", message: "Anna deleted it while it was edited here. What stood in the editor can be kept.",
       offer: "boats\nand 日本",
@@ -201,8 +201,8 @@ import Testing
     }
   }
 
-  @Test func anEmptyBoardAndASmallScreenSayWhatToDo() {
-    let empty = EmptyBoard(board: "Plans", newNoteKey: "n", helpKey: "?")
+  @Test func emptyBoardAndSmallScreenShowHints() {
+    let empty = EmptyBoardHint(board: "Plans", newNoteKey: "n", helpKey: "?")
     #expect(
       picture(44, 7) { empty.draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
 
@@ -214,17 +214,17 @@ import Testing
 
         """)
     #expect(
-      picture(20, 4) { TooSmall(keys: "q leaves.").draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
+      picture(20, 4) { TooSmallMessage(keys: "q leaves.").draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
         Too small: make it
         40 by 10 or larger.
         q leaves.
 
         """)
-    #expect(TooSmall.isTooSmall(Size(width: 39, height: 50)))
-    #expect(!TooSmall.isTooSmall(Size(width: 40, height: 10)))
+    #expect(TooSmallMessage.isTooSmall(Size(width: 39, height: 50)))
+    #expect(!TooSmallMessage.isTooSmall(Size(width: 40, height: 10)))
   }
 
-  @Test func pointsBecomeCellsAndNumbersOfAnySizeAreCut() {
+  @Test func pointsMapToCellsAndLargeNumbersAreTruncated() {
     #expect(BoardScale.cells(x: 16, y: -17, width: 200, height: 200) == Rect(x: 2, y: -2, width: 25, height: 12))
     let far = BoardScale.cells(x: .infinity, y: -.greatestFiniteMagnitude, width: .nan, height: 1)
     #expect(far == Rect(x: 1 << 30, y: -1 << 30, width: 10, height: 3))
@@ -232,7 +232,7 @@ import Testing
     #expect(BoardScale.points(Size(width: 25, height: 12)) == (200, 192))
   }
 
-  @Test func nothingIsDrawnOutside() {
+  @Test func drawingIsClipped() {
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
       let frame = Rect(
@@ -253,8 +253,8 @@ import Testing
         { help.draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
         { busy.draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
         { scrubber.draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
-        { EmptyBoard(lines: [text, other]).draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
-        { TooSmall(keys: text).draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
+        { EmptyBoardHint(lines: [text, other]).draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
+        { TooSmallMessage(keys: text).draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
       ]
       for draw in draws { expectDrawsInside(frame, seed: seed, draw) }
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct PromptViewTests {
   private let theme = Theme()
 
-  @Test func namesStandBelowTheLine() {
+  @Test func suggestionsFollowTheField() {
     let view = PromptView(
       "Move to", text: "Ho", cursor: 2, remark: "2 characters", names: ["Home", "Holidays"], chosen: 1)
     #expect(
@@ -33,14 +33,14 @@ import Testing
     #expect(view.part(at: Point(x: 1, y: 1), frame: frame) == nil)
   }
 
-  @Test func ofManyNamesTheFirstAreShown() {
+  @Test func firstOfManySuggestionsAreShown() {
     let view = PromptView("Tag", text: "", cursor: 0, names: (1...100).map { "tag \($0)" })
     #expect(view.names.count == PromptView.maximumNames)
     let picture = Grid.picture(60, 20) { view.draw(into: &$0, frame: $1, clip: $1, theme: theme) }
     #expect(picture.contains("tag \(PromptView.maximumNames) ") && !picture.contains("tag 9 "))
   }
 
-  @Test func nothingIsDrawnOutside() {
+  @Test func drawingIsClipped() {
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
       let frame = random.frame()
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func whatASearchFoundIsMarkedInTitleAndText() throws {
+  @Test func searchMatchesAreHighlightedInTitleAndText() throws {
     let text = "Red äpples\nan apple\nand a second Äpfel"
     let query = try #require(SearchQuery("apple red"))
     let matches = query.offsets(in: text)

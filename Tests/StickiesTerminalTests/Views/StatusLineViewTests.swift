@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func itSaysHowThingsStand() {
+  @Test func statusLineShowsStates() {
     #expect(line(StatusState(connection: .connected, board: "Plans")) == " connected │ Plans")
     #expect(line(StatusState(connection: .silent)) == " connected, no answer")
     #expect(
@@ -27,7 +27,7 @@ import Testing
     #expect(line(said) == " read-only │ 1 not yet sent │ " + said.message)
   }
 
-  @Test func whatIsSaidHasRoomBeforeTheBoardAndManyWords() {
+  @Test func messagePrecedesBoardAndLongTexts() {
     let message = "ben@work had changed the same; yours counts, theirs is in the history"
     func state(_ unsent: Int, _ message: String) -> StatusState {
       StatusState(connection: .connected, unsent: unsent, message: message, board: "Plans")
@@ -39,7 +39,7 @@ import Testing
     #expect(line(state(2, message), 101) == " connected │ 2 not yet sent │ " + message)
   }
 
-  @Test func aFilterIsToldWithWhatItHidesAndCanBeClicked() {
+  @Test func filterShowsHiddenCountAndIsClickable() {
     let state = StatusState(connection: .connected, filter: .init("yellow, #work", hidden: 3), board: "Plans")
     #expect(line(state) == " connected │ Plans │ only yellow, #work: 3 hidden")
     let view = StatusLineView(state)
@@ -49,7 +49,7 @@ import Testing
     #expect(view.part(at: Point(x: 25, y: 4), frame: frame) == nil)
   }
 
-  @Test func whoIsHereStandsOnTheRightAsFarAsThereIsRoom() {
+  @Test func usersAreShownRightAsSpaceAllows() {
     let people = (0..<5).map { Person(["Anna", "Bob", "日本", "Ünal\u{1B}[2J", "Eve"][$0], color: $0) }
     let state = StatusState(connection: .connected, board: "Plans", people: people)
     #expect(line(state, 70) == " connected │ Plans                Anna   Bob   日本   Ünal␛[2J   Eve")
@@ -59,7 +59,7 @@ import Testing
     #expect(line(state, 9) == " connec…")
   }
 
-  @Test func nothingIsDrawnOutside() {
+  @Test func drawingIsClipped() {
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
       let connections: [StatusState.Connection] = [

@@ -20,7 +20,7 @@ import Testing
     #expect((contrast ?? 0) >= least, "\(place): \(style) has \(contrast ?? 0)")
   }
 
-  @Test func everythingCanBeReadOnEveryTerminal() {
+  @Test func everyTextIsLegibleOnEveryTerminal() {
     for theme in Self.all {
       for color in PaperColor.allCases {
         let look = theme.note(color)
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// What a theme chose stays as it is on its way to the terminal.
-  @Test func allColorsAreTheTerminalsOwn() {
+  @Test func onlyAvailableTerminalColorsAreUsed() {
     for theme in Self.all {
       for color in PaperColor.allCases {
         let look = theme.note(color)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func noTwoPapersAndNoTwoPeopleLookTheSame() {
+  @Test func papersAndUserColorsAreDistinct() {
     for theme in Self.all where theme.depth != .none {
       #expect(Set(PaperColor.allCases.map { theme.note($0).text.background }).count == 11, "\(theme.depth)")
       if theme.depth != .sixteen { #expect(Set((0..<8).map { theme.person($0) }).count == 8, "\(theme.depth)") }
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func withoutColorsFocusChoiceAndSelectionAreStillSeen() {
+  @Test func focusAndSelectionAreVisibleWithoutColors() {
     let theme = Theme(depth: .none)
     let look = theme.note(.red)
     #expect(look.title != look.focusedTitle)
@@ -89,7 +89,7 @@ import Testing
     #expect(theme.button != theme.otherButton)
   }
 
-  @Test func thePapersAreTheModels() throws {
+  @Test func papersMatchModelColors() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let schema = try String(contentsOf: root.appendingPathComponent("Schema/Stickies/1.json"), encoding: .utf8)
@@ -99,7 +99,7 @@ import Testing
     #expect(PaperColor(name: "octarine") == .gray)
   }
 
-  @Test func aTerminalsAnswerTellsDarkFromLight() {
+  @Test func backgroundReplySelectsLightOrDark() {
     #expect(Theme.isDark(.rgb(30, 30, 30)))
     #expect(!Theme.isDark(.rgb(250, 240, 220)))
   }

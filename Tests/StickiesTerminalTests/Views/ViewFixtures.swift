@@ -38,7 +38,7 @@ extension SeededGenerator {
     let frame = rect()
     var note = NoteState(
       id: id, frame: frame, z: below(9) == 0 ? .nan : Double(below(5)), text: text(below(60)),
-      color: PaperColor.allCases[below(11)], marks: NoteMarks(rawValue: UInt8(below(16))), isCollapsed: below(5) == 0,
+      color: PaperColor.allCases[below(11)], marks: NoteBadges(rawValue: UInt8(below(16))), isCollapsed: below(5) == 0,
       isFocused: below(4) == 0)
     if chance() { note.tags = [text(3), text(2)] }
     if below(4) == 0 { (note.circle, note.circleColumns) = (chance() ? .checked : .empty, 1 + below(2)) }

@@ -13,7 +13,7 @@ func faulting(at server: ServerAddress) async throws {
     else { return }
     department.code = "D\(number)"
     person.name = ["Ann", "Bob", "Cleo"][number - 1]
-    person.hired = Dates.timestamp("2026-01-0\(number)") ?? 0
+    person.hired = RFC3339.timestamp("2026-01-0\(number)") ?? 0
     person.department = department
     project.title = "Project \(number)"
     project.department = department

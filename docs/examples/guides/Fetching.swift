@@ -13,7 +13,7 @@ func fetching(at server: ServerAddress) async throws {
   for (number, name) in ["Ann", "Bob", "Cleo", "Dan", "Eve"].enumerated() {
     guard let person = client.context.insert(Person.self) else { return }
     person.name = name
-    person.hired = Dates.timestamp("202\(number)-01-01") ?? 0
+    person.hired = RFC3339.timestamp("202\(number)-01-01") ?? 0
     person.vacationDays = Int64(25 + number)
     person.remote = number > 1
     person.department = departments[number % 2]
@@ -48,11 +48,11 @@ func fetching(at server: ServerAddress) async throws {
 
   // A question that the model names: its variables are the parameters.
   if let bridge = client.context.insert(Project.self), let acme = client.context.insert(Client.self) {
-    (bridge.title, bridge.due, bridge.department) = ("Bridge", Dates.timestamp("2026-05-01") ?? 0, departments[0])
+    (bridge.title, bridge.due, bridge.department) = ("Bridge", RFC3339.timestamp("2026-05-01") ?? 0, departments[0])
     (acme.name, bridge.client) = ("Acme", acme)
     try await client.save()
   }
-  let overdue = try await client.fetch(Project.overdue(now: Dates.timestamp("2026-06-01") ?? 0, client: "Acme"))
+  let overdue = try await client.fetch(Project.overdue(now: RFC3339.timestamp("2026-06-01") ?? 0, client: "Acme"))
   let large = try await client.fetch(Department.largeDepartments())
   print("overdue:", overdue.map(\.title), "large:", large.map(\.code))
 

@@ -11,11 +11,11 @@ func modelling(at server: ServerAddress) async throws {
 
   engineering.code = "ENG"
   ann.name = "Ann"
-  ann.hired = Dates.timestamp("2020-03-01") ?? 0
+  ann.hired = RFC3339.timestamp("2020-03-01") ?? 0
   ann.department = engineering
   bob.name = "Bob"
   bob.agency = "Lend & Co"
-  bob.hired = Dates.timestamp("2026-09-01") ?? 0
+  bob.hired = RFC3339.timestamp("2026-09-01") ?? 0
   bob.department = engineering
   bob.manager = ann  // the inverse is kept: Ann's reports have him
   bridge.title = "Bridge"

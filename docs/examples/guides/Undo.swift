@@ -43,7 +43,7 @@ func undo(at server: ServerAddress) async throws {
   await ann.close()
 
   // What others have changed since stays, and is named.
-  func tell(_ saved: Saved) {
+  func tell(_ saved: SaveResult) {
     for conflict in saved.committed.conflicts {
       let property = ann.context.model.property(conflict.property)?.name ?? ""
       print("\(property) stays: \(conflict.theirs.json(kind: nil).text) of \(conflict.author)")

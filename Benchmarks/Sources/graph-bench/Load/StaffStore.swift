@@ -48,7 +48,7 @@ final class StaffStore {
 
   /// Performs a write that must succeed and returns its outcome.
   @discardableResult
-  func perform(_ request: WriteRequest) throws -> Committed {
+  func perform(_ request: WriteRequest) throws -> CommitResult {
     let time = Timestamp(Date().timeIntervalSince1970 * 1e6)
     switch try store.commit([request], now: time)[0].outcome {
     case .committed(let committed): return committed

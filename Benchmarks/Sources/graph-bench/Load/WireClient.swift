@@ -111,13 +111,13 @@ final class WireClient: @unchecked Sendable {
   }
 
   /// Commits and returns the decoded reply.
-  func committed(_ changes: [Change]) throws -> Committed {
+  func committed(_ changes: [Change]) throws -> CommitResult {
     try socket.write(commitFrame(changes))
     return try nextCommitted()
   }
 
   /// Returns the decoded reply of the next commit.
-  func nextCommitted() throws -> Committed {
+  func nextCommitted() throws -> CommitResult {
     var reader = BinaryReader(Array(try skip(to: .committed)))
     guard case .committed(let committed, _, _) = try ToClient(from: &reader).body else {
       throw BenchmarkError(description: "a commit has no reply")

@@ -104,9 +104,9 @@ private struct WindowedHub {
           kind: .updated, id: before.id, before: before, after: rows[index], edits: [Edit(score.number, .set(value))])
       ])
     let outcome = Outcome.committed(
-      Committed(revision: revision, fingerprint: UInt64(revision), identities: [], conflicts: []))
+      CommitResult(revision: revision, fingerprint: UInt64(revision), identities: [], conflicts: []))
     // No client waits for the reply.
-    let event = HubEvent.committed([(Ticket(.max), WriteResult(outcome: outcome, record: record))])
+    let event = HubEvent.committed([(StoreRequestID(.max), WriteResult(outcome: outcome, record: record))])
     return try timed { try handle(event) }
   }
 

@@ -1,0 +1,192 @@
+import GraphModel
+
+/// Computes a difference from two snapshots and the objects touched between them. It looks up each touched object in
+/// both snapshots, so the cost depends on the touched objects, not on the size of the result. It needs no
+/// intermediate states: the difference of several commits is computed like that of one. If most rows were touched, it
+/// iterates over all rows instead, which is faster than looking up each. If one snapshot is empty, it only iterates
+/// over the other.
+extension ResultsDifference {
+  init(from old: ResultsSnapshot, to new: ResultsSnapshot, touched: some Collection<ResultsRowChange>) {
+    (countBefore, countAfter) = (old.count, new.count)
+    guard !old.isEmpty, !new.isEmpty else {
+      if old.isEmpty { addAll(of: new, after: old) } else { removeAll(of: old) }
+      return
+    }
+    let places = (
+      before: RowPositionLookup(old, touched: touched.count), after: RowPositionLookup(new, touched: touched.count)
+    )
+    var search = DifferenceBuilder()
+    for touch in touched { search.add(touch, places.before, places.after) }
+    let moved = search.moved()
+
+    sections = search.sections(old, new)
+    objects += search.leaving.reversed().compactMap { place in
+      place.stays == nil ? .removed(place.id, from: place.position) : nil
+    }
+    objects += search.coming.compactMap { place in
+      place.stays == nil ? .inserted(place.id, at: place.position) : nil
+    }
+    let staying = (search.coming.compactMap(\.stays) + search.still).sorted { $0.new < $1.new }
+    objects += staying.compactMap { object in
+      moved.contains(object.touch.id)
+        ? .moved(object.touch.id, from: object.old, to: object.new, properties: object.touch.changedProperties) : nil
+    }
+    objects += staying.compactMap { object in
+      moved.contains(object.touch.id) || !object.touch.isChanged
+        ? nil : .updated(object.touch.id, from: object.old, at: object.new, properties: object.touch.properties)
+    }
+  }
+}
+
+/// Differences from or to an empty snapshot; the rows are sorted already.
+extension ResultsDifference {
+  private mutating func addAll(of new: ResultsSnapshot, after old: ResultsSnapshot) {
+    if new.order.hasSections {
+      // A snapshot of an unfetched result has one section.
+      if !old.isFetched { sections.append(.removed(name: nil, from: 0)) }
+      sections += new.sections.enumerated().map { .inserted(name: $0.element.name, at: $0.offset) }
+    }
+    objects.reserveCapacity(new.count)
+    new.forEachRow { row, position in objects.append(.inserted(row.id, at: position)) }
+  }
+
+  private mutating func removeAll(of old: ResultsSnapshot) {
+    if old.order.hasSections {
+      sections = old.sections.enumerated().reversed().map { .removed(name: $0.element.name, from: $0.offset) }
+    }
+    objects.reserveCapacity(old.count)
+    old.forEachRow { row, position in objects.append(.removed(row.id, from: position)) }
+    objects.reverse()
+  }
+}
+
+/// Looks up the positions of rows in a snapshot.
+private struct RowPositionLookup {
+  /// Iterating over this many rows takes as long as one lookup.
+  private static let rowsForALookup = 8
+
+  let snapshot: ResultsSnapshot
+  /// All rows by id, if many of them will be looked up.
+  private var all: [ObjectID: (row: ResultsRow, position: ResultsPosition)]?
+
+  init(_ snapshot: ResultsSnapshot, touched: Int) {
+    self.snapshot = snapshot
+    guard touched >= 64, touched >= snapshot.count / Self.rowsForALookup else { return }
+    var all = [ObjectID: (row: ResultsRow, position: ResultsPosition)](minimumCapacity: snapshot.count)
+    snapshot.forEachRow { row, position in all[row.id] = (row, position) }
+    self.all = all
+  }
+
+  /// Returns the row's position; nil if the row is not in the snapshot.
+  func position(of row: ResultsRow) -> ResultsPosition? {
+    guard let all else { return snapshot.position(of: row) }
+    guard let found = all[row.id], snapshot.order.isSamePlace(found.row, row) else { return nil }
+    return found.position
+  }
+}
+
+extension ResultsRowChange {
+  fileprivate var id: ObjectID { after?.id ?? before?.id ?? ObjectID(key: .zero, entity: 0) }
+
+  /// The changed properties; none if only an object that its position depends on changed.
+  fileprivate var changedProperties: Set<PropertyNumber>? { isChanged ? properties : [] }
+}
+
+/// Collects the touched objects, by their positions before and after.
+private struct DifferenceBuilder {
+  /// An object that is in the result before and after.
+  struct RetainedRow {
+    let touch: ResultsRowChange
+    let old: ResultsPosition
+    let new: ResultsPosition
+    let isSameSection: Bool
+  }
+
+  struct TouchedRow {
+    let id: ObjectID
+    let row: ResultsRow
+    let position: ResultsPosition
+    /// Nil if the object was removed or inserted.
+    let stays: RetainedRow?
+  }
+
+  /// Positions before the commit of removed objects and of those whose sort values changed.
+  private(set) var leaving = [TouchedRow]()
+  /// Positions after the commit of inserted objects and of those whose sort values changed.
+  private(set) var coming = [TouchedRow]()
+  /// Objects whose sort values did not change.
+  private(set) var still = [RetainedRow]()
+
+  mutating func add(_ touch: ResultsRowChange, _ old: RowPositionLookup, _ new: RowPositionLookup) {
+    let before = touch.before.flatMap { row in old.position(of: row).map { (row, $0) } }
+    let after = touch.after.flatMap { row in new.position(of: row).map { (row, $0) } }
+    let order = new.snapshot.order
+    var stays: RetainedRow?
+    if let before, let after {
+      let object = RetainedRow(
+        touch: touch, old: before.1, new: after.1, isSameSection: order.isSameSection(before.0, after.0))
+      if order.isSamePlace(before.0, after.0) { return still.append(object) }
+      stays = object
+    }
+    if let before { leaving.append(TouchedRow(id: before.0.id, row: before.0, position: before.1, stays: stays)) }
+    if let after { coming.append(TouchedRow(id: after.0.id, row: after.0, position: after.1, stays: stays)) }
+  }
+
+  /// Returns the ids of the objects in both snapshots that moved relative to the others. An object moved if its
+  /// section changed, or the number of rows before it in its section that kept their sort values. Of the remaining
+  /// ones that changed their mutual order, as few as possible count as moved.
+  mutating func moved() -> Set<ObjectID> {
+    leaving.sort { $0.position < $1.position }
+    coming.sort { $0.position < $1.position }
+    let oldGaps = Self.gaps(leaving)
+    var moved = Set<ObjectID>()
+    var candidates = [RetainedRow]()
+    for (place, gap) in zip(coming, Self.gaps(coming).map(\.gap)) {
+      guard let object = place.stays else { continue }
+      // Both lists are sorted, so the old gap is found by binary search.
+      let index = oldGaps.firstPlace { $0.position >= object.old }
+      if object.isSameSection, oldGaps[index].gap == gap { candidates.append(object) } else { moved.insert(place.id) }
+    }
+    var start = 0
+    while start < candidates.count {
+      let end =
+        candidates[start...].firstIndex { $0.new.section != candidates[start].new.section } ?? candidates.count
+      let stands = ListReorderer.longestRise(candidates[start..<end].map(\.old.row))
+      for (index, object) in candidates[start..<end].enumerated() where !stands[index] {
+        moved.insert(object.touch.id)
+      }
+      start = end
+    }
+    return moved
+  }
+
+  /// For each position, counts the rows before it in its section that are not in the list.
+  private static func gaps(_ places: [TouchedRow]) -> [(position: ResultsPosition, gap: Int)] {
+    var (section, seen) = (-1, 0)
+    return places.map { place in
+      if place.position.section != section { (section, seen) = (place.position.section, 0) }
+      defer { seen += 1 }
+      return (place.position, place.position.row - seen)
+    }
+  }
+
+  // MARK: - Sections
+
+  func sections(_ old: ResultsSnapshot, _ new: ResultsSnapshot) -> [ResultsSectionChange] {
+    guard new.order.hasSections else { return [] }
+    var changes = [ResultsSectionChange]()
+    var last = -1
+    for place in leaving.reversed() where place.position.section != last {
+      last = place.position.section
+      guard new.section(of: place.row) == nil else { continue }
+      changes.append(.removed(name: old.section(of: place.row)?.name ?? nil, from: last))
+    }
+    last = -1
+    for place in coming where place.position.section != last {
+      last = place.position.section
+      guard old.section(of: place.row) == nil else { continue }
+      changes.append(.inserted(name: new.section(of: place.row)?.name ?? nil, at: last))
+    }
+    return changes
+  }
+}

@@ -1,0 +1,175 @@
+import GraphModel
+
+/// A window of an order. Sessions with equal windows share it.
+struct WindowKey: Hashable {
+  /// The order's number.
+  let order: UInt64
+  let range: WindowRange
+  let wholeObjects: Bool
+  /// The lens of its readers. The order itself is shared by all lenses.
+  var lens: ModelLens?
+}
+
+/// The orders: sorted query results that windows are taken from, one for each distinct query and sort.
+///
+/// An order is registered among the live queries under a number of its own, without readers; the effects of a commit
+/// pass through it to its windows. It is filled by one statement and then maintained from commits alone. An order
+/// without windows is kept for clients that come back while memory allows; the longest idle one is evicted first.
+struct SortedResultTable {
+  struct Key: Hashable {
+    let query: LiveQuery
+    let sort: [SortKey]
+  }
+
+  enum State {
+    /// Its objects are being read; a read of a state before `from` must be repeated.
+    case loading(StoreRequestID, from: Revision)
+    /// All objects have arrived, as of this state; later commits are being applied.
+    case carrying(StoreRequestID, at: Token)
+    /// It reflects the hub's head, or this state if that is newer.
+    case ready(Token)
+  }
+
+  struct Entry {
+    let key: Key
+    var rows: SortedResult
+    var state: State
+    /// Effects of commits during the read. Only its end shows which of them the read already included.
+    var kept = [(revision: Revision, changes: [LiveQueryChange])]()
+    var keptChanges = 0
+    /// Its windows, by number.
+    var windows = [UInt64: WindowKey]()
+    /// The rank in which its last window was removed; increasing over all orders.
+    var leftAt: UInt64 = 0
+    /// The time at which its last window was removed, in milliseconds.
+    var leftTime: Int64 = 0
+  }
+
+  private var entries = [UInt64: Entry]()
+  private var byKey = [Key: UInt64]()
+  private var lastLeft: UInt64 = 0
+  /// The approximate size of all orders in memory, in bytes.
+  private(set) var size = 0
+  /// The orders that exceed the maximum number of rows and have not been ended yet.
+  var outgrown = [UInt64]()
+
+  /// Do not hold an entry while its rows change: they would be copied.
+  subscript(number: UInt64) -> Entry? { entries[number] }
+  subscript(key: Key) -> UInt64? { byKey[key] }
+
+  func contains(_ number: UInt64) -> Bool { entries[number] != nil }
+
+  /// The numbers of all orders, ascending.
+  var numbers: [UInt64] { entries.keys.sorted() }
+
+  /// The orders without windows, the longest idle one first.
+  var idle: [UInt64] {
+    entries.filter { $0.value.windows.isEmpty }.sorted { $0.value.leftAt < $1.value.leftAt }.map(\.key)
+  }
+
+  /// The orders that have had no windows since `time`.
+  func idle(since time: Int64) -> [UInt64] { idle.filter { entries[$0]?.leftTime ?? 0 <= time } }
+
+  /// The order to evict next when memory is short: the largest one that is still being read, or else the largest.
+  var largest: UInt64? {
+    entries.max { left, right in
+      let (one, other) = (left.value.isLoading ? 1 : 0, right.value.isLoading ? 1 : 0)
+      return (one, left.value.rows.size, left.key) < (other, right.value.rows.size, right.key)
+    }?.key
+  }
+
+  mutating func insert(_ key: Key, number: UInt64, rows: SortedResult, ticket: StoreRequestID, from: Revision) {
+    entries[number] = Entry(key: key, rows: rows, state: .loading(ticket, from: from))
+    byKey[key] = number
+  }
+
+  mutating func remove(_ number: UInt64) -> Entry? {
+    guard let entry = entries.removeValue(forKey: number) else { return nil }
+    size -= entry.rows.size
+    byKey[entry.key] = nil
+    outgrown.removeAll { $0 == number }
+    return entry
+  }
+
+  mutating func add(_ window: WindowKey, number: UInt64) { entries[window.order]?.windows[number] = window }
+
+  /// - Returns: whether it was the order's last window.
+  mutating func remove(window number: UInt64, of order: UInt64, at time: Int64) -> Bool {
+    guard entries[order]?.windows.removeValue(forKey: number) != nil, entries[order]?.windows.isEmpty == true else {
+      return false
+    }
+    lastLeft += 1
+    entries[order]?.leftAt = lastLeft
+    entries[order]?.leftTime = time
+    return true
+  }
+
+  mutating func set(_ state: State, of number: UInt64) { entries[number]?.state = state }
+
+  func state(of number: UInt64) -> State? { entries[number]?.state }
+
+  /// The windows of an order, ascending by number.
+  func windows(of number: UInt64) -> [(number: UInt64, key: WindowKey)] {
+    entries[number]?.windows.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } ?? []
+  }
+
+  /// Keeps the effects of a commit on an order that is being read. Past `limit`, drops them: the read must then
+  /// include this commit or be repeated.
+  mutating func keep(_ changes: [LiveQueryChange], of revision: Revision, for number: UInt64, atMost limit: Int) {
+    guard let ticket = entries[number]?.ticket else { return }
+    entries[number]?.kept.append((revision, changes))
+    entries[number]?.keptChanges += changes.count
+    guard entries[number]?.keptChanges ?? 0 > limit else { return }
+    forgetKept(of: number)
+    entries[number]?.state = .loading(ticket, from: revision)
+  }
+
+  mutating func forgetKept(of number: UInt64) {
+    entries[number]?.kept = []
+    entries[number]?.keptChanges = 0
+  }
+
+  /// Takes the oldest kept effects, at most `limit` changes.
+  mutating func takeKept(of number: UInt64, atMost limit: Int) -> [(revision: Revision, changes: [LiveQueryChange])] {
+    guard var kept = entries[number]?.kept else { return [] }
+    entries[number]?.kept = []
+    defer { entries[number]?.kept = kept }
+    var (taken, count) = ([(revision: Revision, changes: [LiveQueryChange])](), 0)
+    for (revision, changes) in kept where count < limit {
+      let part = changes.prefix(limit - count)
+      taken.append((revision, Array(part)))
+      count += part.count
+    }
+    let (last, taking) = (taken.count - 1, taken.last?.changes.count ?? 0)
+    if last >= 0, taking < kept[last].changes.count {
+      kept[last].changes.removeFirst(taking)
+      kept.removeFirst(last)
+    } else {
+      kept.removeFirst(taken.count)
+    }
+    entries[number]?.keptChanges -= count
+    return taken
+  }
+
+  /// Runs `body` on the rows of an order and updates the sizes.
+  mutating func update<Result>(_ number: UInt64, maximumRows: Int, _ body: (inout SortedResult) -> Result) -> Result? {
+    guard let index = entries.index(forKey: number) else { return nil }
+    let before = entries.values[index].rows.size
+    let result = body(&entries.values[index].rows)
+    size += entries.values[index].rows.size - before
+    if entries.values[index].rows.count > maximumRows, !outgrown.contains(number) { outgrown.append(number) }
+    return result
+  }
+}
+
+extension SortedResultTable.Entry {
+  /// The ticket of the read that fills the order; nil when the order is ready.
+  var ticket: StoreRequestID? {
+    switch state {
+    case .loading(let ticket, _), .carrying(let ticket, _): ticket
+    case .ready: nil
+    }
+  }
+
+  var isLoading: Bool { ticket != nil }
+}

@@ -1,0 +1,154 @@
+/// Finds the differences between two versions that rule out a lens. A migration allows more than a lens: it happens
+/// once and discards the old values, while through a lens both versions stay in use.
+struct LensCompatibilityCheck {
+  let plan: MigrationPlan
+  var problems = [MigrationPlan.Problem]()
+  var later = [PropertyNumber: PropertyNumber]()
+  var forms = [PropertyNumber: VersionLens.ValueConversion]()
+
+  private var old: Model { plan.old }
+  private var new: Model { plan.new }
+
+  init(_ plan: MigrationPlan) { self.plan = plan }
+
+  /// The nearest ancestor that the older version has, as declared in that version.
+  static func ancestor(of entity: Entity, _ plan: MigrationPlan) -> Entity? {
+    var next = entity.parent
+    while let number = next, let parent = plan.new.entity(number) {
+      if let before = plan.entities[number] { return plan.old.entity(before) }
+      next = parent.parent
+    }
+    return nil
+  }
+
+  private mutating func report(_ path: String, _ reason: String) { problems.append(.init(path, reason)) }
+
+  private func path(_ property: Property) -> String { "\(new.entity(property.owner)?.name ?? "").\(property.name)" }
+
+  mutating func run() {
+    for entity in new.entities {
+      guard let before = plan.entities[entity.number].flatMap({ old.entity($0) }) else {
+        checkNew(entity)
+        continue
+      }
+      if entity.isAbstract != before.isAbstract {
+        report(entity.name, entity.isAbstract ? "is abstract now" : "is no longer abstract")
+      }
+      for property in entity.properties where property.owner == entity.number { check(property) }
+    }
+    for step in plan.steps where step.kind == .removeUnique { report(step.path, step.text) }
+    for entity in plan.removedEntities { report(entity.name, "is gone") }
+    for property in plan.removedProperties {
+      report("\(old.entity(property.owner)?.name ?? "").\(property.name)", "is gone")
+    }
+  }
+
+  /// Objects of a new subentity appear as objects of their nearest known ancestor.
+  private mutating func checkNew(_ entity: Entity) {
+    guard !entity.isAbstract, let ancestor = Self.ancestor(of: entity, plan), ancestor.isAbstract else { return }
+    report(
+      entity.name, "is new, and \(ancestor.name), which it inherits from, is abstract: nothing can show its objects")
+  }
+
+  private mutating func check(_ property: Property) {
+    guard property.attribute?.isTransient != true else { return }
+    guard let before = plan.predecessors[property.number].flatMap({ old.property($0) }) else {
+      return checkNew(property)
+    }
+    later[before.number] = property.number
+    switch (property.kind, before.kind) {
+    case (.attribute(let attribute), .attribute(let earlier)): check(property, attribute, before, earlier)
+    case (.relationship(let relationship), .relationship(let earlier)):
+      check(property, relationship, before, earlier)
+    default: report(path(property), "is another kind of property now")
+    }
+  }
+
+  /// A client without the property inserts objects without a value for it.
+  private mutating func checkNew(_ property: Property) {
+    switch property.kind {
+    case .attribute(let attribute):
+      guard !property.isOptional, !attribute.isDerived, attribute.assignment == nil,
+        attribute.checked(attribute.defaultValue)?.isNull ?? true
+      else { return }
+      report(path(property), "is new, required, and has no default")
+    case .relationship(let relationship):
+      if !relationship.isToMany, !property.isOptional { report(path(property), "is new, and required") }
+      if let minimum = relationship.minimumCount, minimum > 0 {
+        report(path(property), "is new, and needs \(minimum) object\(minimum == 1 ? "" : "s")")
+      }
+    }
+  }
+
+  private mutating func check(
+    _ property: Property, _ attribute: Attribute, _ before: Property, _ earlier: Attribute
+  ) {
+    let path = path(property)
+    if case .mapped? = plan.origins[property.number] {
+      return report(path, "has other values now: a mapping made them")
+    }
+    guard attribute.assignment == earlier.assignment, attribute.isDerived == earlier.isDerived else {
+      return report(path, "is set by somebody else now, the server or the client")
+    }
+    if earlier.isFullText, !attribute.isFullText { report(path, "can't be searched any more") }
+    let gone = earlier.cases.filter { !attribute.cases.contains($0) }
+    if attribute.kind == .enumeration, earlier.kind == .enumeration, !gone.isEmpty {
+      report(path, "takes \(gone.joined(separator: ", ")) no longer")
+    }
+    guard property.isOptional == before.isOptional || property.isOptional else {
+      return report(path, "is required now")
+    }
+    checkForm(property, attribute, before, earlier)
+  }
+
+  private mutating func checkForm(
+    _ property: Property, _ attribute: Attribute, _ before: Property, _ earlier: Attribute
+  ) {
+    let path = path(property)
+    let isFree = property.isOptional && !before.isOptional
+    // The value shown for values that the older version does not allow.
+    let standIn = earlier.checked(earlier.defaultValue) ?? .null
+    let hasStandIn = before.isOptional || !standIn.isNull
+    let texts: Set<Attribute.Kind> = [.string, .text]
+    switch (earlier.kind, attribute.kind) {
+    case (.integer, .double), (.integer, .decimal):
+      guard !isFree else { return report(path, "is of another type, and may be null now") }
+      forms[before.number] = .whole
+    case (.enumeration, .enumeration):
+      let isWider = attribute.cases.contains { !earlier.cases.contains($0) }
+      guard isFree || isWider else { return }
+      guard hasStandIn else {
+        return report(path, isWider ? "takes more cases, and has no default to show for them" : Self.noDefault)
+      }
+      forms[before.number] = .settled(standIn)
+    case _ where earlier.kind == attribute.kind || earlier.kind == .string && attribute.kind == .text:
+      guard isFree else { return }
+      guard hasStandIn else { return report(path, Self.noDefault) }
+      forms[before.number] = .settled(standIn)
+    case (.enumeration, let now) where texts.contains(now), (.uri, let now) where texts.contains(now):
+      guard hasStandIn else { return report(path, "takes any text now, and has no default to show for it") }
+      forms[before.number] = .settled(standIn)
+    default:
+      report(path, "was \(earlier.kind.rawValue), and is \(attribute.kind.rawValue) now")
+    }
+  }
+
+  private static let noDefault = "may be null now, and has no default to show for it"
+
+  private mutating func check(
+    _ property: Property, _ relationship: Relationship, _ before: Property, _ earlier: Relationship
+  ) {
+    let path = path(property)
+    guard plan.entities[relationship.destination] == earlier.destination,
+      plan.predecessors[relationship.inverse] == earlier.inverse
+    else { return report(path, "leads elsewhere now") }
+    guard relationship.isToMany == earlier.isToMany, relationship.isOrdered == earlier.isOrdered,
+      relationship.storage == earlier.storage
+    else { return report(path, "is another kind of relationship now") }
+    if !relationship.isToMany, property.isOptional != before.isOptional {
+      report(path, property.isOptional ? "may be null now" : "is required now")
+    }
+    // Position attributes are named after their relationship and match with it.
+    if let place = relationship.position, let placeBefore = earlier.position { later[placeBefore] = place }
+  }
+}

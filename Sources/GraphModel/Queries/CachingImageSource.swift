@@ -1,0 +1,75 @@
+/// An object, and the property through which others refer to it.
+struct ReferrerKey: Hashable {
+  let id: ObjectID
+  let property: PropertyNumber
+}
+
+/// A cache over a source for the duration of a commit. Many paths lead to the same objects, and many queries use the
+/// same path. Referrers of new objects come from the commit itself, without a query. Every answer is charged to the
+/// budget.
+final class CachingImageSource: ImageSource {
+  let changed: ChangedReferences
+  let budget: EvaluationBudget
+  private let source: any ImageSource
+  private let made: Set<ObjectID>
+  private var images = [ObjectID: ObjectImage?]()
+  private var referrers = [ReferrerKey: [ObjectID]]()
+  private var counts = [ReferrerKey: Int]()
+
+  init(_ source: any ImageSource, _ changes: [ObjectChange], model: Model, budget: EvaluationBudget) {
+    self.budget = budget
+    self.source = source
+    changed = ChangedReferences(changes, model: model)
+    made = Set(changes.lazy.filter { $0.before == nil }.map(\.id))
+  }
+
+  var isExhausted: Bool { budget.isExhausted }
+
+  func image(of id: ObjectID) -> ObjectImage? {
+    budget.charge(1)
+    if let known = images[id] { return known }
+    budget.chargeQuestion()
+    let image = source.image(of: id)
+    images[id] = .some(image)
+    return image
+  }
+
+  /// The image of a root, without a charge: its way was charged, or the object itself changed.
+  func root(_ id: ObjectID) -> ObjectImage? {
+    if let known = images[id] { return known }
+    let image = source.image(of: id)
+    images[id] = .some(image)
+    return image
+  }
+
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    let found = findReferrers(to: id, through: property)
+    budget.charge(1 + found.count)
+    return found
+  }
+
+  private func findReferrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    let relation = ReferrerKey(id: id, property: property.number)
+    if let known = referrers[relation] { return known }
+    let found: [ObjectID]
+    if made.contains(id) {
+      found = (changed.sides(through: property).after[id] ?? []).sorted()
+    } else {
+      budget.chargeQuestion()
+      found = source.referrers(to: id, through: property)
+    }
+    referrers[relation] = found
+    return found
+  }
+
+  func referrerCount(to id: ObjectID, through property: Property) -> Int {
+    budget.charge(1)
+    guard !made.contains(id) else { return changed.sides(through: property).after[id]?.count ?? 0 }
+    let relation = ReferrerKey(id: id, property: property.number)
+    if let known = counts[relation] { return known }
+    budget.chargeQuestion()
+    let count = source.referrerCount(to: id, through: property)
+    counts[relation] = count
+    return count
+  }
+}

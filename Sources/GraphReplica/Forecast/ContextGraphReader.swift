@@ -1,0 +1,102 @@
+import GraphModel
+
+/// The objects that a context holds, as the rule engine reads them. They are as the server has them, without unsaved
+/// edits. A referenced object that is not held is assumed to exist. Tables of keys are built on first use, and live
+/// as long as this reader.
+final class ContextGraphReader: PlannerReader {
+  let model: Model
+  private let root: ObjectContext
+  private let judgesKeys: Bool
+  private lazy var images = root.unsortedStates.compactMap(\.stored).filter(\.isServers)
+  private var keys = [Constraint: [[Value]: ObjectID]]()
+
+  private struct Constraint: Hashable {
+    let entity: EntityNumber
+    let properties: [PropertyNumber]
+  }
+
+  /// A reader of the outermost context.
+  /// - Parameter judgesKeys: false if unique keys need not be checked.
+  init(_ context: ObjectContext, judgesKeys: Bool = true) {
+    var root = context
+    while let parent = root.parent { root = parent }
+    self.root = root
+    model = context.model
+    self.judgesKeys = judgesKeys
+  }
+
+  /// Whether a violation would also occur with the complete graph at hand. Only the server knows how many members an
+  /// object has that was not inserted here, whether an object exists, and the values that it counts and stamps.
+  /// - Parameter isTimed: the values that are stamped are known.
+  func knows(_ violation: Violation, isTimed: Bool) -> Bool {
+    switch violation.commonRule {
+    case .count: return violation.id.isTemporary
+    case .destination, .missing: return false
+    default: break
+    }
+    guard let entity = model.entity(violation.id.entity) else { return false }
+    var unknown = Set(
+      entity.assignedProperties.filter { !isTimed || $0.attribute?.assignment == .sequence }.map(\.number))
+    for derived in model.derivedAttributes(of: entity.number) where !derived.sources.isDisjoint(with: unknown) {
+      unknown.insert(derived.attribute)
+    }
+    return rule(of: violation)?.sources.isDisjoint(with: unknown) ?? !unknown.contains(violation.property)
+  }
+
+  /// The rule over several properties that a violation names, if any.
+  func rule(of violation: Violation) -> EntityRule? {
+    guard violation.property == 0 else { return nil }
+    return model.rules(of: violation.id.entity).first { $0.name == violation.rule }
+  }
+
+  func image(of id: ObjectID) -> ObjectImage? { root.state(id)?.stored.flatMap { $0.isServers ? $0 : nil } }
+
+  func entity(of id: ObjectID) -> EntityNumber? {
+    if let state = root.state(id), state.isDeleted, state.stored == nil { return nil }
+    return id.entity
+  }
+
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    root.storedReferrers.referrers(to: id, through: property, in: root).filter { image(of: $0) != nil }
+  }
+
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: OrderedMemberKey?, ascending: Bool, limit: Int
+  ) -> [OrderedMemberKey] {
+    guard let position = reference.relationship?.position.flatMap({ model.property($0) }) else { return [] }
+    let places = referrers(to: parent, through: reference).compactMap { id -> OrderedMemberKey? in
+      guard case .integer(let number)? = image(of: id)?[position] else { return nil }
+      return OrderedMemberKey(position: number, id: id)
+    }.filter { each in place.map { ascending ? each > $0 : each < $0 } ?? true }.sorted()
+    return Array((ascending ? places : places.reversed()).prefix(limit))
+  }
+
+  func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) -> ObjectID? {
+    guard judgesKeys else { return nil }
+    let key = Constraint(entity: entity.number, properties: constraint)
+    if let known = keys[key] { return known[values] }
+    var all = [[Value]: ObjectID]()
+    for image in images where entity.family.contains(image.id.entity) {
+      guard let entity = model.entity(image.id.entity) else { continue }
+      let values = constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
+      all[values] = all[values].map { min($0, image.id) } ?? image.id
+    }
+    keys[key] = all
+    return all[values]
+  }
+
+  // Local edits are based on the held objects: nothing has happened since.
+
+  /// The context learns that an object was deleted, not who deleted it.
+  func deletion(of id: ObjectID) -> (revision: Revision, author: String)? {
+    entity(of: id) == nil ? (root.burials.deletion(of: id), "") : nil
+  }
+  func history(of id: ObjectID, after revision: Revision) -> [PastChange] { [] }
+  func nextInSequence(_ property: PropertyNumber) -> Int64 { 1 }
+}
+
+extension ObjectImage {
+  /// Whether it came from the server, and from the present past. An image that was assumed after a save has no
+  /// revision.
+  fileprivate var isServers: Bool { revision > 0 }
+}

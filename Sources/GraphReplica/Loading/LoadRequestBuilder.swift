@@ -1,0 +1,93 @@
+import GraphModel
+import GraphWire
+
+/// The objects and members that a set of loads needs together, each id once.
+struct LoadRequestBuilder {
+  let context: ObjectContext
+  /// Wanted objects by the root entities of their families. Each family has one table, and one request reads it.
+  private(set) var objects = [EntityNumber: RequestedIDs]()
+  /// The owners whose members are wanted, by to-many.
+  private(set) var members = [PropertyNumber: RequestedIDs]()
+
+  init(context: ObjectContext) { self.context = context }
+
+  mutating func add(_ load: ObjectLoad) {
+    guard load.faults.isEmpty else {
+      for id in load.faults where context.state(id)?.isFault == true { want(id, load) }
+      return
+    }
+    for (tree, objects) in load.level {
+      for branch in tree.branches {
+        for object in objects where !object.isDeleted {
+          guard let property = object.entity.property(branch.property) else { continue }
+          add(property, of: object, load)
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ property: Property, of object: ObjectState, _ load: ObjectLoad) {
+    guard let relationship = property.relationship else { return }
+    if relationship.storage == .inverse {
+      guard !object.id.isTemporary else { return }
+      if !load.isAnew, context.isLoaded(property, of: object) { return hold(property, of: object, load) }
+      members[property.number, default: RequestedIDs()].add(object.id, load)
+      return
+    }
+    for id in object.value(property).objectIDs where !id.isTemporary {
+      if let state = context.state(id), !state.isFault,
+        !load.isAnew || load.companions.holds(id) || (state.isDeleted && !context.mayBeBack(state))
+          || context.isFollowed(id)
+      {
+        load.companions.hold(state)
+      } else {
+        want(id, load)
+      }
+    }
+  }
+
+  /// Keeps members that another load has read.
+  private func hold(_ property: Property, of object: ObjectState, _ load: ObjectLoad) {
+    for id in context.related(to: object, through: property) {
+      if let state = context.state(id) { load.companions.hold(state) }
+    }
+    object.loadedMembers[property.number]?.add(load.companions)
+  }
+
+  private mutating func want(_ id: ObjectID, _ load: ObjectLoad) {
+    if let number = context.loads.asked[id] {
+      // Another load has requested it.
+      load.waitsFor.insert(number)
+      context.loads.requests[number]?.wanted.add(id, load)
+    } else if let entity = context.model.entity(id.entity) {
+      objects[entity.root, default: RequestedIDs()].add(id, load)
+    }
+  }
+
+  /// Fills up requests with other faults that the program holds. A program that accesses one fault will access the
+  /// next.
+  mutating func addOthers(for ready: [ObjectLoad]) {
+    for root in objects.keys.sorted() {
+      guard let wanted = objects[root],
+        let load = ready.first(where: { load in load.bringsOthers && load.faults.contains(where: wanted.contains) })
+      else { continue }
+      var room = (LoadScheduler.batchSize - wanted.ids.count % LoadScheduler.batchSize) % LoadScheduler.batchSize
+      for state in context.held where room > 0 {
+        guard state.isFault, state.entity.root == root, state.face != nil, !wanted.contains(state.id),
+          context.loads.asked[state.id] == nil
+        else { continue }
+        objects[root]?.add(state.id, load)
+        room -= 1
+      }
+    }
+  }
+}
+
+extension ObjectContext {
+  /// Whether an object that is known as deleted may have been restored. A reference to it, received since, suggests
+  /// that.
+  func mayBeBack(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
+
+  /// Whether a live query keeps the object as the server has it.
+  func isFollowed(_ id: ObjectID) -> Bool { results.values.contains { $0[id] != nil } }
+}

@@ -1,0 +1,146 @@
+import GraphModel
+
+/// Ordered relationships. Moves are kept as they were made and sent as such to the server, which decides; until it
+/// has answered, they are applied here to the order that it sent last.
+extension ObjectContext {
+  /// Places `other` after `anchor` in an ordered relationship, or at the beginning. A non-member becomes a member.
+  func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
+    guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
+      !refusesEdit("\(property.name) can't be changed")
+    else { return }
+    if !related(to: state, through: property).contains(other.id) { connect(state, other, through: property) }
+    record(.place([other.id], after: anchor?.id), property, of: state)
+  }
+
+  /// Brings the members into the order of `wanted` with as few moves as possible.
+  func arrange(_ wanted: [ObjectID], _ property: Property, of state: ObjectState) {
+    let present = related(to: state, through: property)
+    let members = Set(present)
+    for run in ListReorderer.runs(from: present, to: ListReorderer.unique(wanted.filter { members.contains($0) })) {
+      record(.place(run.objects, after: run.after), property, of: state)
+    }
+  }
+
+  private func record(_ move: ObjectState.OrderEdit, _ property: Property, of state: ObjectState) {
+    begin(state)
+    state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)].moves.append(move)
+  }
+
+  /// Drops moves of an object that is about to leave the owner that its to-one names. Saving them would bring it
+  /// back.
+  func forgetMoves(of state: ObjectState, through toOne: Property) {
+    guard let relationship = toOne.relationship, !relationship.isToMany, relationship.position != nil,
+      let parent = state.value(toOne).objectID.flatMap({ self.state($0) })
+    else { return }
+    parent.edits[relationship.inverse]?.forgetMoves(of: state.id)
+    if parent.edits[relationship.inverse]?.isEmptyList == true { parent.edits[relationship.inverse] = nil }
+  }
+
+  /// Members by the server's positions, then members that the server does not know. Local moves are applied to these.
+  func inOrder(_ members: [ObjectState], of state: ObjectState, _ property: Property, _ toOne: Property) -> [ObjectID] {
+    guard let position = toOne.relationship?.position.flatMap({ model.property($0) }) else { return members.map(\.id) }
+    var placed = [OrderedMemberKey]()
+    var others = [ObjectID]()
+    for member in members {
+      if let stored = member.stored, stored[toOne].objectID == state.id, case .integer(let number) = stored[position] {
+        placed.append(OrderedMemberKey(position: number, id: member.id))
+      } else {
+        others.append(member.id)
+      }
+    }
+    let order = placed.sorted().map(\.id) + others.sorted()
+    return state.locals(of: property).reduce(order) { order, local in local.moving(order) }
+  }
+}
+
+extension ObjectState {
+  /// A local change to the order of an ordered to-many.
+  enum OrderEdit: Equatable {
+    /// The object became a member, without a place.
+    case append(ObjectID)
+    case place([ObjectID], after: ObjectID?)
+
+    /// The move with mapped ids, without the objects that map to nil; nil if no object is left.
+    fileprivate func mapped(_ change: (ObjectID) -> ObjectID?) -> OrderEdit? {
+      switch self {
+      case .append(let id): return change(id).map(OrderEdit.append)
+      case .place(let ids, let anchor):
+        let ids = ids.compactMap(change)
+        return ids.isEmpty ? nil : .place(ids, after: anchor.map { change($0) ?? $0 })
+      }
+    }
+  }
+
+  /// The unanswered and unsaved edits of one property, oldest first.
+  func locals(of property: Property) -> [PropertyEdit] {
+    sent.compactMap { $0.edits[property.number] } + [edits[property.number]].compactMap { $0 }
+  }
+}
+
+extension ObjectState.PropertyEdit {
+  /// Whether the edit of a to-many is empty.
+  var isEmptyList: Bool { moves.isEmpty && added.isEmpty && removed.isEmpty }
+
+  mutating func forgetMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
+
+  /// The edit without an added member; nil if it is empty then.
+  func withoutMember(_ id: ObjectID) -> Self? {
+    guard added.contains(id) else { return self }
+    var rest = self
+    rest.added.remove(id)
+    rest.forgetMoves(of: id)
+    return rest.isEmptyList ? nil : rest
+  }
+
+  mutating func replaceInMoves(_ identities: [ObjectID: ObjectID]) {
+    moves = moves.compactMap { $0.mapped { identities[$0] ?? $0 } }
+  }
+
+  /// The members in the order that the moves give them; ids that are not members are ignored.
+  func moving(_ list: [ObjectID]) -> [ObjectID] {
+    let members = Set(list)
+    return moves.reduce(list) { list, move in
+      guard case .place(let ids, let anchor) = move else { return list }
+      return ListReorderer.placing(ids.filter { members.contains($0) }, after: anchor, in: list)
+    }
+  }
+
+  /// A list that is stored at this end, with members added, removed and moved.
+  func editing(_ list: [ObjectID]) -> [ObjectID] {
+    var list = list.filter { !removed.contains($0) }
+    let moved = Set(moves.flatMap(\.objects))
+    list += added.subtracting(moved).subtracting(list).sorted()
+    for move in moves {
+      switch move {
+      case .append(let id): if !list.contains(id) { list.append(id) }
+      case .place(let ids, let anchor): list = ListReorderer.placing(ids, after: anchor, in: list)
+      }
+    }
+    return list
+  }
+
+  /// The edits that the server receives, in order.
+  func orderedEdits(_ property: PropertyNumber) -> [Edit] {
+    let rest = added.subtracting(moves.flatMap(\.objects))
+    var edits = [Edit]()
+    if !rest.isEmpty || !removed.isEmpty {
+      edits.append(Edit(property, .members(added: rest.sorted(), removed: removed.sorted())))
+    }
+    for move in moves {
+      switch move {
+      case .append(let id): edits.append(Edit(property, .members(added: [id], removed: [])))
+      case .place(let ids, let anchor): edits.append(Edit(property, .place(ids, after: anchor)))
+      }
+    }
+    return edits
+  }
+}
+
+extension ObjectState.OrderEdit {
+  fileprivate var objects: [ObjectID] {
+    switch self {
+    case .append(let id): [id]
+    case .place(let ids, _): ids
+    }
+  }
+}

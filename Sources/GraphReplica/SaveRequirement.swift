@@ -1,0 +1,33 @@
+import GraphModel
+
+/// A condition of a save: no other client has changed an object since it was read here. If one has, the complete save
+/// is refused as a conflict, under every merge policy.
+///
+/// A merge policy decides which of two values wins, and two equal values do not conflict. A requirement protects a
+/// value that was calculated from what was read: a counter, a ticket, a lease.
+public struct SaveRequirement {
+  let object: ManagedObject
+  /// Empty for the complete object; 0 for a name that the entity does not have. The server refuses 0.
+  let properties: [PropertyNumber]
+
+  /// Requires an object to be as it was read. It was read when its unsaved edits were begun, or at the save if it has
+  /// none.
+  /// - Parameters:
+  ///   - object: a saved object; for a new one nothing is required.
+  ///   - properties: the names of the properties that the save depends on, which the object stores itself; none for
+  ///     all of them.
+  public static func unchanged(_ object: ManagedObject, _ properties: String...) -> SaveRequirement {
+    SaveRequirement(
+      object: object, properties: properties.map { object.entity.property(named: $0)?.number ?? 0 })
+  }
+}
+
+extension SaveRequirement {
+  /// The precondition, with the revision at which the object was read; nil for a new object.
+  func precondition() -> (state: ObjectState, condition: Precondition)? {
+    let state = object.state
+    if state.isInserted { return nil }
+    let read = state.edits.isEmpty && !state.isDeleted ? state.revision : state.base
+    return (state, Precondition(revision: read, properties: properties))
+  }
+}

@@ -1,0 +1,28 @@
+/// The timer that wakes a replica's owner for the next tick.
+///
+/// The deadline moves with almost every frame, and restarting a sleep costs more than handling most frames. So a
+/// sleep is restarted only if it would end too late, and postponed at most once before it fires. A wake-up that comes
+/// too early is harmless. The reply to a ping postpones the sleep to the next ping, so an idle client wakes only to
+/// ping.
+public struct TickTimer: Hashable, Sendable {
+  /// When the timer fires; nil if no sleep is active.
+  public private(set) var time: Int64?
+  private var wasPutOff = false
+
+  /// A timer without an active sleep.
+  public init() {}
+
+  /// Schedules the timer at the deadline or earlier.
+  /// - Returns: whether the caller has to start a sleep until `time`, which replaces an active one.
+  public mutating func set(to deadline: Int64) -> Bool {
+    if let time {
+      guard deadline < time || (deadline > time && !wasPutOff) else { return false }
+      wasPutOff = wasPutOff || deadline > time
+    }
+    time = deadline
+    return true
+  }
+
+  /// Ends the sleep.
+  public mutating func ring() { self = TickTimer() }
+}

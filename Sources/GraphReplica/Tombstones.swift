@@ -1,0 +1,27 @@
+import GraphModel
+
+/// The revisions at which objects were deleted, as far as the client has received them.
+///
+/// A read that began before a delete may deliver the object as it was. After very many deletes the oldest are
+/// forgotten.
+struct Tombstones {
+  /// At this count the older half is forgotten.
+  static let maximumCount = 65_536
+
+  private var newer = [ObjectID: Revision]()
+  private var older = [ObjectID: Revision]()
+
+  mutating func note(_ id: ObjectID, at revision: Revision) {
+    newer[id] = max(revision, deletion(of: id))
+    if newer.count >= Self.maximumCount / 2 { (newer, older) = ([:], newer) }
+  }
+
+  /// Discards all recorded deletes.
+  mutating func forget() { (newer, older) = ([:], [:]) }
+
+  /// Whether the object was deleted after this image of it.
+  func outlived(_ image: ObjectImage) -> Bool { image.revision < deletion(of: image.id) }
+
+  /// The revision at which the object was deleted; 0 if the delete was not received or is forgotten.
+  func deletion(of id: ObjectID) -> Revision { newer[id] ?? older[id] ?? 0 }
+}

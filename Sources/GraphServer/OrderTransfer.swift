@@ -1,0 +1,66 @@
+import FreedMemory
+import GraphHub
+import GraphModel
+import Synchronization
+
+/// The objects of an order in transit from a reader's thread to the hub.
+///
+/// The slices are so small that the loop's other work, including all commits, waits for about a millisecond.
+final class OrderTransfer: Sendable {
+  static let sliceObjects = 512
+
+  private let rest: Mutex<[[ObjectImage]]>
+  let result: Result<Token, Refusal>
+  private let memory: OrderMemoryLimiter
+  private let bytes: Int
+
+  /// - Parameter bytes: the size of the objects as counted in `memory`.
+  init(
+    _ result: Result<(images: [ObjectImage], at: Token), Refusal>, bytes: Int, in memory: OrderMemoryLimiter
+  ) {
+    (self.memory, self.bytes) = (memory, bytes)
+    var slices = [[ObjectImage]]()
+    switch result {
+    case .success(let (images, at)):
+      for start in stride(from: 0, to: images.count, by: Self.sliceObjects).reversed() {
+        slices.append(Array(images[start..<min(start + Self.sliceObjects, images.count)]))
+      }
+      self.result = .success(at)
+    case .failure(let refusal): self.result = .failure(refusal)
+    }
+    rest = Mutex(slices)
+  }
+
+  deinit { memory.remove(bytes) }
+
+  /// The next slice; nil when all have been taken.
+  func next() -> [ObjectImage]? { rest.withLock { $0.popLast() } }
+
+  /// Frees the remaining objects on the calling thread.
+  func free() {
+    let left = rest.withLock { rest in
+      defer { rest = [] }
+      return rest
+    }
+    withExtendedLifetime(left) {}
+  }
+}
+
+/// Counts the bytes of all orders that are being read.
+final class OrderMemoryLimiter: Sendable {
+  private let limit: Int
+  private let bytes = Mutex(0)
+
+  init(limit: Int) { self.limit = limit }
+
+  /// - Throws: a refusal when the total exceeds the limit.
+  func add(_ count: Int) throws {
+    let total = bytes.withLock { bytes in
+      bytes += count
+      return bytes
+    }
+    if total > limit { throw Refusal.tooLargeOrders(limit) }
+  }
+
+  func remove(_ count: Int) { bytes.withLock { $0 -= count } }
+}

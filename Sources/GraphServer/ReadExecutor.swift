@@ -1,0 +1,79 @@
+import GraphHub
+import Synchronization
+
+/// Runs sessions' reads on a few threads, in the order that `ReadScheduler` decides.
+///
+/// `ReadScheduler` starts a read only when a thread is free, so the pool's own queue serves as hand-over only.
+final class ReadExecutor: Sendable {
+  /// A short read: a read on the thread that is reserved for short reads.
+  struct ShortRead: Sendable {
+    /// Whether an earlier attempt took too long: the read borrows the thread, and yields at once when another waits.
+    let isGuest: Bool
+    /// Whether another read waits for this thread.
+    let mustGiveWay: @Sendable () -> Bool
+  }
+
+  /// The result of a job.
+  enum JobResult {
+    /// The read was answered, refused or cancelled.
+    case answered
+    /// The read yielded before it sent anything; it is queued again.
+    case gaveWay
+    /// The same, because the answer is too large to buffer; the read is not retried on the reserved thread.
+    case tooLarge
+  }
+
+  /// A read to run; `trial` is nil on an ordinary thread, where the read runs to its end.
+  typealias Job = @Sendable (_ trial: ShortRead?) -> JobResult
+
+  private struct State {
+    var queue: ReadScheduler
+    /// The jobs of the waiting reads.
+    var jobs = [StoreRequestID: Job]()
+  }
+
+  /// The loop adds and cancels reads, and threads finish them.
+  private let state: Mutex<State>
+  private let pool: ReaderPool
+  /// A copy of `queue.mustGiveWay` that the read on the reserved thread polls; written under the mutex.
+  private let mustGiveWay = Atomic(false)
+
+  init(threads: Int) {
+    pool = ReaderPool(threads: threads)
+    state = Mutex(State(queue: ReadScheduler(threads: threads)))
+  }
+
+  /// - Throws: `StoreFailure(.noThreads)`.
+  func start() throws { try pool.start() }
+
+  /// Waits for the running reads and drops the waiting ones; blocks until then.
+  func stop() { pool.stop() }
+
+  /// - Parameter isLong: whether to keep the read off the thread that is reserved for short reads.
+  func enqueue(_ ticket: StoreRequestID, of session: SessionID, isLong: Bool = false, _ job: @escaping Job) {
+    perform(.came(ticket, from: session, isLong: isLong), job: (ticket, job))
+  }
+
+  /// Cancels a read: if it is still waiting, it never runs.
+  func cancel(_ ticket: StoreRequestID) { perform(.left(ticket)) }
+
+  private func perform(_ event: ReadScheduler.Event, job: (ticket: StoreRequestID, run: Job)? = nil) {
+    let started = state.withLock { state -> [(start: ReadScheduler.Start, run: Job)] in
+      if let job { state.jobs[job.ticket] = job.run }
+      if case .left(let ticket) = event { state.jobs[ticket] = nil }
+      let started = state.queue.handle(event)
+      mustGiveWay.store(state.queue.mustGiveWay, ordering: .relaxed)
+      return started.compactMap { start in state.jobs.removeValue(forKey: start.ticket).map { (start, $0) } }
+    }
+    for (start, run) in started {
+      pool.enqueue { [self] in
+        let trial = ShortRead(isGuest: start.isGuest) { [self] in mustGiveWay.load(ordering: .relaxed) }
+        switch run(start.isTrial ? trial : nil) {
+        case .answered: perform(.ended(start.ticket))
+        case .gaveWay: perform(.tookTooLong(start.ticket), job: (start.ticket, run))
+        case .tooLarge: perform(.isTooLarge(start.ticket), job: (start.ticket, run))
+        }
+      }
+    }
+  }
+}

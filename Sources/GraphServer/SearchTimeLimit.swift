@@ -1,0 +1,41 @@
+import GraphModel
+
+/// The time limit of a fetch that finds nothing.
+///
+/// The limit restarts with every result, so a long result may take as long as it needs. A count and an explanation
+/// find nothing before their end.
+struct SearchTimeLimit {
+  private let limit: Duration
+  private var last: ContinuousClock.Instant
+  /// Whether the limit was exceeded; stays true.
+  private(set) var isOver = false
+
+  init(_ limit: Duration, from now: ContinuousClock.Instant) {
+    self.limit = limit
+    last = now
+  }
+
+  mutating func found(at now: ContinuousClock.Instant) { last = now }
+
+  /// Checks the limit and returns whether the search may continue.
+  mutating func goesOn(at now: ContinuousClock.Instant) -> Bool {
+    if now - last > limit { isOver = true }
+    return !isOver
+  }
+
+  var refusal: Refusal {
+    let seconds = limit.formattedSeconds
+    return Refusal(
+      .limit,
+      "the search has gone on for \(seconds) s without finding anything and was given up; narrow it, index what it "
+        + "compares, or let the server search for longer")
+  }
+}
+
+extension Duration {
+  fileprivate var formattedSeconds: String {
+    let (seconds, attoseconds) = components
+    let milliseconds = attoseconds / 1_000_000_000_000_000
+    return milliseconds == 0 ? "\(seconds)" : "\(Double(seconds) + Double(milliseconds) / 1_000)"
+  }
+}

@@ -1,0 +1,95 @@
+import FreedMemory
+import GraphModel
+import GraphWire
+
+/// Reads of history.
+extension StoreReadRunner {
+  /// The maximum number of object changes in one log, and their approximate maximum size in bytes.
+  static let maximumLogChanges = 1_000_000
+  static let maximumLogBytes = 256 << 20
+
+  func log(_ request: LogRequest, _ number: UInt64, _ stream: ReadStream) throws {
+    var (chunk, size) = ([CommitEntry](), 0)
+    var (changes, bytes) = (0, 0)
+    defer { giveBack(behind: changes) }
+    let head = try store.log(request, maximumChanges: Self.maximumLogChanges, while: { stream.isWanted }) { commit in
+      changes += commit.changes.count
+      bytes += commit.approximateSize
+      guard bytes <= Self.maximumLogBytes else {
+        throw Refusal(
+          .limit,
+          "the log would take more than \(Self.maximumLogBytes >> 20) MiB: ask for fewer commits, or for fewer changes of "
+            + "each")
+      }
+      chunk.append(entry(commit))
+      size += commit.approximateSize
+      guard size >= ProtocolLimits.chunkSize else { return }
+      try stream.put(frame(ToClient(number, .log(chunk, last: false))))
+      (chunk, size) = ([], 0)
+    }
+    try stream.finish(frame(ToClient(number, .log(chunk, last: true))), at: head)
+  }
+
+  /// The number of objects from which a read leaves more freed memory than the next reads need.
+  static let manyObjects = 50_000
+
+  private func giveBack(behind objects: Int) { if objects >= Self.manyObjects { FreedMemory.giveBack() } }
+
+  func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
+    var origin = try store.origin(of: property, of: id)
+    // Omits what exceeds the frame size, the losing values first.
+    var size = origin.losers.reduce(origin.value.approximateSize + origin.replaced.approximateSize) {
+      $0 + $1.value.approximateSize
+    }
+    while size > ProtocolLimits.maximumFrameSize / 2, !origin.losers.isEmpty {
+      size -= origin.losers.removeFirst().value.approximateSize
+    }
+    if size > ProtocolLimits.maximumFrameSize - 1 << 16 { (origin.replaced, origin.isReplacedKnown) = (.null, false) }
+    if let lens { origin = lens.view(of: origin, of: property) }
+    try stream.finish(frame(ToClient(number, .why(origin))), at: store.head)
+  }
+
+  func follow(_ request: FollowRequest, _ number: UInt64, _ stream: ReadStream) throws {
+    let part = try store.follow(request)
+    let commits = part.commits.map(entry)
+    try stream.finish(frame(ToClient(number, .followed(commits, at: part.at, head: part.head))), at: part.head)
+  }
+
+  func differences(_ request: DifferenceRequest, _ number: UInt64, _ stream: ReadStream) throws {
+    var chunk = [ObjectDifference]()
+    var (size, count) = (0, 0)
+    defer { giveBack(behind: count) }
+    let head = try store.differences(request) { difference in
+      var difference = difference
+      count += 1
+      if difference.approximateSize > ProtocolLimits.maximumFrameSize / 2 {
+        // Too large for one frame: omit the previous values, but keep the property numbers.
+        difference.properties = difference.properties.map { .init($0.number, was: .null) }
+      }
+      let added = difference.approximateSize
+      if size + added > ProtocolLimits.maximumFrameSize / 2, !chunk.isEmpty {
+        try stream.put(frame(ToClient(number, .differences(chunk, last: false))))
+        (chunk, size) = ([], 0)
+      }
+      chunk.append(difference)
+      size += added
+      guard size >= ProtocolLimits.chunkSize else { return }
+      try stream.put(frame(ToClient(number, .differences(chunk, last: false))))
+      (chunk, size) = ([], 0)
+    }
+    try stream.finish(frame(ToClient(number, .differences(chunk, last: true))), at: head)
+  }
+
+  private func entry(_ commit: CommitRecord) -> CommitEntry {
+    var entry = CommitEntry(commit)
+    // Changes of objects whose entity was removed from the model cannot be decoded.
+    entry.changes.removeAll { store.model.entity($0.id.entity) == nil }
+    guard commit.approximateSize > ProtocolLimits.maximumFrameSize / 2 else { return entry }
+    // Too large for one frame: omit the objects, but keep their ids.
+    for index in entry.changes.indices {
+      entry.changes[index].object = nil
+      entry.changes[index].edits = []
+    }
+    return entry
+  }
+}

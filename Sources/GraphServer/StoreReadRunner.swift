@@ -1,0 +1,124 @@
+import FreedMemory
+import GraphHub
+import GraphModel
+import GraphWire
+
+/// Runs the hub's reads of the store on a reader's thread.
+struct StoreReadRunner: Sendable {
+  let store: any GraphStoring
+  /// The time after which a fetch that finds nothing is refused.
+  let searchLimit: Duration
+  /// The lens of the requesting session.
+  var lens: ModelLens?
+
+  /// Runs a read and streams its frames into `stream`, until it ends or is cancelled.
+  func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
+    // The read may have been cancelled while it waited for a thread.
+    guard stream.isWanted else { return }
+    do {
+      switch request {
+      case .seen(let request, let lens):
+        var reads = self
+        reads.lens = lens
+        reads.run(request, number, into: stream)
+      case .objects(let fetch): try objects(fetch, number, stream)
+      case .graph: try graph(number, stream)
+      case .log(let log): try self.log(log, number, stream)
+      case .undoState(let author, let scope):
+        let state = try store.undoState(of: author, scope: scope)
+        try stream.finish(frame(ToClient(number, .undoState(state))), at: store.head)
+      case .revision(let time):
+        // All commits were made by now, even if their recorded times are later.
+        let found = try store.revision(at: time >= GraphServer.now() ? .max : time)
+        try stream.finish(frame(ToClient(number, .revisionAt(found))), at: found.head)
+      case .why(let id, let property): try why(property, of: id, number, stream)
+      case .changes(.follow(let follow)): try self.follow(follow, number, stream)
+      case .changes(.differences(let request)): try differences(request, number, stream)
+      }
+    } catch is ReadStream.Cancelled {
+    } catch {
+      stream.fail(Self.refusal(error))
+    }
+  }
+
+  private func objects(_ fetch: FetchRequest, _ number: UInt64, _ stream: ReadStream) throws {
+    var columns = [RowColumn]()
+    if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
+    var encoder = ChunkEncoder(request: number, columns: columns)
+    var time = SearchTimeLimit(searchLimit, from: .now)
+    do {
+      let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
+        if let part = seen(part), let frame = try encoder.append(part) { try stream.put(frame) }
+        time.found(at: .now)
+      }
+      try stream.finish(encoder.finish(end), at: end.at)
+    } catch  where time.isOver {
+      // The store's error about an interrupted statement is not the reason.
+      throw time.refusal
+    }
+  }
+
+  /// Reads the objects of an order with one statement and sorts them on this thread, to keep the loop free.
+  /// - Parameter size: counts the bytes of an object towards the total of all orders being read; throwing ends the
+  ///   read.
+  func collect(
+    _ fetch: FetchRequest, _ stream: ReadStream, maximumRows: Int, _ size: (Int) throws -> Void
+  ) -> Result<(images: [ObjectImage], at: Token), Refusal> {
+    var time = SearchTimeLimit(searchLimit, from: .now)
+    var images = [ObjectImage]()
+    var (fetch, keys) = (fetch, fetch.sort)
+    fetch.sort = []
+    defer { if images.count >= Self.manyObjects { FreedMemory.giveBack() } }
+    do {
+      let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
+        guard stream.isWanted else { throw ReadStream.Cancelled() }
+        if case .object(let image) = part {
+          guard images.count < maximumRows else { throw Refusal.tooManyRows(maximumRows) }
+          try size(image.values.reduce(128) { $0 + $1.approximateSize })
+          images.append(image)
+        }
+        time.found(at: .now)
+      }
+      images = SortOrder(keys, model: store.model).sorted(images)
+      return .success((images, end.at))
+    } catch {
+      return .failure(time.isOver ? time.refusal : Self.refusal(error))
+    }
+  }
+
+  func seen(_ part: FetchElement) -> FetchElement? {
+    guard let lens else { return part }
+    return lens.view(of: part)
+  }
+
+  /// Encodes a message, translated by the requesting session's lens.
+  func frame(_ message: ToClient) -> [UInt8] { Frame.encode(lens?.view(of: message) ?? message) }
+
+  private func graph(_ number: UInt64, _ stream: ReadStream) throws {
+    var encoder = ChunkEncoder(request: number)
+    let at = try store.export { at, objects in
+      try stream.put(frame(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
+    } _: { image in
+      if let frame = encoder.append(image) { try stream.put(frame) }
+    }
+    try stream.finish(encoder.finish(at: at), at: at)
+  }
+
+  func history(after: Revision, through: Revision, limits: HubLimits) -> Result<[CommitRecord], Refusal> {
+    do {
+      return .success(
+        try store.commits(
+          after: after, through: through, maximumChanges: limits.historyChanges, maximumBytes: limits.historyBytes))
+    } catch {
+      return .failure(Self.refusal(error))
+    }
+  }
+
+  static func refusal(_ error: any Error) -> Refusal {
+    switch error {
+    case let refusal as Refusal: refusal
+    case let failure as StoreFailure: Refusal(.unavailable, failure.description)
+    default: Refusal(.unavailable, "the store can't be read: \(error)")
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/// The events that a run counts. A test checks that all of them occur, because an invariant about an event that never
+/// occurs checks nothing.
+public enum CoverageEvent: String, Sendable, CaseIterable {
+  /// A batch was committed, by operation.
+  case batchInserted, batchUpdated, batchDeleted
+  /// A batch was written in several slices.
+  case batchInSlices
+  /// A batch that breaks a rule was refused and has written nothing.
+  case batchRefused
+  /// A batch found nothing to change and was not committed.
+  case batchOfNothing
+  /// A batch was cancelled because its connection was lost between two slices or before the first.
+  case batchGivenUp
+  /// The power failed between two slices of a batch.
+  case batchLostPower
+  /// The power failed during a commit.
+  case commitLostPower
+  /// A batch was requested again because its answer was lost.
+  case batchAskedAgain
+  /// The same, and the batch had been committed the first time.
+  case batchAnsweredAgain
+  /// A client received the progress of its batch.
+  case batchProgress
+  /// A fault was fulfilled, or its object turned out to be deleted.
+  case faultFilled, faultOfDeleted
+  /// Relationships were prefetched from objects, by a live query, or at a quiet moment, with a complete comparison.
+  case prefetched, queryPrefetched, prefetchedAtRest
+  /// A past revision was fetched, by a predicate or by ids.
+  case pastRead, pastReadByID
+  /// An object was restored, alone or with its contents, or to its past values; or a restore was refused.
+  case restored, restoredContents, restoredOverPresent, restoreRefused
+  /// An undo right after its step restored the order of a list; or reverted several commits.
+  case undoneOrder, undoneWholeGroup
+  /// Undo and redo.
+  ///
+  /// Of the next step, in a separate stack, of several commits, of a named commit that is the next step, and of one
+  /// in the middle of the stack.
+  case undone, redone, undoneInScope, undoneGroup, undoneByRevision, undoneInMiddle
+  /// A client received the correct undo state at a quiet moment.
+  case undoStateTold
+  /// At a quiet moment there were values of all attribute types, and dates before 1970.
+  case everyTypeIsThere, dateBefore1970
+  /// At a quiet moment there were members of unordered and of recursive relationships.
+  case unorderedMembers, recursiveMembers
+  /// A transaction was refused because of too few members or too short a text.
+  case refusedTooFew, refusedTooShort
+  /// A transient value was kept, or was kept although commits changed its object.
+  case transientKept, transientOutlivedCommits
+  /// A live query had results at a quiet moment.
+  ///
+  /// In order: full-text search on the object itself, and at the end of a path; an aggregate; a quantifier.
+  case searchFollowed, searchOverPathFollowed, aggregateFollowed, manyFollowed
+  /// A fetch of the present had results: count, ids, rows, groups, distinct rows, an aggregate.
+  case fetchedCount, fetchedIdentifiers, fetchedRows, fetchedGroups, fetchedDistinct, fetchedAggregate
+  /// A page was fetched, and the next one; or a fetch request template was used.
+  case fetchedPage, fetchedNextPage, fetchedTemplate
+  /// A child context was discarded or saved.
+  ///
+  /// Or it was saved over other clients' changes of the same object, or with inserted or deleted objects.
+  case padDiscarded, padConfirmed, padConfirmedOverCommits, padMade, padDeleted
+  /// A revived object kept its creation time.
+  case cameBackAsOld
+  /// A slice of history was pruned; or the power failed meanwhile.
+  case historyPruned, pruningLostPower
+  /// A client resumed from a revision above, at or below the oldest one that is kept.
+  case resumedAboveFloor, resumedAtFloor, resumedBelowFloor
+  /// A client resumed from below it with unsaved edits.
+  case resumedBelowFloorWithEdits
+  /// A read of a pruned revision was refused.
+  case prunedPastRead
+  /// A transaction whose commit was pruned was sent again.
+  case prunedAskedAgain
+  /// A transaction was refused because the history at its base was pruned, or because it may have been committed
+  /// already.
+  case refusedAsPruned
+  /// An edit with a base that was pruned was committed.
+  case editedBelowFloor
+  /// The store was restored from a backup; or the restore removed acknowledged commits.
+  case storePutBack, acknowledgedTakenBack
+  /// A client detected that the store has lost commits that it had seen; or did so with unsaved edits.
+  case restoreNoticed, restoreNoticedWithEdits
+  /// The same after other commits had passed the revision that the client had seen.
+  case restoreOvertaken
+  /// An unanswered transaction was committed in the restored store, for the first time or again.
+  case landedAfterRestore, landedAgain
+  /// A client with an older version of the model connected; its saves or batches were committed or refused.
+  case olderConnected, committedThroughLens, refusedThroughLens, batchThroughLens
+  /// Its live queries, windows, loads and reads of the past had results and were compared with the lens's view.
+  case followedThroughLens, scrolledThroughLens, loadedThroughLens, pastReadThroughLens
+  /// Its fetches of counts and ids and its fetch request templates had results.
+  case fetchedThroughLens
+  /// A stored value appeared differently to it.
+  case seenOtherwise
+}
+
+/// Counts the events.
+struct CoverageEventCounts {
+  private(set) var counts = [CoverageEvent: Int]()
+
+  mutating func note(_ happening: CoverageEvent) { counts[happening, default: 0] += 1 }
+
+  mutating func add(_ other: CoverageEventCounts) { counts.merge(other.counts, uniquingKeysWith: +) }
+}

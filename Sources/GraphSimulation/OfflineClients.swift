@@ -1,0 +1,14 @@
+import GraphModel
+
+/// Clients that stay offline while others commit.
+///
+/// They come back to a store that is far ahead, whose history was pruned past their revision, or that was restored
+/// and has passed their revision with other commits.
+struct OfflineClients {
+  /// The revision of the store at which each client returns, by client number.
+  private var ends = [Int: Revision]()
+
+  mutating func keep(_ client: Int, below revision: Revision) { ends[client] = revision }
+
+  func holds(_ client: Int, at revision: Revision) -> Bool { ends[client].map { revision < $0 } ?? false }
+}

@@ -1,0 +1,182 @@
+import GraphModel
+import GraphReplica
+import GraphStore
+
+/// Quiet moments: all work is finished, then the clients are compared with the store.
+extension Simulation {
+  /// Finishes all work, then compares the clients with the store.
+  func quiesce() throws {
+    note("quiet")
+    isResting = true
+    // A quiet moment needs all clients online.
+    absences = OfflineClients()
+    defer { isResting = false }
+    try comeToRest()
+    try checkPromises()
+    // Objects outside the live queries are only known to be current right after a load.
+    for client in clients where random.chance(50) {
+      let what = client.prefetchAtRest(&random)
+      note("client \(client.number): \(what)")
+      // A prefetch of objects that are all held already sends no request and has ended.
+      try checkReads(of: client)
+    }
+    for client in clients { client.askUndoState(&random) }
+    try comeToRest()
+    try checkUndoStates()
+  }
+
+  private func comeToRest() throws {
+    for _ in 0..<20_000 {
+      for client in clients where client.session == nil { reconnect(client) }
+      var isQuiet = true
+      // A cancelled batch closes its connection even now.
+      while !ghosts.isEmpty {
+        isQuiet = false
+        haunt()
+      }
+      for client in clients {
+        while client.session != nil, !client.up.isEmpty,
+          server?.paused.contains(client.session ?? 0) == false
+        {
+          isQuiet = false
+          deliverUp(client)
+        }
+        while client.session != nil, !client.down.isEmpty {
+          isQuiet = false
+          try deliverDown(client)
+        }
+        if client.closing {
+          isQuiet = false
+          client.closing = false
+          cut(client)
+        }
+      }
+      while server?.commits.isEmpty == false {
+        isQuiet = false
+        try write()
+      }
+      while server?.jobs.isEmpty == false {
+        isQuiet = false
+        runJob()
+      }
+      while server?.hasSubmissions == true {
+        isQuiet = false
+        hear()
+      }
+      try check(clients.lazy.compactMap(\.failure).first)
+      if isQuiet { return }
+    }
+    try check("the system does not come to rest")
+  }
+
+  private func checkPromises() throws {
+    guard let server else { return }
+    let head = try server.store.head.revision
+    let records = recorder.records
+    try check(Int64(records.count) == head ? nil : "\(records.count) commits were taken down, the head is \(head)")
+    try check(differingLog(server.store))
+    var revisions = [TransactionID: Revision]()
+    for record in records {
+      if let other = revisions.updateValue(record.revision, forKey: record.transaction) {
+        try check("transaction \(record.transaction) was committed as \(other) and as \(record.revision)")
+      }
+    }
+    if let item = model.entity(named: "Item"), let text = item.property(named: "text") {
+      try check(TextMergeCheck.failure(in: records, of: clients.map(\.typed), text: text, in: item))
+    }
+    try check(LostUpdateCheck.failure(in: records, of: clients.map(\.edited), model: model))
+    try check(ListOrderCheck.failure(in: records, of: clients.map(\.placed), model: model))
+    let undone = ImmediateUndoChecker(records, except: undoneInPart, model: model)
+    try check(undone.failure)
+    for _ in groupsSeen..<max(groupsSeen, undone.groups) { happened.note(.undoneWholeGroup) }
+    groupsSeen = max(groupsSeen, undone.groups)
+    for _ in undoneSeen..<max(undoneSeen, undone.count) { happened.note(.undoneOrder) }
+    undoneSeen = max(undoneSeen, undone.count)
+    let beginnings = CreationTimeCheck(records, model: model)
+    try check(beginnings.failure)
+    for _ in returnsSeen..<max(returnsSeen, beginnings.returns) { happened.note(.cameBackAsOld) }
+    returnsSeen = max(returnsSeen, beginnings.returns)
+    var objects = [ObjectImage]()
+    for entity in model.entities where entity.parent == nil {
+      _ = try server.store.fetch(FetchRequest(entity: entity.number)) { objects.append($0) }
+    }
+    note("\(objects.count) objects, \(records.count) commits")
+    try check(GraphInvariants(objects, model: model).failure())
+    let graph = RecordedGraph(images: Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) }), model: model)
+    if SimulationModel.hasEveryType(objects, model) { happened.note(.everyTypeIsThere) }
+    keepMembers(objects)
+    let isEarly: (Value) -> Bool = { if case .date(let time) = $0 { time < 0 } else { false } }
+    if objects.contains(where: { $0.values.contains(where: isEarly) }) { happened.note(.dateBefore1970) }
+    for client in clients {
+      for (id, revision) in client.acknowledged where revisions[id] != revision {
+        try check(
+          "transaction \(id) was acknowledged as \(revision) and is \(revisions[id].map(String.init) ?? "gone")")
+      }
+      for id in client.refused where revisions[id] != nil {
+        try check("transaction \(id) was refused and is there")
+      }
+      let sight = client.lens.map { _ in client.seen(graph) }
+      if objects.contains(where: client.seesOtherwise) { client.keepThroughLens(.seenOtherwise) }
+      for query in client.queries {
+        if let sight { try checkSeen(query, of: client, sight) } else { try checkQuery(query, of: client, server) }
+      }
+      for window in client.windows { try check(window.failure(of: client, in: server.store, sight)) }
+      try check(client.brokenOrder(in: server.store, objects.compactMap(client.seen)))
+      try check(client.lostEdit())
+      try check(client.lostChoice())
+      try check(client.lostPadEdit())
+      try check(client.unfinishedReading())
+      try check(
+        client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
+    }
+    try checkRestores(revisions)
+    try check(
+      server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+  }
+
+  private func keepMembers(_ objects: [ObjectImage]) {
+    for (name, relationship, happening) in [
+      ("Crew", "members", CoverageEvent.unorderedMembers), ("Label", "near", .recursiveMembers),
+    ] {
+      guard let entity = model.entity(named: name), let property = entity.property(named: relationship),
+        objects.contains(where: { $0.id.entity == entity.number && !$0[property].objectIDs.isEmpty })
+      else { continue }
+      happened.note(happening)
+    }
+  }
+
+  private func keepFollowed(_ text: String, _ predicate: GraphPredicate) {
+    if predicate.searchesText {
+      let isOverPath = [".text SEARCH", ".memo SEARCH"].contains(where: text.contains)
+      happened.note(isOverPath ? .searchOverPathFollowed : .searchFollowed)
+    }
+    if text.contains("@") { happened.note(.aggregateFollowed) }
+    if ["ANY ", "ALL ", "NONE ", "SUBQUERY"].contains(where: text.contains) { happened.note(.manyFollowed) }
+  }
+
+  private func checkQuery(
+    _ query: (id: QueryID, entity: Entity, predicate: GraphPredicate), of client: ClientNode, _ server: ServerNode
+  ) throws {
+    var fresh = [ObjectID: ObjectImage]()
+    _ = try server.store.fetch(FetchRequest(entity: query.entity.number, predicate: query.predicate)) {
+      fresh[$0.id] = $0
+    }
+    let held = client.context.storedResult(of: query.id)
+    let text = query.predicate.text(in: model)
+    note("client \(client.number) holds \(held.count) of \(query.entity.name) \(text)")
+    if !held.isEmpty { keepFollowed(text, query.predicate) }
+    guard fresh != held else { return }
+    let lost = fresh.keys.filter { held[$0] == nil }.count
+    let extra = held.keys.filter { fresh[$0] == nil }.count
+    let stale = fresh.filter { held[$0.key].map { image in image != fresh[image.id] } ?? false }.count
+    let place = "client \(client.number), \(query.entity.name) \(text): "
+    let counts = "\(lost) lost, \(extra) too many, \(stale) stale of \(fresh.count)"
+    let revisions = fresh.values.filter { held[$0.id] == nil }.map { String($0.revision) }.sorted()
+    let differing = fresh.values.compactMap { image -> String? in
+      guard let other = held[image.id], other != image else { return nil }
+      return "; stored \(image.revision) \(image.values), held \(other.revision) \(other.values)"
+    }
+    let lostOnes = "; lost were of revisions " + revisions.joined(separator: ", ")
+    try check(place + counts + lostOnes + differing.joined())
+  }
+}

@@ -1,0 +1,93 @@
+import GraphModel
+
+/// The undo and redo stacks of one author, computed from the recorded commits without the store's code.
+struct UndoStackModel {
+  /// The commits that are undone together.
+  struct Step {
+    /// In ascending order.
+    var commits: [Revision]
+    let scope: UniqueID
+    /// The group, as in its newest commit.
+    var group: UndoGroup?
+
+    var newest: Revision { commits[commits.count - 1] }
+  }
+
+  private(set) var standing = [Step]()
+  private(set) var undone = [Step]()
+  /// The step that the author's next commit of the same group continues, by scope.
+  private var open = [UniqueID: Step]()
+  /// Saves within a group that changed nothing, each with a commit of its step.
+  private var idle = [Revision: Revision]()
+  /// The saves of this kind whose step has not begun yet.
+  private var waiting = [UniqueID: [CommitRecord]]()
+
+  /// Computes the stacks.
+  /// - Parameters:
+  ///   - records: all commits from the first on.
+  ///   - scope: the scope; nil for all of the author's scopes, as one stack.
+  ///   - floor: the revision up to which commits were pruned; the steps of these are unknown.
+  init(_ records: some Sequence<CommitRecord>, of author: String, scope: UniqueID?, after floor: Revision) {
+    for record in records where record.author == author && record.revision > floor {
+      let own = record.undo?.scope ?? .zero
+      if scope ?? own == own { take(record, own) }
+    }
+  }
+
+  private mutating func take(_ record: CommitRecord, _ scope: UniqueID) {
+    if let undoes = record.undoes {
+      open[scope] = nil
+      waiting[scope] = nil
+      if let step = record.redoes {
+        guard let place = undone.lastIndex(where: { $0.newest == step }) else { return }
+        standing.append(undone.remove(at: place))
+      } else if let place = standing.lastIndex(where: { $0.newest == undoes }) {
+        undone.append(standing.remove(at: place))
+      }
+    } else if !record.changes.isEmpty {
+      undone = []
+      var step = Step(commits: [], scope: scope)
+      if let group = record.undo?.group, let known = open[scope], known.group?.group == group {
+        standing.removeAll { $0.newest == known.newest }
+        step = known
+      }
+      step.commits.append(record.revision)
+      step.group = record.undo
+      standing.append(step)
+      open[scope] = step
+      for earlier in waiting.removeValue(forKey: scope) ?? [] where earlier.undo?.group == record.undo?.group {
+        idle[earlier.revision] = record.revision
+      }
+    } else if let group = record.undo?.group {
+      if let known = open[scope], known.group?.group == group {
+        idle[record.revision] = known.newest
+      } else {
+        waiting[scope, default: []].append(record)
+      }
+    }
+  }
+
+  /// Describes how an undo or redo took another step than its user meant; nil if it did not.
+  /// - Parameter record: the commit of the undo or redo.
+  func failure(of request: UndoRequest, _ record: CommitRecord) -> String? {
+    let taken = record.redoes ?? record.undoes
+    let wanted: Step?
+    if let named = request.revision {
+      let revision = idle[named] ?? named
+      wanted = (request.redo ? undone : standing).last { $0.commits.contains(revision) }
+    } else {
+      wanted = request.redo ? undone.last : standing.last
+    }
+    if wanted?.newest == taken, wanted?.group == record.undo, (record.redoes != nil) == request.redo { return nil }
+    return "revision \(record.revision) \(request.redo ? "redoes" : "undoes") revision \(taken ?? 0), asked for was "
+      + "\(request.revision.map { "that of \($0)" } ?? "the next"), which is \(wanted?.commits ?? [])"
+  }
+
+  /// The expected undo state.
+  var state: UndoState {
+    func told(_ step: Step?) -> UndoStep? {
+      step.map { UndoStep(group: $0.group, oldest: $0.commits[0], newest: $0.newest, count: $0.commits.count) }
+    }
+    return UndoState(undo: told(standing.last), redo: told(undone.last))
+  }
+}

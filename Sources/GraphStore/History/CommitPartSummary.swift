@@ -1,0 +1,119 @@
+import GRDBSQLite
+import GraphModel
+
+/// The content of a batch commit's `changes` column: a summary of its parts.
+///
+/// The changes themselves are in `_part`, one slice per row, so that neither writer nor readers hold all of them. The
+/// row's fingerprint covers this summary, and the summary covers the parts. A batch may change an object in several
+/// parts; so the past is read from the last part to the first.
+struct CommitPartSummary: Equatable {
+  /// The number of parts; they are numbered from 1.
+  var count = 0
+  /// The number of changes in all parts.
+  var changes = 0
+  /// The chained checksum of the parts' bytes.
+  var sum = Checksum.seed
+  /// The concrete entities of the changed objects, ascending, in the store's numbers.
+  var entities = [EntityNumber]()
+
+  func summary(_ numbers: NumberAssignment) -> ChangeSummary {
+    ChangeSummary(count: changes, entities: entities.map { numbers.present(entity: $0) })
+  }
+
+  /// The number and the id range of one row of `_part`.
+  struct PartKey {
+    var number: Int
+    /// The lowest id in the part; `high` is the highest.
+    var low: UniqueID
+    var high: UniqueID
+  }
+
+  /// The lowest and the highest id; nil for no ids.
+  static func bounds(_ ids: some Sequence<ObjectID>) -> (low: UniqueID, high: UniqueID)? {
+    var bounds: (low: UniqueID, high: UniqueID)?
+    for id in ids {
+      bounds = bounds.map { (min($0.low, id.key), max($0.high, id.key)) } ?? (id.key, id.key)
+    }
+    return bounds
+  }
+
+  /// Decodes the summary; nil for the changes of an ordinary commit, whose first byte belongs to another field.
+  init?(_ bytes: [UInt8]) throws(MalformedMessage) {
+    guard bytes.first == Self.firstByte else { return nil }
+    var reader = BinaryReader(bytes)
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 2: count = try field.count()
+      case 3: changes = try field.count()
+      case 4: sum = try field.fixed64()
+      case 5: entities.append(try field.uint32())
+      default: break
+      }
+    }
+  }
+
+  init() {}
+
+  /// The first byte of field 2, a number. `HistoryChange.encode` writes only messages, in field 1.
+  private static let firstByte: UInt8 = 2 << 3
+
+  var bytes: [UInt8] {
+    var writer = BinaryWriter()
+    writer.field(2, UInt64(count))
+    writer.field(3, UInt64(changes))
+    writer.fixed(4, sum)
+    for entity in entities { writer.field(5, UInt64(entity)) }
+    return writer.bytes
+  }
+}
+
+/// Reads of commits' parts, on one connection and inside one transaction.
+extension HistoryReader {
+  /// The parts of a commit with their id ranges, ascending.
+  func places(of revision: Revision) throws -> [CommitPartSummary.PartKey] {
+    let row = try connection.statement("SELECT number, low, high FROM _part WHERE revision = ? ORDER BY number")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    var places = [CommitPartSummary.PartKey]()
+    while try connection.step(row) {
+      places.append(CommitPartSummary.PartKey(number: Int(row.integer(0)), low: row.id(1), high: row.id(2)))
+    }
+    return places
+  }
+
+  /// Decodes the changes of one part.
+  func part(_ number: Int, of revision: Revision) throws -> [HistoryChange] {
+    let version = objects.layout.version(of: revision)
+    return try HistoryChange.decode(try partBytes(number, of: revision))
+      .map { $0.present(objects.layout, version: version) }
+  }
+
+  func partBytes(_ number: Int, of revision: Revision) throws -> [UInt8] {
+    let row = try connection.statement("SELECT changes FROM _part WHERE revision = ? AND number = ?")
+    row.bind(1, revision)
+    row.bind(2, Int64(number))
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.blob(0) : []
+  }
+
+  /// The parts of a commit whose id range includes an object, ascending.
+  func parts(of revision: Revision, holding id: ObjectID) throws -> [Int] {
+    let row = try connection.statement(
+      "SELECT number FROM _part WHERE revision = ? AND low <= ? AND high >= ? ORDER BY number")
+    row.bind(1, revision)
+    row.bind(2, id.key)
+    row.bind(3, id.key)
+    defer { sqlite3_reset(row.statement) }
+    var numbers = [Int]()
+    while try connection.step(row) { numbers.append(Int(row.integer(0))) }
+    return numbers
+  }
+
+  /// Whether any commit after a revision has parts.
+  func hasParts(after revision: Revision) throws -> Bool {
+    let row = try connection.statement("SELECT 1 FROM _part WHERE revision > ? LIMIT 1")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row)
+  }
+}

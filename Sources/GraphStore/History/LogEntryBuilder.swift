@@ -1,0 +1,61 @@
+import GraphModel
+
+/// Builds the entries of a log: commits found in history, with complete images of the changed objects.
+struct LogEntryBuilder {
+  private let history: HistoryReader
+  private let past: ObjectTimeTravelReader
+
+  init(_ history: HistoryReader) {
+    self.history = history
+    past = ObjectTimeTravelReader(history: history)
+  }
+
+  /// The number of changes per run of commits. The objects of a run are rolled back together.
+  static let gatheredChanges = ObjectTimeTravelReader.preparedAtOnce
+
+  /// - Parameter commits: newest first, and older than those of earlier calls.
+  func tell(_ commits: [HistoryReader.Commit], _ body: (CommitRecord) throws -> Void) throws {
+    var rest = commits[...]
+    while let first = rest.first {
+      var (run, revisions) = ([first], [ObjectID: Revision]())
+      var count = first.changes.count
+      rest.removeFirst()
+      while let next = rest.first, count + next.changes.count <= Self.gatheredChanges {
+        run.append(next)
+        count += next.changes.count
+        rest.removeFirst()
+      }
+      // A single larger commit is prepared in slices.
+      if count <= Self.gatheredChanges {
+        for commit in run { for change in commit.changes { revisions[change.id] = commit.revision } }
+        try past.prepare(revisions)
+      }
+      for commit in run { try body(record(of: commit)) }
+    }
+  }
+
+  private func record(of commit: HistoryReader.Commit) throws -> CommitRecord {
+    let objects = history.objects
+    var changes = [ObjectChange]()
+    changes.reserveCapacity(commit.changes.count)
+    for start in stride(from: 0, to: commit.changes.count, by: Self.gatheredChanges) {
+      let slice = commit.changes[start..<min(start + Self.gatheredChanges, commit.changes.count)]
+      if slice.count < commit.changes.count {
+        try past.prepare(Dictionary(slice.map { ($0.id, commit.revision) }) { first, _ in first })
+      }
+      for change in slice {
+        let after = try past.image(of: change.id, at: commit.revision)
+        changes.append(
+          ObjectChange(
+            kind: change.kind, id: change.id, before: change.before(after, model: objects.model), after: after,
+            edits: change.edits.map(\.edit), spacing: change.spacing))
+      }
+    }
+    var record = CommitRecord(
+      revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
+      fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
+      changes: changes, summary: commit.parts?.summary(objects.layout.numbers))
+    record.more = commit.more
+    return record
+  }
+}

@@ -1,0 +1,154 @@
+import GRDBSQLite
+import GraphModel
+
+/// Finds the commits in history that match a filter.
+///
+/// Authors and times are read from the rows' first columns. For a single object, only the object's own past is read.
+/// For entities, a commit's ids are read, and only matching changes are decoded.
+struct LogFilter {
+  let history: HistoryReader
+  /// The numbers of the authors; nil for all authors.
+  private let authors: [Int64]?
+  private let family: Set<EntityNumber>?
+  private let object: ObjectID?
+  private var changes: Int
+  /// The time range; the clock may have gone back between revisions of the range below.
+  private let since: Timestamp
+  private let until: Timestamp?
+  /// The revision range, without the first and including the last.
+  private let after: Revision
+  private let through: Revision
+
+  /// The maximum number of commits examined for one answer.
+  static let maximumCommits = 5_000_000
+
+  /// - Parameter changes: the maximum number of decoded changes per commit; the others are only counted.
+  init(
+    _ filter: HistoryFilter, after: Revision, through: Revision, changes: Int = .max, history: HistoryReader
+  ) throws {
+    self.history = history
+    self.changes = changes
+    family = filter.family(in: history.objects.model)
+    object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
+    authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try history.number(ofAuthor: $0) }.sorted()
+    var (low, high) = (max(after, 0), through)
+    (since, until) = (filter.since ?? .min, filter.until)
+    let first = try history.oldest() + 1
+    if let since = filter.since {
+      low = try history.oldestCommit(from: since, from: first, through: high).map { max(low, $0 - 1) } ?? high
+    }
+    if let until = filter.until {
+      let last = until == .min ? nil : try history.newestCommit(upTo: until - 1, from: first, through: high)
+      high = min(high, last ?? 0)
+    }
+    (self.after, self.through) = (low, high)
+  }
+
+  /// Calls `body` with each matching commit and its matching changes until it returns false. A commit in parts has no
+  /// changes, except for a filter by object.
+  /// - Returns: the last revision examined; nil if there was none.
+  @discardableResult
+  func forEach(newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool) throws -> Revision? {
+    guard after < through, authors?.isEmpty != true else { return nil }
+    if let object { return try forEach(of: object, newestFirst: newestFirst, body) }
+    let who = authors.map { "AND author IN (\($0.map(String.init).joined(separator: ", "))) " } ?? ""
+    let order = newestFirst ? "DESC" : "ASC"
+    let row = try history.connection.statement(
+      HistoryReader.columns + " WHERE revision > ? AND revision <= ? \(who)ORDER BY revision \(order)")
+    row.bind(1, after)
+    row.bind(2, through)
+    defer { sqlite3_reset(row.statement) }
+    var (last, count): (Revision?, Int) = (nil, 0)
+    while try history.connection.step(row) {
+      last = row.integer(0)
+      count += 1
+      guard count <= Self.maximumCommits else { throw Self.tooMany }
+      guard isInTime(row.integer(1)) else { continue }
+      guard let commit = try fitting(row) else { continue }
+      guard try body(commit) else { return last }
+    }
+    return last
+  }
+
+  /// The number of changes of the first commits, as far as they are decoded. Counting stops soon after `most`.
+  func count(_ limit: Int, newestFirst: Bool, upTo most: Int) throws -> Int {
+    // Each commit has one change of the object.
+    if object != nil { return 0 }
+    var counting = self
+    counting.changes = 0
+    var (count, missing) = (0, limit)
+    try counting.forEach(newestFirst: newestFirst) { commit in
+      count += min(commit.more, changes)
+      missing -= 1
+      return missing > 0 && count <= most
+    }
+    return count
+  }
+
+  private func isInTime(_ time: Timestamp) -> Bool { time >= since && until.map { time < $0 } ?? true }
+
+  private static let tooMany = Refusal(
+    .limit, "more than \(maximumCommits) commits would have to be looked at; say a smaller range")
+
+  private func fitting(_ row: Row) throws -> HistoryReader.Commit? {
+    let (model, numbers) = (history.objects.model, history.objects.layout.numbers)
+    let commit = try history.commit(row, first: changes) { stored in
+      let entity = numbers.present(entity: stored.entity)
+      return family?.contains(entity) ?? (model.entity(entity) != nil)
+    }
+    guard let family else { return commit }
+    if let parts = commit.parts {
+      return family.isDisjoint(with: parts.entities.map { numbers.present(entity: $0) }) ? nil : commit
+    }
+    return commit.changes.isEmpty && commit.more == 0 ? nil : commit
+  }
+
+  /// Walks along the object's own past.
+  private func forEach(
+    of object: ObjectID, newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool
+  ) throws -> Revision? {
+    if let family, !family.contains(object.entity) { return nil }
+    let newest = try history.objects.readImage(of: object)?.revision ?? history.deletion(of: object)?.revision ?? 0
+    var (revision, found, steps, last) = (newest, [Revision](), 0, Revision?.none)
+    while revision > after, let change = try history.change(of: object, at: revision), change.previous < revision {
+      steps += 1
+      guard steps <= Self.maximumCommits else { throw Self.tooMany }
+      if revision <= through {
+        if newestFirst {
+          last = revision
+          guard try hand(revision, object, body) else { return last }
+        } else {
+          found.append(revision)
+        }
+      }
+      revision = change.previous
+    }
+    for revision in found.reversed() {
+      last = revision
+      guard try hand(revision, object, body) else { return last }
+    }
+    return last
+  }
+
+  /// - Returns: whether `body` wants more commits.
+  private func hand(
+    _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
+  ) throws -> Bool {
+    guard var commit = try history.row(of: revision), isInTime(commit.time),
+      let change = try history.change(of: object, at: revision),
+      try authors.map({ try history.number(ofAuthor: commit.author).map($0.contains) ?? false }) ?? true
+    else { return true }
+    (commit.changes, commit.more) = changes > 0 ? ([change], 0) : ([], 1)
+    commit.parts = nil
+    return try body(commit)
+  }
+}
+
+extension HistoryReader {
+  fileprivate func number(ofAuthor name: String) throws -> Int64? {
+    let row = try connection.statement("SELECT number FROM _author WHERE name = ?")
+    row.bind(1, name)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.integer(0) : nil
+  }
+}

@@ -1,0 +1,31 @@
+import GRDB
+import GraphModel
+
+/// The value of `user_version`: the layout of the tables, and the version of the word splitter.
+///
+/// The layout is the lowest byte, and the version of `WordSplitter` that the full-text indexes use is the next one;
+/// it is 0 in stores from before the splitter had versions. A program that does not know the splitter must not write,
+/// because it would remove other words from an index than those in it.
+struct LayoutVersion: Equatable {
+  var layout: Int32
+  var words: Int32 = WordSplitter.version
+
+  init(layout: Int32) { self.layout = layout }
+
+  init(rawValue: Int32) {
+    layout = rawValue & 0xFF
+    words = rawValue >> 8
+  }
+
+  var rawValue: Int32 { words << 8 | layout }
+
+  /// Whether this program can read the store.
+  var isKnown: Bool { layout <= StoreLayout.newestVersion && words <= WordSplitter.version }
+
+  static func read(_ database: Database) throws -> LayoutVersion {
+    LayoutVersion(rawValue: try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
+  }
+
+  /// The statement that writes the mark.
+  var statement: String { "PRAGMA user_version = \(rawValue)" }
+}

@@ -1,0 +1,235 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+import struct GraphModel.FetchRequest
+
+/// One execution of a fetch, inside one read transaction.
+///
+/// The part of the predicate that SQL can't express is evaluated here: for objects and identifiers row by row; for
+/// row results, a second statement computes the rows from the matching objects.
+final class FetchExecution {
+  let request: FetchRequest
+  let entity: Entity
+  let table: EntityTable
+  let objects: ObjectReader
+  private let recentTexts: UnindexedRows?
+  /// Set if table names resolve to a past state.
+  private let past: ShadowedTables?
+  /// The executed statements, for an explanation.
+  private(set) var ran = [FetchSQL]()
+  /// The number of full-scan steps, as counted by SQLite.
+  private(set) var scannedSteps = 0
+  private(set) var count = 0
+  /// Whether there are further objects after the limit.
+  private var hasMore = false
+  private var last: ObjectID?
+
+  /// The maximum number of objects evaluated in memory for row results: eight bytes each, and as many again as text.
+  static let maximumJudgedRows = 1_000_000
+
+  init(
+    _ request: FetchRequest, _ objects: ObjectReader, _ history: HistoryReader, past: ShadowedTables? = nil
+  ) throws {
+    guard let entity = objects.model.entity(request.entity), let table = objects.layout.table(of: request.entity) else {
+      throw Refusal(.malformed, "there is no entity number \(request.entity)")
+    }
+    self.request = request
+    self.entity = entity
+    self.table = table
+    self.objects = objects
+    self.past = past
+    recentTexts = try Self.searchesText(request) ? UnindexedRows(history, past: past) : nil
+  }
+
+  private static func searchesText(_ request: FetchRequest) -> Bool {
+    guard case .rows(let rows) = request.result else { return request.predicate.searchesText }
+    let expressions = rows.groups + rows.columns.compactMap(\.value.expression)
+    return request.predicate.searchesText || expressions.contains(where: \.searchesText)
+  }
+
+  func run(_ body: (FetchElement) throws -> Void) throws {
+    let sql = try sql(for: request)
+    switch request.result {
+    case .objects: try findObjects(sql) { try body(.object($0)) }
+    case .identifiers: try findObjects(sql) { try body(.object($0)) }
+    case .count: try countObjects(sql)
+    case .rows(let rows): try findRows(rows, sql.isExact ? sql : judged(), body)
+    }
+    if let failure = objects.failure { throw failure }
+  }
+
+  /// The cursor of the next page.
+  func next() throws -> FetchCursor? {
+    guard hasMore, let last, let image = try objects.readImage(of: last) else { return nil }
+    let cursor = try FetchCursor(
+      behind: image, of: entity.number, sort: request.sort, model: objects.model, in: objects)
+    if let failure = objects.failure { throw failure }
+    return cursor
+  }
+
+  /// The statements in the first form within SQLite's limits.
+  private func sql(for request: FetchRequest, rows: String? = nil) throws -> FetchSQL {
+    var refused: Refusal?
+    for form in PredicateSQL.TranslationLevel.allCases {
+      do {
+        let sql = try FetchSQL(
+          request, entity, table, layout: objects.layout, recentTexts: recentTexts, past: past, rows: rows, form: form)
+        for statement in sql.statements {
+          try objects.connection.prepareFetch(statement)
+          if self.request.explains { try QueryPlan.prepare(statement, objects.connection) }
+        }
+        return sql
+      } catch let refusal as Refusal where refusal.code == .limit {
+        refused = refused ?? refusal
+      }
+    }
+    throw refused ?? SQLLimit.refusal
+  }
+
+  // MARK: - Parts
+
+  private func findObjects(_ sql: FetchSQL, _ body: (ObjectImage) throws -> Void) throws {
+    let evaluator = evaluator(sql)
+    let wantsValues = request.result == .objects
+    var skipped = 0
+    try each(sql) { row in
+      var image: ObjectImage?
+      if let evaluator {
+        let judged = try wantsValues ? served(row) : objects.image(row, in: table)
+        guard try matches(judged, evaluator) else { return true }
+        if skipped < request.offset {
+          skipped += 1
+          return true
+        }
+        image = judged
+      }
+      guard takes(row) else { return false }
+      if wantsValues {
+        try body(image ?? served(row))
+      } else {
+        try body(ObjectImage(id: id(row), revision: row.integer(3), values: []))
+      }
+      return true
+    }
+  }
+
+  /// The image in a row for the result; one of the present is verified.
+  private func served(_ row: Row) throws -> ObjectImage {
+    past == nil ? try objects.verifiedImage(row, in: table) : try objects.image(row, in: table)
+  }
+
+  private func countObjects(_ sql: FetchSQL) throws {
+    guard let evaluator = evaluator(sql) else {
+      return try each(sql) { row in
+        count = Int(row.integer(0))
+        return true
+      }
+    }
+    var found = 0
+    let most = request.limit.map { $0.addingReportingOverflow(request.offset) }.map {
+      $0.overflow ? .max : $0.partialValue
+    }
+    try each(sql) { row in
+      if try matches(objects.image(row, in: table), evaluator) { found += 1 }
+      return most.map { found < $0 } ?? true
+    }
+    count = max(0, found - request.offset)
+  }
+
+  private func findRows(_ rows: RowRequest, _ sql: FetchSQL, _ body: (FetchElement) throws -> Void) throws {
+    let types = rows.columns.map { $0.value.type(in: objects.model) }
+    let first: Int32 = rows.standForObjects ? Int32(EntityTable.fixedColumns) : 0
+    try each(sql) { row in
+      if rows.standForObjects {
+        guard takes(row) else { return false }
+      } else {
+        count += 1
+      }
+      var values = [Value]()
+      values.reserveCapacity(types.count)
+      for (index, type) in types.enumerated() {
+        let value = row.value(first + Int32(index), of: type)
+        // A column has only the id of an object, so its concrete entity is looked up.
+        if case .object(let id) = value {
+          values.append(.object(try objects.find(id)?.id ?? id))
+        } else {
+          values.append(value)
+        }
+      }
+      try body(.row(values))
+      return true
+    }
+  }
+
+  /// The statement for row results of the objects that match in memory.
+  private func judged() throws -> FetchSQL {
+    let sql = try sql(for: FetchRequest(entity: request.entity, predicate: request.predicate))
+    let evaluator = evaluator(sql)
+    var rows = [Int64]()
+    try each(sql) { row in
+      guard try evaluator.map({ try matches(objects.image(row, in: table), $0) }) ?? true else { return true }
+      guard rows.count < Self.maximumJudgedRows else {
+        throw Refusal(
+          .limit,
+          "rows are made of at most \(Self.maximumJudgedRows) objects where SQL can't say all of the predicate: nest it "
+            + "less deep, or compare less")
+      }
+      rows.append(row.integer(0))
+      return true
+    }
+    return try self.sql(for: request, rows: "[" + rows.map(String.init).joined(separator: ",") + "]")
+  }
+
+  // MARK: - Execution
+
+  private func evaluator(_ sql: FetchSQL) -> PredicateEvaluator? {
+    sql.isExact ? nil : PredicateEvaluator(request.predicate, model: objects.model)
+  }
+
+  /// The steps that evaluating one object counts as for cancellation checks, besides those for its long texts.
+  private static let judgementSteps = 1 << 10
+
+  private func matches(_ image: ObjectImage, _ evaluator: PredicateEvaluator) throws -> Bool {
+    let matches = evaluator.matches(image, in: objects)
+    Cancellation.spend(Self.judgementSteps)
+    try objects.connection.checkInterruption()
+    return matches
+  }
+
+  private func id(_ row: Row) -> ObjectID {
+    ObjectID(key: row.id(1), entity: table.numbers.entity(row, 2))
+  }
+
+  /// Counts a row; returns false if the limit was reached before.
+  private func takes(_ row: Row) -> Bool {
+    if let limit = request.limit, count >= limit {
+      hasMore = true
+      return false
+    }
+    count += 1
+    if request.limit != nil { last = id(row) }
+    return true
+  }
+
+  /// Runs the statements one after the other until `body` returns false.
+  private func each(_ sql: FetchSQL, _ body: (Row) throws -> Bool) throws {
+    ran.append(sql)
+    var wantsMore = true
+    for statement in sql.statements where wantsMore {
+      scannedSteps += try objects.connection.fetch(statement, sql.arguments) { row in
+        wantsMore = try body(row)
+        return wantsMore
+      }
+    }
+  }
+}
+
+extension RowRequest.ColumnValue {
+  fileprivate var expression: GraphExpression? {
+    switch self {
+    case .expression(let expression), .aggregate(_, let expression): expression
+    case .count: nil
+    }
+  }
+}

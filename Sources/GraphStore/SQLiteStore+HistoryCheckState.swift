@@ -1,0 +1,90 @@
+import GRDB
+import GraphModel
+
+import struct GraphModel.FetchRequest
+
+/// Reads of past states.
+extension SQLiteStore {
+  /// Performs a fetch at a revision. A fetch of a few objects by id rolls back each object alone, independent of how
+  /// many others have changed since; any other fetch reads the present with the objects touched since rolled back
+  /// over it.
+  func answer(
+    _ request: FetchRequest, at revision: Revision, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
+  ) throws -> FetchCompletion {
+    if !layout.countsAnew(behind: revision), let ids = request.fewIDs {
+      return try answer(request, ids, at: revision, body)
+    }
+    return try readPast(at: revision) { objects, history, scope in
+      let run = try FetchExecution(request, objects, history, past: scope)
+      let start = options.monotonicNanoseconds()
+      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
+      let duration = options.monotonicNanoseconds() - start
+      let token = try self.token(of: revision, history)
+      guard request.explains else { return FetchCompletion(at: token, count: run.count, next: try run.next()) }
+      return FetchCompletion(at: token, count: 0, explanation: try run.explanation(nanoseconds: duration))
+    }
+  }
+
+  private func answer(
+    _ request: FetchRequest, _ ids: [ObjectID], at revision: Revision, _ body: (FetchElement) throws -> Void
+  ) throws -> FetchCompletion {
+    try read { _, history, head in
+      try history.check(revision, head: head.revision)
+      let family = model.entity(request.entity)?.family ?? []
+      var count = 0
+      for id in ids {
+        guard var image = try history.image(of: id, at: revision), family.contains(image.id.entity) else { continue }
+        count += 1
+        if request.result == .identifiers { image.values = [] }
+        if request.result != .count { try body(.object(image)) }
+      }
+      return FetchCompletion(at: try token(of: revision, history), count: count)
+    }
+  }
+
+  private func readPast<Result>(
+    at revision: Revision, _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
+  ) throws -> Result {
+    do {
+      return try pastReaders.read(at: revision, body)
+    } catch let error as DatabaseError {
+      throw Self.failure(error, path: path)
+    }
+  }
+
+  private func token(of revision: Revision, _ history: HistoryReader) throws -> Token {
+    // The state before the oldest commit in history has no fingerprint.
+    Token(store: storeID, revision: revision, fingerprint: try history.fingerprint(of: revision) ?? 0)
+  }
+
+  /// The newest commit at or before a time.
+  public func revision(at time: Timestamp) throws -> RevisionAtTime {
+    try read { _, history, head in
+      let found = try history.revision(at: time)
+      return RevisionAtTime(revision: found.revision, time: found.time, author: found.author, head: head)
+    }
+  }
+}
+
+extension FetchRequest {
+  /// For more objects than this, one read of the whole past state is faster.
+  private static let few = 16
+
+  /// The requested ids in ascending order, if the request is a plain fetch of a few objects by id; otherwise nil.
+  fileprivate var fewIDs: [ObjectID]? {
+    guard sort.isEmpty, offset == 0, limit == nil, after == nil, !explains else { return nil }
+    if case .rows = result { return nil }
+    guard case .comparison(let comparison) = predicate, comparison.quantifier == .one, comparison.options.isEmpty,
+      comparison.path == GraphPredicate.Path(end: .identifier)
+    else { return nil }
+    let values: [Value]
+    switch (comparison.comparator, comparison.right) {
+    case (.equal, .value(let value)): values = [value]
+    case (.in, .list(let list)): values = list
+    default: return nil
+    }
+    let ids = Set(values.compactMap(\.objectID))
+    guard ids.count <= Self.few, values.allSatisfy({ $0.objectID != nil }) else { return nil }
+    return ids.sorted()
+  }
+}

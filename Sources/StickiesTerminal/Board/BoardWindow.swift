@@ -1,0 +1,257 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalCells
+
+/// The loaded part of a board with more notes than a client keeps. It consists of a piece around the visible area,
+/// which is replaced when the scroll nears its edge; a window of the list of all notes, which also has their number;
+/// and the number of notes beyond each side of the piece. docs/decisions/0025 has the reasons.
+///
+/// One piece is shown and at most one more is being loaded. The next request waits until that one has arrived, so
+/// that fast scrolling still shows something.
+final class BoardWindow {
+  /// Maximum number of notes in a piece, the uppermost ones; the limit of a live query's window.
+  static let maximumNotes = 1_000
+  /// The number of list rows that are loaded at a time.
+  static let listRows = 200
+  /// Minimum time between two counts of the notes around the same piece, in milliseconds.
+  static let countMilliseconds: Int64 = 2_000
+
+  /// A window of all notes in reading order.
+  let list: ResultsController
+  /// The piece that is shown; nil until the first one has arrived.
+  private(set) var shown: RegionQuery?
+  /// The piece that is being loaded.
+  private(set) var asked: RegionQuery?
+  /// The number of notes beyond each side of the shown piece; nil while unknown.
+  private(set) var beyond: [BoardSide: Int]?
+  /// The predicate of the filter and the search.
+  var filter = GraphPredicate.always
+  /// When `look` must be called again if nothing else happens; nil for never.
+  private(set) var nextLook: Int64?
+  /// The number of requested pieces, for tests.
+  private(set) var askedCount = 0
+  /// Called when the loaded notes change: a new piece arrived, or a commit changed some.
+  var didChange: (ResultsDifference) -> Void = { _ in }
+  /// Called when a query fails.
+  var didFail: (Refusal) -> Void = { _ in }
+  /// Called when something visible has changed.
+  var didChangeFace: () -> Void = {}
+  /// Requests in the background, without an overlay.
+  let inquiries: RequestChannel
+
+  private let board: ObjectID
+  private let context: ObjectContext
+  private let link: BoardConnection
+  private var limit = BoardWindow.maximumNotes
+  private var refused: RegionQuery.Parameters?
+  private var kept = Set<ObjectID>()
+  /// Retains objects that may not be part of a piece. These are the kept notes, and until the first piece has
+  /// arrived, all.
+  private var held: [ManagedObject]
+  private var busy = BusyOverlay()
+  private var busyToken: BusyToken?
+  /// The region, filter and total of the last count.
+  private var counted: (region: BoardRegion, filter: GraphPredicate, total: Int?)?
+  private var isCounting = false
+  private var wasRefused = false
+  /// The note that the list was last moved to.
+  private var listed: ObjectID?
+  private var nextCount: Int64 = 0
+  private var listListener: RowsListener?
+
+  /// - Parameter held: objects that are loaded already; they are shown until the first piece has arrived.
+  init(of board: ObjectID, holding held: [ManagedObject], in context: ObjectContext, link: BoardConnection) {
+    (self.board, self.context, self.link, self.held) = (board, context, link, held)
+    inquiries = RequestChannel(link, in: context)
+    list = ResultsController(Self.listRequest(of: board, in: context.model), in: context, perform: link.perform)
+    let listener = RowsListener { [weak self] in self?.didChangeFace() }
+    listener.failed = { [weak self] in self?.didFail($0) }
+    listListener = listener
+    list.delegate = listener
+  }
+
+  /// The request for the list of all notes.
+  static func listRequest(of board: ObjectID, in model: Model) -> ResultsRequest {
+    var request = BoardPage.notes(of: board, in: model)
+    request.sort = readingOrder
+    request.window = ResultsWindow(limit: listRows)
+    return request
+  }
+
+  /// From top to bottom, and from left to right within a row.
+  static var readingOrder: [SortKey] { [SortKey](Note.self, [\.y.ascending, \.x.ascending]) }
+
+  func stop() {
+    list.stop()
+    shown?.stop()
+    asked?.stop()
+    inquiries.close()
+    (shown, asked, held) = (nil, nil, [])
+  }
+
+  // MARK: - Loaded notes
+
+  /// The number of notes of the board; nil while unknown.
+  var total: Int? { list.state == .loaded ? list.totalCount : nil }
+
+  /// The number of notes in the piece's region that are left out because they are below the uppermost ones.
+  var leftOut: Int { shown.map { max(0, $0.notes.totalCount - $0.notes.count) } ?? 0 }
+
+  /// The notes that get windows; nil until the first piece has arrived.
+  var ids: [ObjectID]? {
+    guard let shown else { return nil }
+    // A pinned note that the piece did not return is no longer on this board.
+    let rest = kept.filter {
+      !$0.isTemporary && shown.notes.position(of: $0) == nil && !shown.wish.pinned.contains($0)
+    }
+    return Array(shown.notes.snapshot) + rest.sorted()
+  }
+
+  /// The number of the board's notes that match the filter; nil while unknown.
+  var matchingCount: Int? {
+    guard let shown, let beyond, shown.wish.filter == filter else { return nil }
+    return beyond.values.reduce(shown.notes.totalCount, +)
+  }
+
+  /// Whether all notes of the visible area are loaded.
+  func covers(_ seen: Rect) -> Bool { shown?.wish.region.covers(seen) ?? false }
+
+  // MARK: - Visible area
+
+  /// Updates the visible area and requests what is not loaded.
+  /// - Parameters:
+  ///   - ids: notes that are in use, kept regardless of their position.
+  ///   - isConnected: whether a count would be answered.
+  /// - Returns: whether `ids` may have changed.
+  @discardableResult
+  func look(at seen: Rect, keeping ids: Set<ObjectID>, isConnected: Bool, at now: Int64) -> Bool {
+    nextLook = nil
+    let keepsOthers = kept != ids
+    if keepsOthers {
+      kept = ids
+      if shown != nil { held = ids.compactMap { context.fault($0) } }
+    }
+    ask(for: seen)
+    if asked != nil, !covers(seen) {
+      if busyToken == nil { busyToken = busy.show(isConnected ? .loading : .reconnecting, at: now) }
+      nextLook = busy.nextChange(after: now)
+    } else if let token = busyToken {
+      busy.hide(token)
+      busyToken = nil
+    }
+    if isConnected { countBeyond(at: now) }
+    return keepsOthers && shown != nil
+  }
+
+  /// Moves the list's window so that it contains the rows at these positions.
+  func showInList(_ rows: Range<Int>) {
+    let here = list.offset..<list.offset + list.count
+    guard let total, rows.lowerBound < here.lowerBound || rows.upperBound > here.upperBound, rows.lowerBound < total,
+      here.upperBound < total || rows.lowerBound < here.lowerBound
+    else { return }
+    list.move(to: ResultsWindow(offset: max(0, rows.lowerBound - Self.listRows / 2), limit: Self.listRows))
+  }
+
+  /// Moves the list's window to the rows around a note, once for each new note.
+  func showInList(_ id: ObjectID, x: Double, y: Double) {
+    guard listed != id, list.state == .loaded else { return }
+    listed = id
+    guard list.position(of: id) == nil else { return }
+    let before = GraphPredicate(Note.self) { $0.y < y || $0.y == y && $0.x < x }
+    count(before) { [weak self] result in
+      guard let self, listed == id, case .success(let rank) = result else { return }
+      list.move(to: ResultsWindow(offset: max(0, rank - Self.listRows / 2), limit: Self.listRows))
+    }
+  }
+
+  /// The overlay while the visible area is being loaded; nil for none.
+  func picture(at now: Int64) -> BusyAppearance? { busy.picture(at: now) }
+
+  /// Requests the piece around the visible area, unless it is loaded or another is being loaded.
+  func ask(for seen: Rect) {
+    guard asked == nil else { return }
+    let wanted = kept.filter { !$0.isTemporary }
+    if let shown, shown.wish.region.serves(seen), shown.wish.filter == filter,
+      wanted.allSatisfy({ shown.wish.pinned.contains($0) || shown.notes.position(of: $0) != nil })
+    {
+      return
+    }
+    let wish = RegionQuery.Parameters(
+      region: BoardRegion(around: seen), pinned: Set(wanted), filter: filter, limit: limit)
+    guard wish != refused else { return }
+    askedCount += 1
+    let piece = RegionQuery(wish, of: board, in: context, perform: link.perform)
+    piece.didChange = { [weak self] piece, difference in self?.take(difference, of: piece) }
+    piece.didFail = { [weak self] piece, refusal in self?.fail(refusal, piece) }
+    piece.linksDidChange = { [weak self] in self?.didChangeFace() }
+    piece.linksDidFail = { [weak self] in self?.didFail(BoardPage.linksAreMissing($0)) }
+    asked = piece
+    piece.start()
+  }
+
+  private func take(_ difference: ResultsDifference, of piece: RegionQuery) {
+    guard piece === asked else {
+      if piece === shown { didChange(difference) }
+      return
+    }
+    shown?.stop()
+    (shown, asked, refused) = (piece, nil, nil)
+    held = kept.compactMap { context.fault($0) }
+    // The list is fetched after the first piece, because it costs the server more.
+    list.performFetch()
+    didChange(difference)
+  }
+
+  private func fail(_ refusal: Refusal, _ piece: RegionQuery) {
+    guard piece === asked else { return didFail(refusal) }
+    asked = nil
+    // A window's first rows arrive in one message of limited size: with long texts only fewer rows fit.
+    if refusal.code == .limit, limit > 1 {
+      limit /= 2
+    } else {
+      refused = piece.wish
+      didFail(refusal)
+    }
+    didChangeFace()
+  }
+
+  // MARK: - Counting
+
+  private func count(_ condition: GraphPredicate, _ done: @escaping (Result<Int, Refusal>) -> Void) {
+    inquiries.count(.all([BoardPage.notes(of: board, in: context.model).predicate, condition]), done)
+  }
+
+  /// Counts the notes beyond the piece after the piece, the filter or the board's total has changed.
+  private func countBeyond(at now: Int64) {
+    guard let shown, asked == nil, !isCounting, list.state != .fetching else { return }
+    let wanted = (region: shown.wish.region, filter: shown.wish.filter, total: total)
+    let isElsewhere = counted?.region != wanted.region || counted?.filter != wanted.filter
+    guard isElsewhere || counted?.total != wanted.total else { return }
+    guard isElsewhere && !wasRefused || now >= nextCount else { return nextLook = min(nextLook ?? .max, nextCount) }
+    if isElsewhere { beyond = nil }
+    (isCounting, wasRefused) = (true, false)
+    (counted, nextCount) = (wanted, now + Self.countMilliseconds)
+    var found = [BoardSide: Int]()
+    var left = BoardSide.allCases.count
+    for side in BoardSide.allCases {
+      count(.all([wanted.region.notes(beyond: side), wanted.filter])) { [weak self] result in
+        guard let self else { return }
+        left -= 1
+        if case .success(let number) = result { found[side] = number }
+        if left == 0 { take(found, of: wanted.region) }
+      }
+    }
+  }
+
+  private func take(_ found: [BoardSide: Int], of region: BoardRegion) {
+    isCounting = false
+    if found.count < BoardSide.allCases.count {
+      (counted, wasRefused) = (nil, true)
+    } else if region == shown?.wish.region {
+      beyond = found
+    }
+    didChangeFace()
+  }
+}

@@ -1,0 +1,22 @@
+import Glibc
+
+/// Decides which of the signals that ask the program to end must end it at once.
+///
+/// SIGTERM and SIGHUP do not ask the user, so any further signal means that the program hangs. SIGINT may have asked
+/// the user, who stayed: a later SIGINT asks again, and only one soon after it counts as the second.
+struct TerminationSignals: Hashable {
+  /// How long after a SIGINT the next signal counts as its second, in milliseconds.
+  static let secondMilliseconds = 5_000
+
+  private var lastSignal: CInt?
+  private var lastTime = 0
+
+  /// Records a signal.
+  /// - Parameter now: milliseconds of a monotonic clock.
+  /// - Returns: whether the signal must end the program at once.
+  mutating func endsAtOnce(_ signal: CInt, at now: Int) -> Bool {
+    defer { (self.lastSignal, lastTime) = (signal, now) }
+    guard let lastSignal else { return false }
+    return lastSignal != SIGINT || now - lastTime <= Self.secondMilliseconds
+  }
+}

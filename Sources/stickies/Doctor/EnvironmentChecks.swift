@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Glibc
+import GraphModel
+import StickiesKit
+
+/// Checks the disk with the data.
+enum DiskCheck {
+  /// With less free space than this, commits may soon be refused.
+  static let lowBytes: UInt64 = 64 << 20
+  /// With less free space than this, nothing can be written.
+  static let fullBytes: UInt64 = 1 << 20
+
+  static func finding(_ folder: String) -> CheckResult {
+    var space = statvfs()
+    var path = folder
+    // Before the first start the folder does not exist; its nearest existing parent is checked.
+    while statvfs(path, &space) != 0 {
+      guard errno == ENOENT, path.count > 1, let slash = path.lastIndex(of: "/") else {
+        return CheckResult("disk", .warning, "\(folder) can't be looked at: \(String(cString: strerror(errno)))")
+      }
+      path = slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+    let free = UInt64(space.f_bavail) * UInt64(space.f_frsize)
+    let told = "\(free >> 20) MiB are free where \(folder) lies"
+    let mend =
+      "make room on that disk, or move the data to a larger one; with some room, stickiesd compact --keep-commits N takes "
+      + "old history out of a store whose daemon is stopped"
+    if space.f_blocks > 0, free < fullBytes {
+      return CheckResult("disk", .problem, "the disk is full: \(told)", mend: mend)
+    }
+    if space.f_files > 0, space.f_favail == 0 {
+      return CheckResult("disk", .problem, "the disk holding \(folder) takes no more files", mend: "delete files there")
+    }
+    if space.f_blocks > 0, free < lowBytes { return CheckResult("disk", .warning, "only \(told)", mend: mend) }
+    return CheckResult("disk", .fine, told)
+  }
+}
+
+/// Compares the daemon's clock with this machine's.
+enum ClockCheck {
+  private static let toleratedSeconds: Int64 = 60
+
+  /// - Parameter newest: the time of the newest commit; if it is in the future, the clocks differ.
+  static func finding(newest: Timestamp?) -> CheckResult {
+    let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    let ahead = ((newest ?? 0) - now) / RFC3339.microsecondsPerSecond
+    guard ahead > toleratedSeconds else { return CheckResult("clock", .fine, "no commit is of the future") }
+    return CheckResult(
+      "clock", .warning, "the newest commit is \(ahead) seconds ahead of this machine's clock",
+      mend: "set the clocks of this machine and the daemon's, by NTP if you can")
+  }
+}
+
+/// Checks the capabilities of the terminal.
+enum TerminalCheck {
+  static func findings(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> [CheckResult] {
+    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    var findings = [CheckResult]()
+    let kind = variable("TERM") ?? ""
+    if variable("NO_COLOR") != nil, !kind.isEmpty, kind != "dumb" {
+      findings.append(CheckResult("colors", .fine, "off: NO_COLOR is set"))
+    } else if kind.isEmpty || kind == "dumb" {
+      findings.append(
+        CheckResult(
+          "colors", .warning, "the terminal says it has no colors: TERM is \(kind.isEmpty ? "not set" : kind)",
+          mend: "set TERM to what your terminal is, such as xterm-256color"))
+    } else if kind == "vt100" || kind == "vt220" || kind == "linux" || kind == "xterm" {
+      findings.append(
+        CheckResult(
+          "colors", .warning, "TERM is \(kind), which promises fewer than the 256 colors that notes use",
+          mend: "set TERM to xterm-256color if your terminal has them"))
+    } else {
+      findings.append(CheckResult("colors", .fine, "TERM is \(kind)"))
+    }
+    let locale = variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") ?? ""
+    let name = locale.lowercased().filter { $0 != "-" }
+    findings.append(
+      name.hasSuffix("utf8")
+        ? CheckResult("letters", .fine, "the locale is \(locale)")
+        : CheckResult(
+          "letters", .warning, "the locale \(locale.isEmpty ? "is not set" : "is \(locale)"), which is not UTF-8",
+          mend: "export LANG=C.UTF-8"))
+    return findings
+  }
+}

@@ -1,0 +1,152 @@
+import GraphModel
+import StickiesKit
+
+/// Converts notes between the server's form and that of files.
+@MainActor
+struct NoteFileConverter {
+  let shell: CommandContext
+  private let tagNames: [ObjectID: String]
+  /// Keyed by bytes: canonically equivalent names are different tags.
+  private let tagIDs: [ByteKey: ObjectID]
+
+  /// Reads the tags: notes refer to them by id, files by name.
+  init(_ shell: CommandContext) async throws {
+    self.shell = shell
+    let name = shell.property("Tag", "name")
+    let tags = try await shell.images("Tag")
+    tagNames = Dictionary(tags.map { ($0.id, $0[name].stringValue ?? "") }, uniquingKeysWith: { one, _ in one })
+    tagIDs = Dictionary(
+      tags.map { (ByteKey($0[name].stringValue ?? ""), $0.id) }, uniquingKeysWith: { one, _ in one })
+  }
+
+  // MARK: Reading
+
+  func notes(of board: UniqueID) async throws -> [NoteSnapshot] {
+    let board = ObjectID(key: board, entity: shell.entity("Board").number)
+    return try await shell.images("Note", where: .equal(shell.property("Note", "board"), .object(board)))
+      .map(snapshot)
+  }
+
+  /// The notes with these ids, as far as they exist.
+  func notes(_ ids: [UniqueID]) async throws -> [NoteSnapshot] {
+    var found = [NoteSnapshot]()
+    for start in stride(from: 0, to: ids.count, by: 1_000) {
+      let part = ids[start..<min(start + 1_000, ids.count)]
+        .map { ObjectID(key: $0, entity: shell.entity("Note").number) }.sorted()
+      found += try await shell.images("Note", where: .identifiers(part)).map(snapshot)
+    }
+    return found
+  }
+
+  /// The notes with these origins.
+  func notes(origins: [String]) async throws -> [ByteKey: NoteSnapshot] {
+    let origin = shell.property("Note", "origin")
+    var found = [ByteKey: NoteSnapshot]()
+    for start in stride(from: 0, to: origins.count, by: 1_000) {
+      let part = origins[start..<min(start + 1_000, origins.count)]
+      for image in try await shell.images("Note", where: .in(origin, part.map { .string($0) })) {
+        if let key = image[origin].stringValue { found[key] = snapshot(image) }
+      }
+    }
+    return found
+  }
+
+  private func snapshot(_ image: ObjectImage) -> NoteSnapshot {
+    func value(_ name: String) -> Value { image[shell.property("Note", name)] }
+    var values = [NoteField: NoteValue]()
+    for field in NoteField.allCases {
+      switch (field.kind, value(field.rawValue)) {
+      case (.color, .string(let color)): values[field] = .word(color)
+      case (.number, .double(let number)): values[field] = .number(number)
+      case (.flag, .bool(let flag)): values[field] = .flag(flag)
+      case (.words, let tags): values[field] = .words(of: tags.objectIDs.compactMap { tagNames[$0] })
+      default: break
+      }
+    }
+    var (number, created, updated) = (Int64(0), Timestamp(0), Timestamp(0))
+    if case .integer(let value) = value("number") { number = value }
+    if case .date(let value) = value("created") { created = value }
+    if case .date(let value) = value("updated") { updated = value }
+    return NoteSnapshot(
+      id: image.id.key, revision: image.revision, number: number, created: created, updated: updated, values: values,
+      text: value("text").stringValue ?? "")
+  }
+
+  // MARK: Writing
+
+  /// The changes of one transaction, and the state for numbering its temporary ids.
+  struct Draft {
+    var changes = [Change]()
+    private var last: UInt64 = 0
+    /// Tags that the transaction inserts, by name.
+    fileprivate var tags = [ByteKey: ObjectID]()
+
+    fileprivate mutating func temporary(_ entity: Entity) -> ObjectID {
+      last += 1
+      return .temporary(last, entity: entity.number)
+    }
+  }
+
+  private func value(_ value: NoteValue) -> Value? {
+    switch value {
+    case .word(let word): .string(word)
+    case .number(let number): .double(number)
+    case .flag(let flag): .bool(flag)
+    case .words: nil
+    }
+  }
+
+  private func tags(_ names: [String], _ draft: inout Draft) -> [ObjectID] {
+    names.map { name in
+      let key = ByteKey(name)
+      if let id = tagIDs[key] ?? draft.tags[key] { return id }
+      let id = draft.temporary(shell.entity("Tag"))
+      draft.changes.append(Change(.insert, id, edits: shell.edits("Tag", [("name", .string(name))])))
+      draft.tags[key] = id
+      return id
+    }
+  }
+
+  /// Appends the changes of an edit. The text change is based on the revision that the file was written at, the other
+  /// fields on the revision that they were compared with.
+  func edit(_ edit: FolderChanges.Edit, _ draft: inout Draft) {
+    let id = ObjectID(key: edit.theirs.id, entity: shell.entity("Note").number)
+    let merge = edit.merge
+    if !merge.splices.isEmpty {
+      let text = Edit(shell.property("Note", "text").number, .splice(merge.splices))
+      draft.changes.append(Change(.update, id, base: merge.base, edits: [text]))
+    }
+    var edits = shell.edits(
+      "Note", merge.edits.compactMap { edit in value(edit.value).map { (edit.field.rawValue, $0) } })
+    if !merge.addedTags.isEmpty || !merge.removedTags.isEmpty {
+      let removed = merge.removedTags.compactMap { tagIDs[$0] }
+      edits.append(
+        Edit(
+          shell.property("Note", "tags").number, .members(added: tags(merge.addedTags, &draft), removed: removed)))
+    }
+    if !edits.isEmpty { draft.changes.append(Change(.update, id, base: edit.theirs.revision, edits: edits)) }
+  }
+
+  func insert(_ new: FolderChanges.NewFile, on board: UniqueID, origin: String, _ draft: inout Draft) {
+    var values: [(String, Value)] = [
+      ("text", .string(new.note.text(over: ""))), ("origin", .string(origin)),
+      ("board", .object(ObjectID(key: board, entity: shell.entity("Board").number))),
+    ]
+    for field in NoteField.allCases {
+      if let value = new.note.values[field].flatMap({ value($0) }) { values.append((field.rawValue, value)) }
+    }
+    if let created = new.note.created { values.append(("created", .date(created))) }
+    if let updated = new.note.updated { values.append(("updated", .date(updated))) }
+    var edits = shell.edits("Note", values)
+    if case .words(let names)? = new.note.values[.tags], !names.isEmpty {
+      edits.append(Edit(shell.property("Note", "tags").number, .members(added: tags(names, &draft), removed: [])))
+    }
+    let id = draft.temporary(shell.entity("Note"))
+    draft.changes.append(Change(.insert, id, edits: edits))
+  }
+
+  func delete(_ missing: FolderChanges.DeletedFile, _ draft: inout Draft) {
+    let id = ObjectID(key: missing.theirs.id, entity: shell.entity("Note").number)
+    draft.changes.append(Change(.delete, id, base: missing.theirs.revision))
+  }
+}

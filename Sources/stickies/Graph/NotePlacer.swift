@@ -1,0 +1,93 @@
+import GraphModel
+import StickiesKit
+
+/// Positions inserted notes without a position beside the notes of their board.
+@MainActor
+final class NotePlacer {
+  private let shell: CommandContext
+  /// The notes of each board that was read; notes without a board have the key nil.
+  private var occupied = [ObjectID?: [NoteLayout.Frame]]()
+
+  /// Nil if the daemon serves another model, or if the policy would let an insert move an existing note.
+  init?(_ shell: CommandContext, _ policy: MergePolicy) {
+    guard shell.model.hash == StickiesModel.model.hash, policy == .error || policy == .storeTrump else { return nil }
+    self.shell = shell
+  }
+
+  /// Adds a position to each insert of a note that sets neither `x` nor `y`.
+  func place(_ changes: inout [Change]) async throws {
+    // Temporary ids are only valid within one commit.
+    occupied = occupied.filter { $0.key?.isTemporary != true }
+    let note = shell.entity("Note")
+    let (x, y) = (shell.property("Note", "x").number, shell.property("Note", "y").number)
+    var homeless = [ObjectID?: [(index: Int, size: NoteLayout.Frame)]]()
+    for (index, change) in changes.enumerated() where change.kind == .insert && change.id.entity == note.number {
+      let values = values(of: change, note)
+      let board: ObjectID? = if case .object(let id)? = values["board"] { id } else { nil }
+      if change.edits.contains(where: { $0.property == x || $0.property == y }) {
+        try await load(board)
+        occupied[board, default: []].append(shell.frame(ofNote: values))
+      } else {
+        homeless[board, default: []].append((index, shell.frame(ofNote: values)))
+      }
+    }
+    for (board, notes) in homeless {
+      for (note, frame) in zip(notes, try await frames(for: notes.map(\.size), on: board)) {
+        changes[note.index].edits.append(Edit(x, .set(.double(frame.x))))
+        changes[note.index].edits.append(Edit(y, .set(.double(frame.y))))
+      }
+    }
+  }
+
+  /// Frames for notes of these sizes; they count as occupied afterwards.
+  func frames(for sizes: [NoteLayout.Frame], on board: ObjectID?) async throws -> [NoteLayout.Frame] {
+    try await load(board)
+    let frames = NoteLayout.frames(for: sizes, beside: occupied[board, default: []])
+    occupied[board, default: []] += frames
+    return frames
+  }
+
+  private func load(_ board: ObjectID?) async throws {
+    guard occupied[board] == nil else { return }
+    if let board, !board.isTemporary {
+      occupied[board] = try await shell.frames(on: board)
+    } else {
+      occupied[board] = []
+    }
+  }
+
+  private func values(of insert: Change, _ note: Entity) -> [String: Value] {
+    var values = [String: Value]()
+    for edit in insert.edits {
+      guard case .set(let value) = edit.action, let property = note.property(edit.property) else { continue }
+      values[property.name] = value
+    }
+    return values
+  }
+}
+
+extension CommandContext {
+  /// The frames of a board's notes.
+  func frames(on board: ObjectID) async throws -> [NoteLayout.Frame] {
+    let isOnBoard = GraphPredicate.equal(property("Note", "board"), .object(board))
+    var frames = [NoteLayout.Frame]()
+    for try await chunk in client.rows(of: entity("Note"), "x,y,width,height", where: isOnBoard) {
+      for row in chunk {
+        let names = ["x", "y", "width", "height"]
+        frames.append(frame(ofNote: Dictionary(uniqueKeysWithValues: names.map { ($0, row[$0] ?? .null) })))
+      }
+    }
+    return frames
+  }
+
+  /// The frame of an insert with these values.
+  func frame(ofNote values: [String: Value]) -> NoteLayout.Frame {
+    func number(_ name: String) -> Double {
+      for value in [values[name], property("Note", name).attribute?.defaultValue] {
+        if case .double(let number)? = value { return number }
+      }
+      preconditionFailure("the built-in model has no default for a note's \(name)")
+    }
+    return .init(x: number("x"), y: number("y"), width: number("width"), height: number("height"))
+  }
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import Foundation
+import Logging
+import UnixSignals
+
+/// The daemon's reaction to signals; docs/operating.md has the table.
+///
+/// SIGTERM and SIGINT end it gracefully. So does SIGHUP when the daemon has a terminal, which has been closed then.
+/// Without a terminal SIGHUP is ignored: there is nothing to reload, and systemd would take the exit for a success.
+/// Signals whose default is to end a program but that have no meaning here are ignored.
+struct SignalHandler {
+  private enum HangUp { case ends, ignored }
+
+  /// A file size limit and a closed reader are errors of a single write. SIGPROF cannot be reported: libdispatch's
+  /// own handler would send the signal to its thread again and again.
+  private static let silent = [SIGPIPE, SIGXFSZ, SIGPROF]
+  private static let reported = [
+    (SIGUSR1, "SIGUSR1"), (SIGUSR2, "SIGUSR2"), (SIGALRM, "SIGALRM"), (SIGVTALRM, "SIGVTALRM"), (SIGIO, "SIGIO"),
+    (SIGPWR, "SIGPWR"),
+  ]
+
+  /// Nil when SIGHUP was ignored at the start, as with `nohup`, and remains so.
+  private let hangUp: HangUp?
+
+  /// Takes effect at once, so that a signal during startup does not end the daemon halfway.
+  init() {
+    for number in Self.silent + Self.reported.map(\.0) { signal(number, SIG_IGN) }
+    let previous = signal(SIGHUP, SIG_IGN)
+    // SIG_IGN is the pointer 1, which no function has.
+    if unsafeBitCast(previous, to: Int.self) == 1 {
+      hangUp = nil
+    } else if Self.hasTerminal {
+      signal(SIGHUP, SIG_DFL)
+      hangUp = .ends
+    } else {
+      hangUp = .ignored
+    }
+  }
+
+  /// Whether the process has a controlling terminal.
+  private static var hasTerminal: Bool {
+    let descriptor = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    close(descriptor)
+    return true
+  }
+
+  /// The signals that end the daemon gracefully.
+  var ending: [UnixSignal] { hangUp == .ends ? [.sigterm, .sigint, .sighup] : [.sigterm, .sigint] }
+
+  /// Logs each ignored signal once.
+  /// - Returns: the sources, which must be retained for as long as signals are to be logged.
+  func watch(_ log: Logger) -> [any DispatchSourceSignal] {
+    var ignored = Self.reported.map { ($0.0, "\($0.1) is ignored") }
+    if hangUp == .ignored {
+      ignored.append(
+        (SIGHUP, "SIGHUP is ignored: options are read at the start only, restart the daemon to change them"))
+    }
+    return ignored.map { number, message in
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      let line = OneTimeLogMessage(message)
+      source.setEventHandler { line.log(to: log) }
+      source.resume()
+      return source
+    }
+  }
+
+  /// `@unchecked Sendable`: a source calls its handler on one thread at a time.
+  private final class OneTimeLogMessage: @unchecked Sendable {
+    private let message: String
+    private var isLogged = false
+
+    init(_ message: String) { self.message = message }
+
+    func log(to log: Logger) {
+      guard !isLogged else { return }
+      isLogged = true
+      log.notice("\(message)")
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphTesting
+import StickiesKit
+import Testing
+
+/// What the daemon does to the disk, and the disk to the daemon: seen from outside, by the system calls.
+@Suite struct DiskTests {
+  /// Needed, not wished for: without tracing nobody knows whether a commit was on the disk.
+  private static func tracing(_ arguments: String...) -> [String] { ["strace", "-D", "-f", "-qq"] + arguments }
+
+  private struct TracingUnavailable: Error, CustomStringConvertible {
+    let cause: String
+    var description: String {
+      "stickiesd can't be traced here: this test needs the package strace and the right to ptrace. \(cause)"
+    }
+  }
+
+  private static func start(_ daemon: Daemon, tracedTo file: String) throws {
+    do {
+      try daemon.start(through: tracing("-e", "trace=fdatasync,fsync", "-o", file))
+    } catch let ended as Daemon.DaemonExited {
+      throw TracingUnavailable(cause: "Exit code \(ended.status): \(ended.log)")
+    }
+    guard FileManager.default.fileExists(atPath: file) else { throw TracingUnavailable(cause: "strace wrote no file.") }
+  }
+
+  /// Calls begun so far. A thread waits for the tracer, so what was answered stands in the file.
+  private static func syncs(_ file: String) throws -> Int {
+    try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count {
+      $0.contains("fdatasync(") || $0.contains("fsync(")
+    }
+  }
+
+  @Test @MainActor func singleCommitSyncsOnceAndGroupSyncsTogether() async throws {
+    let daemon = try Daemon()
+    let trace = daemon.home.path + "/trace"
+    try Self.start(daemon, tracedTo: trace)
+    let tag = try #require(StickiesModel.model.entity(named: "Tag"))
+    let name = try #require(tag.property(named: "name")).number
+    func change(_ text: String) -> Change {
+      Change(.insert, .temporary(1, entity: tag.number), edits: [Edit(name, .set(.string(text)))])
+    }
+    var clients = [try await Stickies.connect(to: daemon.socket, author: "ann")]
+    let ready = try Self.syncs(trace)
+    for number in 0..<20 { _ = try await clients[0].commit([change("alone \(number)")], policy: .error) }
+    let alone = try Self.syncs(trace) - ready
+    #expect(alone >= 20, "20 lone commits made \(alone) syncs")
+
+    for number in 1..<4 { clients.append(try await Stickies.connect(to: daemon.socket, author: "client \(number)")) }
+    let before = try Self.syncs(trace)
+    let commits = clients.enumerated().flatMap { place, client in
+      (0..<25).map { number in
+        let change = change("together \(place) \(number)")
+        return Task { _ = try await client.commit([change], policy: .error) }
+      }
+    }
+    for commit in commits { try await commit.value }
+    let together = try Self.syncs(trace) - before
+    #expect(together >= 1, "100 commits were answered without a sync")
+    #expect(together <= 50, "100 commits of 4 clients made \(together) syncs")
+    #expect(try await clients[0].fetch(Tag.self).count == 120)
+    for client in clients { await client.close() }
+    #expect(daemon.stop() == 0)
+  }
+
+  // MARK: - Errors of opening
+
+  /// A store with a note in it, closed; and a program that anybody may run.
+  private static func prepared() throws -> (daemon: Daemon, program: String) {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "kept")
+    #expect(daemon.stop() == 0)
+    let program = daemon.home.path + "/stickiesd"
+    try FileManager.default.copyItem(atPath: Daemon.binary("stickiesd").path, toPath: program)
+    return (daemon, program)
+  }
+
+  private static func state(_ daemon: Daemon) throws -> [String: [String]] {
+    var state = [String: [String]]()
+    for name in try FileManager.default.contentsOfDirectory(atPath: daemon.data) where name != "lock" {
+      let path = daemon.data + "/" + name
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      let bytes = FileManager.default.contents(atPath: path) ?? Data()
+      state[name] = [bytes.base64EncodedString(), "\(String(describing: attributes[.modificationDate]))"]
+    }
+    return state
+  }
+
+  /// Runs a command that must not go on running; returns its exit code and what it said.
+  private static func run(_ command: [String]) throws -> (status: Int32, words: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    // Nobody may not look into root's folders.
+    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": "/nonexistent"]) { $1 }
+    process.arguments = command
+    let errors = Pipe()
+    process.standardError = errors
+    process.standardOutput = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let words = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, words)
+  }
+
+  /// Root may write everywhere, so it becomes nobody first.
+  private static let asOtherUser =
+    getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
+
+  @Test func readOnlyDirectoryIsReportedAndUnchanged() throws {
+    let (daemon, program) = try Self.prepared()
+    let files = FileManager.default
+    try files.setAttributes([.posixPermissions: 0o444], ofItemAtPath: daemon.data + "/graph.sqlite")
+    try files.setAttributes([.posixPermissions: 0o555], ofItemAtPath: daemon.data)
+    defer { try? files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: daemon.data) }
+    let before = try Self.state(daemon)
+    #expect(before["graph.sqlite"] != nil)
+    for arguments in [["--listen", "tcp://127.0.0.1:0"], ["check"]] {
+      let end = try Self.run(Self.asOtherUser + [program] + arguments + ["--data", daemon.data])
+      #expect(end.status == 1, "\(arguments)")
+      #expect(end.words.contains("can't be"), "\(end.words)")
+      #expect(end.words.contains("Permission denied"), "\(end.words)")
+      #expect(end.words.contains("Give this user the right"), "\(end.words)")
+    }
+    #expect(try Self.state(daemon) == before)
+  }
+
+  /// The store can't be written, its directory can.
+  @Test func readOnlyFileIsReportedAndUnchanged() throws {
+    let (daemon, program) = try Self.prepared()
+    let files = FileManager.default
+    try files.setAttributes([.posixPermissions: 0o444], ofItemAtPath: daemon.data + "/graph.sqlite")
+    try files.setAttributes([.posixPermissions: 0o666], ofItemAtPath: daemon.data + "/lock")
+    try files.setAttributes([.posixPermissions: 0o777], ofItemAtPath: daemon.data)
+    let before = try Self.state(daemon)
+    let end = try Self.run(
+      Self.asOtherUser + [program, "--data", daemon.data, "--listen", "tcp://127.0.0.1:0"])
+    #expect(end.status == 1)
+    #expect(end.words.contains("graph.sqlite can't be written (Permission denied)"), "\(end.words)")
+    #expect(try Self.state(daemon) == before)
+  }
+
+  /// As on a network file system that answers ENOLCK.
+  @Test func fileSystemWithoutLocksIsReported() throws {
+    let (daemon, program) = try Self.prepared()
+    let before = try Self.state(daemon)
+    let trace = daemon.home.path + "/trace"
+    let inject = Self.tracing("-e", "trace=flock", "-e", "inject=flock:error=ENOLCK", "-o", trace)
+    let end = try Self.run(inject + [program, "--data", daemon.data, "--listen", "tcp://127.0.0.1:0"])
+    guard let calls = try? String(contentsOfFile: trace, encoding: .utf8), calls.contains("INJECTED") else {
+      throw TracingUnavailable(cause: end.words)
+    }
+    #expect(end.status == 1)
+    #expect(end.words.contains("/lock can't be locked (No locks available)"), "\(end.words)")
+    #expect(end.words.contains("local file system"), "\(end.words)")
+    #expect(try Self.state(daemon) == before)
+  }
+
+  /// Whatever it would lack: a connection to the database, the event loop's own, or one for a client.
+  @Test(arguments: [20, 30, 40]) func daemonDoesNotStartWithTooFewDescriptors(limit: Int) throws {
+    let (daemon, program) = try Self.prepared()
+    // A daemon that starts all the same is ended.
+    let end = try Self.run(
+      [
+        "timeout", "30", "bash", "-c", "ulimit -n \(limit); exec \"$0\" \"$@\"", program, "--data", daemon.data,
+        "--listen", "unix://\(daemon.home.path)/other",
+      ])
+    #expect(end.status == 1, "\(end.words)")
+    #expect(end.words.contains("ulimit -n"), "\(end.words)")
+    #expect(!FileManager.default.fileExists(atPath: daemon.home.path + "/other"))
+  }
+
+  @Test func findingsOfDamagedStoreAreReportedLineByLine() throws {
+    let (daemon, program) = try Self.prepared()
+    let path = daemon.data + "/graph.sqlite"
+    var bytes = try #require(FileManager.default.contents(atPath: path))
+    // Wherever it stands, in the text and in the index of its words.
+    #expect(bytes.range(of: Data("kept".utf8)) != nil)
+    while let text = bytes.range(of: Data("kept".utf8)) { bytes[text.lowerBound] ^= 1 }
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = ["check", "--data", daemon.data]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let lines = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(
+      separator: "\n")
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 1)
+    #expect(!lines.isEmpty)
+    // A kind, a colon and a sentence each.
+    for line in lines { #expect(line.contains(/^[a-z ]+: ./), "\(line)") }
+  }
+}

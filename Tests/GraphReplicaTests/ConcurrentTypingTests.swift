@@ -1,0 +1,225 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// Several people type in one text, each with what is on its way to and from a server that merges. Whoever types on behind
+/// what they typed before keeps their words in one piece, wherever and whenever the others type.
+@Suite struct ConcurrentTypingTests {
+  /// Somebody with a cursor behind their newest letter; no two use the same letters.
+  private final class Typist {
+    let script: ReplicaTranscript
+    let note: ManagedObject
+    let letters: [Character]
+    /// What they wrote, in the order of writing.
+    var typed = ""
+    var outbox = [(transaction: Transaction, request: UInt64)]()
+    var inbox = [(body: ToClient.Body, request: UInt64)]()
+    private var isSaving = false
+
+    init(_ letters: String, _ text: String) throws {
+      script = try ReplicaTranscript()
+      self.letters = Array(letters)
+      #expect(script.connect() == ["welcomed"])
+      _ = script.context.follow(entity: script.note)
+      #expect(script.lines() == ["> follow"])
+      _ = script.hear(.subscribed(query: 4, resumed: false), 2)
+      _ = script.hear(script.last([try script.image(5, 1, ["text": .string(text)])], at: 1), 2)
+      _ = script.hear(.advance(revision: 1, fingerprint: 1_000))
+      note = try #require(script.context.object(script.id(5)))
+    }
+
+    var text: String { note["text"].stringValue ?? "" }
+    /// Their own letters, as far as they stand in one piece; nil when somebody else's are among them.
+    var run: String? {
+      let own = Set(letters)
+      guard let first = text.firstIndex(where: own.contains), let last = text.lastIndex(where: own.contains) else {
+        return ""
+      }
+      let run = text[first...last]
+      return run.allSatisfy(own.contains) ? String(run) : nil
+    }
+
+    func type(_ random: inout SeededGenerator) {
+      guard let letter = random.pick(letters) else { return }
+      var text = text
+      let own = Set(letters)
+      // The first letter of all goes between the brackets.
+      let place =
+        text.lastIndex(where: own.contains).map { text.index(after: $0) }
+        ?? text.index(text.startIndex, offsetBy: 1)
+      text.insert(letter, at: place)
+      typed.append(letter)
+      note["text"] = .string(text)
+    }
+
+    /// Takes the last letter back.
+    func takeBack() {
+      var text = text
+      let own = Set(letters)
+      guard let place = text.lastIndex(where: own.contains), !typed.isEmpty else { return }
+      text.remove(at: place)
+      typed.removeLast()
+      note["text"] = .string(text)
+    }
+
+    func save() {
+      guard !isSaving, script.context.save() != nil else { return }
+      isSaving = true
+      takeCommits()
+    }
+
+    func hear() {
+      let (body, request) = inbox.removeFirst()
+      if case .committed = body { isSaving = false }
+      script.context.handle(.received(ToClient(request, body)))
+      takeCommits()
+    }
+
+    private func takeCommits() {
+      for case .send(let message) in script.context.takeActions() {
+        if case .commit(let transaction, _) = message.body { outbox.append((transaction, message.request)) }
+      }
+    }
+
+    /// Whatever was on its way is lost; what the server has meanwhile comes, then what was not answered goes once more.
+    func reconnect(to server: Server) throws {
+      (inbox, outbox) = ([], [])
+      _ = script.handle(.disconnected)
+      let asked = try #require(script.connect(head: server.revision).last)
+      let since = try #require(Revision(asked.split(separator: " ").last ?? ""))
+      inbox.append((.subscribed(query: 4, resumed: true, known: true), 2))
+      for (revision, edit) in server.committed where revision > since {
+        inbox.append((script.delta(4, revision, [script.update(5, [edit], previous: revision - 1)]), 0))
+      }
+      inbox.append((.advance(revision: server.revision, fingerprint: script.token(server.revision).fingerprint), 0))
+    }
+  }
+
+  /// Commits in the order in which they come, each moved over what was committed since its base.
+  private struct Server {
+    var text: String
+    let knowsLeaning: Bool
+    var revision: Revision = 1
+    var committed = [(revision: Revision, edit: Edit)]()
+    /// Everybody's replica has the same id here.
+    var outcomes = [ObjectIdentifier: [TransactionID: Revision]]()
+
+    /// Tells everybody, the author last.
+    mutating func commit(
+      _ transaction: Transaction, _ request: UInt64, of author: Typist, _ all: [Typist]
+    ) throws {
+      if let earlier = outcomes[ObjectIdentifier(author)]?[transaction.id] {
+        let answer = CommitResult(revision: earlier, fingerprint: 0, identities: [], conflicts: [])
+        return author.inbox.append((.committed(answer, objects: [], isComplete: false), request))
+      }
+      let change = try #require(transaction.changes.first)
+      let edit = try #require(change.edits.first)
+      guard case .splice(var splices) = edit.action else { throw Refusal(.malformed, "\(edit)") }
+      if !knowsLeaning {
+        splices = splices.map { TextSplice(offset: $0.offset, length: $0.length, insertion: $0.insertion) }
+      }
+      for case (let earlier, .splice(let theirs)) in committed.map({ ($0.revision, $0.edit.action) })
+      where earlier > change.base {
+        splices = TextSplice.rebase(splices, over: theirs)
+      }
+      text = try #require(TextSplice.apply(splices, to: text))
+      revision += 1
+      outcomes[ObjectIdentifier(author), default: [:]][transaction.id] = revision
+      let moved = Edit(edit.property, .splice(splices))
+      committed.append((revision, moved))
+      for typist in all {
+        let update = typist.script.update(5, [moved], previous: revision - 1)
+        typist.inbox.append((typist.script.delta(4, revision, [update]), 0))
+      }
+      author.inbox.append((author.script.committed(revision), request))
+    }
+  }
+
+  /// Everybody types, takes back, saves and hears as it comes, until all is saved and heard.
+  private func run(
+    _ letters: [String], knowsLeaning: Bool = true, losingConnections: Bool = false,
+    _ random: inout SeededGenerator
+  ) throws -> (server: Server, typists: [Typist]) {
+    var server = Server(text: "<>", knowsLeaning: knowsLeaning)
+    let typists = try letters.map { try Typist($0, server.text) }
+    for _ in 0..<Int.random(in: 20...80, using: &random) {
+      guard let typist = random.pick(typists) else { continue }
+      if losingConnections, random.chance(8) {
+        // What was sent may have arrived.
+        if let (transaction, request) = typist.outbox.first, random.chance(60) {
+          try server.commit(transaction, request, of: typist, typists)
+        }
+        try typist.reconnect(to: server)
+        continue
+      }
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0: if random.chance(40) { typist.takeBack() } else { typist.type(&random) }
+      case 1..<4: typist.type(&random)
+      case 4..<6: typist.save()
+      case 6..<8:
+        if !typist.outbox.isEmpty {
+          let (transaction, request) = typist.outbox.removeFirst()
+          try server.commit(transaction, request, of: typist, typists)
+        }
+      default: if !typist.inbox.isEmpty { typist.hear() }
+      }
+    }
+    while typists.contains(where: { !$0.inbox.isEmpty || !$0.outbox.isEmpty || $0.script.context.hasChanges }) {
+      for typist in typists {
+        while !typist.inbox.isEmpty { typist.hear() }
+        typist.save()
+        if let (transaction, request) = typist.outbox.first {
+          typist.outbox.removeFirst()
+          try server.commit(transaction, request, of: typist, typists)
+        }
+      }
+    }
+    return (server, typists)
+  }
+
+  /// Saves arrive and their answers don't, and the other way round.
+  @Test(arguments: [["ab", "AB"], ["abcdefgh", "ABCDEFGH", "12345678"]])
+  func wordsStayContiguousAcrossReconnects(letters: [String]) throws {
+    for seed in UInt64(0)..<200 {
+      var random = SeededGenerator(seed: seed)
+      let (server, typists) = try run(letters, losingConnections: true, &random)
+      for typist in typists {
+        #expect(typist.text == server.text, "seed \(seed)")
+        #expect(typist.run == typist.typed, "seed \(seed): \(server.text)")
+      }
+    }
+  }
+
+  /// - Parameter letters: with few of them a comparison of two texts often can't tell which is new.
+  @Test(arguments: [["ab", "AB"], ["a", "A", "1"], ["abcdefgh", "ABCDEFGH", "12345678"]])
+  func wordsStayContiguous(letters: [String]) throws {
+    var commits = 0
+    for seed in UInt64(0)..<200 {
+      var random = SeededGenerator(seed: seed)
+      let (server, typists) = try run(letters, &random)
+      commits += server.committed.count
+      for typist in typists {
+        #expect(typist.text == server.text, "seed \(seed)")
+        #expect(typist.run == typist.typed, "seed \(seed): \(server.text)")
+      }
+    }
+    #expect(commits > 800)
+  }
+
+  /// One of before puts words where it always did; nobody is left with a text of their own.
+  @Test func serverWithoutInsertionAffinityConverges() throws {
+    for seed in UInt64(0)..<100 {
+      var random = SeededGenerator(seed: seed)
+      let (server, typists) = try run(["ab", "AB", "1"], knowsLeaning: false, &random)
+      for typist in typists {
+        #expect(typist.text == server.text, "seed \(seed)")
+        for letter in Set(typist.letters) {
+          #expect(
+            server.text.count { $0 == letter } == typist.typed.count { $0 == letter }, "seed \(seed): \(server.text)")
+        }
+      }
+    }
+  }
+}

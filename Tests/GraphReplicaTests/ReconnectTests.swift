@@ -1,0 +1,139 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// What a replica asks on a new connection, how much at a time, and in which order.
+@Suite struct ReconnectTests {
+  /// A server lets a few hundred requests wait and refuses the next.
+  @Test func queriesResumeAFewAtATime() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    let most = ProtocolLimits.maximumOutstandingRequests / 4
+    let count = 3 * most + 5
+    var queries = [QueryID]()
+    for number in 0..<count {
+      let condition = try GraphPredicate(parsing: "x < \(number)", entity: script.note, model: script.model)
+      queries.append(script.context.follow(entity: script.note, predicate: condition))
+    }
+    #expect(script.lines() == Array(repeating: "> follow", count: most))
+    // One that waits here is nobody's business but ours.
+    script.context.unfollow(queries[most])
+    #expect(script.lines() == [])
+    for number in 0..<UInt64(count - 1) {
+      let isLast = number + UInt64(most) >= UInt64(count - 1)
+      #expect(script.hear(.subscribed(query: number + 1, resumed: false), number + 2) == (isLast ? [] : ["> follow"]))
+    }
+    // All of them are answered: what comes now is shown.
+    #expect(script.hear(script.last([], at: 1), 2) == [])
+    #expect(script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 0 at 1"])
+    #expect(script.handle(.disconnected) == [])
+    let again = script.connect(head: 1)
+    #expect(again.count == 1 + most && again[1] == "> follow since 1")
+  }
+
+  /// A result was on its way while another query went on: what it has missed belongs to revisions that have been shown.
+  @Test func lateResultSkipsDeltasOfShownRevisions() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    let condition = try GraphPredicate(parsing: "x < 9", entity: script.note, model: script.model)
+    _ = script.context.follow(entity: script.note, predicate: condition)
+    #expect(script.lines() == ["> follow"])
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    #expect(script.hear(script.last([try script.image(5, 1)], at: 1), 3) == [])
+    #expect(script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 2 has 1 at 1"])
+    #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.hear(script.delta(5, 8, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.hear(.advance(revision: 8, fingerprint: 8_000)) == ["revision 8 changes [2]"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 9) == ["welcomed", "> follow", "> follow since 8"])
+  }
+
+  /// What a late result missed is part of it, up to the revision at which the other queries are.
+  @Test func lateResultIsShownAtRevisionOfOthers() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    let condition = try GraphPredicate(parsing: "x < 9", entity: script.note, model: script.model)
+    _ = script.context.follow(entity: script.note, predicate: condition)
+    #expect(script.lines() == ["> follow"])
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.hear(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.hear(.advance(revision: 8, fingerprint: 8_000)) == ["revision 8 changes [1]"])
+    #expect(script.hear(script.last([try script.image(5, 1), try script.image(6, 1)], at: 1), 3) == [])
+    #expect(script.hear(script.delta(5, 7, [Delta.Change(kind: .removed, id: script.id(6))])) == [])
+    #expect(script.hear(script.delta(5, 8, [script.update(5, [edit], previous: 1)])) == [])
+    let arrival = Delta.Change(kind: .inserted, id: script.id(7), object: try script.image(7, 9))
+    #expect(script.hear(script.delta(5, 9, [arrival])) == [])
+    #expect(
+      script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 2 has 1 at 8", "revision 9 changes [2]"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 9) == ["welcomed", "> follow since 9", "> follow since 9"])
+  }
+
+  /// An advance is held until every subscription is answered. A result that was complete only after the advance waits for the next.
+  @Test func advanceCoversOnlyCompleteResults() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    for number in 1...2 {
+      let condition = try GraphPredicate(parsing: "x < \(number)", entity: script.note, model: script.model)
+      _ = script.context.follow(entity: script.note, predicate: condition)
+    }
+    #expect(script.lines() == ["> follow", "> follow"])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == [])
+    #expect(script.hear(script.last([try script.image(5, 1)], at: 1), 2) == [])
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.hear(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 3) == ["welcomed", "> follow", "> follow"])
+  }
+
+  @Test func messagesForUnfollowedQueryAreIgnored() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    script.context.unfollow(1)
+    #expect(script.lines() == ["> unfollow 4"])
+    #expect(script.hear(.refused(Refusal(.unavailable, "the result could not be read")), 2) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+  }
+
+  /// A batch works on what was saved before it, and what is saved behind it comes behind it; questions need not wait.
+  @Test func batchIsSentInOrderWithPendingSaves() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    #expect(script.handle(.disconnected) == [])
+    note["x"] = .double(7)
+    let first = try #require(script.context.save())
+    #expect(script.connect(head: 9) == ["welcomed", "> follow since 1"])
+    #expect(script.handle(.ask(31, .batch(try batch(script)))) == [])
+    // Beside the context's queue, as a commit of one's own is.
+    let second = Transaction(id: script.context.newTransactionID(), policy: .error, undo: nil, changes: [])
+    #expect(script.handle(.save(second)) == [])
+    #expect(script.handle(.ask(32, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
+    #expect(script.hear(.subscribed(query: 4, resumed: true), 2) == ["query 1 goes on from 1"])
+    let lines = script.hear(.advance(revision: 9, fingerprint: 9_000))
+    #expect(lines.count == 3 && lines[0].hasPrefix("> commit \(first.sequence):"))
+    #expect(lines[1].contains("batch") && lines[2].hasPrefix("> commit \(second.id.sequence):"))
+  }
+
+  private func batch(_ script: ReplicaTranscript) throws -> BatchRequest {
+    BatchRequest(
+      id: script.context.newTransactionID(), entity: script.note.number, operation: .delete(predicate: "x < 0"))
+  }
+
+  @Test func unsentRequestsFailWithConnection() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    #expect(script.handle(.disconnected) == [])
+    note["x"] = .double(7)
+    #expect(script.context.save() != nil)
+    #expect(script.connect(head: 9) == ["welcomed", "> follow since 1"])
+    #expect(script.handle(.ask(31, .batch(try batch(script)))) == [])
+    #expect(script.handle(.disconnected) == ["question 31 was refused: unavailable"])
+  }
+}

@@ -1,0 +1,72 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// What is told of a server that owes an answer and says nothing.
+@Suite struct UnresponsiveServerTests {
+  /// Connected at 1 s, everything answered.
+  private func connected() throws -> ReplicaTranscript {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    #expect(script.handle(.tick(1_000)) == [])
+    return script
+  }
+
+  /// Something that the server has to answer.
+  private func ask(_ script: ReplicaTranscript) throws {
+    let note = try #require(script.context.register([try script.image(5, 1, ["text": .string("one")])]).first)
+    note["text"] = .string("two")
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 1: update"])
+  }
+
+  @Test func serverOwingAReplyIsSilentUntilHeard() throws {
+    let script = try connected()
+    // Nobody has asked anything.
+    #expect(script.handle(.tick(9_000)) == [])
+    try ask(script)
+    #expect(script.handle(.tick(9_000)) == [])
+    #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds - 1)) == [])
+    #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds)) == ["silence(true)"])
+    #expect(script.handle(.tick(15_000)) == [])
+    // Whatever it says, it is there.
+    #expect(script.hear(.advance(revision: 2, fingerprint: 2_000)).contains("silence(false)"))
+    #expect(script.handle(.tick(22_000)) == [])
+  }
+
+  /// Nobody ticks while nothing is due: the last tick is long ago when something is asked.
+  @Test func silenceBeginsWithTickAfterRequest() throws {
+    let script = try connected()
+    try ask(script)
+    #expect(script.handle(.tick(15_000)) == [])
+    #expect(script.handle(.tick(15_000 + Replica.silenceMilliseconds - 1)) == [])
+    #expect(script.handle(.tick(15_000 + Replica.silenceMilliseconds)) == ["silence(true)"])
+  }
+
+  @Test func messagesWithoutReplyAreNotAwaited() throws {
+    let script = try connected()
+    script.context.handle(.presence([1, 2, 3]))
+    #expect(script.lines().count == 1)
+    #expect(script.handle(.tick(8_000)) == [])
+  }
+
+  @Test func disconnectEndsSilence() throws {
+    let script = try connected()
+    try ask(script)
+    #expect(script.handle(.tick(1_000)) == [])
+    #expect(script.handle(.tick(7_000)) == ["silence(true)"])
+    #expect(script.handle(.disconnected) == ["silence(false)"])
+    #expect(script.handle(.tick(14_000)) == [])
+  }
+
+  /// A computer that slept has heard nothing, and says nothing of the server by that.
+  @Test func systemSleepIsNoSilence() throws {
+    let script = try connected()
+    try ask(script)
+    #expect(script.handle(.tick(1_000)) == [])
+    #expect(script.handle(.tick(3_600_000)) == ["> ping"])
+    #expect(script.handle(.tick(3_601_000)) == [])
+  }
+}

@@ -1,0 +1,42 @@
+import GraphHub
+import Synchronization
+import Testing
+
+@testable import GraphServer
+
+/// Threads that are really there: what holds one, and what another has meanwhile. Reads tell of themselves; nothing sleeps.
+@Suite(.timeLimit(.minutes(5))) struct FairReadersTests {
+  private final class Flag: Sendable {
+    let value = Atomic(false)
+  }
+
+  /// All but the kept thread are held by reads that don't end. A fourth gives the kept one up to each short read.
+  @Test func shortReadIsAnsweredDespiteSlowReads() async throws {
+    let readers = ReadExecutor(threads: 4)
+    try readers.start()
+    let isOver = Flag()
+    let (events, continuation) = AsyncStream.makeStream(of: String.self)
+    for ticket in UInt64(1)...4 {
+      readers.enqueue(StoreRequestID(ticket), of: ticket) { trial in
+        continuation.yield(trial == nil ? "slow" : trial?.isGuest == true ? "lent" : "tried")
+        while !isOver.value.load(ordering: .relaxed) { if trial?.mustGiveWay() == true { return .gaveWay } }
+        return .answered
+      }
+    }
+    var iterator = events.makeAsyncIterator()
+    var seen = [String]()
+    for _ in 0..<4 { seen.append(await iterator.next() ?? "") }
+    #expect(seen.sorted() == ["slow", "slow", "slow", "tried"])
+    for ticket in UInt64(10)..<15 {
+      readers.enqueue(StoreRequestID(ticket), of: ticket) { _ in
+        continuation.yield("short")
+        return .answered
+      }
+      #expect(await iterator.next() == "short")
+      // Then the thread is lent to the slow one again.
+      #expect(await iterator.next() == "lent")
+    }
+    isOver.value.store(true, ordering: .relaxed)
+    readers.stop()
+  }
+}

@@ -1,0 +1,74 @@
+import GraphHub
+import GraphModel
+import GraphStore
+import GraphTesting
+import GraphWire
+import Synchronization
+import Testing
+
+@testable import GraphServer
+
+/// How long a fetch may search without finding anything.
+@Suite struct SearchTimeLimitTests {
+  private static let start = ContinuousClock.now
+
+  private static func second(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+  @Test func searchContinuesUpToItsLimit() {
+    var time = SearchTimeLimit(.seconds(60), from: Self.start)
+    func goesOn(_ second: Double) -> Bool { time.goesOn(at: Self.second(second)) }
+    #expect(goesOn(59))
+    #expect(goesOn(60))
+    #expect(!time.isOver)
+    #expect(!goesOn(60.001))
+    #expect(time.isOver)
+    #expect(time.refusal.code == .limit)
+    #expect(
+      time.refusal.message
+        == "the search has gone on for 60 s without finding anything and was given up; narrow it, index what it "
+        + "compares, or let the server search for longer")
+  }
+
+  @Test func everyResultRestartsTheLimit() {
+    var time = SearchTimeLimit(.seconds(60), from: Self.start)
+    func goesOn(_ second: Double) -> Bool { time.goesOn(at: Self.second(second)) }
+    for second in stride(from: 60.0, through: 600, by: 60) {
+      #expect(goesOn(second))
+      time.found(at: Self.second(second))
+    }
+    #expect(goesOn(660))
+    #expect(!goesOn(661))
+    // What was given up stays so.
+    time.found(at: Self.second(661))
+    #expect(!goesOn(661))
+  }
+
+  /// A reader's thread and a real store: sixty beside each of sixty, for each of sixty.
+  @Test func readBeyondLimitIsRefused() throws {
+    let (store, fetch) = try TestStore.withEndlessSearch()
+    func result(within limit: Duration) throws -> Result<ReadCompletion, Refusal>? {
+      let ended = Outcome()
+      let stream = ReadStream(directory: store.directory.path) { output in
+        if case .finished(let result) = output { ended.result.withLock { $0 = result } }
+      }
+      StoreReadRunner(store: store.store, searchLimit: limit).run(.objects(fetch), 1, into: stream)
+      return ended.result.withLock { $0 }
+    }
+    guard case .failure(let refusal)? = try result(within: .zero) else {
+      Issue.record("a search without any time has an end")
+      return
+    }
+    #expect(refusal.code == .limit)
+    #expect(refusal.message.hasPrefix("the search has gone on for 0 s without finding anything"))
+    guard case .success(let end)? = try result(within: .seconds(3_600)) else {
+      Issue.record("a search with time enough is not answered")
+      return
+    }
+    #expect(end.at.revision == 2)
+  }
+
+  /// Guarded by its mutex, though the read runs on this thread.
+  private final class Outcome: Sendable {
+    let result = Mutex<Result<ReadCompletion, Refusal>?>(nil)
+  }
+}

@@ -1,0 +1,75 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Fetches that nobody waits for any more: a thread that reads is one of a few.
+@Suite struct FetchCancellationTests {
+  @Test func fruitlessSearchIsInterrupted() throws {
+    let (store, request) = try TestStore.withEndlessSearch()
+    var asked = 0
+    let ended = try store.store.answer(
+      request,
+      while: {
+        asked += 1
+        return true
+      }, { _ in })
+    #expect(ended.count == 0)
+    try #require(asked > 3, "SQLite has too little to do for anybody to give it up")
+
+    asked = 0
+    #expect(throws: (any Error).self) {
+      try store.store.answer(
+        request,
+        while: {
+          asked += 1
+          return asked < 3
+        }, { part in Issue.record("there is no such person: \(part)") })
+    }
+    #expect(asked == 3)
+    // The connection is as good as before.
+    #expect(try store.store.answer(request) { _ in }.count == 0)
+    #expect(try store.all("Person").count == 61)
+  }
+
+  /// One row with a long text: SQLite has a single instruction to run, and memory one object to judge.
+  @Test(arguments: [
+    "bio LIKE \"*a*b*c*d*e*aaaaaaaaaaaaaaaaaaaaaaaaab\"", "bio MATCHES \".*a.{12}x\"",
+    "bio CONTAINS \"aaaaaaaaaaaaaaaaaaaaaaab\"", "bio CONTAINS[cd] \"aaaaaaaaaaaaaaaaaaaaaaab\"",
+    "lowercase(bio) CONTAINS[d] \"aaaaaaaaaaaaaaaaaaaaaaab\"",
+  ])
+  func functionOverLongTextIsInterrupted(condition: String) throws {
+    let store = try TestStore(try Fixtures.company())
+    // Half of it is no ASCII, so that folding looks at its scalars.
+    let text = String(repeating: "a", count: 200_000) + String(repeating: "é", count: 100_000)
+    _ = try store.insert("Person", ["name": .string("n"), "bio": .string(text)])
+    let person = try store.entity("Person")
+    // Alone, and so deep in others that memory judges it.
+    let deep = (0..<12).reduce(condition) { inner, _ in "NOT (\(inner) AND name != \"x\")" }
+    for condition in [condition, deep] {
+      let predicate = try GraphPredicate(parsing: condition, entity: person, model: store.model)
+      let request = FetchRequest(entity: person.number, predicate: predicate)
+      var asked = 0
+      let whole = try store.store.answer(
+        request,
+        while: {
+          asked += 1
+          return true
+        }, { _ in })
+      #expect(whole.count == 0)
+      try #require(asked > 3, "\(condition) asks too seldom")
+      asked = 0
+      #expect(throws: (any Error).self) {
+        try store.store.answer(
+          request,
+          while: {
+            asked += 1
+            return asked < 3
+          }, { part in Issue.record("what was interrupted has no answer: \(part)") })
+      }
+      // What has said no once is not asked again.
+      #expect(asked == 3)
+      #expect(try store.store.answer(request) { _ in }.count == 0)
+    }
+  }
+}

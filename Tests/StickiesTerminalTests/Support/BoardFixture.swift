@@ -1,0 +1,226 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// A real daemon with one board, and people who have the board open, each with a client and a grid of their own.
+@MainActor
+final class BoardFixture {
+  private let home: TemporaryDirectory
+  private let address: ServerAddress
+  private var daemon = Process()
+  /// Who changes the graph from elsewhere, as the shell does.
+  private(set) var other: GraphClient
+  private var clients = [GraphClient]()
+  /// What another program makes of a text.
+  var outside: (String) async throws -> String = { $0 + " (edited outside)" }
+  /// What that one has saved while it is open.
+  var savedOutside: String?
+  /// How often a text of that one was taken care of.
+  private(set) var discards = 0
+
+  init(boards: [String] = ["Work"]) async throws {
+    home = try TemporaryDirectory()
+    address = .unix(path: home.path + "/socket")
+    daemon = try Self.start(home.path, address)
+    other = try await Self.connect(address, "ben@test")
+    for name in boards {
+      let board = try #require(other.context.insert(Board.self))
+      board.name = name
+      try await other.save()
+    }
+  }
+
+  private static func start(
+    _ home: String, _ address: ServerAddress, data: String = "data", more arguments: [String] = []
+  ) throws -> Process {
+    let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    let beside = folder.appendingPathComponent("stickiesd")
+    let daemon = Process()
+    daemon.executableURL =
+      FileManager.default.isExecutableFile(atPath: beside.path)
+      ? beside : URL(fileURLWithPath: Fixtures.root + "/.build/debug/stickiesd")
+    daemon.arguments = ["--data", "\(home)/\(data)", "--listen", address.description] + arguments
+    daemon.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": home]) { $1 }
+    let output = Pipe()
+    daemon.standardOutput = output
+    daemon.standardError = FileHandle.nullDevice
+    daemon.standardInput = FileHandle.nullDevice
+    try daemon.run()
+    // It says so when it listens.
+    var text = ""
+    while !text.contains("listening ") {
+      let bytes = output.fileHandleForReading.availableData
+      try #require(!bytes.isEmpty, "the daemon ended")
+      text += String(decoding: bytes, as: UTF8.self)
+    }
+    return daemon
+  }
+
+  private static func connect(_ address: ServerAddress, _ author: String) async throws -> GraphClient {
+    var options = GraphClient.Options(author: author)
+    options.lastPauseMilliseconds = 100
+    return try await GraphClient.connect(
+      to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
+  }
+
+  /// Somebody opens the first board.
+  /// - Parameters:
+  ///   - patience: how long leaving waits before it asks, in milliseconds; nil for as long as ever.
+  ///   - pause: how long nobody types before a question takes answers, in milliseconds; nil for as long as ever.
+  ///   - launcher: of the program that they sit at; each has one of their own.
+  ///   - proxy: what stands between them and the daemon; nil for nothing.
+  func open(
+    _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil,
+    pause: Int64? = nil, configuration: ApplicationConfiguration = .board(),
+    launcher: ApplicationLauncher = ApplicationLauncher(), through proxy: CuttingProxy? = nil
+  ) async throws -> TestUser {
+    let client = try await Self.connect(proxy?.address ?? address, author)
+    clients.append(client)
+    let board = try #require(try await client.fetch(Board.self, sort: [\.created.ascending]).first)
+    var made: GridTerminal?
+    let session = try BoardSession(
+      client, board: board, depth: .direct, user: author, configuration: configuration, launcher: launcher,
+      editor: ExternalEditor(
+        edit: { [weak self] in try await self?.outside($0) ?? $0 }, saved: { [weak self] in self?.savedOutside },
+        discard: { [weak self] in self?.discards += 1 }),
+      keepTexts: { [home] texts in
+        let file = home.path + "/unsent"
+        return (try? texts.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)) == nil
+          ? nil : file
+      },
+      makeTerminal: { sink in
+        let terminal = GridTerminal(size, sink: sink)
+        made = terminal
+        return terminal
+      })
+    if let patience { session.screen?.patienceMilliseconds = patience }
+    if let pause { session.screen?.pauseMilliseconds = pause }
+    let terminal = try #require(made)
+    let end = Task { await session.run() }
+    await terminal.expects("connected")
+    return TestUser(terminal: terminal, client: client, session: session, end: end)
+  }
+
+  /// Somebody who has changed a note, before a daemon that is frozen.
+  func unanswered(patience: Int64) async throws -> TestUser {
+    _ = try await note("first")
+    let seat = try await open(patience: patience)
+    await seat.terminal.expects("first")
+    freeze()
+    seat.terminal.press(.tab)
+    seat.terminal.types("c")
+    await seat.terminal.expects("1 change")
+    return seat
+  }
+
+  /// What can stand between somebody and the daemon.
+  func proxy() throws -> CuttingProxy { try CuttingProxy(to: address, cutAfter: nil) }
+
+  /// After a restart the others are back at a moment of their own.
+  private func awaitOther() async {
+    guard other.state != .connected else { return }
+    await withCheckedContinuation { back in
+      other.stateDidChange = { [weak other] state in
+        guard state == .connected || state == .closed else { return }
+        other?.stateDidChange = nil
+        back.resume()
+      }
+    }
+  }
+
+  /// A note from elsewhere.
+  func note(_ text: String, x: Double = 16, y: Double = 32, color: StickiesKit.Color = .yellow) async throws -> Note {
+    await awaitOther()
+    let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
+    let note = try #require(other.context.insert(Note.self))
+    (note.text, note.x, note.y, note.color, note.board) = (text, x, y, color, board)
+    try await other.save()
+    return note
+  }
+
+  /// Notes from elsewhere in a row, 30 columns from one to the next, each with its number as text: n0, n1, …
+  func row(of numbers: Range<Int>) async throws {
+    let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
+    let entity = try #require(StickiesModel.model.entity(named: "Note"))
+    let properties = try ["text", "x", "y", "board"].map { try #require(entity.property(named: $0)) }
+    let rows = numbers.map { number -> [Value] in
+      [.string("n\(number)"), .double(240 * Double(number)), .double(32), .object(board.id)]
+    }
+    _ = try await other.batchInsert(entity, properties, rows: rows)
+  }
+
+  /// What was kept of texts that the server did not take.
+  var unsentTexts: String? { try? String(contentsOfFile: home.path + "/unsent", encoding: .utf8) }
+
+  /// All notes as they are stored.
+  func stored() async throws -> [Note] {
+    await awaitOther()
+    return try await other.fetch(Note.self, sort: [\.number.ascending])
+  }
+
+  func kill() {
+    Foundation.kill(daemon.processIdentifier, SIGKILL)
+    daemon.waitUntilExit()
+  }
+
+  /// The daemon answers nobody until it thaws; its connections stay.
+  func freeze() {
+    Foundation.kill(daemon.processIdentifier, SIGSTOP)
+    // Until the first of its threads has taken the signal the others go on.
+    var stopped = siginfo_t()
+    while waitid(P_PID, id_t(daemon.processIdentifier), &stopped, WSTOPPED) == -1, errno == EINTR {}
+  }
+
+  func thaw() { Foundation.kill(daemon.processIdentifier, SIGCONT) }
+
+  /// Between `kill` and `restart`: changes the graph by another address while nobody else can.
+  func whileAway(_ body: (GraphClient) async throws -> Void) async throws {
+    let elsewhere = ServerAddress.unix(path: home.path + "/elsewhere")
+    daemon = try Self.start(home.path, elsewhere)
+    let client = try await Self.connect(elsewhere, "carl@test")
+    try await body(client)
+    await client.close()
+    kill()
+  }
+
+  /// Between `kill` and `restart`: keeps the store as it is now.
+  func keepStore() throws { try FileManager.default.copyItem(atPath: home.path + "/data", toPath: home.path + "/kept") }
+
+  /// Between `kill` and `restart`: the store is as it was kept.
+  func bringBackStore() throws {
+    try FileManager.default.removeItem(atPath: home.path + "/data")
+    try FileManager.default.moveItem(atPath: home.path + "/kept", toPath: home.path + "/data")
+  }
+
+  func restart() throws { daemon = try Self.start(home.path, address) }
+
+  /// After `kill`: a server of another model has the address.
+  func restartWithAnotherModel() throws {
+    daemon = try Self.start(
+      home.path, address, data: "company", more: ["--schema", Fixtures.root + "/Schema/Company"])
+  }
+
+  func close() async {
+    for client in clients { await client.close() }
+    await other.close()
+    kill()
+  }
+}
+
+/// Somebody at a terminal.
+@MainActor
+struct TestUser {
+  let terminal: GridTerminal
+  let client: GraphClient
+  /// What runs at the terminal, for what no grid shows.
+  let session: BoardSession
+  let end: Task<Int32, Never>
+}
