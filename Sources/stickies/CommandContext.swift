@@ -16,10 +16,10 @@ struct CommonOptions: ParsableArguments {
     help: ArgumentHelp("The daemon's address, tcp://HOST:PORT or unix:///PATH.", valueName: "address"))
   var server: String?
 
-  @Flag(help: "Print JSON on standard output, and nothing else there.")
+  @Flag(help: "Print only JSON on standard output.")
   var json = false
 
-  @Option(parsing: .unconditional, help: "Colors and styles; auto wants a terminal and no NO_COLOR.")
+  @Option(parsing: .unconditional, help: "Colors and styles; auto requires a terminal and no NO_COLOR.")
   var ansi: ANSI = .auto
 
   /// The address of `--server`; nil without it.
@@ -43,8 +43,8 @@ struct CommonOptions: ParsableArguments {
       await any.close()
       throw Refusal(
         .notAllowed,
-        refusal.message + "; stickies graph works with any model, such as stickies graph entities and "
-          + "stickies graph fetch")
+        refusal.message + "; the commands of stickies graph work with any model: start with "
+          + "stickies graph entities and stickies graph fetch")
     }
     try await run(client, body)
   }
@@ -119,7 +119,7 @@ struct LimitOption: ParsableArguments {
   var number: Int?
 
   func validate() throws {
-    if let number, number < 1 { throw ValidationError("--limit takes a number from 1") }
+    if let number, number < 1 { throw ValidationError("--limit must be at least 1") }
   }
 }
 
@@ -238,7 +238,7 @@ struct CommandContext {
   private func noBoard(_ name: String) -> Refusal {
     Refusal(
       .notFound,
-      "there is no board called \"\(name)\": stickies board list says which there are, and stickies board add makes one"
+      "there is no board called \"\(name)\": stickies board list shows all boards, and stickies board add creates one"
     )
   }
 
@@ -294,7 +294,7 @@ struct CommandContext {
     // Nothing changed, or the object did not fit into the reply.
     let name = model.entity(permanent.entity)?.name ?? ""
     guard let image = try await images(name, where: .identifiers([permanent])).first else {
-      throw Refusal(.notFound, "it has been deleted meanwhile")
+      throw Refusal(.notFound, "the object has been deleted meanwhile")
     }
     return image
   }
@@ -308,11 +308,11 @@ struct CommandContext {
     let revision = saved.committed.revision
     do {
       let entries = try await client.log(after: revision - 1, through: revision, limit: 1)
-      guard let entry = entries.first else { throw Refusal(.unavailable, "the log does not hold it") }
+      guard let entry = entries.first else { throw Refusal(.unavailable, "the log does not contain it") }
       return entry
     } catch let refusal as Refusal {
       // The message must not suggest a retry, which would commit twice.
-      throw Refusal(refusal.code, "revision \(revision) is committed, but not to be told: \(refusal.message)")
+      throw Refusal(refusal.code, "revision \(revision) is committed, but cannot be shown: \(refusal.message)")
     }
   }
 
@@ -341,7 +341,7 @@ enum TextInput {
     // Empty input usually means that the command before the pipe failed.
     guard !text.isEmpty else {
       throw Refusal(
-        .invalid, "standard input is empty, and nothing is written; for an empty text give \"\" instead of -")
+        .invalid, "standard input is empty, so nothing was written; for an empty text use \"\" instead of -")
     }
     return text
   }

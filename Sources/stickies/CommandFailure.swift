@@ -54,7 +54,7 @@ enum CommandFailure {
     guard let command = words.dropFirst().first, ["add", "search", "tag", "untag", "board"].contains(command),
       message.hasPrefix("Unknown option") || words.dropFirst(2).contains(where: { isNoOption($0, of: message) })
     else { return nil }
-    return "; a text that begins with - stands behind --: stickies \(command) -- \"- milk\""
+    return "; put a text that begins with - after --: stickies \(command) -- \"- milk\""
   }
 
   /// Whether a word begins with a dash and is not an option in the usage that a message contains.
@@ -147,7 +147,7 @@ struct WelcomeError: ReportedError, CustomStringConvertible {
 
   var report: CommandFailure.Report {
     CommandFailure.Report(
-      code: "noDaemon", message: "the daemon does not answer: \(reason); stickies doctor looks for the trouble",
+      code: "noDaemon", message: "the daemon does not answer: \(reason); run stickies doctor to find the cause",
       exit: CommandFailure.noDaemon)
   }
 }

@@ -28,10 +28,10 @@ struct Editor {
 
   private static func contents(of file: String, opened text: String) throws -> String {
     guard let bytes = FileManager.default.contents(atPath: file) else {
-      throw Refusal(.unavailable, "\(file) can't be read; the note is as it was")
+      throw Refusal(.unavailable, "\(file) can't be read; the note is unchanged")
     }
     guard var edited = String(validating: bytes, as: UTF8.self) else {
-      throw Refusal(.invalid, "the text in \(file) is not UTF-8; the note is as it was")
+      throw Refusal(.invalid, "the text in \(file) is not UTF-8; the note is unchanged")
     }
     // Editors end a file with a newline that the user did not type.
     if edited.hasSuffix("\n"), !text.hasSuffix("\n") { edited.removeLast() }
@@ -64,15 +64,15 @@ struct Editor {
     guard status == 0 else {
       openDirectory = nil
       throw Refusal(
-        .unavailable, "what you wrote is in \(file); the editor (\(editor)) failed, and the note is as it was")
+        .unavailable, "the editor (\(editor)) failed; the note is unchanged, and your text is in \(file)")
     }
     if ContinuousClock.now - start < briefestUse, FileState(file) == state {
       openDirectory = nil
       leftFiles.append(file)
       throw Refusal(
         .unavailable,
-        "what you save later stays in \(file); the editor (\(editor)) returned at once, and the note is as it was: "
-          + "set VISUAL to an editor that waits, such as \(waiting(editor))")
+        "the editor (\(editor)) returned at once; the note is unchanged, and text that you save later stays in "
+          + "\(file); set VISUAL to an editor that waits, such as \(waiting(editor))")
     }
     return Editor(text: try contents(of: file, opened: text), directory: directory)
   }

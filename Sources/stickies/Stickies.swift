@@ -10,8 +10,8 @@ struct StickiesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stickies", abstract: "Sticky notes from the shell, live.",
     discussion: """
-      Talks to stickiesd on your Unix-domain socket, or wherever --server or STICKIES_SERVER says. A note is named by \
-      its number or by the beginning of its id. Exit codes: 0 done, 1 failed, 2 refused, 4 not found, 64 usage, \
+      Connects to stickiesd on your Unix-domain socket, or at the address in --server or STICKIES_SERVER. Name a note \
+      by its number or by the beginning of its id. Exit codes: 0 done, 1 failed, 2 refused, 4 not found, 64 usage, \
       69 no daemon.
       """,
     version: "stickies \(Stickies.version) (protocol \(ProtocolLimits.version), "

@@ -318,7 +318,7 @@ import Testing
     process.interrupt()
     let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    #expect(told == "stickies: interrupted: all of it is committed, or nothing; the log says which\n")
+    #expect(told == "stickies: interrupted: either all of it is committed, or nothing; the log shows which\n")
     #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
     #expect(try daemon.run("graph", "fetch", "Tag", "--count").output == "0\n")
     #expect(daemon.stop() == 0)
@@ -384,7 +384,7 @@ import Testing
       let needless = try Daemon.run(
         ["graph"] + words + ["--where", "TRUEPREDICATE", "--one-commit", "--policy", "error"],
         server: company.daemon.socket.description, author: "ann@test", input: nil)
-      #expect(needless.status == 64 && needless.errors.contains("--policy goes without --one-commit"))
+      #expect(needless.status == 64 && needless.errors.contains("--policy can't be used with --one-commit"))
     }
     let denied = try company.run("delete", "Department", "--where", "TRUEPREDICATE", "--one-commit")
     #expect(denied.status != 0)

@@ -78,7 +78,7 @@ import Testing
     let json = try daemon.run("wait", "--revision", "9", "--timeout", "0.2", "--json")
     #expect(json.status == 124)
     #expect(try json.refusal()["code"] == .string("timeout"))
-    #expect(try json.refusal()["message"] == .string("not within 0.2s: the store is at revision 1"))
+    #expect(try json.refusal()["message"] == .string("timed out after 0.2s: the store is at revision 1"))
     #expect(daemon.stop() == 0)
   }
 
@@ -127,8 +127,8 @@ import Testing
   @Test(arguments: [
     (["wait"], "there is nothing to wait for: name notes by --where, --board or their ids, or a --revision"),
     (["wait", "--revision", "1", "7"], "a wait is for a revision or for objects that match, not for both"),
-    (["wait", "7", "--count", "-1"], "--count takes a number from 0"),
-    (["wait", "7", "7", "--count", "2"], "1 note can never be 2: --count takes at most as many as are named"),
+    (["wait", "7", "--count", "-1"], "--count must be 0 or more"),
+    (["wait", "7", "7", "--count", "2"], "1 note can never be 2: --count can be at most the number of named notes"),
     (["wait", "7", "--timeout", "-1s"], "The value '-1s' is invalid for '--timeout <time>'"),
     (["graph", "wait", "--where", "x == 1"], "--where goes with an entity"),
     (["graph", "wait"], "there is nothing to wait for: name an entity, or a --revision"),
@@ -145,12 +145,14 @@ import Testing
     try daemon.run("add", "one")
     #expect(try daemon.run("wait", "1", "--timeout", "0").status == 0)
     let none = try daemon.run("wait", "9", "--timeout", "0")
-    #expect(none.status == 124 && none.errors.hasPrefix("stickies: not within 0s: no note matches"), "\(none.errors)")
+    #expect(
+      none.status == 124 && none.errors.hasPrefix("stickies: timed out after 0s: no note matches"), "\(none.errors)")
     kill(daemon.process.processIdentifier, SIGSTOP)
     for words in [["1"], ["--revision", "9"]] {
       let late = try Daemon.run(
         ["wait"] + words + ["--timeout", "300ms"], server: daemon.socket.description, author: "ann@test", input: nil)
-      #expect(late.status == 124 && late.errors.hasPrefix("stickies: not within 300ms: the daemon has not answered"))
+      #expect(
+        late.status == 124 && late.errors.hasPrefix("stickies: timed out after 300ms: the daemon has not answered"))
     }
     kill(daemon.process.processIdentifier, SIGCONT)
     #expect(daemon.stop() == 0)

@@ -119,7 +119,7 @@ import Testing
     #expect(gone.status == 4)
     #expect(
       gone.errors.contains(
-        "there is no object whose id begins with \"\(forgotten.prefix(10))\"; what was deleted by revision 4 was pruned"
+        "there is no object whose id begins with \"\(forgotten.prefix(10))\"; deletes up to revision 4 were pruned"
       ),
       "\(gone.errors)")
     // It never was.
@@ -140,7 +140,7 @@ import Testing
     #expect(unknown.status == 4)
     #expect(
       unknown.errors.contains(
-        "there is no note number 99, and the log knows of none that was deleted; what was deleted by revision 6 was pruned"
+        "there is no note number 99, and the log has no deleted one; deletes up to revision 6 were pruned"
       ),
       "\(unknown.errors)")
     #expect(daemon.stop() == 0)

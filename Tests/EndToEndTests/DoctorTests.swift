@@ -84,7 +84,7 @@ import Testing
     #expect(wrong.mend("daemon").contains("--server unix://\(run)/socket"))
     #expect(daemon.stop() == 0)
     let closed = try Self.diagnose(daemon.home.path, "tcp://127.0.0.1:1")
-    #expect(closed.message("daemon") == "nobody listens at tcp://127.0.0.1:1: Connection refused")
+    #expect(closed.message("daemon") == "no program listens at tcp://127.0.0.1:1: Connection refused")
   }
 
   @Test func suspendedDaemonIsReportedAsUnresponsive() throws {
@@ -94,11 +94,12 @@ import Testing
     let still = try Self.diagnose(daemon.home.path, daemon.socket.description)
     Glibc.kill(daemon.process.processIdentifier, SIGCONT)
     #expect(still.status == 69)
-    #expect(still.message("daemon").hasSuffix("takes connections and says nothing"))
-    #expect(still.mend("daemon").hasPrefix("if it is a stickiesd it hangs or was stopped"))
+    #expect(still.message("daemon").hasSuffix("accepts connections but does not answer"))
+    #expect(still.mend("daemon").hasPrefix("if it is a stickiesd, it hangs or is suspended"))
     let unknown = try Self.diagnose(daemon.home.path, "tcp://nobody.invalid:7417")
-    #expect(unknown.message("daemon") == "nobody listens at tcp://nobody.invalid:7417: there is no host of that name")
-    #expect(unknown.mend("daemon").hasPrefix("look at the name and the port"))
+    #expect(
+      unknown.message("daemon") == "no program listens at tcp://nobody.invalid:7417: there is no host of that name")
+    #expect(unknown.mend("daemon").hasPrefix("check the name and the port"))
     #expect(daemon.stop() == 0)
   }
 
@@ -108,7 +109,8 @@ import Testing
     daemon.kill()
     let old = try Self.diagnose(daemon.home.path, daemon.socket.description)
     #expect(old.status == 69)
-    #expect(old.message("daemon") == "the socket \(daemon.home.path)/socket is old: the daemon that made it has gone")
+    #expect(
+      old.message("daemon") == "the socket \(daemon.home.path)/socket is stale: the daemon that created it has ended")
     #expect(old.mend("daemon").hasPrefix("start the daemon again"))
     try daemon.start()
     #expect(try Self.diagnose(daemon.home.path, daemon.socket.description).status == 0)
@@ -117,7 +119,7 @@ import Testing
     let file = daemon.home.path + "/file"
     try Data().write(to: URL(fileURLWithPath: file))
     let plain = try Self.diagnose(daemon.home.path, "unix://" + file)
-    #expect(plain.message("daemon") == "\(file) is a file and no socket")
+    #expect(plain.message("daemon") == "\(file) is a file, not a socket")
   }
 
   @Test func invalidAddressIsReported() throws {
@@ -204,8 +206,8 @@ import Testing
     let found = try Self.diagnose(
       home.path, nil, ["XDG_DATA_HOME": home.path], through: ["unshare", "-rm", "sh", "-c", script, "sh"])
     #expect(found.state("disk") == "problem")
-    #expect(found.message("disk") == "the disk is full: 0 MiB are free where \(home.path)/stickies lies")
-    #expect(found.mend("disk").contains("make room"))
+    #expect(found.message("disk") == "the disk is full: 0 MiB are free on the disk of \(home.path)/stickies")
+    #expect(found.mend("disk").contains("free some space"))
   }
 
   @Test func terminalWithoutColorsOrUnicodeIsReported() throws {

@@ -297,9 +297,9 @@ import Testing
       #expect(result.status != 0)
       return result.errors
     }
-    #expect(try refusal("export", "--board", "Notes", "--to", desk.path).contains("has .md files of its own"))
+    #expect(try refusal("export", "--board", "Notes", "--to", desk.path).contains("files that export did not write"))
     #expect(try desk.names() == ["README.md"])
-    #expect(try refusal("sync-folder", desk.path).contains("is no folder of notes"))
+    #expect(try refusal("sync-folder", desk.path).contains("is not a folder of notes"))
     #expect(try refusal("sync-folder", desk.path + "/nowhere").contains("there is no folder"))
     #expect(try refusal("export", "--to", desk.path).contains("--board and --to go together"))
     #expect(try refusal("export", "--board", "None", "--to", desk.path + "2").contains("no board called"))

@@ -75,7 +75,7 @@ import Testing
     #expect(missing.errors.contains("$now has no value"), "\(missing.errors)")
     let unknown = try company.run("fetch", "--template", "nope")
     #expect(unknown.status == 64)
-    #expect(unknown.errors.contains("it names overdue, largeDepartments"), "\(unknown.errors)")
+    #expect(unknown.errors.contains("it has overdue, largeDepartments"), "\(unknown.errors)")
     let misspelt = try company.run("fetch", "--template", "overdu")
     #expect(misspelt.status == 64)
     #expect(misspelt.errors.contains("Did you mean \"overdue\"?"), "\(misspelt.errors)")
@@ -120,7 +120,7 @@ import Testing
       #expect(refused.status == 64)
       #expect(
         refused.errors.hasPrefix(
-          "stickies: groups and distinct rows take no --after: page them by --limit and --offset\n"))
+          "stickies: groups and distinct rows have no cursor: page them with --limit and --offset\n"))
     }
     let second = try fetch(["--limit", "1", "--offset", "1", "--json"]).json()
     #expect(second.arrayValue?.map { $0["vacationDays"] } == [.integer(25)])
@@ -194,11 +194,11 @@ import Testing
   @Test func aRefusedCombinationSaysWhatToDo() throws {
     let company = try company()
     for (words, sentence) in [
-      (["--count", "--properties", "name"], "leave out --properties, or say --distinct to count the different rows"),
+      (["--count", "--properties", "name"], "leave out --properties, or use --distinct to count the different rows"),
       (["--count", "--after", ""], "--count counts all that match: leave out --after"),
       (["--ids", "--properties", "name"], "leave out --properties, --distinct and --group-by"),
       // One group of all, whose row is no place to go on behind.
-      (["--properties", "@count", "--after", ""], "page them by --limit and --offset"),
+      (["--properties", "@count", "--after", ""], "page them with --limit and --offset"),
     ] {
       let result = try Daemon.run(
         ["graph", "fetch", "Person"] + words, server: company.daemon.socket.description, author: "ann@test", input: nil)

@@ -33,10 +33,10 @@ import Testing
     let colors = "enumeration (yellow, blue, green, pink, purple, gray, orange, red, teal, brown, white)"
     #expect(
       Self.reasons(result) == [
-        "in.jsonl:1 the board was taken without its color: \"mauve\" is no \(colors)",
-        "in.jsonl:2 the note was taken without its color: \"mauve\" is no \(colors); its x: \"left\" is no double; "
-          + "its tags: \"t9\" is not in the file",
-        "in.jsonl:3 the note was taken without its created: \"yesterday\" is no date",
+        "in.jsonl:1 the board was taken without its color: \"mauve\" is not a valid \(colors)",
+        "in.jsonl:2 the note was taken without its color: \"mauve\" is not a valid \(colors); "
+          + "its x: \"left\" is not a valid double; its tags: \"t9\" is not in the file",
+        "in.jsonl:3 the note was taken without its created: \"yesterday\" is not a valid date",
         "in.jsonl:5 the tag has no name",
         "in.jsonl:4 the file does not hold both notes of the link",
       ])
@@ -57,7 +57,7 @@ import Testing
         #"{"entity":"Note","id":"n2","board":"b1","text":"two"}"#,
       ], to: daemon)
     let result = try daemon.run("import", path, "--json").json()
-    #expect(Self.reasons(result) == ["in.jsonl:2 \"\(id)\" is no object's id"])
+    #expect(Self.reasons(result) == ["in.jsonl:2 \"\(id)\" is not an object's id"])
     #expect(try daemon.run("list", "--json").json().arrayValue?.map { $0["text"]?.stringValue } == ["two"])
     #expect(daemon.stop() == 0)
   }
@@ -185,7 +185,7 @@ import Testing
       [#"{"textContent":"\ude00 cut","createdTimestampUsec":1600000000000000}"#], to: daemon, "k.json")
     let result = try daemon.run("import", lines, keep, "--json").json()
     #expect(result["imported"] == .integer(3))
-    let reason = "1 letter that is half a surrogate pair or no UTF-8 and became \u{FFFD}"
+    let reason = "1 letter was half a surrogate pair or not UTF-8 and became \u{FFFD}"
     #expect(Self.reasons(result) == ["in.jsonl:2 \(reason)", "k.json \(reason)"])
     let texts = try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue } ?? []
     #expect(texts.sorted() == ["cut \u{FFFD}", "whole 😀", "\u{FFFD} cut"])
@@ -215,7 +215,7 @@ import Testing
         "\(takeout) \(nothing); import \(takeout)/Takeout/Keep",
         "\(archives) \(nothing); unpack takeout-1.ZIP, and import the folder of the notes in it",
         "a.json this is a zip archive; \(unpack)", "b.JSON this is a gzip archive; \(unpack)",
-        "c.json this is a page, and no JSON; Takeout writes a .json file beside it",
+        "c.json this is a web page, not JSON; Takeout writes a .json file beside it",
         "takeout-1.ZIP this is a zip archive; \(unpack)",
       ])
   }

@@ -371,7 +371,7 @@ import Testing
     let line = whole[..<(end - 10)].count { $0 == UInt8(ascii: "\n") } + 1
     let reason = try broken.json()["skipped"]?[0]?["reason"]?.stringValue ?? ""
     #expect(
-      reason.hasPrefix("line \(line) is no JSON") && reason.hasSuffix("nothing of the file was taken"), "\(reason)")
+      reason.hasPrefix("line \(line) is not JSON") && reason.hasSuffix("nothing of the file was imported"), "\(reason)")
     #expect(try two.run("status", "--json").json()["revision"] == .integer(0))
     try Data(whole).write(to: URL(fileURLWithPath: file))
     #expect(try two.run("import", file, "--json").json()["imported"] == .integer(20))

@@ -63,10 +63,10 @@ import Testing
     #expect(
       try Self.skipped(first.json()) == [
         "B2.rtfd: the note was taken without its attachment photo.png",
-        "C3.rtfd: the note was taken without place: .SavedStickiesState has no entry of it",
+        "C3.rtfd: the note was taken without place: .SavedStickiesState has no entry for it",
         "D4.rtfd: TXT.rtf, line 1: the text breaks off: 1 of its groups have no end",
         "E5.rtfd: its TXT.rtf can't be read",
-        "F6.rtfd: this is no package: a folder with TXT.rtf",
+        "F6.rtfd: this is not a package: a package is a folder with TXT.rtf",
         "StickiesDatabase: the notes of an older Stickies are not read; open them in a newer one, which makes .rtfd "
           + "packages of them",
       ])
@@ -135,7 +135,7 @@ import Testing
     #expect(result["imported"] == .integer(2))
     #expect(
       Self.skipped(result).filter { $0.hasPrefix("JA") || $0.hasPrefix("EN") } == [
-        "JA.rtfd: the note was taken without 1 letter that TXT.rtf writes in no known way: \u{FFFD} stands there"
+        "JA.rtfd: the note was taken without 1 letter that TXT.rtf writes in an unknown way: \u{FFFD} stands there"
       ])
     let texts = try daemon.run("list", "--json", "--sort", "origin").json().arrayValue?.map { $0["text"]?.stringValue }
     #expect(texts == ["Working rules — don’t panic\ncafé", "結果、コード \u{FFFD}end"])

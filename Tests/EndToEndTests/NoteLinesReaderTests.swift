@@ -60,7 +60,7 @@ import Testing
     let mistakes = try rest.refusal()["lines"]?.arrayValue ?? []
     #expect(mistakes.map { $0["line"]?.integerValue } == [1, 2, 3, 5, 6])
     #expect(mistakes[2]["message"]?.stringValue?.contains("column 15") == true)
-    #expect(mistakes[3]["message"] == .string("the label \"a\" is that of line 4"))
+    #expect(mistakes[3]["message"] == .string("the label \"a\" is used by line 4"))
     #expect(
       mistakes[4]["message"]
         == .string("\"q\" is neither an id nor the label of a line up to the end of this batch"))

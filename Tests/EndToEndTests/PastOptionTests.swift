@@ -105,9 +105,9 @@ import Testing
     #expect(
       try JSON(parsing: json.errors.trimmingCharacters(in: .newlines))["error"]?["code"] == .string("notFound"))
     let early = try daemon.run("show", "2", "--at", "1")
-    #expect(early.status == 4 && early.errors == "stickies: there is no note number 2 at revision 1, nor now\n")
+    #expect(early.status == 4 && early.errors == "stickies: there is no note number 2 at revision 1 or now\n")
     let notYet = try daemon.run("show", "1", "--at", "0")
-    #expect(notYet.status == 4 && notYet.errors.hasSuffix(" was not there at revision 0\n"))
+    #expect(notYet.status == 4 && notYet.errors.hasSuffix(" did not exist at revision 0\n"))
     for (text, words) in [
       ("soon", "neither a time nor a revision"), ("-1", "neither a time nor a revision"), ("", "neither a time"),
       ("9999-01-01", "is in the future"), ("99999999999999999999", "is more than any revision"),

@@ -122,11 +122,11 @@ import Testing
     let made = "ann@test * 1502 changes by a batch, revision 3"
     #expect(
       Self.lines(all, until: follow) == [
-        made, "  Person: 1500 came", "revision 3: 1501 Person objects; changes follow",
+        made, "  Person: 1500 inserted", "revision 3: 1501 Person objects; changes follow",
       ])
     #expect(
       Self.lines(some, until: follow) == [
-        made, "  Person: nothing that is watched here", "revision 3: 1 Person object; changes follow",
+        made, "  Person: no watched objects changed", "revision 3: 1 Person object; changes follow",
       ])
     #expect(Self.lines(window, until: follow) == [made, told, "revision 3: 1 of 1501 rows; changes follow"])
 
@@ -146,7 +146,7 @@ import Testing
     let deleted = "ann@test * 1502 changes by a batch, revision 5"
     #expect(
       Self.lines(all, until: follow) == [
-        deleted, "  Person: 1501 went", "revision 5: 0 Person objects; changes follow",
+        deleted, "  Person: 1501 removed", "revision 5: 0 Person objects; changes follow",
       ])
     #expect(
       Self.lines(some, until: follow) == [

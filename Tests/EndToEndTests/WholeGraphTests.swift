@@ -54,7 +54,7 @@ import Testing
     #expect(try daemon.run("graph", "export", "-").output == text)
     let again = try daemon.run("graph", "export", file)
     #expect(again.status == 2)
-    #expect(again.errors.contains("is there already"))
+    #expect(again.errors.contains("already exists"))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: daemon.home.path).allSatisfy { !$0.hasSuffix(".partial") })
     let entities = try lines(text).dropFirst().dropLast().map { try JSON(parsing: $0)["$entity"]?.stringValue }
@@ -87,11 +87,11 @@ import Testing
       FileManager.default.enumerator(atPath: home)?.compactMap { $0 as? String }.first { $0.hasSuffix("graph.sqlite") })
     for (name, words) in [
       (home + "/pipe", "is a device, a socket or a pipe"), ("/dev/null", "is a device"), (home, "is a folder"),
-      (home + "/dangling", "is a link that leads to no file"), ("", "the file has no name"),
-      (home + "/" + store, "is something else than an export"),
+      (home + "/dangling", "is a link to a missing file"), ("", "the file name is empty"),
+      (home + "/" + store, "is not an export"),
       (home + "/" + store + "-wal", "belongs to the SQLite database beside it"),
       (home + "/" + store + "-journal", "belongs to the SQLite database beside it"),
-      (home + "/" + store.replacing("graph.sqlite", with: "lock"), "is something else than an export"),
+      (home + "/" + store.replacing("graph.sqlite", with: "lock"), "is not an export"),
     ] {
       let result = try daemon.run("graph", "export", name, "--replace")
       #expect(result.status != 0, "\(name)")
@@ -152,16 +152,16 @@ import Testing
     mistakes.append(((Array(good[..<4]) + good[5...]).joined(separator: "\n"), ["line 6: the file has 4 objects"]))
     mistakes.append(
       (
-        good.joined(separator: "\n").replacing("Buy milk", with: "Buy malt"), ["line 7: the checksum is another one"]
+        good.joined(separator: "\n").replacing("Buy milk", with: "Buy malt"), ["line 7: the checksum does not match"]
       ))
-    mistakes.append((good.joined(separator: "\n") + "\n{}\n", ["line 8: there is more behind the end"]))
+    mistakes.append((good.joined(separator: "\n") + "\n{}\n", ["line 8: there is more after the end"]))
     func add(_ line: Int, _ name: String, _ value: JSON?, _ words: String...) throws {
       var lines = body
       lines[line] = try changed(lines[line], name, to: value)
       mistakes.append((try sealed(lines), words))
     }
     try add(note, "$entity", .string("Nota"), "line 4: \"$entity\" names no entity")
-    try add(note, "$id", .string("x"), "line 4: \"$id\" is no whole id")
+    try add(note, "$id", .string("x"), "line 4: \"$id\" is not a complete id")
     try add(note, "colour", .string("red"), "line 4: Note has no property \"colour\"")
     try add(note, "x", .string("left"), "line 4: Note.x takes a number, and not \"left\"")
     try add(note, "color", .string("octarine"), "line 4: Note.color takes one of ")
@@ -186,7 +186,7 @@ import Testing
       (
         try sealed(unread),
         [
-          "3 mistakes in the lines; nothing is imported", "line 3: Link.from takes a whole id, and not 1",
+          "3 mistakes in the lines; nothing is imported", "line 3: Link.from takes a complete id, and not 1",
           "line 4: Note.x takes a number, and not \"left\"", "line 4: Note has no property \"colour\"",
         ]
       ))
@@ -194,7 +194,7 @@ import Testing
     // However far behind the first.
     let far = unread + Array(repeating: body[5], count: 1_100) + [try changed(body[5], "$id", to: .string("x"))]
     mistakes.append(
-      (try sealed(far), ["4 mistakes in the lines; nothing is imported", "line 1107: \"$id\" is no whole id"]))
+      (try sealed(far), ["4 mistakes in the lines; nothing is imported", "line 1107: \"$id\" is not a complete id"]))
 
     let daemon = try Daemon()
     try daemon.start()

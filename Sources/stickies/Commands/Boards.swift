@@ -41,7 +41,7 @@ struct BoardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Make a board.")
 
     @OptionGroup var options: CommonOptions
-    @Argument(help: "Its name; no two boards share one.")
+    @Argument(help: "Its name; board names are unique.")
     var name: String
     @Option(parsing: .unconditional, help: "Its color.")
     var color: Color?
@@ -95,8 +95,8 @@ struct BoardCommand: AsyncParsableCommand {
         guard notes.isEmpty || yes else {
           throw Refusal(
             .denied,
-            "the board has \(Output.count(notes.count, "note")), which would go with it; "
-              + "say --yes to delete them, undo brings them back")
+            "the board has \(Output.count(notes.count, "note")); "
+              + "use --yes to delete it with its notes, undo brings them back")
         }
         let commit = try await shell.delete([board.id])
         let went = notes.isEmpty ? "" : " with \(Output.count(notes.count, "note"))"

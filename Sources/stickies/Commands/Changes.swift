@@ -26,7 +26,7 @@ struct Move: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Move a note.")
 
   @OptionGroup var note: NoteChangeArguments
-  @Argument(help: ArgumentHelp("Its left top corner, in points; may be negative.", valueName: "X,Y"))
+  @Argument(help: ArgumentHelp("Its top left corner, in points; may be negative.", valueName: "X,Y"))
   var position: Point
 
   @MainActor
@@ -58,7 +58,7 @@ struct ColorCommand: AsyncParsableCommand {
 }
 
 struct Raise: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Put a note on top of its board's pile.")
+  static let configuration = CommandConfiguration(abstract: "Put a note above all others on its board.")
 
   @OptionGroup var note: NoteChangeArguments
 
@@ -67,7 +67,7 @@ struct Raise: AsyncParsableCommand {
 }
 
 struct Lower: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Put a note under its board's pile.")
+  static let configuration = CommandConfiguration(abstract: "Put a note below all others on its board.")
 
   @OptionGroup var note: NoteChangeArguments
 

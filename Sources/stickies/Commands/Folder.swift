@@ -6,10 +6,10 @@ import StickiesKit
 struct SyncFolder: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync-folder",
-    abstract: "Send what was edited in a folder that export made, and write what is new.",
+    abstract: "Send the edits made in an exported folder, and write the board's changes into it.",
     discussion:
-      "Each file is a note. Edits merge with those of others, letter by letter; a new .md file becomes a note; "
-      + "what was changed here and there stays in the file, the server's value beside it.")
+      "Each file is a note. Edits merge with those of others, letter by letter; a new .md file becomes a note. If a "
+      + "value was changed in the file and on the server, the file keeps its value and gets the server's beside it.")
 
   @OptionGroup var options: CommonOptions
   @Argument(help: ArgumentHelp("The folder.", valueName: "DIR"))
@@ -37,11 +37,11 @@ enum FolderReport {
     for conflict in result.conflicts { output.print(line(conflict)) }
     for file in result.compared {
       output.print(
-        "compared \(shown(file)): what happened to its note since is pruned, or it was deleted and brought back; it was merged "
-          + "with the note as it is")
+        "compared \(shown(file)): the history of its note was pruned, or the note was deleted and restored; its "
+          + "edits were merged with the present note")
     }
     for file in result.missing { output.print("missing \(shown(file)): its note stays; --delete deletes it") }
-    for file in result.unsent { output.print("unsent \(shown(file)): it was edited; sync-folder sends that") }
+    for file in result.unsent { output.print("unsent \(shown(file)): it was edited; sync-folder sends the edits") }
     for skip in result.skipped { output.print("skipped \(shown(skip.file)): \(shown(skip.reason))") }
     let written = "written \(result.written.written), removed \(result.written.removed)"
     guard !isExport else { return output.print(written) }
@@ -53,13 +53,13 @@ enum FolderReport {
 
   private static func line(_ conflict: FolderChanges.Conflict) -> String {
     guard let values = conflict.values else {
-      return "conflict \(shown(conflict.file)): its note has been deleted; delete the file, or take its id out to make "
+      return "conflict \(shown(conflict.file)): its note has been deleted; delete the file, or remove its id to make "
         + "a new note"
     }
     let name = values.field.rawValue
     return
-      "conflict \(shown(conflict.file)): \(name) is \(values.mine.json.text) here and \(values.theirs.json.text) on the "
-      + "server; keep one as \(name), and delete the line server-\(name)"
+      "conflict \(shown(conflict.file)): \(name) is \(values.mine.json.text) here and \(values.theirs.json.text) on "
+      + "the server; keep one as \(name), and delete the line server-\(name)"
   }
 
   private static func json(_ result: FolderSyncResult) -> JSON {

@@ -8,10 +8,10 @@ import StickiesKit
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Take in notes: of Google Keep's Takeout, of macOS's Stickies, or JSON Lines from export.",
+    abstract: "Import notes from Google Keep's Takeout, from macOS's Stickies, or from JSON Lines of export.",
     discussion: """
-      Up to 8 MiB in one commit, more in several that one undo takes back. What is there already stays as it is, so that \
-      one that was interrupted can be run again.
+      Imports up to 8 MiB in one commit, and more in several commits that one undo takes back. Existing notes stay \
+      unchanged, so an interrupted import can be run again.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -43,7 +43,7 @@ struct ImportCommand: AsyncParsableCommand {
           shell.output.print("skipped \(skip.file): \(skip.reason)")
         }
         let more = result.skipped.count - Self.maximumSkipLines
-        if more > 0 { shell.output.print("… and \(more) more; --json names all of them") }
+        if more > 0 { shell.output.print("… and \(more) more; --json lists all of them") }
         shell.output.print(
           "imported \(result.imported), unchanged \(result.unchanged), skipped \(result.skipped.count)")
       }
@@ -54,8 +54,8 @@ struct ImportCommand: AsyncParsableCommand {
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write the whole graph as JSON Lines, or a board as a folder of Markdown files.",
-    discussion: "JSON Lines have one object a line, those that others name first. A folder has one file a note; "
-      + "sync-folder brings edits of the files back.")
+    discussion: "JSON Lines have one object per line, referenced objects first. A folder has one file per note; "
+      + "sync-folder sends the edits of the files.")
 
   @OptionGroup var options: CommonOptions
   @Option(parsing: .unconditional, help: "With --to: the board whose notes are written, by name or id.")

@@ -23,7 +23,7 @@ struct LinkCommand: AsyncParsableCommand {
     commandName: "link", abstract: "Draw an arrow from one note to another.")
 
   @OptionGroup var notes: LinkEndArguments
-  @Option(parsing: .unconditional, help: "What the arrow says.")
+  @Option(parsing: .unconditional, help: "The arrow's label.")
   var label = ""
 
   @MainActor

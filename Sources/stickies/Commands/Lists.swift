@@ -33,7 +33,7 @@ struct List: AsyncParsableCommand {
   var sort = "number"
   @OptionGroup var limit: LimitOption
   @OptionGroup var past: PastOption
-  @Flag(help: "Print how the daemon finds the notes, and none of them.")
+  @Flag(help: "Print how the daemon finds the notes, instead of the notes.")
   var explain = false
 
   @MainActor
@@ -65,7 +65,7 @@ struct List: AsyncParsableCommand {
 
 struct Search: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Find notes by words; each word may be the beginning of one.")
+    abstract: "Find notes by words or beginnings of words.")
 
   @OptionGroup var options: CommonOptions
   @Argument(help: "The words.")

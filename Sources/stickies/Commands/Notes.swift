@@ -7,15 +7,15 @@ struct Add: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Write a note.")
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "What the note says, in one word or several; - reads standard input.")
+  @Argument(help: "The note's text, in one word or several; - reads standard input.")
   var text: [String]
-  @Option(parsing: .unconditional, help: "The board, by name or id; else the oldest one.")
+  @Option(parsing: .unconditional, help: "The board, by name or id; default: the oldest one.")
   var board: String?
   @Option(parsing: .unconditional, help: "The paper's color.")
   var color: Color?
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Where the note sticks, in points; else beside the newest one.", valueName: "X,Y"))
+    help: ArgumentHelp("The note's position, in points; default: beside the newest note.", valueName: "X,Y"))
   var position: Point?
   @Option(parsing: .unconditionalSingleValue, help: "A tag; may be repeated.")
   var tag: [String] = []
@@ -78,7 +78,7 @@ struct Add: AsyncParsableCommand {
 }
 
 struct Show: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Show one note whole.")
+  static let configuration = CommandConfiguration(abstract: "Show everything about one note.")
 
   @OptionGroup var note: NoteChangeArguments
   @OptionGroup var past: PastOption
@@ -105,7 +105,7 @@ struct Show: AsyncParsableCommand {
 
 struct EditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Change what a note says; without --text in your editor.")
+    commandName: "edit", abstract: "Change a note's text; without --text, in your editor.")
 
   @OptionGroup var note: NoteChangeArguments
   @Option(parsing: .unconditional, help: "The new text; - reads standard input.")
@@ -136,7 +136,7 @@ struct EditCommand: AsyncParsableCommand {
   @MainActor
   private func edit(_ note: ObjectImage, _ old: String, _ property: Property, _ shell: CommandContext) async throws {
     let editor = try await Editor.edit(old)
-    let place = "what you wrote is in \(editor.file)"
+    let place = "your text is in \(editor.file)"
     let interruption = Interruption(place)
     defer { withExtendedLifetime(interruption) {} }
     // Set only now, because the editor had the terminal before.

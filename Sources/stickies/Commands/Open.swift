@@ -13,22 +13,22 @@ struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Open a board in this terminal, live.",
     discussion: """
-      Notes are windows: they follow what others do while they are open, and what you type is with the others at once. \
-      ? shows all keys, F10 the menus, q leaves. When the daemon goes away the board stays; what you change meanwhile is \
-      sent when it is back.
+      Each note is a window. It shows the changes of others as they happen, and others see your changes as you type. \
+      ? shows all keys, F10 opens the menus, q leaves. If the daemon stops, the board stays open, and your changes are \
+      sent when the daemon is back.
       """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The board, by name or id; else the oldest one.")
+  @Argument(help: "The board, by name or id; default: the oldest one.")
   var board: String?
   @Option(
     parsing: .unconditional,
     help: """
-      What it begins with: board, or list for the board with the list beside it; else what STICKIES_INTERFACE says, \
-      else board.
+      The initial view: board, or list for the board with the list beside it; default: STICKIES_INTERFACE, or else \
+      board.
       """, completion: .list(BoardInterface.allCases.map(\.rawValue)))
   var interface: String?
-  @Flag(help: "Look only: nothing can be changed.")
+  @Flag(help: "Look only; nothing can be changed.")
   var readOnly = false
 
   /// The launcher; a program has one.
@@ -50,8 +50,8 @@ struct Open: AsyncParsableCommand {
       }
       guard ProcessInfo.processInfo.environment["TERM"] != "dumb" else {
         throw ValidationError(
-          "TERM is dumb, and a terminal that can't place its cursor shows no board: set TERM to what yours is, such as "
-            + "xterm-256color; stickies list and stickies watch do without")
+          "TERM is dumb, and a terminal that can't place its cursor shows no board: set TERM to your terminal's type, "
+            + "such as xterm-256color, or use stickies list and stickies watch")
       }
       let board = try await find(shell)
       let session: BoardSession
@@ -69,10 +69,10 @@ struct Open: AsyncParsableCommand {
       let code = await session.run()
       if let loss = session.loss { StandardError.write("stickies: \(Self.sentence(loss))") }
       if let file = Editor.openFile {
-        StandardError.write("stickies: the editor was left; what was saved in it last is in \(file)")
+        StandardError.write("stickies: the editor was interrupted; the text that it saved last is in \(file)")
       }
       for file in Editor.leftFiles {
-        StandardError.write("stickies: an editor returned at once; what it saved later is in \(file)")
+        StandardError.write("stickies: an editor returned at once; the text that it saved later is in \(file)")
       }
       if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
     }
@@ -80,7 +80,7 @@ struct Open: AsyncParsableCommand {
 
   private static func sentence(_ loss: BoardSession.UnsentLoss) -> String {
     let what = "\(Output.count(loss.count, "change")) did not reach the server"
-    if !loss.isKept { return "\(what); the texts among them could not be kept in a file" }
+    if !loss.isKept { return "\(what); the texts among them could not be saved in a file" }
     return loss.file.map { "\(what); the texts among them are in \($0)" } ?? what
   }
 

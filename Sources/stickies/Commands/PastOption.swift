@@ -12,8 +12,8 @@ struct PastOption: ParsableArguments {
     name: .customLong("at"), parsing: .unconditional,
     help: ArgumentHelp(
       """
-      As it was: at a revision (120 or r120) or a time (2026-11-21 09:30, "10 minutes ago", "yesterday 14:00", \
-      "monday 9:00").
+      Read an earlier state: at a revision (120 or r120) or a time (2026-11-21 09:30, "10 minutes ago", \
+      "yesterday 14:00", "monday 9:00").
       """,
       valueName: "when"))
   var text: String?
@@ -93,11 +93,11 @@ extension CommandContext {
       do {
         return try await search(self)
       } catch let refusal as Refusal where refusal.message.hasPrefix("there is no \(noun)") {
-        throw Refusal(.notFound, refusal.message + " at revision \(revision), nor now")
+        throw Refusal(.notFound, refusal.message + " at revision \(revision) or now")
       }
     }
     let entity = model.entity(known.id.entity)?.name ?? ""
     if let image = try await images(entity, where: .identifiers([known.id])).first { return image }
-    throw Refusal(.notFound, "\(entity) \(known.id.description.prefix(8)) was not there at revision \(revision)")
+    throw Refusal(.notFound, "\(entity) \(known.id.description.prefix(8)) did not exist at revision \(revision)")
   }
 }

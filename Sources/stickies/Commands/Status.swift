@@ -5,7 +5,7 @@ import GraphWire
 import StickiesKit
 
 struct Status: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Tell about the daemon and its store.")
+  static let configuration = CommandConfiguration(abstract: "Show the state of the daemon and its store.")
 
   @OptionGroup var options: CommonOptions
 

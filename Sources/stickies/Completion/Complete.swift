@@ -9,24 +9,24 @@ import StickiesKit
 /// the live graph; without a daemon, or after a timeout, there are none, without a message.
 struct Complete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "complete", abstract: "Print what the last word may become.", shouldDisplay: false)
+    commandName: "complete", abstract: "Print completions of the last word.", shouldDisplay: false)
 
   /// The timeout of a completion, in milliseconds.
   static let patienceMilliseconds: Int64 = 500
 
   @Flag(
-    help: "WORD... is bash's line up to the cursor and what readline replaces; prints what to insert, quoted for there."
+    help: "WORD... is bash's line up to the cursor and the part that readline replaces; prints quoted text."
   )
   var bash = false
 
-  @Argument(help: "What was typed behind stickies; the last one is to be completed and may be empty.")
+  @Argument(help: "The words after stickies; the last one is completed and may be empty.")
   var words: [String] = []
 
   @MainActor
   func run() async throws {
     var line: BashLine?
     if bash {
-      guard words.count == 2 else { throw ValidationError("--bash takes a line and what is replaced of it") }
+      guard words.count == 2 else { throw ValidationError("--bash takes a line and the part of it to replace") }
       line = BashLine(words[0], replacing: words[1])
       guard line != nil else { return }
     }

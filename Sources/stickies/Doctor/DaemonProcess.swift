@@ -33,11 +33,11 @@ struct DaemonProcess {
   /// A message about the process, and advice.
   func explanation(_ address: ServerAddress) -> (message: String, mend: String) {
     if isMaintenance {
-      return ("\(name) has the store and serves nobody", "wait until it ends, then start stickiesd")
+      return ("\(name) has the store and serves no clients", "wait until it ends, then start stickiesd")
     }
     return (
-      "\(name) runs and does not answer at \(address)",
-      "name an address that it serves by --server, or end it with kill \(process) and start stickiesd again"
+      "\(name) runs but does not answer at \(address)",
+      "give an address that it serves with --server, or end it with kill \(process) and start stickiesd again"
     )
   }
 

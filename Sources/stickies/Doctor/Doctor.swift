@@ -7,10 +7,10 @@ import StickiesKit
 /// `stickies doctor`: checks for common problems and advises how to fix them.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Find out why it does not work, and what mends it.",
+    abstract: "Find problems of the connection, the daemon and this machine, and show remedies.",
     discussion: """
-      Looks at the address, the daemon and its version and model, the disk, the clocks and the terminal. Exit codes: 0 no \
-      problem, 1 a problem, 69 no daemon answers. Warnings are no problems.
+      Checks the address, the daemon and its version and model, the disk, the clocks and the terminal. Exit codes: 0 \
+      no problem, 1 a problem, 69 no daemon answers. Warnings are not problems.
       """)
 
   /// The timeout for answers of the daemon, in milliseconds.
@@ -70,18 +70,18 @@ struct Doctor: AsyncParsableCommand {
         return (
           [
             CheckResult(
-              "daemon", .problem, "what listens at \(address) takes connections and says nothing",
-              mend: "if it is a stickiesd it hangs or was stopped: look at the process, let it go on or start it anew")
+              "daemon", .problem, "the program at \(address) accepts connections but does not answer",
+              mend: "if it is a stickiesd, it hangs or is suspended: look at the process, resume it or start it again")
           ], nil
         )
       }
-      let who = greeting.map { "\($0) listens there" } ?? "what listens there is no stickiesd"
+      let who = greeting.map { "\($0) listens there" } ?? "a program other than stickiesd listens there"
       return (
         [
           CheckResult(
             "daemon", .problem, "\(who): \(Self.sentence(error))",
             mend:
-              "start stickiesd with --listen and an address that is free, and name it by --server or STICKIES_SERVER")
+              "start stickiesd with --listen and a free address, and give that address in --server or STICKIES_SERVER")
         ], nil
       )
     }
@@ -92,7 +92,7 @@ struct Doctor: AsyncParsableCommand {
 
   /// The connection was accepted, but no welcome arrived in time.
   private struct WelcomeTimeout: Error, CustomStringConvertible {
-    var description: String { "it takes connections and does not answer" }
+    var description: String { "it accepts connections but does not answer" }
   }
 
   private static let sameVersion = "install stickies and stickiesd of the same version, and start the daemon again"
@@ -122,7 +122,7 @@ struct Doctor: AsyncParsableCommand {
     findings.append(
       CheckResult("store", .fine, "revision \(status.head.revision), \(status.size) bytes in \(status.location)"))
     if !status.failure.isEmpty {
-      findings.append(CheckResult("commits", .problem, "they are refused: \(status.failure)"))
+      findings.append(CheckResult("commits", .problem, "commits are refused: \(status.failure)"))
     }
     findings.append(ClockCheck.finding(newest: newest))
     // On another machine, the path may name another folder here.
@@ -136,16 +136,14 @@ struct Doctor: AsyncParsableCommand {
     guard served.name == ours.name else {
       return CheckResult(
         "model", .warning, "the daemon serves \(served.name) \(served.version), which has no notes",
-        mend: "use stickies graph, or name another daemon by --server")
+        mend: "use stickies graph, or give another daemon's address with --server")
     }
     let mend = served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion
     do {
       // A daemon with a newer model may still serve older programs.
       let client = try await TimeLimit.run(
         milliseconds: Self.patienceMilliseconds, late: { WelcomeTimeout() },
-        {
-          try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor"))
-        })
+        { try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor")) })
       await client.close()
       return CheckResult(
         "model", .warning,
@@ -156,7 +154,7 @@ struct Doctor: AsyncParsableCommand {
         "model", .problem,
         isOther
           ? "the daemon serves another version \(served.version) of the notes' model than this program has"
-          : "the daemon serves version \(served.version) of the notes' model and takes no program with \(ours.version)",
+          : "the daemon serves version \(served.version) of the notes' model and refuses version \(ours.version)",
         mend: isOther
           ? "use stickies graph, which works with any model, or start a stickiesd without that --schema" : mend)
     }

@@ -16,20 +16,22 @@ enum DiskCheck {
     // Before the first start the folder does not exist; its nearest existing parent is checked.
     while statvfs(path, &space) != 0 {
       guard errno == ENOENT, path.count > 1, let slash = path.lastIndex(of: "/") else {
-        return CheckResult("disk", .warning, "\(folder) can't be looked at: \(String(cString: strerror(errno)))")
+        return CheckResult(
+          "disk", .warning, "the disk of \(folder) can't be checked: \(String(cString: strerror(errno)))")
       }
       path = slash == path.startIndex ? "/" : String(path[..<slash])
     }
     let free = UInt64(space.f_bavail) * UInt64(space.f_frsize)
-    let told = "\(free >> 20) MiB are free where \(folder) lies"
+    let told = "\(free >> 20) MiB are free on the disk of \(folder)"
     let mend =
-      "make room on that disk, or move the data to a larger one; with some room, stickiesd compact --keep-commits N takes "
-      + "old history out of a store whose daemon is stopped"
+      "free some space on that disk, or move the data to a larger one; with some space, stop the daemon and remove old "
+      + "history with stickiesd compact --keep-commits N"
     if space.f_blocks > 0, free < fullBytes {
       return CheckResult("disk", .problem, "the disk is full: \(told)", mend: mend)
     }
     if space.f_files > 0, space.f_favail == 0 {
-      return CheckResult("disk", .problem, "the disk holding \(folder) takes no more files", mend: "delete files there")
+      return CheckResult(
+        "disk", .problem, "the disk of \(folder) has no room for new files", mend: "delete files there")
     }
     if space.f_blocks > 0, free < lowBytes { return CheckResult("disk", .warning, "only \(told)", mend: mend) }
     return CheckResult("disk", .fine, told)
@@ -44,7 +46,7 @@ enum ClockCheck {
   static func finding(newest: Timestamp?) -> CheckResult {
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
     let ahead = ((newest ?? 0) - now) / RFC3339.microsecondsPerSecond
-    guard ahead > toleratedSeconds else { return CheckResult("clock", .fine, "no commit is of the future") }
+    guard ahead > toleratedSeconds else { return CheckResult("clock", .fine, "no commit has a time in the future") }
     return CheckResult(
       "clock", .warning, "the newest commit is \(ahead) seconds ahead of this machine's clock",
       mend: "set the clocks of this machine and the daemon's, by NTP if you can")
@@ -63,11 +65,11 @@ enum TerminalCheck {
       findings.append(
         CheckResult(
           "colors", .warning, "the terminal says it has no colors: TERM is \(kind.isEmpty ? "not set" : kind)",
-          mend: "set TERM to what your terminal is, such as xterm-256color"))
+          mend: "set TERM to your terminal's type, such as xterm-256color"))
     } else if kind == "vt100" || kind == "vt220" || kind == "linux" || kind == "xterm" {
       findings.append(
         CheckResult(
-          "colors", .warning, "TERM is \(kind), which promises fewer than the 256 colors that notes use",
+          "colors", .warning, "TERM is \(kind), which has fewer than the 256 colors that notes use",
           mend: "set TERM to xterm-256color if your terminal has them"))
     } else {
       findings.append(CheckResult("colors", .fine, "TERM is \(kind)"))

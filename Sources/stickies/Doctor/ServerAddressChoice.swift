@@ -42,41 +42,40 @@ struct ServerAddressChoice {
       return CheckResult("daemon", .problem, message, mend: mend)
     }
     let start =
-      elsewhere.map { "a socket answers at \($0): use it by --server \($0)" }
+      elsewhere.map { "a socket answers at \($0): use it with --server \($0)" }
       ?? "start a daemon: \(Self.command(address))"
     // The code for an unknown host is not one of the system's.
     let reason = code == ConnectionProbe.unknownHost ? "there is no host of that name" : String(cString: strerror(code))
     guard case .unix(let path) = address else {
       if !isHere, elsewhere == nil {
         return CheckResult(
-          "daemon", .problem, "nobody listens at \(address): \(reason)",
-          mend: "look at the name and the port, and whether a stickiesd listens on that machine")
+          "daemon", .problem, "no program listens at \(address): \(reason)",
+          mend: "check the name and the port, and whether a stickiesd listens on that machine")
       }
-      return CheckResult("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
+      return CheckResult("daemon", .problem, "no program listens at \(address): \(reason)", mend: start)
     }
     var state = stat()
     guard lstat(path, &state) == 0 else {
       return errno == EACCES
-        ? CheckResult(
-          "daemon", .problem, "the folder of \(path) may not be entered", mend: "become who runs the daemon")
+        ? CheckResult("daemon", .problem, "the folder of \(path) can't be entered", mend: "use the daemon's account")
         : CheckResult("daemon", .problem, "there is no socket \(path)", mend: start)
     }
     if code == EACCES || code == EPERM {
       return CheckResult(
-        "daemon", .problem, "the socket \(path) belongs to user \(state.st_uid) and may not be used",
-        mend: "become that user, or have a daemon of your own: stickiesd --listen and another address")
+        "daemon", .problem, "the socket \(path) belongs to user \(state.st_uid) and you may not use it",
+        mend: "use that account, or start your own daemon: stickiesd --listen with another address")
     }
     if state.st_mode & S_IFMT != S_IFSOCK {
       return CheckResult(
-        "daemon", .problem, "\(path) is a file and no socket", mend: "name another address, or take that file away")
+        "daemon", .problem, "\(path) is a file, not a socket", mend: "give another address, or remove that file")
     }
     if code == ECONNREFUSED {
       return CheckResult(
-        "daemon", .problem, "the socket \(path) is old: the daemon that made it has gone",
+        "daemon", .problem, "the socket \(path) is stale: the daemon that created it has ended",
         mend: elsewhere == nil
-          ? "start the daemon again, which takes the socket over: \(Self.command(address))" : start)
+          ? "start the daemon again, which replaces the socket: \(Self.command(address))" : start)
     }
-    return CheckResult("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
+    return CheckResult("daemon", .problem, "no program listens at \(address): \(reason)", mend: start)
   }
 
   /// Another default address, or one of a running daemon, at which a socket accepts connections.
@@ -95,10 +94,10 @@ struct ServerAddressChoice {
   static func sentence(_ address: ServerAddress) -> String {
     let nobody = "no stickiesd answers at \(address)"
     if case .tcp(let host, _) = address, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
-      return "\(nobody): there is no host \(host.excerpt); look at the name in --server or STICKIES_SERVER"
+      return "\(nobody): there is no host \(host.excerpt); check the name in --server or STICKIES_SERVER"
     }
     guard Self.isHere(address) else {
-      return "\(nobody); look at the name and the port, and whether a stickiesd listens on that machine"
+      return "\(nobody); check the name and the port, and whether a stickiesd listens on that machine"
     }
     if let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory) {
       let (message, mend) = running.explanation(address)

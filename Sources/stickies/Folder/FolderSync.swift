@@ -45,8 +45,8 @@ struct FolderSync {
       guard try folder.files().isEmpty else {
         throw Refusal(
           .denied,
-          "\(folder.path) has .md files of its own, which would become notes; export into another folder, and copy them "
-            + "there if that is meant")
+          "\(folder.path) has .md files that export did not write, and they would become notes; export into another "
+            + "folder, and copy them there if you want that")
       }
       list = FolderManifest(token: try await shell.client.status().head, board: board)
       // From here on the folder belongs to the board, even if the run is interrupted.
@@ -65,7 +65,7 @@ struct FolderSync {
   func synchronize(deletes: Bool) async throws -> FolderSyncResult {
     guard var list = try folder.list() else {
       throw Refusal(
-        .notFound, "\(folder.path) is no folder of notes; make one with: stickies export --board BOARD --to DIR")
+        .notFound, "\(folder.path) is not a folder of notes; make one with: stickies export --board BOARD --to DIR")
     }
     try await verify(list)
     try await settle(&list)
@@ -186,7 +186,7 @@ struct FolderSync {
 
   /// Checks that the folder was written from this store, and that the store still has that past.
   private func verify(_ list: FolderManifest) async throws {
-    let advice = "export into another folder, and bring your edits over by hand"
+    let advice = "export into another folder, and copy your edits there by hand"
     let status = try await shell.client.status()
     let head = status.head
     guard head.store == list.token.store else {
@@ -195,13 +195,13 @@ struct FolderSync {
     let revision = list.token.revision
     guard revision > 0 else { return }
     guard revision <= head.revision else {
-      throw Refusal(.denied, "the store is at revision \(head.revision) and \(folder.path) at \(revision); \(advice)")
+      throw Refusal(.denied, "the store is at revision \(head.revision), \(folder.path) is at \(revision); \(advice)")
     }
     // The commit was pruned, so that the past can't be compared; differences are merged with the present state.
     guard revision > status.oldest else { return }
     let commit = try await shell.client.log(after: revision - 1, through: revision, limit: 1, changes: 0).first
     guard let commit, commit.revision == revision, commit.fingerprint != list.token.fingerprint else { return }
-    throw Refusal(.denied, "the store was restored and went another way than \(folder.path); \(advice)")
+    throw Refusal(.denied, "the store was restored, and its history differs from that of \(folder.path); \(advice)")
   }
 
   /// Resolves a commit whose outcome an interrupted run did not learn.
@@ -224,9 +224,9 @@ struct FolderSync {
     } else if sending.after < status.oldest, sending.files.count > origins.count {
       throw Refusal(
         .pruned,
-        "an earlier run was cut while it sent the edits of \(folder.path), and whether they arrived was pruned with the history "
-          + "up to revision \(status.oldest): sending them again might double them. Rename the folder, export the board into a "
-          + "new one, and bring over by hand what the new files do not have")
+        "an earlier run was interrupted while it sent the edits of \(folder.path), and the history up to revision "
+          + "\(status.oldest), which recorded whether they arrived, was pruned: sending them again might duplicate "
+          + "them. Rename the folder, export the board into a new one, and copy the missing edits by hand")
     } else {
       list.sending = nil
     }

@@ -46,7 +46,7 @@ final class BatchRowReader {
     let values = Dictionary(members.map { (ByteKey($0.name), $0.value) }, uniquingKeysWith: { $1 })
     guard values.count == names.count, names.allSatisfy({ values[$0] != nil }) else {
       throw InvalidInputError(
-        "with --one-commit all lines have the members of the first: \(names.sorted().map(\.text).joined(separator: ", "))"
+        "--one-commit needs the same members in all lines: \(names.sorted().map(\.text).joined(separator: ", "))"
       )
     }
     var row = [Value]()
@@ -55,11 +55,13 @@ final class BatchRowReader {
       let input = try PropertyInput(property, values[property.name] ?? .null, entity: entity)
       let edit = try input.edit { name throws(InvalidInputError) in
         guard case .text(let text) = name, let key = UniqueID(text) else {
-          throw InvalidInputError("\(property.name) takes a whole id with --one-commit")
+          throw InvalidInputError("\(property.name) takes a complete id with --one-commit")
         }
         return ObjectID(key: key, entity: property.relationship?.destination ?? 0)
       }
-      guard case .set(let value) = edit.action else { throw InvalidInputError("\(property.name) takes a whole value") }
+      guard case .set(let value) = edit.action else {
+        throw InvalidInputError("\(property.name) takes a complete value")
+      }
       row.append(value)
     }
     return row
@@ -68,7 +70,7 @@ final class BatchRowReader {
   private static func members(of line: InputLine) throws(InvalidInputError) -> [JSON.Member] {
     let members = try line.members()
     if let label = members.first(where: { $0.name.hasPrefix("$") }) {
-      throw InvalidInputError("\(label.name) goes without --one-commit")
+      throw InvalidInputError("\(label.name) can't be used with --one-commit")
     }
     return members
   }

@@ -157,7 +157,7 @@ extension CommandContext {
     // A read can contain a commit just before the server reports it as its newest.
     let newest = try await client.revision(at: .max).head.revision
     guard base > newest else { return }
-    throw Refusal(.notFound, "there is no revision \(base) to have read it at: the newest is \(newest)")
+    throw Refusal(.notFound, "there is no revision \(base) yet: the newest is \(newest)")
   }
 
   /// A base revision that covers what was just read. An edit may also affect related objects, which were read at the
@@ -176,7 +176,7 @@ extension CommandContext {
     }
     if met.count > Self.maximumMetLines {
       StandardError.write(
-        "stickies: and \(met.count - Self.maximumMetLines) more values of objects that were there already")
+        "stickies: and \(met.count - Self.maximumMetLines) more values of objects that existed already")
     }
   }
 

@@ -7,8 +7,8 @@ struct GraphCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "graph", abstract: "Read and change objects of any model that a daemon serves.",
     discussion: """
-      ENTITY is a name of the daemon's model; stickies graph entities lists them. An object is named by the beginning of \
-      its id. A value is written name=value, by the attribute's type, or name:=JSON.
+      ENTITY is an entity of the daemon's model; stickies graph entities lists them. Name an object by the beginning \
+      of its id. Write a value as name=value, in the form of the attribute's type, or as name:=JSON.
       """,
     subcommands: [
       Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, WaitForObjects.self,
@@ -30,7 +30,7 @@ enum PolicyName: String, CaseIterable, ExpressibleByArgument {
   case error, storeTrump, objectTrump, overwrite, rollback
 
   static let needlessForOneCommit =
-    "--policy goes without --one-commit: the daemon reads and changes in one step, and nobody comes between"
+    "--policy can't be used with --one-commit: the daemon reads and changes in one step, so there are no conflicts"
 
   var policy: MergePolicy {
     switch self {

@@ -7,13 +7,14 @@ import StickiesKit
 extension GraphCommand {
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Delete objects, with what the model's delete rules take along; undo or restore brings them back.",
+      abstract: "Delete objects, and those that delete rules cascade to; undo or restore brings them back.",
       usage: """
         stickies graph delete [<options>] <id> ... [--base <revision>] [--policy <policy>]
         stickies graph delete [<options>] <entity> --where <predicate> [--policy <policy>]
         stickies graph delete [<options>] <entity> --where <predicate> --one-commit
         """,
-      discussion: "All in one commit, all or none; more than \(Self.objectsInOneCommit) by --where in several.")
+      discussion: "All objects are deleted in one commit, or none; --where deletes more than "
+        + "\(Self.objectsInOneCommit) in several commits.")
 
     /// Maximum number of objects per commit. It is large because the deny rule is evaluated per transaction, so that
     /// related objects should be deleted together.
@@ -26,23 +27,23 @@ extension GraphCommand {
     var condition: String?
     @Option(
       parsing: .unconditional,
-      help: "Who wins where somebody else changed an object since it was read. (default: objectTrump)")
+      help: "Which side wins if another client changed an object since it was read. (default: objectTrump)")
     var policy: PolicyName?
-    @Option(parsing: .unconditional, help: "The revision that you read the objects at, when not now.")
+    @Option(parsing: .unconditional, help: "The revision at which you read the objects; default: now.")
     var base: Revision?
-    @Flag(help: "With --where: let the daemon delete all of them in one commit, or none, however many.")
+    @Flag(help: "With --where: let the daemon delete all of them in one commit, or none, regardless of their number.")
     var oneCommit = false
 
     private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
 
     func validate() throws {
-      if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
+      if oneCommit, condition == nil { throw ValidationError("--one-commit requires --where") }
       if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
       if let base, base < 1 {
-        throw ValidationError("--base takes a revision from 1: nobody has read an object before")
+        throw ValidationError("--base must be at least 1, the revision of the first commit")
       }
-      if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
-      if condition != nil, words.count != 1 { throw ValidationError("--where goes with one ENTITY before it") }
+      if base != nil, condition != nil { throw ValidationError("--base can't be used with --where") }
+      if condition != nil, words.count != 1 { throw ValidationError("--where requires one ENTITY before it") }
     }
 
     @MainActor
@@ -108,7 +109,7 @@ extension GraphCommand {
             part.map { Change(.delete, $0.id, base: $0.revision) }, policy: mergePolicy)
         } catch let refusal as Refusal where start > 0 {
           var explained = await shell.explained(refusal)
-          explained.done = "\(Output.count(deleted, "object")) before them \(deleted == 1 ? "is" : "are") deleted"
+          explained.done = "\(Output.count(deleted, "object")) before them \(deleted == 1 ? "was" : "were") deleted"
           throw explained
         }
         shell.tellKept(saved)

@@ -10,14 +10,14 @@ extension GraphCommand {
     static let configuration = CommandConfiguration(
       commandName: "export", abstract: "Write the whole graph as JSON Lines, with ids and all values.",
       discussion: """
-        All of it as of one revision, whatever is committed meanwhile. The same graph makes the same lines. Without FILE, \
-        or with -, they go to standard output; a FILE gets its name when it is whole.
+        Writes the graph as of one revision, regardless of later commits. The same graph always produces the same \
+        lines. Without FILE, or with -, they go to standard output. FILE gets its name when it is complete.
         """)
 
     @OptionGroup var options: CommonOptions
     @Argument(help: "The file to write.")
     var file: String?
-    @Flag(help: "Replace a file of that name.")
+    @Flag(help: "Replace an earlier export of that name.")
     var replace = false
 
     @MainActor
@@ -61,10 +61,10 @@ extension GraphCommand {
 
   struct ImportGraph: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "import", abstract: "Take in a whole graph that export wrote, into an empty store.",
+      commandName: "import", abstract: "Import a graph from a file of export into an empty store.",
       discussion: """
-        Objects keep their ids and all of their values. All in one commit: an import that ends half-way leaves nothing. A \
-        store that has a commit is refused. - is standard input.
+        Objects keep their ids and all of their values. The import is one commit: if it fails, nothing is \
+        imported. A store that has commits is refused. - is standard input.
         """)
 
     @OptionGroup var options: CommonOptions
@@ -153,33 +153,33 @@ private final class ExportTarget {
     guard Self.kind(descriptor) == S_IFREG else {
       close(descriptor)
       descriptor = -1
-      throw Refusal(.notAllowed, "\(draft) is there and is no file: it is needed until the export is whole")
+      throw Refusal(.notAllowed, "\(draft) exists and is not a regular file; the export needs that name")
     }
   }
 
   private static func file(_ name: String, replaces: Bool) throws -> String {
-    if name.isEmpty { throw Refusal(.malformed, "the file has no name; without one the lines go to standard output") }
+    if name.isEmpty { throw Refusal(.malformed, "the file name is empty; leave it out for standard output") }
     // SQLite would read a file of such a name as the log of the database beside it.
     for suffix in ["-wal", "-shm", "-journal"] where name.hasSuffix(suffix) {
       guard isDatabase(String(name.dropLast(suffix.count))) else { continue }
-      throw Refusal(.notAllowed, "\(name) belongs to the SQLite database beside it: it stays as it is")
+      throw Refusal(.notAllowed, "\(name) belongs to the SQLite database beside it; give another name")
     }
     var status = stat()
     guard stat(name, &status) == 0 else {
       guard lstat(name, &status) == 0 else { return name }
-      throw Refusal(.notAllowed, "\(name) is a link that leads to no file")
+      throw Refusal(.notAllowed, "\(name) is a link to a missing file")
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
-    case S_IFDIR: throw Refusal(.notAllowed, "\(name) is a folder; give the export a file's name in it")
+    case S_IFDIR: throw Refusal(.notAllowed, "\(name) is a folder; give the name of a file in it")
     default:
       throw Refusal(
         .notAllowed,
-        "\(name) is a device, a socket or a pipe, and no file; without a name the lines go to standard output")
+        "\(name) is a device, a socket or a pipe, not a file; without FILE the lines go to standard output")
     }
-    guard replaces else { throw Refusal(.notAllowed, "\(name) is there already; --replace replaces it") }
+    guard replaces else { throw Refusal(.notAllowed, "\(name) already exists; --replace replaces it") }
     guard status.st_size == 0 || begins(name, with: "{\"$graph\"") else {
-      throw Refusal(.notAllowed, "\(name) is something else than an export: it stays; remove it, or give another name")
+      throw Refusal(.notAllowed, "\(name) is not an export and is not replaced; remove it, or give another name")
     }
     guard let real = realpath(name, nil) else { return name }
     defer { free(real) }
@@ -264,7 +264,7 @@ private final class ExportReader {
     if lines.isEmpty { lines = try await reader.lines(atMost: Self.linesAtOnce)[...] }
     guard let line = lines.popFirst() else {
       throw Refusal(
-        .invalid, "the file ends after \(file.count) of \(promised) objects: it is not whole")
+        .invalid, "the file ends after \(file.count) of \(promised) objects: it is not complete")
     }
     let row = file.count + 1
     if line.number - row != shifts.last?.shift ?? 1 { shifts.append((row, line.number - row)) }
@@ -273,7 +273,7 @@ private final class ExportReader {
       if lines.isEmpty { lines = try await reader.lines(atMost: 1)[...] }
       if let more = lines.first {
         try Self.mistake(at: more.number) { () throws(InvalidInputError) in
-          throw InvalidInputError("there is more behind the end")
+          throw InvalidInputError("there is more after the end")
         }
       }
       return nil

@@ -7,10 +7,10 @@ extension GraphCommand {
   struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "List the objects of an entity and of those that inherit from it.",
-      discussion: "They are printed as they come, however many there are.")
+      discussion: "Objects are printed as they arrive, regardless of their number.")
 
     @OptionGroup var options: CommonOptions
-    @Argument(help: "The entity; --template knows its own.")
+    @Argument(help: "The entity; not needed with --template.")
     var entity: String?
     @OptionGroup var template: TemplateOptions
     @Option(
@@ -20,29 +20,29 @@ extension GraphCommand {
     @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -age,name.")
     var sort = ""
     @OptionGroup var limit: LimitOption
-    @Option(parsing: .unconditional, help: "Pass over this many first.")
+    @Option(parsing: .unconditional, help: "Skip this many first.")
     var offset = 0
-    @Option(parsing: .unconditional, help: "Go on where an earlier page ended: its cursor; empty for the first page.")
+    @Option(parsing: .unconditional, help: "Continue after an earlier page: its cursor; empty for the first page.")
     var after: String?
-    @Flag(help: "Print only how many there are; with --distinct or --group-by, how many rows.")
+    @Flag(help: "Print only the number of objects; with --distinct or --group-by, of rows.")
     var count = false
     @Flag(help: "Print only the ids.")
     var ids = false
     @Option(
       parsing: .unconditional,
       help: """
-        What to print of each, with commas between; to-many relationships only when they stand here. Expressions such as \
-        'name, department.name, salary * 12 AS yearly' make rows of their own.
+        The properties to print, separated by commas; to-many relationships only if they are named here. Expressions \
+        such as 'name, department.name, salary * 12 AS yearly' print rows instead of objects.
         """)
     var properties: String?
     @Flag(help: "Print equal rows once.")
     var distinct = false
     @Option(
       parsing: .unconditional,
-      help: "Group by these, with commas between; --properties may then have @count, @sum.NAME, @avg, @min, @max.")
+      help: "Group by these, separated by commas; --properties may then have @count, @sum.NAME, @avg, @min, @max.")
     var groupBy: String?
     @OptionGroup var past: PastOption
-    @Flag(help: "Print how the daemon finds the answer, and nothing of it.")
+    @Flag(help: "Print how the daemon finds the result, instead of the result.")
     var explain = false
 
     func validate() throws {
@@ -54,19 +54,19 @@ extension GraphCommand {
       }
       if count, properties != nil, !distinct, groupBy == nil {
         throw ValidationError(
-          "--count counts objects: leave out --properties, or say --distinct to count the different rows")
+          "--count counts objects: leave out --properties, or use --distinct to count the different rows")
       }
-      if distinct, properties == nil, groupBy == nil { throw ValidationError("--distinct goes with --properties") }
+      if distinct, properties == nil, groupBy == nil { throw ValidationError("--distinct requires --properties") }
       if after != nil, distinct || groupBy != nil {
         throw ValidationError(Self.pagesOfRows)
       }
       if after != nil, count { throw ValidationError("--count counts all that match: leave out --after") }
       if after != nil, offset > 0 {
-        throw ValidationError("--after goes on behind a cursor, and without --offset")
+        throw ValidationError("--after continues after a cursor; leave out --offset")
       }
     }
 
-    private static let pagesOfRows = "groups and distinct rows take no --after: page them by --limit and --offset"
+    private static let pagesOfRows = "groups and distinct rows have no cursor: page them with --limit and --offset"
 
     /// The limit of the fetch: options can only narrow a fetch request of the model.
     private func limit(within asked: FetchRequest?) -> Int? {
@@ -84,7 +84,7 @@ extension GraphCommand {
         if let known, let asked, asked.entity != known.number {
           let own = shell.model.entity(asked.entity)?.name ?? ""
           let name = template.name ?? ""
-          throw Refusal(.malformed, "the template \(name) fetches \(own), not \(known.name): leave that out")
+          throw Refusal(.malformed, "the template \(name) fetches \(own), not \(known.name): leave out the entity")
         }
         let entity = try known ?? asked.flatMap { shell.model.entity($0.entity) } ?? shell.known("")
         let predicate = GraphPredicate.all(
@@ -144,7 +144,7 @@ extension GraphCommand {
     private func cursor() throws -> FetchCursor? {
       guard let after, !after.isEmpty else { return nil }
       guard let bytes = Base64.bytes(after) else {
-        throw Refusal(.malformed, "--after takes the cursor that an earlier page ended with, whole")
+        throw Refusal(.malformed, "--after takes the complete cursor of an earlier page")
       }
       return try FetchCursor(bytes: bytes)
     }

@@ -67,7 +67,7 @@ struct GraphFile {
   func readHead(_ line: InputLine) throws(InvalidInputError) -> Int64 {
     let json = try Self.json(line)
     guard let name = json["$graph"]?.stringValue else {
-      throw InvalidInputError("a head with \"$graph\" is expected: this is no file of stickies graph export")
+      throw InvalidInputError("a head with \"$graph\" is expected: this is not a file of stickies graph export")
     }
     guard let format = json["format"]?.integerValue, format <= Self.format else {
       throw InvalidInputError("the file is in a newer format: use the program that wrote it")
@@ -76,7 +76,7 @@ struct GraphFile {
       let version = json["version"]?.integerValue.map { " \($0)" } ?? ""
       throw InvalidInputError(
         "the graph is of the model \(name)\(version) (\(json["model"]?.stringValue ?? "no hash")), the daemon's is "
-          + "\(model.name) \(model.version) (\(model.hash)): start a daemon with that model (--schema)")
+          + "\(model.name) \(model.version) (\(model.hash)): start a daemon with the graph's model (--schema)")
     }
     guard let objects = json["objects"]?.integerValue, objects >= 0 else {
       throw InvalidInputError("the head does not say how many objects follow")
@@ -96,13 +96,13 @@ struct GraphFile {
     if let end = json["$end"] {
       guard end.integerValue == Int64(count), promised == Int64(count) else {
         throw InvalidInputError(
-          "the file has \(count) objects, and says that it has \(promised): lines are missing, or too many")
+          "the file has \(count) objects, but its last line says \(promised): lines are missing, or there are too many")
       }
       // The checksum may be removed after a deliberate edit of the file; the contents are validated in either case.
       if let checksum = json["checksum"], checksum.stringValue != Self.text(of: sum) {
         throw InvalidInputError(
-          "the checksum is another one: a line has changed since the export; if that was on purpose, take \"checksum\" out of "
-            + "this line")
+          "the checksum does not match: a line has changed since the export; if that was on purpose, remove "
+            + "\"checksum\" from this line")
       }
       return nil
     }
@@ -110,7 +110,7 @@ struct GraphFile {
       throw InvalidInputError("\"$entity\" names no entity of the model \(model.name)")
     }
     guard let key = json["$id"]?.stringValue.flatMap({ UniqueID($0) }) else {
-      throw InvalidInputError("\"$id\" is no whole id")
+      throw InvalidInputError("\"$id\" is not a complete id")
     }
     let id = ObjectID(key: key, entity: entity.number)
     var image = ObjectImage(id: id, revision: 0, values: [Value](repeating: .null, count: entity.slotCount))
@@ -120,7 +120,7 @@ struct GraphFile {
     var seen = Set<ByteKey>()
     for member in json.members ?? [] {
       do throws(InvalidInputError) {
-        guard seen.insert(member.name).inserted else { throw InvalidInputError("\"\(member.name)\" is there twice") }
+        guard seen.insert(member.name).inserted else { throw InvalidInputError("\"\(member.name)\" appears twice") }
         if member.name == "$entity" || member.name == "$id" { continue }
         let property = try PropertyInput.property(member.name, of: entity)
         guard property.slot != nil else { throw InvalidInputError("\(entity.name).\(property.name) is not stored") }
@@ -145,7 +145,7 @@ struct GraphFile {
         return error
       }
     }
-    let form = property.relationship?.isToMany == true ? "a list of whole ids" : "a whole id"
+    let form = property.relationship?.isToMany == true ? "a list of complete ids" : "a complete id"
     return InvalidInputError("\(entity.name).\(property.name) takes \(form), and not \(json.text.excerpt)")
   }
 

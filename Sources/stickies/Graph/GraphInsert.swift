@@ -7,16 +7,17 @@ import StickiesKit
 extension GraphCommand {
   struct Insert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make an object, or one for each line of standard input.",
+      abstract: "Insert an object, or one for each line of standard input.",
       usage: """
         stickies graph insert [<options>] <entity> <name=value> ... [--values <json>]
         stickies graph insert [<options>] <entity> - [--one-commit]
         """,
       discussion: """
-        A line is a JSON object of values. "$id" gives it a label, by which other lines name it: {"$ref": label}, or \
-        the label alone. "$entity" makes it an object of another entity. A batch is committed whole or not at all; \
-        the first that can't be ends the run. With --one-commit all lines are: they have the same members then, and \
-        no labels; other commits wait meanwhile. Notes without x and y are laid out beside the others of their board.
+        A line is a JSON object of values. "$id" gives the object a label; other lines refer to it with {"$ref": \
+        label}, or the label alone. "$entity" makes it an object of another entity. A batch is committed completely or \
+        not at all, and a refused batch ends the run. --one-commit commits all lines together: they need the same \
+        members and no labels, and other commits wait meanwhile. Notes without x and y are placed beside the others of \
+        their board.
         """)
 
     @OptionGroup var options: CommonOptions
@@ -28,16 +29,16 @@ extension GraphCommand {
     var values: String?
     @Option(parsing: .unconditional, help: "Commit at most this many lines at once, and at most 4 MiB of them.")
     var batch = 1_000
-    @Option(parsing: .unconditional, help: "What becomes of an insert whose unique key is taken; error refuses it.")
+    @Option(parsing: .unconditional, help: "How to handle an insert whose unique key exists; error refuses it.")
     var policy = PolicyName.error
     @Flag(help: "With -: commit all lines at once, or none.")
     var oneCommit = false
 
     func validate() throws {
-      if oneCommit, words != ["-"] { throw ValidationError("--one-commit goes with -") }
+      if oneCommit, words != ["-"] { throw ValidationError("--one-commit requires -") }
       if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
       if words.contains("-"), words.count > 1 || values != nil {
-        throw ValidationError("- stands alone: the values are in the lines")
+        throw ValidationError("- can't be used with other values: the lines contain the values")
       }
     }
 

@@ -5,17 +5,17 @@ import StickiesKit
 extension GraphCommand {
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show one object whole, with all that it is related to.",
+      abstract: "Show one object with all of its values and relationships.",
       usage: "stickies graph show [<options>] [<entity>] <id>")
 
     @OptionGroup var options: CommonOptions
     @Argument(
-      help: ArgumentHelp("The beginning of its id; its entity before it makes the search shorter.", valueName: "id"))
+      help: ArgumentHelp("The beginning of its id; an entity before it makes the search faster.", valueName: "id"))
     var words: [String]
     @OptionGroup var past: PastOption
 
     func validate() throws {
-      if words.count > 2 { throw ValidationError("one object is shown: [ENTITY] ID") }
+      if words.count > 2 { throw ValidationError("show takes one object: [ENTITY] ID") }
     }
 
     @MainActor
@@ -28,7 +28,7 @@ extension GraphCommand {
         }
         let whole = try await ObjectWithRelationships(image, shell)
         if let untold = whole.untold {
-          StandardError.write("stickies: relationships that are stored at their other end are not told: \(untold)")
+          StandardError.write("stickies: relationships that are stored at their other end are not shown: \(untold)")
         }
         if shell.output.json {
           shell.output.print(ObjectJSON.object(image, shell.model, only: nil, members: whole.members))
@@ -83,7 +83,7 @@ private struct ObjectWithRelationships {
     }
     for property in entity.relationships {
       if property.slot == nil, members[property.number] == nil {
-        lines.append("\(property.name): not to be told")
+        lines.append("\(property.name): not available")
         continue
       }
       let ids = related(property)

@@ -14,8 +14,8 @@ extension GraphCommand {
         stickies graph update [<options>] <entity> --where <predicate> --one-commit [--set <name=expression>] ...
         """,
       discussion: """
-        With --where in batches, each committed whole or not at all; the first that can't be ends the run. With \
-        --one-commit the daemon changes all of them, or none: other commits wait meanwhile.
+        --where updates objects in batches. A batch is committed completely or not at all, and a refused batch ends \
+        the run. With --one-commit the daemon changes all objects, or none; other commits wait meanwhile.
         """)
 
     @OptionGroup var options: CommonOptions
@@ -29,27 +29,27 @@ extension GraphCommand {
     var values: String?
     @Option(
       parsing: .unconditionalSingleValue,
-      help: ArgumentHelp("Objects that a to-many gains, ids with commas between.", valueName: "name=ids"))
+      help: ArgumentHelp("Objects to add to a to-many, ids separated by commas.", valueName: "name=ids"))
     var add: [String] = []
     @Option(
-      parsing: .unconditionalSingleValue, help: ArgumentHelp("Objects that a to-many loses.", valueName: "name=ids"))
+      parsing: .unconditionalSingleValue, help: ArgumentHelp("Objects to remove from it.", valueName: "name=ids"))
     var remove: [String] = []
     @Option(
       parsing: .unconditionalSingleValue,
       help: ArgumentHelp(
-        "Where in an ordered to-many objects stand: first, last, or right behind a member.",
+        "The place of objects in an ordered to-many: first, last, or directly after a member.",
         valueName: "name=ids:place"))
     var place: [String] = []
     @Option(
       parsing: .unconditional,
-      help: "Who wins where somebody else changed the same property since it was read. (default: objectTrump)")
+      help: "Which side wins if another client changed the property since it was read. (default: objectTrump)")
     var policy: PolicyName?
-    @Option(parsing: .unconditional, help: "The revision that you read the object at, when not now.")
+    @Option(parsing: .unconditional, help: "The revision at which you read the object; default: now.")
     var base: Revision?
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "Only if nobody has changed the object since this revision; else nothing is written.", valueName: "revision"))
+        "Write nothing if another client has changed the object since this revision.", valueName: "revision"))
     var ifRevision: Revision?
     @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
     var batch = 1_000
@@ -58,30 +58,30 @@ extension GraphCommand {
     @Option(
       parsing: .unconditionalSingleValue,
       help: ArgumentHelp(
-        "With --one-commit: a value calculated from each object's own.", valueName: "name=expression"))
+        "With --one-commit: a value calculated from each object's own values.", valueName: "name=expression"))
     var set: [String] = []
 
     private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
 
     func validate() throws {
       if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, place.isEmpty, set.isEmpty {
-        throw ValidationError("nothing is to change")
+        throw ValidationError("there is nothing to change: give a value or an option")
       }
-      if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
+      if oneCommit, condition == nil { throw ValidationError("--one-commit requires --where") }
       if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
-      if !set.isEmpty, !oneCommit { throw ValidationError("--set goes with --one-commit") }
+      if !set.isEmpty, !oneCommit { throw ValidationError("--set requires --one-commit") }
       if oneCommit, !(add.isEmpty && remove.isEmpty) {
-        throw ValidationError("--add and --remove go without --one-commit")
+        throw ValidationError("--add and --remove can't be used with --one-commit")
       }
-      if !place.isEmpty, condition != nil { throw ValidationError("--place goes without --where") }
+      if !place.isEmpty, condition != nil { throw ValidationError("--place can't be used with --where") }
       if let base, base < 1 {
-        throw ValidationError("--base takes a revision from 1: nobody has read an object before")
+        throw ValidationError("--base must be at least 1, the revision of the first commit")
       }
-      if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
+      if base != nil, condition != nil { throw ValidationError("--base can't be used with --where") }
       if let ifRevision, ifRevision < 1 {
-        throw ValidationError("--if-revision takes a revision from 1: nobody has read an object before")
+        throw ValidationError("--if-revision must be at least 1, the revision of the first commit")
       }
-      if ifRevision != nil, condition != nil { throw ValidationError("--if-revision goes without --where") }
+      if ifRevision != nil, condition != nil { throw ValidationError("--if-revision can't be used with --where") }
       if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
     }
 
@@ -135,8 +135,8 @@ extension GraphCommand {
         guard refusal.code == .pruned, let text else { return nil }
         throw Refusal(
           .pruned,
-          "nobody knows any more what \(entity.name).\(text.name) was at revision \(base), so nobody knows what of it is new: "
-            + "read it anew and edit again")
+          "the text \(entity.name).\(text.name) at revision \(base) was pruned, so your changes of it are unknown: "
+            + "read it again and repeat the edit")
       }
     }
 
@@ -170,7 +170,7 @@ extension GraphCommand {
         // Reading or writing failed afterwards; earlier commits remain.
         var explained = await shell.explained(refusal)
         explained.done =
-          "\(Output.count(updated, "object")) before \(updated == 1 ? "is" : "are") updated, in commits of their own"
+          "\(Output.count(updated, "object")) before \(updated == 1 ? "was" : "were") updated, in separate commits"
         throw explained
       }
       if shell.output.json {
@@ -184,7 +184,7 @@ extension GraphCommand {
       shell.output.print(
         updated == matched
           ? "updated \(Output.count(updated, entity.name + " object")) \(commits)"
-          : "updated \(updated) of \(Output.count(matched, entity.name + " object")) \(commits); the others are as they were"
+          : "updated \(updated) of \(Output.count(matched, entity.name + " object")) \(commits); the rest are unchanged"
       )
     }
 
@@ -218,7 +218,7 @@ private struct ResolvedUpdate {
     for (word, isAdded) in command.add.map({ ($0, true) }) + command.remove.map({ ($0, false) }) {
       let property = try Self.toMany(word, entity, shell)
       guard !inputs.contains(where: { $0.property.number == property.number }) else {
-        throw Refusal(.malformed, "\(property.name) is set and changed at once")
+        throw Refusal(.malformed, "\(property.name) is both set and changed")
       }
       if sets[property.number] == nil { order.append(property.number) }
       for name in PropertyInput.names(String(word[word.index(after: word.firstIndex(of: "=") ?? word.startIndex)...])) {
@@ -244,7 +244,7 @@ private struct ResolvedUpdate {
       throw Refusal(.malformed, "\(entity.name).\(property.name) has no order")
     }
     guard !(inputs.map(\.property.number) + members.map(\.property)).contains(property.number) else {
-      throw Refusal(.malformed, "\(property.name) is changed twice: who is placed becomes a member")
+      throw Refusal(.malformed, "\(property.name) is changed twice: --place also adds the objects as members")
     }
     let parts = word.drop { $0 != "=" }.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
@@ -262,7 +262,7 @@ private struct ResolvedUpdate {
     default:
       let anchor = try await shell.id(.text(String(parts[1])), for: property)
       guard !objects.contains(anchor) else {
-        throw Refusal(.malformed, "\"\(word)\" puts an object behind itself")
+        throw Refusal(.malformed, "\"\(word)\" places an object after itself")
       }
       return Edit(property.number, .place(objects, after: anchor))
     }
@@ -278,7 +278,7 @@ private struct ResolvedUpdate {
     do {
       let property = try PropertyInput.property(String(word[..<equals]), of: entity)
       guard property.relationship?.isToMany == true else {
-        throw InvalidInputError("\(entity.name).\(property.name) is no to-many: set it with \(property.name)=…")
+        throw InvalidInputError("\(entity.name).\(property.name) is not a to-many: set it with \(property.name)=…")
       }
       return property
     } catch {

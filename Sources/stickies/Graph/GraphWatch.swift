@@ -8,7 +8,7 @@ extension GraphCommand {
       abstract: "Follow the objects of an entity as they change, one line for each change.")
 
     @OptionGroup var options: CommonOptions
-    @Argument(help: "The entity; those that inherit from it are followed, too.")
+    @Argument(help: "The entity; those that inherit from it are followed too.")
     var entity: String
     @Option(
       name: .customLong("where"), parsing: .unconditional,
@@ -17,17 +17,17 @@ extension GraphCommand {
     @Option(parsing: .unconditional, help: "Attributes to sort a window by, a minus for descending: -age,name.")
     var sort = ""
     @OptionGroup var limit: LimitOption
-    @Option(parsing: .unconditional, help: "Pass over this many first; goes with --limit.")
+    @Option(parsing: .unconditional, help: "Skip this many first; requires --limit.")
     var offset = 0
     @OptionGroup var since: SinceOption
 
     func validate() throws {
       if offset < 0 { throw ValidationError("--offset takes a number from 0") }
       if limit.number == nil, offset > 0 || !sort.isEmpty {
-        throw ValidationError("--offset and --sort go with --limit: together they make a window")
+        throw ValidationError("--offset and --sort require --limit: together they make a window")
       }
       if limit.number != nil, since.revision != nil {
-        throw ValidationError("--since goes without --limit: a window begins with what it shows")
+        throw ValidationError("--since can't be used with --limit: a window begins with its present rows")
       }
     }
 

@@ -71,9 +71,9 @@ struct LinePlanner {
       do throws(InvalidInputError) {
         let draft = try draft(line, number: drafts.count + 1)
         if let label = draft.label {
-          if labels[label] != nil { throw InvalidInputError("the label \"\(label)\" is that of an earlier line") }
+          if labels[label] != nil { throw InvalidInputError("the label \"\(label)\" is used by an earlier line") }
           if let other = fresh[label] {
-            throw InvalidInputError("the label \"\(label)\" is that of line \(other.line)")
+            throw InvalidInputError("the label \"\(label)\" is used by line \(other.line)")
           }
           fresh[label] = (draft.id, line.number)
         }

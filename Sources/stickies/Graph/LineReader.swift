@@ -59,7 +59,7 @@ struct LineBuffer: Sendable {
         searched = bytes.count
         guard bytes.count <= Self.maximumLineSize else {
           return .failure(
-            Refusal(.limit, "line \(number + 1) has more than \(Self.maximumLineSize) bytes, which no object has"))
+            Refusal(.limit, "line \(number + 1) has more than \(Self.maximumLineSize) bytes, an object's maximum"))
         }
         if let refusal = fill(from: descriptor) { return .failure(refusal) }
       }

@@ -92,7 +92,7 @@ struct ModelRefusal: ReportedError {
         let mine = brief(conflict.mine, property)
         let theirs = brief(conflict.theirs, property)
         return "\(name(conflict.id)): \(property?.name ?? "the object") is \(theirs) since revision "
-          + "\(conflict.revision) of \(who), yours is \(mine)"
+          + "\(conflict.revision) by \(who), yours is \(mine)"
       }
     }
   }
@@ -210,7 +210,7 @@ extension CommandContext {
         let wanted = property.relationship.flatMap({ model.entity($0.destination) }),
         let meant = try? await object(id.key.description), !(model.entity(meant.id.entity)?.isKind(of: wanted) ?? true)
       else { continue }
-      let message = "\(property.name) takes \(wanted.nameWithArticle), and \(reference(meant)) is none"
+      let message = "\(property.name) takes \(wanted.nameWithArticle), and \(reference(meant)) is not one"
       refusal.message = refusal.message.replacing(violation.message, with: message)
       refusal.violations[place].message = message
       refusal.violations[place].value = .object(meant.id)

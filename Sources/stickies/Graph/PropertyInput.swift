@@ -44,7 +44,7 @@ struct PropertyInput {
     do {
       json = try JSON(parsing: text)
     } catch {
-      throw InvalidInputError("the value of \(property.name) is no JSON: \(error)")
+      throw InvalidInputError("the value of \(property.name) is not JSON: \(error)")
     }
     content = try Self.content(json, property, entity)
   }

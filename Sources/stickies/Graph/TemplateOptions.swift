@@ -11,7 +11,7 @@ struct TemplateOptions: ParsableArguments {
   var values: [String] = []
 
   func validate() throws {
-    if name == nil, !values.isEmpty { throw ValidationError("--set goes with --template") }
+    if name == nil, !values.isEmpty { throw ValidationError("--set requires --template") }
   }
 
   /// The fetch request; nil without `--template`.
@@ -21,8 +21,8 @@ struct TemplateOptions: ParsableArguments {
       let names = model.fetchRequests.map(\.name)
       let more =
         Suggestion.sentence(for: name, among: names)
-        ?? "; it names \(names.isEmpty ? "none" : names.joined(separator: ", "))"
-      throw Refusal(.malformed, "the model \(model.name) names no fetch request \"\(name)\"\(more)")
+        ?? "; it has \(names.isEmpty ? "none" : names.joined(separator: ", "))"
+      throw Refusal(.malformed, "the model \(model.name) has no fetch request \"\(name)\"\(more)")
     }
     var arguments = [String: JSON]()
     for value in values {

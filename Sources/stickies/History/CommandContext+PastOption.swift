@@ -13,7 +13,7 @@ extension CommandContext {
         let noun = model.entity(property.owner)?.name.lowercased() ?? "object"
         throw Refusal(
           .notFound,
-          "there is no \(noun) number \(digits), and the log knows of none that was deleted\(try await prunedPart())")
+          "there is no \(noun) number \(digits), and the log has no deleted one\(try await prunedPart())")
       }
       return id
     }
@@ -31,7 +31,7 @@ extension CommandContext {
   /// The addition to a "there is no" message if history was pruned.
   private func prunedPart() async throws -> String {
     let oldest = try await client.status().oldest
-    return oldest == 0 ? "" : "; what was deleted by revision \(oldest) was pruned"
+    return oldest == 0 ? "" : "; deletes up to revision \(oldest) were pruned"
   }
 
   /// The only attribute with sequence numbers; nil if there are none or several.

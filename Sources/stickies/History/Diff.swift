@@ -5,21 +5,21 @@ import StickiesKit
 
 struct Diff: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Tell what two states differ in: of the graph, of an object with what is in it, or of an object alone.",
+    abstract: "Show the differences between two states of the graph, or of an object with or without its contents.",
     usage: "\(GraphCommand.path("diff")) [<options>] [<object>] <from> [<to>]",
     discussion: """
-      <from> and <to> are revisions or times; without <to> it is now. Before a lone <from> that is a number an object's \
-      number is written #3. What changed and changed back is no difference.
+      <from> and <to> are revisions or times; <to> defaults to now. If you give two words, the first one is a state if \
+      it can be read as one; write an object's number as #3 then. A change that was reverted is not a difference.
       """)
 
   @OptionGroup var options: CommonOptions
   @Argument(help: ArgumentHelp("Object, and two states.", valueName: "words"))
   var words: [String]
-  @Flag(help: "The object alone, without what is in it.")
+  @Flag(help: "The object alone, without its contents.")
   var only = false
   @Option(
     name: .customLong("entity"), parsing: .unconditionalSingleValue,
-    help: "Only objects of this entity; may be said more than once.")
+    help: "Only objects of this entity; may be repeated.")
   var entities: [String] = []
 
   /// Two words are two states if both can be parsed so.
@@ -41,7 +41,7 @@ struct Diff: AsyncParsableCommand {
 
   func validate() throws {
     let parts = try parts()
-    if only, parts.object == nil { throw ValidationError("--only is for one object") }
+    if only, parts.object == nil { throw ValidationError("--only requires an object") }
   }
 
   @MainActor
@@ -54,7 +54,7 @@ struct Diff: AsyncParsableCommand {
       if let to = parts.to {
         request.to = try await shell.revision(to)
         // In the protocol 0 means the head; revision 0 is the empty graph.
-        guard request.to > 0 else { throw Refusal(.malformed, "diff goes from a state to a later one: 0 comes first") }
+        guard request.to > 0 else { throw Refusal(.malformed, "<to> must be later than <from>, not revision 0") }
       }
       var count = 0
       for try await part in shell.client.differences(request) {

@@ -7,24 +7,24 @@ import StickiesKit
 
 struct Follow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print every commit as a line of JSON, from a token on and for ever: for backups and other programs.",
+    abstract: "Print every commit as a line of JSON, from a token on and without end, for backups and other programs.",
     discussion: """
-      Each line has the token to go on from: whoever was killed begins behind the last line that it has used. A token of \
-      another store, or of a store that was restored from a backup since, is refused with exit code 4, one whose commits \
-      were pruned too.
+      Each line has a token: after an interruption, continue with the token of the last line that you processed. A \
+      token of another store, of a store that was restored from a backup since, or of pruned commits is refused with \
+      exit code 4.
       """)
 
   @OptionGroup var options: CommonOptions
   @OptionGroup var filter: HistoryOptions
-  @Option(parsing: .unconditional, help: "A token, or a revision; 0 is the beginning. Without it: from now on.")
+  @Option(parsing: .unconditional, help: "A token, or a revision; 0 is the beginning. Default: from now on.")
   var since: String?
-  @Flag(help: "End when everything is told that was committed by now.")
+  @Flag(help: "End after the commits that exist now.")
   var untilNow = false
 
   func validate() throws {
     guard let since, Token(since) == nil else { return }
     guard let revision = Revision(since), revision >= 0 else {
-      throw ValidationError("--since takes a token, as a line of follow has it, or a revision from 0")
+      throw ValidationError("--since takes a token from a line of follow, or a revision of 0 or more")
     }
   }
 
@@ -72,11 +72,11 @@ extension ObjectJSON {
 struct HistoryOptions: ParsableArguments {
   @Option(
     name: .customLong("author"), parsing: .unconditionalSingleValue,
-    help: "Only commits of this author; may be said more than once.")
+    help: "Only commits of this author; may be repeated.")
   var authors: [String] = []
   @Option(
     name: .customLong("entity"), parsing: .unconditionalSingleValue,
-    help: "Only changes of objects of this entity; may be said more than once.")
+    help: "Only changes of objects of this entity; may be repeated.")
   var entities: [String] = []
   @Option(
     name: .customLong("object"), parsing: .unconditional,

@@ -8,15 +8,15 @@ import StickiesKit
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "List commits, the newest first.",
-    discussion: "With --entity or --object a commit is listed with those of its changes that fit.")
+    discussion: "With --entity or --object, a commit is listed with its matching changes.")
 
   @OptionGroup var options: CommonOptions
   @OptionGroup var filter: HistoryOptions
   @Option(parsing: .unconditional, help: "At most this many, 1 to 100000.")
   var limit = 20
-  @Option(parsing: .unconditional, help: "Only commits behind this revision.")
+  @Option(parsing: .unconditional, help: "Only commits after this revision.")
   var after: Revision = 0
-  @Option(parsing: .unconditional, help: "Only commits of this time or revision, or later ones.")
+  @Option(parsing: .unconditional, help: "Only commits at or after this time or revision.")
   var since: String?
   @Option(parsing: .unconditional, help: "Only commits before this time, or up to this revision.")
   var until: String?
@@ -24,7 +24,7 @@ struct LogCommand: AsyncParsableCommand {
   var oldestFirst = false
   @Option(
     parsing: .unconditional,
-    help: "Of each commit at most so many changes. (default: \(Self.shownChanges); with --json all)")
+    help: "At most this many changes of each commit. (default: \(Self.shownChanges); with --json all)")
   var changes: UInt64?
 
   /// The default number of changes shown for each commit.
@@ -32,7 +32,7 @@ struct LogCommand: AsyncParsableCommand {
 
   func validate() throws {
     if limit < 1 || limit > 100_000 { throw ValidationError("--limit takes a number from 1 to 100000") }
-    if after < 0 { throw ValidationError("--after takes a revision from 0") }
+    if after < 0 { throw ValidationError("--after must be 0 or more") }
     if let since { _ = try RevisionSpecifier(since, option: "--since") }
     if let until { _ = try RevisionSpecifier(until, option: "--until") }
   }
@@ -73,15 +73,15 @@ struct Undo: AsyncParsableCommand {
   @OptionGroup var options: CommonOptions
   @Argument(help: "One of your own commits, as log shows it.")
   var revision: Revision?
-  @Option(parsing: .unconditional, help: "Your newest step that a program gave this name and that is not undone.")
+  @Option(parsing: .unconditional, help: "Your newest step with this name that is not undone.")
   var name: String?
 
   func validate() throws {
     if name != nil, revision != nil {
-      throw ValidationError("a step is named by its revision or by --name, not by both")
+      throw ValidationError("name a step by its revision or by --name, not by both")
     }
     if name == "" { throw ValidationError("--name takes the name of a step") }
-    if let revision, revision < 1 { throw ValidationError("a revision is a number from 1") }
+    if let revision, revision < 1 { throw ValidationError("a revision must be at least 1") }
   }
 
   @MainActor
@@ -95,7 +95,7 @@ struct Undo: AsyncParsableCommand {
 
 struct Redo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Do again what your newest undo took back, unless you have changed something since.")
+    abstract: "Redo your newest undo, unless you have changed something since.")
 
   @OptionGroup var options: CommonOptions
 
@@ -127,7 +127,7 @@ extension CommandContext {
     }
     if commits.isEmpty {
       let newest = try await client.log(limit: 1, changes: 0).first?.revision ?? 0
-      StandardError.write("stickies: no commit fits; the newest is revision \(newest)")
+      StandardError.write("stickies: no commit matches; the newest is revision \(newest)")
     }
     for commit in commits {
       let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
@@ -214,7 +214,7 @@ extension CommandContext {
     let id = conflict.id.description.prefix(8)
     let property = model.property(conflict.property)?.name
     switch conflict.kind {
-    case .deleted: return "\(who) has deleted \(property.map { "what \($0) of \(id) was" } ?? "\(id)") since"
+    case .deleted: return "\(who) has deleted \(property.map { "the earlier \($0) of \(id)" } ?? "\(id)") since"
     case .changed, .unique: return "\(who) has changed \(property ?? "the object") of \(id) since"
     }
   }

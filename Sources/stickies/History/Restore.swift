@@ -13,8 +13,8 @@ struct Restore: AsyncParsableCommand {
       \(GraphCommand.path("restore")) [<options>] --all --at <when> [--yes]
       """,
     discussion: """
-      An object comes back under its own id, with what was in it and its relationships as far as the other ends are there; \
-      what could not is named on standard error. What was made since stays, but for --all, which deletes it.
+      An object comes back with its id, its contents and its relationships to objects that still exist; standard error \
+      lists the values that could not be restored. Objects created since stay, except with --all, which deletes them.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -24,7 +24,7 @@ struct Restore: AsyncParsableCommand {
     name: .customLong("at"), parsing: .unconditional,
     help: "The revision or time to go back to; without it, just before the object was deleted.")
   var when: String?
-  @Flag(help: "The object alone, without what was in it.")
+  @Flag(help: "The object alone, without its contents.")
   var only = false
   @Flag(help: "The whole graph.")
   var all = false
@@ -32,10 +32,10 @@ struct Restore: AsyncParsableCommand {
   var yes = false
 
   func validate() throws {
-    if all == (name != nil) { throw ValidationError("say which object, or --all") }
-    if all, when == nil { throw ValidationError("--all goes with --at: the state to go back to") }
-    if all, only { throw ValidationError("--only is for one object") }
-    if yes, !all { throw ValidationError("--yes goes with --all") }
+    if all == (name != nil) { throw ValidationError("name an object, or use --all") }
+    if all, when == nil { throw ValidationError("--all requires --at, the state to restore") }
+    if all, only { throw ValidationError("--only requires an object") }
+    if yes, !all { throw ValidationError("--yes requires --all") }
     if let when { _ = try RevisionSpecifier(when, option: "--at") }
   }
 
@@ -64,10 +64,10 @@ struct Restore: AsyncParsableCommand {
     guard !yes else { return }
     let sentence =
       revision == 0
-      ? "this deletes all there is: at revision 0 the graph was empty"
-      : "this makes the whole graph what it was at revision \(revision), and deletes what was made since"
+      ? "this deletes all objects: at revision 0 the graph was empty"
+      : "this restores the whole graph to revision \(revision), and deletes objects created since"
     guard isatty(0) == 1, isatty(2) == 1 else {
-      throw Refusal(.notAllowed, "\(sentence); say --yes to do so, undo takes it back")
+      throw Refusal(.notAllowed, "\(sentence); use --yes to do so, undo takes it back")
     }
     StandardError.write("stickies: \(sentence). Go on? [y/N]")
     guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
@@ -130,14 +130,14 @@ extension CommandContext {
     let other = conflict.mine.objectID.map { " \($0.description.prefix(8))" } ?? ""
     if conflict.kind == .changed, model.property(conflict.property)?.attribute?.kind == .enumeration {
       let (was, now) = (conflict.mine.stringValue ?? "null", conflict.theirs.stringValue ?? "null")
-      return "\(name) of \(id): the model has no \(was) any more, it is \(now)"
+      return "\(name) of \(id): the model no longer has \(was), the value is \(now)"
     }
     if conflict.kind == .changed, conflict.mine.isNull, conflict.theirs.isNull {
-      return "\(id): it stays gone, for it had no \(name), which is required by now"
+      return "\(id): it had no \(name), which is now required"
     }
     switch conflict.kind {
-    case .deleted: return "\(name) of \(id):\(other) is gone, \(who) deleted it"
-    case .changed, .unique: return "\(name) of \(id):\(other) cannot have it again, \(who) has given it another one"
+    case .deleted: return "\(name) of \(id):\(other) was deleted by \(who)"
+    case .changed, .unique: return "\(name) of \(id):\(other) belongs to another object now, set by \(who)"
     }
   }
 }

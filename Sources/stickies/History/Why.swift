@@ -4,7 +4,7 @@ import GraphWire
 
 struct Why: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Tell who gave a property its value, when, in which commit, what it replaced, and what lost to it.")
+    abstract: "Show who set a property's value, when, in which commit, what it replaced, and what lost to it.")
 
   @OptionGroup var options: CommonOptions
   @Argument(
@@ -14,7 +14,7 @@ struct Why: AsyncParsableCommand {
 
   func validate() throws {
     let parts = path.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    if parts.count != 2 || parts.contains("") { throw ValidationError("say what of which object: OBJECT.PROPERTY") }
+    if parts.count != 2 || parts.contains("") { throw ValidationError("why takes OBJECT.PROPERTY, such as 3.text") }
   }
 
   @MainActor
@@ -57,7 +57,7 @@ extension CommandContext {
     for loser in origin.losers {
       lines.append(
         "  lost to it: \(text(loser.value)) of "
-          + "\(loser.author.isEmpty ? "somebody" : TextTable.visible(loser.author)), "
+          + "\(loser.author.isEmpty ? "an unknown author" : TextTable.visible(loser.author)), "
           + "\(loser.isPruned ? "at a time that was pruned" : Output.localTime(loser.time)), "
           + "revision \(loser.revision)")
     }

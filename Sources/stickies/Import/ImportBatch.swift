@@ -78,7 +78,7 @@ struct ImportBatch {
   mutating func skip(_ place: String, replaced count: Int) {
     guard count > 0 else { return }
     let letters = count == 1 ? "1 letter" : "\(count) letters"
-    skip(place, "\(letters) that \(count == 1 ? "is" : "are") half a surrogate pair or no UTF-8 and became \u{FFFD}")
+    skip(place, "\(letters) \(count == 1 ? "was" : "were") half a surrogate pair or not UTF-8 and became \u{FFFD}")
   }
 
   mutating func skip(_ file: String, _ reason: String) { skipped.append(SkippedFile(file: file, reason: reason)) }

@@ -31,7 +31,7 @@ struct ImportFile {
     let start = String(decoding: bytes.prefix(64), as: UTF8.self).lowercased().drop(while: \.isWhitespace)
     if start.hasPrefix("{\\rtf") { return "this is rich text; import the .rtfd package that it lies in" }
     if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") || start.hasPrefix("<?xml") {
-      return "this is a page, and no JSON; Takeout writes a .json file beside it"
+      return "this is a web page, not JSON; Takeout writes a .json file beside it"
     }
     return nil
   }

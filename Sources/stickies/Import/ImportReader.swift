@@ -23,7 +23,7 @@ enum ImportReader {
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     } catch {
-      let reason = unreachable(path + "/.") ?? "it has no list of its files"
+      let reason = unreachable(path + "/.") ?? "its files can't be listed"
       return batch.skip(path, reason)
     }
     let packages = names.contains(where: MacNotes.isPackage) ? MacNotes(folder: path, into: &batch) : nil
@@ -46,7 +46,7 @@ enum ImportReader {
   private static func unreachable(_ path: String) -> String? {
     guard access(path, R_OK) != 0 else { return nil }
     switch errno {
-    case EACCES: return "it can't be read: this user lacks the right to read it, or a folder above it"
+    case EACCES: return "it can't be read: you have no permission to read it, or a folder above it"
     case ENOENT, ENOTDIR: return nil
     case let code: return "it can't be read: \(String(cString: strerror(code)))"
     }
@@ -71,14 +71,14 @@ enum ImportReader {
     if name == MacNotes.database { return skip(MacNotes.databaseReason) }
     let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
     guard size <= maximumFileSize else {
-      return skip(ImportFile.archive(name) ?? "the file has \(size) bytes; at most \(maximumFileSize) are taken")
+      return skip(ImportFile.archive(name) ?? "the file has \(size) bytes; at most \(maximumFileSize) are allowed")
     }
     guard let contents = FileManager.default.contents(atPath: path) else {
       return skip(unreachable(path) ?? "the file can't be read")
     }
     let bytes = Array(contents)
     guard bytes.count <= maximumFileSize else {
-      return skip("the file has \(bytes.count) bytes; at most \(maximumFileSize) are taken")
+      return skip("the file has \(bytes.count) bytes; at most \(maximumFileSize) are allowed")
     }
     if let reason = ImportFile.reason(against: bytes) { return skip(reason) }
     if ImportFile(name: name).isLines { return NoteLinesReader.read(bytes, file: name, into: &batch) }
@@ -87,7 +87,7 @@ enum ImportReader {
     do {
       json = try JSON(repairing: bytes, replaced: &replaced)
     } catch {
-      return skip("this is no JSON: \(error)")
+      return skip("this is not JSON: \(error)")
     }
     do {
       try batch.keep(KeepNote(json), file: name)

@@ -26,7 +26,7 @@ struct MacNotes {
     }
     let path = folder + "/" + MacStickies.name
     guard let bytes = FileManager.default.contents(atPath: path) else {
-      without("there is no such file that can be read")
+      without("the file is missing or can't be read")
       (windows, isKnown) = (MacStickies(), false)
       return
     }
@@ -49,7 +49,7 @@ struct MacNotes {
     var isDirectory = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory,
       let names = try? FileManager.default.contentsOfDirectory(atPath: path)
-    else { return batch.skip(name, "this is no package: a folder with \(Self.text)") }
+    else { return batch.skip(name, "this is not a package: a package is a folder with \(Self.text)") }
     guard let bytes = FileManager.default.contents(atPath: path + "/" + Self.text) else {
       return batch.skip(name, "its \(Self.text) can't be read")
     }
@@ -74,7 +74,7 @@ struct MacNotes {
       }
     } else if isKnown {
       let missing = text.background == nil ? "color and place" : "place"
-      batch.skip(name, "the note was taken without \(missing): \(MacStickies.name) has no entry of it")
+      batch.skip(name, "the note was taken without \(missing): \(MacStickies.name) has no entry for it")
     }
     batch.board(ImportBatch.NamedObject(name: Self.board))
     batch.notes.append(
@@ -82,7 +82,7 @@ struct MacNotes {
     if text.unreadable > 0 {
       let letters = text.unreadable == 1 ? "1 letter" : "\(text.unreadable) letters"
       batch.skip(
-        name, "the note was taken without \(letters) that \(Self.text) writes in no known way: \u{FFFD} stands there")
+        name, "the note was taken without \(letters) that \(Self.text) writes in an unknown way: \u{FFFD} stands there")
     }
     let beside = names.filter { $0 != Self.text && !$0.hasPrefix(".") }
     let attachments = RichText.attachments(text.attachments, beside: beside)

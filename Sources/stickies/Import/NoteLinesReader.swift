@@ -14,7 +14,7 @@ enum NoteLinesReader {
         batch.skip(place, replaced: replaced)
       } catch {
         // Nothing of a broken file is imported, so that a later run of the complete file is one import.
-        return batch.skip(file, "line \(index + 1) is no JSON (\(error)); nothing of the file was taken")
+        return batch.skip(file, "line \(index + 1) is not JSON (\(error)); nothing of the file was imported")
       }
     }
     var names = [ByteKey: String]()
@@ -27,7 +27,7 @@ enum NoteLinesReader {
   private static func read(_ json: JSON, _ names: [ByteKey: String], _ place: String, into batch: inout ImportBatch) {
     let entity = json["entity"]?.stringValue ?? ""
     if let id = json["id"]?.stringValue, let key = UniqueID(id), ObjectID(key: key, entity: 0).isTemporary {
-      return batch.skip(place, "\"\(id)\" is no object's id")
+      return batch.skip(place, "\"\(id)\" is not an object's id")
     }
     var values = LineValues(entity, json)
     switch entity {
@@ -51,7 +51,7 @@ enum NoteLinesReader {
         return batch.skip(place, "the link's from or to is missing")
       }
       batch.links.append(.init(from: from, to: to, values: values.taken, place: place))
-    default: return batch.skip(place, "the line has no entity that is known here")
+    default: return batch.skip(place, "the line has no known entity")
     }
     if !values.left.isEmpty {
       batch.skip(place, "the \(entity.lowercased()) was taken without \(values.left.joined(separator: "; "))")
@@ -74,7 +74,7 @@ private struct LineValues {
       if let value = Value(json: member, kind: attribute.kind, cases: attribute.cases) {
         taken[property.name] = value
       } else {
-        leave(property.name, "\(member.text.excerpt) is no \(attribute.typeDescription)")
+        leave(property.name, "\(member.text.excerpt) is not a valid \(attribute.typeDescription)")
       }
     }
   }
@@ -88,7 +88,7 @@ private struct LineValues {
   mutating func names(_ name: String, _ names: [ByteKey: String]) -> [String] {
     guard let member = json[name], member != .null else { return [] }
     guard let items = member.arrayValue else {
-      leave(name, "\(member.text.excerpt) is no list of ids")
+      leave(name, "\(member.text.excerpt) is not a list of ids")
       return []
     }
     return items.compactMap { item in

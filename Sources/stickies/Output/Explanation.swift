@@ -12,8 +12,8 @@ extension Output {
     lines += explanation.plan.map { "  " + TextTable.visible($0) }
     lines.append(
       explanation.indexes.isEmpty
-        ? "no index is used but that of ids" : "indexes: " + explanation.indexes.joined(separator: ", "))
-    lines.append(explanation.checksInMemory ? "SQL selects, memory judges each object" : "SQL decides alone")
+        ? "no index is used except that of ids" : "indexes: " + explanation.indexes.joined(separator: ", "))
+    lines.append(explanation.checksInMemory ? "SQL selects, and each object is checked in memory" : "SQL decides alone")
     lines += explanation.advice.map { "\"indexed\": true on \($0) in the model would help" }
     let (whole, rest) = explanation.microseconds.quotientAndRemainder(dividingBy: 1_000)
     let thousandths = String(String(1_000 + rest).dropFirst())

@@ -41,9 +41,9 @@ final class Interruption {
   }
 
   /// For commands that commit in parts.
-  static let inCommits = "what is in the log stays, the rest is not committed"
+  static let inCommits = "the commits in the log stay, the rest is not committed"
   /// For commands that can be repeated without duplicates.
-  static let runAgain = "what is done is done; run it again for the rest"
+  static let runAgain = "the finished part stays; run it again for the rest"
   /// For a single commit, which may have been in flight.
-  static let allOrNothing = "all of it is committed, or nothing; the log says which"
+  static let allOrNothing = "either all of it is committed, or nothing; the log shows which"
 }

@@ -24,7 +24,7 @@ struct ChangeWaiter {
 
   /// Returns when the store has reached the revision.
   func until(_ revision: Revision) async throws {
-    guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon said no welcome") }
+    guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon sent no welcome") }
     tellLostConnection()
     var reached = head.revision
     if reached < revision {
@@ -89,7 +89,8 @@ struct TimeoutError: ReportedError {
   let missing: String
 
   var report: CommandFailure.Report {
-    CommandFailure.Report(code: "timeout", message: "not within \(limit.text): \(missing)", exit: ChangeWaiter.timedOut)
+    CommandFailure.Report(
+      code: "timeout", message: "timed out after \(limit.text): \(missing)", exit: ChangeWaiter.timedOut)
   }
 }
 

@@ -6,14 +6,14 @@ import GraphWire
 /// `stickies wait`: lets a script wait for changes of others without polling.
 struct WaitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "wait", abstract: "Wait until notes are there that match, or until a revision.",
+    commandName: "wait", abstract: "Wait until matching notes exist, or for a revision.",
     discussion: """
-      Ends with 0 as soon as it holds, at once if it does already, and with 124 when --timeout is over. <id> names notes \
-      that may not be there yet; all of them must match. Lost connections are made again meanwhile.
+      Ends with exit code 0 as soon as the condition holds, at once if it already does, and with 124 after --timeout. \
+      <id> can name notes that do not exist yet; all of them must match. Lost connections are restored.
       """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "Numbers or whole ids of notes, all of which must match.")
+  @Argument(help: "Numbers or complete ids of notes, all of which must match.")
   var id: [String] = []
   @OptionGroup var filter: NoteFilterArguments
   @OptionGroup var goal: WaitOptions
@@ -24,7 +24,7 @@ struct WaitCommand: AsyncParsableCommand {
     let named = namedCount
     if named > 0, let count = goal.count, count > named {
       throw ValidationError(
-        "\(Output.count(named, "note")) can never be \(count): --count takes at most as many as are named")
+        "\(Output.count(named, "note")) can never be \(count): --count can be at most the number of named notes")
     }
   }
 
@@ -54,16 +54,16 @@ struct WaitCommand: AsyncParsableCommand {
 extension GraphCommand {
   struct WaitForObjects: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "wait", abstract: "Wait until objects are there that match, or until a revision.",
+      commandName: "wait", abstract: "Wait until matching objects exist, or for a revision.",
       discussion: """
-        Ends with 0 as soon as it holds, at once if it does already, and with 124 when --timeout is over. Lost \
-        connections are made again meanwhile.
+        Ends with exit code 0 as soon as the condition holds, at once if it already does, and with 124 after \
+        --timeout. Lost connections are restored.
         """)
 
     @OptionGroup var options: CommonOptions
-    @Argument(help: "The entity; those that inherit from it count, too.")
+    @Argument(help: "The entity; those that inherit from it count too.")
     var entity: String?
-    @Option(name: .customLong("where"), parsing: .unconditional, help: "Only those that match count.")
+    @Option(name: .customLong("where"), parsing: .unconditional, help: "Count only those that match this predicate.")
     var condition: String?
     @OptionGroup var goal: WaitOptions
 
@@ -97,11 +97,11 @@ extension GraphCommand {
 struct WaitOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: "Until the store has this revision.")
   var revision: Revision?
-  @Option(parsing: .unconditional, help: "Until so many match; 0 waits until none does any more.")
+  @Option(parsing: .unconditional, help: "Until this many match; 0 waits until none match.")
   var count: Int?
   @Option(
     name: .customLong("timeout"), parsing: .unconditional,
-    help: ArgumentHelp("At most so long: 500ms, 10s, 2m, 1h; a number alone is seconds.", valueName: "time"))
+    help: ArgumentHelp("At most this long: 500ms, 10s, 2m, 1h; a number alone is seconds.", valueName: "time"))
   var limit: TimeSpan?
 
   var timeout: TimeSpan? { limit }
@@ -124,14 +124,14 @@ struct WaitOptions: ParsableArguments {
   /// - Parameter what: how objects can be specified, for the error message.
   func check(asksForObjects: Bool, _ what: String) throws {
     if let revision {
-      if revision < 0 { throw ValidationError("--revision takes a number from 0") }
+      if revision < 0 { throw ValidationError("--revision must be 0 or more") }
       if asksForObjects || count != nil {
         throw ValidationError("a wait is for a revision or for objects that match, not for both")
       }
     } else if !asksForObjects {
       throw ValidationError("there is nothing to wait for: name \(what), or a --revision")
     }
-    if let count, count < 0 { throw ValidationError("--count takes a number from 0") }
+    if let count, count < 0 { throw ValidationError("--count must be 0 or more") }
   }
 }
 

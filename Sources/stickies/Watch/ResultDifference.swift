@@ -30,16 +30,16 @@ struct ResultDifference {
     }
   }
 
-  /// As in `3 came, 2500 changed (salary, remote), 1 went`.
+  /// As in `3 inserted, 2500 changed (salary, remote), 1 removed`.
   var counts: String {
     var parts = [String]()
     func count(_ kind: Delta.Change.Kind) -> Int { changes.count { $0.kind == kind } }
-    if count(.inserted) > 0 { parts.append("\(count(.inserted)) came") }
+    if count(.inserted) > 0 { parts.append("\(count(.inserted)) inserted") }
     if count(.updated) > 0 {
       let names = properties.isEmpty ? "" : " (\(properties.joined(separator: ", ")))"
       parts.append("\(count(.updated)) changed\(names)")
     }
-    if count(.removed) > 0 { parts.append("\(count(.removed)) went") }
+    if count(.removed) > 0 { parts.append("\(count(.removed)) removed") }
     return parts.joined(separator: ", ")
   }
 

@@ -7,7 +7,7 @@ import StickiesKit
 
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Follow changes as they happen, one line each; everything, or the notes that match.")
+    abstract: "Follow changes as they happen, one line each: of everything, or of matching notes.")
 
   @OptionGroup var options: CommonOptions
   @OptionGroup var filter: NoteFilterArguments
@@ -36,11 +36,11 @@ struct Watch: AsyncParsableCommand {
 struct SinceOption: ParsableArguments {
   @Option(
     name: .customLong("since"), parsing: .unconditional,
-    help: "Begin behind this revision instead of with what there is.")
+    help: "Begin after this revision instead of with the present state.")
   var revision: Revision?
 
   func validate() throws {
-    if let revision, revision < 0 { throw ValidationError("--since takes a revision from 0") }
+    if let revision, revision < 0 { throw ValidationError("--since must be 0 or more") }
   }
 }
 

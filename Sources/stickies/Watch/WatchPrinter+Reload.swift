@@ -17,7 +17,7 @@ extension WatchPrinter {
       let isBatch = await showBatches(through: at.revision)
       if !unknown.contains(query) {
         if !isBatch, told < at.revision {
-          output.print(output.dim("what revisions \(told + 1) to \(at.revision) did:"))
+          output.print(output.dim("changes in revisions \(told + 1) to \(at.revision):"))
         }
         showDifference(to: images, entity, mayMatch: predicate != .always)
       }
@@ -56,7 +56,7 @@ extension WatchPrinter {
   private func showDifference(to images: [ObjectImage], _ entity: Entity, mayMatch: Bool) {
     let difference = ResultDifference(from: words.known(of: entity), to: images, model: model)
     if difference.changes.isEmpty {
-      output.print("  \(entity.name): nothing that is watched here")
+      output.print("  \(entity.name): no watched objects changed")
     } else if difference.changes.count > ResultDifference.toldOneByOne {
       output.print("  \(entity.name): \(difference.counts)")
     } else {

@@ -214,7 +214,7 @@ final class WatchPrinter {
       abandoned.map { told in
         revision < told
           ? "the store was restored; "
-          : "the store was restored or its history pruned: it does not know what was told; "
+          : "the store was restored or its history was pruned, and it no longer has the states above; "
       } ?? ""
     defer { abandoned = nil }
     if output.json {
