@@ -27,11 +27,11 @@ extension Hub {
     guard let kept = session.rows else { return }
     let refusal: Refusal? =
       if rows.id.replica != session.replica {
-        Refusal(.notAllowed, "the batch's replica is not the one of hello")
+        Refusal(.notAllowed, "the batch's replica is not the replica of hello")
       } else if kept.count + rows.rows.count > Batch.maximumObjects {
         Refusal(.limit, "a batch has at most \(Batch.maximumObjects) rows; split it")
       } else if kept.unanswered >= ProtocolLimits.maximumUnansweredRows {
-        Refusal(.limit, "more than \(ProtocolLimits.maximumUnansweredRows) messages of rows are not answered")
+        Refusal(.limit, "more than \(ProtocolLimits.maximumUnansweredRows) messages with rows are not answered")
       } else {
         nil
       }
@@ -83,8 +83,8 @@ extension Hub {
     guard kept.unanswered == 0, UInt64(kept.count) == count else {
       throw Refusal(
         .malformed,
-        "the batch is of \(count) rows; \(kept.count) have been sent, \(kept.unanswered) messages of "
-          + "them are not answered yet")
+        "the batch has \(count) rows; \(kept.count) have been sent, \(kept.unanswered) messages with "
+          + "rows are not answered yet")
     }
     return kept.ticket
   }
@@ -161,7 +161,7 @@ extension Hub {
       guard case .live = reader.state, reader.through < record.revision, queries.couldMatter(summary, to: number) else {
         continue
       }
-      reset(number, of: id, "one commit changed \(summary.count) objects, too many to be told one by one", &actions)
+      reset(number, of: id, "one commit changed \(summary.count) objects, too many to send one by one", &actions)
     }
   }
 }

@@ -147,10 +147,10 @@ extension Hub {
     return related.unknown.contains(number) ? Self.tooMany : Self.tooLarge
   }
 
-  static let madeBefore = "a commit was under way when the query came, and nobody looked what it did to the query"
-  static let onlyInHistory = "history does not say what a commit did to a query that follows paths"
-  static let tooMany = "to find out what one commit did to the query costs more than to read it again"
-  static let windowLost = "nobody can say any more what the commits did to the window"
+  static let madeBefore = "a commit was in progress when the query arrived; its effect on the query is unknown"
+  static let onlyInHistory = "history does not record the effect of a commit on a query with key paths"
+  static let tooMany = "reading the query again costs less than computing the effect of one commit"
+  static let windowLost = "the effect of the commits on the window is no longer available"
   static let tooLarge = "one commit changed more than a frame can hold"
 
   /// The frames that a commit sends to the readers of each query and window that it touches.

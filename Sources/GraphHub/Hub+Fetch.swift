@@ -12,10 +12,10 @@ extension Hub {
       explains: fetch.explain,
       at: fetch.at)
     if let at = fetch.at, at < 0 {
-      throw Refusal(.malformed, "there is no revision \(at): they count from 0, the empty graph")
+      throw Refusal(.malformed, "there is no revision \(at): revisions start at 0, the empty graph")
     }
     if fetch.result != .rows, !fetch.properties.isEmpty || !fetch.groupBy.isEmpty || fetch.distinct {
-      throw Refusal(.malformed, "properties, groups and distinct go with a result of rows only")
+      throw Refusal(.malformed, "properties, groups and distinct require a result of rows")
     }
     switch fetch.result {
     case .objects: request.sort = try order(fetch.sort, entity)

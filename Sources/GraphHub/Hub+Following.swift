@@ -12,7 +12,7 @@ extension Hub {
       return try read(.changes(.follow(follow)), id, request, &actions)
     }
     guard let session = sessions[id], session.followers.count < limits.waitingFollowers else {
-      throw Refusal(.limit, "more than \(limits.waitingFollowers) questions wait for the next commit")
+      throw Refusal(.limit, "more than \(limits.waitingFollowers) requests wait for the next commit")
     }
     session.followers[request] = follow
   }

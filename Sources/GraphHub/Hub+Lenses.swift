@@ -13,15 +13,15 @@ extension Hub {
     switch lenses[hash] {
     case .lens(let lens): return lens
     case .unknown:
-      throw Refusal(.notAllowed, "the client's model is \(hash), \(served): use a client of the server's model")
+      throw Refusal(.notAllowed, "the client's model is \(hash), \(served): use a client with the server's model")
     case .none(let old, let problems):
       let shown = problems.all.prefix(Self.shownProblems).map { "\($0.path) \($0.reason)" }.joined(separator: "; ")
       let rest = problems.all.count - Self.shownProblems
       throw Refusal(
         .notAllowed,
-        "the client's model is \(hash) (\(old.name) \(old.version)), \(served), and between the two lies what a client of "
-          + "version \(old.version) can't work with: \(shown)\(rest > 0 ? "; and \(rest) more" : ""): "
-          + "use a client of the server's model")
+        "the client's model is \(hash) (\(old.name) \(old.version)), \(served), and a client of version "
+          + "\(old.version) can't handle these changes: \(shown)\(rest > 0 ? "; and \(rest) more" : ""): "
+          + "use a client with the server's model")
     }
   }
 

@@ -11,7 +11,7 @@ extension Hub {
     case .closing: return
     case .awaitingHello:
       guard case .hello(let hello) = message.body else {
-        return end(id, Refusal(.malformed, "the first message of a connection is hello"), &actions)
+        return end(id, Refusal(.malformed, "the first message of a connection must be hello"), &actions)
       }
       return welcome(hello, id, message.request, &actions)
     case .open: break
@@ -30,7 +30,7 @@ extension Hub {
       return send(answer(error, message.request), to: id, &actions)
     }
     switch message.body {
-    case .hello: end(id, Refusal(.malformed, "hello is said once"), &actions)
+    case .hello: end(id, Refusal(.malformed, "hello can be sent only once"), &actions)
     case .ping: send(ToClient(message.request, .pong(position(of: session))), to: id, &actions)
     case .close: end(id, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
@@ -109,11 +109,11 @@ extension Hub {
   private func refusal(of request: WriteRequest, _ session: Session) -> Refusal? {
     if isShuttingDown { return Refusal(.unavailable, "the server is shutting down") }
     if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
-      return Refusal(.notAllowed, "only the server revives objects")
+      return Refusal(.notAllowed, "only the server can revive objects")
     }
     // The replica is half of the idempotency key: a client must not learn the outcomes of another's transactions.
     if request.id.replica != session.replica {
-      return Refusal(.notAllowed, "the transaction's replica is not the one of hello")
+      return Refusal(.notAllowed, "the transaction's replica is not the replica of hello")
     }
     return nil
   }

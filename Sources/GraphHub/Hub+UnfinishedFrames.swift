@@ -38,8 +38,8 @@ extension Hub {
     for (_, id) in candidates.sorted(by: { ($0.since, $0.id) < ($1.since, $1.id) })
     where unfinishedBytes > limits.unfinishedBytes {
       let reason =
-        "the server holds more than \(limits.unfinishedBytes >> 20) MiB of incomplete messages, and this one began first: "
-        + "connect again later, and send each message without a pause"
+        "the server holds more than \(limits.unfinishedBytes >> 20) MiB of incomplete messages, and this one is the "
+        + "oldest: connect again later, and send each message without a pause"
       end(id, Refusal(.unavailable, reason), &actions)
     }
   }
@@ -52,7 +52,7 @@ extension Hub {
         continue
       }
       let reason =
-        "a message was not complete within \(limits.frameMilliseconds / 1_000) s; \(part.bytes) bytes of it came"
+        "a message was not complete within \(limits.frameMilliseconds / 1_000) s; \(part.bytes) bytes of it arrived"
       end(id, Refusal(.unavailable, reason), &actions)
     }
   }

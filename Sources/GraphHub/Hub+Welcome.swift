@@ -10,7 +10,7 @@ extension Hub {
         Refusal(
           .notAllowed,
           "the client speaks protocol \(hello.protocolVersion), this server speaks \(ProtocolLimits.version): "
-            + "use programs of one release"), &actions)
+            + "use programs of the same release"), &actions)
     }
     let lens: ModelLens?
     do {
@@ -19,7 +19,7 @@ extension Hub {
       return end(id, error, &actions)
     }
     guard hello.replica != .zero else {
-      return end(id, Refusal(.malformed, "hello names no replica: sixteen random bytes"), &actions)
+      return end(id, Refusal(.malformed, "hello must name a replica: sixteen random bytes"), &actions)
     }
     guard hello.author.utf8.count <= ProtocolLimits.maximumAuthorSize, !hello.author.isEmpty else {
       return end(

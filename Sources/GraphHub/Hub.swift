@@ -210,10 +210,10 @@ public struct Hub {
       let silence = now - session.lastHeard
       switch session.phase {
       case .awaitingHello where silence > limits.helloMilliseconds:
-        end(id, Refusal(.malformed, "no hello came within \(limits.helloMilliseconds) ms"), &actions)
+        end(id, Refusal(.malformed, "no hello arrived within \(limits.helloMilliseconds) ms"), &actions)
       // Reading what the server sent counts as a sign of life.
       case .open where silence > limits.silenceMilliseconds:
-        end(id, Refusal(.unavailable, "nothing was heard for \(limits.silenceMilliseconds) ms"), &actions)
+        end(id, Refusal(.unavailable, "the client was silent for \(limits.silenceMilliseconds) ms"), &actions)
       default: break
       }
     }

@@ -28,7 +28,7 @@ final class BatchTask: Sendable {
   func progressed(_ progress: BatchProgress) throws {
     let now = DispatchTime.now().uptimeNanoseconds
     let isDue = try state.withLock { state in
-      if state.isCancelled { throw Refusal(.unavailable, "the batch was given up: who asked for it is gone") }
+      if state.isCancelled { throw Refusal(.unavailable, "batch cancelled: its client disconnected") }
       guard progress.done == progress.total || now &- state.told >= Self.pauseNanoseconds else { return false }
       state.told = now
       return true

@@ -155,7 +155,7 @@ public struct GraphServer: Service {
   private func warnOfFuture(_ start: PruningClock.Reading) {
     guard let newest = start.newest, newest > start.wall + PruningClock.tolerance else { return }
     log.warning(
-      "the newest commit lies in the future: the clock was wrong then, or is wrong now; look at the system's clock",
+      "the newest commit has a time in the future: the clock was wrong then, or is wrong now; check the system clock",
       metadata: ["revision": "\(start.head)", "time": "\(RFC3339.text(newest))"])
   }
 

@@ -188,7 +188,7 @@ final class HubRunner: @unchecked Sendable {
     refusedBatches += 1
     guard let omitted = lines.omitted(before: failure.code.rawValue) else { return }
     log.critical(
-      "the store takes no commits",
+      "the store refuses commits",
       metadata: ["failure": "\(failure)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
   }
 
@@ -197,7 +197,7 @@ final class HubRunner: @unchecked Sendable {
     // This line is limited in the same way, for a store that alternates between failure and success.
     if let omitted = lines.omitted(before: "recovery") {
       log.notice(
-        "the store takes commits again",
+        "the store accepts commits again",
         metadata: ["refused": "\(refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
     }
     refusedBatches = 0

@@ -77,7 +77,7 @@ final class PruningSchedule: @unchecked Sendable {
   private func decide(_ reading: Result<PruningClock.Reading, any Error>) {
     guard pruning == nil else { return }
     switch reading {
-    case .failure(let error): log.error("history can't be looked through", metadata: ["failure": "\(error)"])
+    case .failure(let error): log.error("history can't be read for pruning", metadata: ["failure": "\(error)"])
     case .success(let reading):
       switch clock.decide(reading) {
       case .refuse(let reason): refuse(reason)
@@ -99,11 +99,11 @@ final class PruningSchedule: @unchecked Sendable {
     switch reason {
     case .jumped(let span):
       log.warning(
-        "history is not pruned: the clock was set; if it is right now, pruning goes on by itself",
+        "history is not pruned: the clock was set; if it is right now, pruning resumes by itself",
         metadata: ["by": "\(span / 1_000_000) s", "after": "\(wait)"])
     case .aheadOfNewest(let span):
       log.warning(
-        "history is not pruned: the clock is far ahead of the newest commit; if it is right, pruning goes on by itself",
+        "history is not pruned: the clock is far ahead of the newest commit; if it is right, pruning resumes by itself",
         metadata: ["by": "\(span / 1_000_000) s", "after": "\(wait)"])
     }
   }
@@ -115,7 +115,7 @@ final class PruningSchedule: @unchecked Sendable {
       pruning = plan
       takeSlice()
     case .success: break
-    case .failure(let error): log.error("history can't be looked through", metadata: ["failure": "\(error)"])
+    case .failure(let error): log.error("history can't be read for pruning", metadata: ["failure": "\(error)"])
     }
   }
 

@@ -45,7 +45,7 @@ final class RowSpool: BatchRowSource {
     do {
       let (file, offset) = try state.withLock { state in
         guard state.end + bytes.count <= maximumBytes else {
-          throw Refusal(.limit, "a batch's rows have at most \(maximumBytes) bytes; split it")
+          throw Refusal(.limit, "the rows of a batch have at most \(maximumBytes) bytes; split the batch")
         }
         let file = try state.file ?? SpoolFile(directory: directory)
         state.file = file
@@ -58,7 +58,7 @@ final class RowSpool: BatchRowSource {
         return .success(state.chunks[...number].reduce(0) { $0 + $1.rows })
       }
     } catch {
-      return .failure(error as? Refusal ?? Refusal(.unavailable, "the rows can't be kept: \(error)"))
+      return .failure(error as? Refusal ?? Refusal(.unavailable, "the rows of the batch can't be stored: \(error)"))
     }
   }
 
@@ -66,7 +66,7 @@ final class RowSpool: BatchRowSource {
     let (chunks, file) = state.withLock { ($0.chunks, $0.file) }
     for chunk in chunks {
       guard let place = chunk.place, let bytes = file?.read(place.count, at: place.lowerBound) else {
-        throw Refusal(.unavailable, "the rows that were kept can't be read")
+        throw Refusal(.unavailable, "the stored rows of the batch can't be read")
       }
       try body(try BatchRows.rows(in: bytes))
     }

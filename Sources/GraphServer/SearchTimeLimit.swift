@@ -27,8 +27,8 @@ struct SearchTimeLimit {
     let seconds = limit.formattedSeconds
     return Refusal(
       .limit,
-      "the search has gone on for \(seconds) s without finding anything and was given up; narrow it, index what it "
-        + "compares, or let the server search for longer")
+      "the search found nothing for \(seconds) s and was cancelled; narrow it, index the attributes that it compares, "
+        + "or raise the server's --search-seconds")
   }
 }
 

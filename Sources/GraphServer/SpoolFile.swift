@@ -12,7 +12,7 @@ final class SpoolFile: Sendable {
       let code = errno
       let limit = code == EMFILE || code == ENFILE ? ". \(DescriptorLimit.advice)" : ""
       throw Refusal(
-        .unavailable, "nothing can be spooled in \(directory) (\(String(cString: strerror(code))))\(limit)")
+        .unavailable, "can't create a temporary file in \(directory) (\(String(cString: strerror(code))))\(limit)")
     }
     unlink(path)
     self.descriptor = descriptor
@@ -23,7 +23,7 @@ final class SpoolFile: Sendable {
     var offset = offset
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
-      guard count > 0 else { throw Refusal(.unavailable, "there is no room to spool") }
+      guard count > 0 else { throw Refusal(.unavailable, "the disk has no space for a temporary file") }
       rest = rest.dropFirst(count)
       offset += count
     }

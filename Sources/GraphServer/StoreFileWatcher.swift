@@ -39,9 +39,9 @@ final class StoreFileWatcher: Sendable {
       }
       guard failure != before else { return }
       if let failure {
-        log.critical("the store's files are not where they were opened", metadata: ["failure": "\(failure)"])
+        log.critical("the store's files were moved, replaced or removed", metadata: ["failure": "\(failure)"])
       } else {
-        log.notice("the store's files are back; commits are taken again")
+        log.notice("the store's files are back; commits resume")
       }
     }
   }

@@ -152,7 +152,7 @@ final class OpenedFiles: Sendable {
       .moved,
       "the data directory \(directory) "
         + (isThere ? "leads to another directory than the one that was opened" : "was moved away or removed"),
-      advice: "No commit is taken: put the directory back under this name and commits resume; if it is lost, stop "
+      advice: "Commits are refused: put the directory back under this name and commits resume; if it is lost, stop "
         + "stickiesd and restore a backup.")
   }
 
@@ -161,14 +161,14 @@ final class OpenedFiles: Sendable {
     let advice =
       switch role {
       case .database:
-        "No commit is taken: put that file back under this name and commits resume; if it is lost, stop stickiesd and "
+        "Commits are refused: put that file back under this name and commits resume; if it is lost, stop stickiesd and "
           + "restore a backup."
       case .log, .index:
-        "No commit is taken: stop stickiesd with SIGTERM, never with SIGKILL, which copies the log that it has open into "
-          + "the database, and start it again."
+        "Commits are refused: stop stickiesd with SIGTERM, which copies its open log into the database, never with "
+          + "SIGKILL, and start it again."
       case .lock:
-        "No commit is taken, because a second stickiesd could use the directory: stop every stickiesd that uses it, then "
-          + "start one."
+        "Commits are refused, because a second stickiesd could use the directory: stop every stickiesd that uses it, "
+          + "then start one."
       }
     return StoreFailure(.moved, sentence, advice: advice)
   }

@@ -27,23 +27,23 @@ enum ReadOnlyMedium {
     guard holds(path) else { return path }
     guard !StoreFiles.hasContent(path + "-wal") else {
       throw refusal(
-        path, cause: "its newest commits are in \(path)-wal, which can be read only where files can be made")
+        path, cause: "its newest commits are in \(path)-wal, which can only be read on a writable file system")
     }
     guard sqlite3_compileoption_used("USE_URI") != 0 else {
-      throw refusal(path, cause: "this SQLite knows no immutable files")
+      throw refusal(path, cause: "this SQLite does not support immutable files")
     }
     var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
     allowed.insert(charactersIn: "/-._~")
     guard let encoded = path.addingPercentEncoding(withAllowedCharacters: allowed) else {
-      throw refusal(path, cause: "its path is no text")
+      throw refusal(path, cause: "its path is not valid text")
     }
     return "file:" + encoded + "?immutable=1"
   }
 
   static func refusal(_ path: String, cause: String) -> StoreFailure {
     StoreFailure(
-      .readOnly, "the store \(path) is on a file system that is mounted for reading only", cause: cause,
-      advice: "Copy all files of \(StoreFiles.folder(of: path)) to a folder that can be written, and give that as "
+      .readOnly, "the store \(path) is on a read-only file system", cause: cause,
+      advice: "Copy all files of \(StoreFiles.folder(of: path)) to a writable folder, and give that folder as "
         + "--data.")
   }
 }

@@ -86,8 +86,8 @@ extension SQLiteStore {
     sqlite3_file_control(database, "main", SQLITE_FCNTL_CHUNK_SIZE, &none)
     guard code == SQLITE_OK else {
       throw StoreFailure(
-        .full, "the disk under the store \(path) is full", cause: "\(size) bytes are needed to copy the log",
-        advice: "Make room: commits are taken again as soon as there is some.")
+        .full, "the disk that holds the store \(path) is full", cause: "\(size) bytes are needed to copy the log",
+        advice: "Free some space: commits then resume by themselves.")
     }
   }
 

@@ -50,8 +50,8 @@ extension SQLiteStore {
     case SQLITE_CONSTRAINT: return SQLConstraintFailure(message: message)
     case SQLITE_FULL:
       return StoreFailure(
-        .full, "the disk under \(subject) is full", cause: message,
-        advice: "Make room: a daemon takes commits again as soon as there is some, another command has to be run again."
+        .full, "the disk that holds \(subject) is full", cause: message,
+        advice: "Free some space: a daemon then accepts commits again by itself; run any other command again."
       )
     case SQLITE_READONLY, SQLITE_PERM:
       return StoreFailure(
@@ -59,11 +59,11 @@ extension SQLiteStore {
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       return StoreFailure(
         .corrupt, "\(subject) is damaged", cause: message,
-        advice: "The disk may have failed to read once: look into the system's log. If this is said again, stop "
+        advice: "The disk may have failed once: check the system log. If this message returns, stop "
           + "stickiesd, keep a copy of the files, and run stickiesd check.")
     case SQLITE_PROTOCOL:
       return StoreFailure(
-        .lockLost, "a lock on \(subject) was not given back", cause: message,
+        .lockLost, "a lock on \(subject) was not released", cause: message,
         advice: "The next commit opens the store again. Keep the store on a local file system if this message "
           + "returns.")
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOLFS:
@@ -75,7 +75,7 @@ extension SQLiteStore {
       return StoreFailure(
         .inputOutput, "\(subject) can't be read or written",
         cause: [message, "SQLite's code \(code)"].filter { !$0.isEmpty }.joined(separator: ", "),
-        advice: "Look at the disk, and at limits of a file's size (ulimit -f).")
+        advice: "Check the disk and the limit of the file size (ulimit -f).")
     }
   }
 }

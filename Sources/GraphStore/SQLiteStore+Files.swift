@@ -36,11 +36,11 @@ extension SQLiteStore {
     let log = path + "-wal"
     guard rename(log, log + ".orphan") == 0 else {
       return self.log.critical(
-        "a file that is not the store's lies under the name of its log; move it away before the next start",
+        "a foreign file has the name of the store's log; move it away before the next start",
         metadata: ["file": "\(log)", "cause": "\(String(cString: strerror(errno)))"])
     }
     self.log.warning(
-      "a file that is not the store's lay under the name of its log; it was put aside",
+      "a foreign file had the name of the store's log; it was renamed",
       metadata: ["file": "\(log).orphan"])
   }
 }

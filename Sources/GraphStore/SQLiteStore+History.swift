@@ -108,24 +108,24 @@ extension SQLiteStore {
 
   private func check(_ token: Token, _ head: Token, _ history: HistoryReader) throws {
     guard token.store == storeID else {
-      throw Refusal(.notFound, "the token is of another store; begin anew with what there is now")
+      throw Refusal(.notFound, "the token is of another store; start again with the present state")
     }
     guard token.revision >= 0, token.revision <= head.revision else {
       throw Refusal(
         .notFound,
-        "the token is ahead of the store, which stands at revision \(head.revision): it was restored from a backup; "
-          + "begin anew with what there is now")
+        "the token is ahead of the store, whose newest revision is \(head.revision): it was restored from a backup; "
+          + "start again with the present state")
     }
     let print = try history.fingerprint(of: token.revision)
     guard print == nil || print == token.fingerprint else {
       throw Refusal(
         .notFound,
         "the store's revision \(token.revision) is not the token's: the store was restored from a backup, or the token "
-          + "was damaged; begin anew with what there is now")
+          + "was damaged; start again with the present state")
     }
     guard print != nil, try token.revision >= history.oldest() else {
       var refusal = Refusal.pruned(token.revision, oldest: try history.oldest())
-      refusal.message += "; begin anew with what there is now"
+      refusal.message += "; start again with the present state"
       throw refusal
     }
     try history.check(token.revision)

@@ -40,7 +40,7 @@ extension SQLiteStore {
     for suffix in ["-wal", "-shm"] {
       if access(path + suffix, F_OK) == 0 { rename(path + suffix, path + suffix + ".orphan") }
     }
-    guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be made", errno) }
+    guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
     try StoreFiles.synchronize(directory: directory)
   }
 
@@ -119,17 +119,19 @@ extension SQLiteStore {
     }
     guard let newest, Array(newest[0] as Data) != model.hash.bytes else { return }
     let cause =
-      "its hash is \(ModelHash(bytes: Array(newest[0] as Data))?.description ?? "?"), this one's \(model.hash)"
+      "its hash is \(ModelHash(bytes: Array(newest[0] as Data))?.description ?? "?"), "
+      + "the given model's is \(model.hash)"
     if let kept = try? Model(parsing: (newest[1] as String).utf8), kept.name == model.name,
       kept.version != model.version
     {
       let isOlder = kept.version < model.version
       throw StoreFailure(
         .modelDiffers,
-        "the store in \(directory) is of \(kept.name) version \(kept.version), and version \(model.version) is to be served",
+        "the store in \(directory) has \(kept.name) version \(kept.version), but the given model is version "
+          + "\(model.version)",
         cause: cause,
         advice: isOlder
-          ? "Run stickiesd migrate --dry-run with the same --data and --schema: it tells what becomes of the store; then "
+          ? "Run stickiesd migrate --dry-run with the same --data and --schema to see what would change, then "
             + "stickiesd migrate."
           : "The store is newer: use its version of the model (--schema), or another --data.")
     }
@@ -159,7 +161,7 @@ extension SQLiteStore {
       // An older program reads the version from the database file, not from the WAL.
       _ = try? database.checkpoint(.full)
       log.info(
-        "the store's layout was brought up to date", metadata: ["from": "\(mark.layout)", "words": "\(mark.words)"])
+        "the store's layout was updated", metadata: ["from": "\(mark.layout)", "words": "\(mark.words)"])
     }
   }
 
@@ -178,7 +180,7 @@ extension SQLiteStore {
         return .commit
       }
       log.error(
-        "a commit that the full-text indexes lack is damaged: they were made again; stop stickiesd and run stickiesd check",
+        "a damaged commit is not in the full-text indexes; they were rebuilt; stop stickiesd and run stickiesd check",
         metadata: ["cause": "\(error.reason)"])
       return try makeWriter(database)
     }

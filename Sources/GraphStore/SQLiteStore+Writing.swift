@@ -161,7 +161,7 @@ extension SQLiteStore {
     let kind = (doubt.cause as? StoreFailure)?.code.rawValue ?? "other"
     if let omitted = lines.omitted(before: kind) {
       log.error(
-        "a commit failed; the store is opened anew",
+        "a commit failed; the store is reopened",
         metadata: ["cause": "\(doubt.cause)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
     }
     do {

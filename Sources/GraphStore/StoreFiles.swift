@@ -13,7 +13,7 @@ enum StoreFiles {
   static func failure(_ sentence: String, _ code: Int32) -> StoreFailure {
     knownFailure(sentence, code, on: nil)
       ?? StoreFailure(
-        .inputOutput, sentence, cause: String(cString: strerror(code)), advice: "Look at the disk and the path.")
+        .inputOutput, sentence, cause: String(cString: strerror(code)), advice: "Check the disk and the path.")
   }
 
   /// The failure for an error whose cause and remedy are known.
@@ -30,12 +30,12 @@ enum StoreFiles {
         advice: "Mount the file system for writing, or copy the directory to another one.")
     case ENOSPC:
       return StoreFailure(
-        .full, subject.map { "the disk under \($0) is full" } ?? sentence, cause: cause,
-        advice: "Make room on that disk; nothing was lost.")
+        .full, subject.map { "the disk that holds \($0) is full" } ?? sentence, cause: cause,
+        advice: "Free some space on that disk; nothing was lost.")
     case EDQUOT:
       return StoreFailure(
-        .full, subject.map { "this user's quota on the disk under \($0) is used up" } ?? sentence, cause: cause,
-        advice: "Make room among this user's files, or have the quota raised; nothing was lost.")
+        .full, subject.map { "this user's quota on the disk that holds \($0) is used up" } ?? sentence, cause: cause,
+        advice: "Delete some of this user's files, or raise the quota; nothing was lost.")
     case EMFILE:
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -93,7 +93,7 @@ enum StoreFiles {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw failure("the data directory \(directory) can't be made", errno == 0 ? EACCES : errno)
+      throw failure("the data directory \(directory) can't be created", errno == 0 ? EACCES : errno)
     }
     guard access(directory, W_OK | X_OK) == 0 else {
       throw failure("the data directory \(directory) can't be written", errno)
@@ -127,7 +127,7 @@ enum StoreFiles {
     guard count >= 0 else { throw failure("\(path) can't be read", errno) }
     guard count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
       throw StoreFailure(
-        .notAStore, "\(path) is no store",
+        .notAStore, "\(path) is not a store",
         cause: count == 0 ? "the file is empty" : "it does not begin like a SQLite database",
         advice: "Move it away, or give another --data; it was not touched.")
     }
@@ -145,7 +145,7 @@ enum StoreFiles {
         .newerVersion, "\(path) was written by a newer stickiesd",
         cause: mark.layout > StoreLayout.newestVersion
           ? "its layout is \(mark.layout), this program knows up to \(StoreLayout.newestVersion)"
-          : "its words are of version \(mark.words), this program knows up to \(WordSplitter.version)",
+          : "its full-text index has version \(mark.words), this program knows up to \(WordSplitter.version)",
         advice: "Use the newer program; the store was not touched.")
     }
     guard mark.rawValue > 0, mark.layout >= 1, isSound(header) else {

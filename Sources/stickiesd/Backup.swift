@@ -7,10 +7,10 @@ import StickiesKit
 
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write the store into one file, while a daemon serves it or without one.",
+    abstract: "Write the store into one file, with or without a running daemon.",
     discussion: """
-      The file holds one revision, whatever is committed meanwhile. It is called FILE.partial until it is on disk and has \
-      been verified as "stickiesd check" does; only then does it get its name.
+      The file holds one revision, even if clients commit meanwhile. It is named FILE.partial until it is on disk and \
+      has passed the checks of "stickiesd check"; then it is renamed to FILE.
       """)
 
   @OptionGroup var store: StoreFlags
@@ -22,17 +22,17 @@ struct Backup: AsyncParsableCommand {
   var replace = false
 
   @Option(
-    help: ArgumentHelp("Copy at most so many megabytes a second; as fast as the disk by default.", valueName: "MB/s"))
+    help: ArgumentHelp("Copy at most this many MB per second; as fast as the disk by default.", valueName: "MB/s"))
   var throttle: Double?
 
   @Flag(help: "Print the result as one line of JSON.")
   var json = false
 
   func validate() throws {
-    if file.isEmpty { throw ValidationError("the backup has no name: name a file") }
+    if file.isEmpty { throw ValidationError("the name of the backup is empty; name a file") }
     // A slower copy never ends, and a faster one needs no limit.
     if let throttle, !(0.001...1_000_000).contains(throttle) {
-      throw ValidationError("--throttle takes megabytes a second, from 0.001 to 1000000.")
+      throw ValidationError("--throttle takes megabytes per second, from 0.001 to 1000000.")
     }
   }
 
@@ -70,18 +70,18 @@ struct Backup: AsyncParsableCommand {
 
 struct Restore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make a backup the store; the store that was there is kept beside it.",
+    abstract: "Replace the store with a backup; the previous store is kept beside it.",
     discussion: """
-      No daemon may be running on the store. The backup is verified whole before anything changes. The present store goes \
-      to graph.sqlite.before-DATE in the same directory; nothing removes it but you.
+      Stop the daemon first. The complete backup is verified before anything changes. The present store is renamed to \
+      graph.sqlite.before-DATE in the same directory; it is never deleted automatically.
       """)
 
   @OptionGroup var store: StoreFlags
 
-  @Argument(help: "The backup.")
+  @Argument(help: "The backup to restore.")
   var file: String
 
-  @Flag(help: "Take the backup of another store than the one that is there.")
+  @Flag(help: "Accept a backup of another store than the present one.")
   var other = false
 
   @Flag(help: "Print the result as one line of JSON.")
@@ -105,7 +105,7 @@ struct Restore: AsyncParsableCommand {
         ]).text)
     } else {
       Console.print("restored \(counted(report.objects)) at revision \(report.head.revision) from \(file)")
-      if let previous = report.previous { Console.print("the store that was there is \(previous)") }
+      if let previous = report.previous { Console.print("the previous store is now \(previous)") }
     }
   }
 
@@ -130,7 +130,7 @@ final class ProgressMeter {
     case .throttleLifted(let growth):
       end()
       say(
-        "the log has grown by \(megabytes(growth)) MB meanwhile: --throttle is lifted, so that it can be begun anew\n")
+        "the log has grown by \(megabytes(growth)) MB meanwhile: --throttle is lifted, so that the log can restart\n")
     }
   }
 

@@ -5,38 +5,39 @@ import GraphStore
 
 struct Compact: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take old commits out of history, and give the room back to the disk.",
+    abstract: "Remove old commits from history, and return the space to the file system.",
     discussion: """
-      The daemon must be stopped. A commit goes when it is not among the newest of --keep-commits, is older than --keep-age, \
-      and is older than --overdue; with neither of the first two nothing goes, and only room is given back. Objects stay as \
-      they are. Where the clock is far ahead of the newest commit, ages are counted from that commit. Then the file is \
-      written anew, which takes as much room beside it.
+      Stop the daemon first. A commit is removed if it is not among the newest --keep-commits, is older than \
+      --keep-age, and is older than --overdue. Without --keep-commits and --keep-age no commit is removed, and only \
+      free space is returned. Objects do not change. If the clock is far ahead of the newest commit, ages are counted \
+      from that commit. At the end the file is rewritten, which temporarily takes the same space again.
 
       Exit codes: 0 done; 1 refused, or the disk failed; 64 a wrong option.
       """)
 
   @OptionGroup var store: StoreFlags
 
-  @Option(help: ArgumentHelp("So many of the newest commits stay, at least 1.", valueName: "count"))
+  @Option(help: ArgumentHelp("Keep this many of the newest commits, at least 1.", valueName: "count"))
   var keepCommits: Int?
 
-  @Option(help: ArgumentHelp("Commits stay that are no older, such as 90d, 12h, 30m or 10s.", valueName: "age"))
+  @Option(
+    help: ArgumentHelp("Keep commits that are not older than this, such as 90d, 12h, 30m or 10s.", valueName: "age"))
   var keepAge: Age?
 
   @Option(
     help: ArgumentHelp(
-      "Clients that have been silent for longer need not find what they have not seen: 30d by default; 0d when there "
-        + "are none.", valueName: "age"))
+      "In any case keep commits that are not older than this, because a client that was connected since may still "
+        + "need them: 30d by default; 0d if there is no such client.", valueName: "age"))
   var overdue: Age?
 
-  @Flag(help: "Only tell what would go.")
+  @Flag(help: "Only print what would be removed.")
   var dryRun = false
 
   @Flag(help: "Print one line of JSON.")
   var json = false
 
   func validate() throws {
-    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits takes a number from 1 on.") }
+    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits takes a number from 1.") }
   }
 
   mutating func run() async throws {
@@ -84,12 +85,12 @@ enum CompactionText {
     let pruning = report.pruning
     var lines = [String]()
     if pruning.commits > 0 {
-      let verb = isRehearsal ? "would go" : "went"
+      let verb = isRehearsal ? "would be removed" : "removed"
       lines.append(
         "\(pruning.commits) commit\(pruning.commits == 1 ? "" : "s") \(verb), revisions \(pruning.oldest + 1) to "
           + "\(pruning.floor): \(pruning.bytes) bytes of history")
     } else {
-      lines.append("no commit \(isRehearsal ? "would go" : "went")\(hasPolicy ? "" : noPolicy)")
+      lines.append("no commit \(isRehearsal ? "would be" : "was") removed\(hasPolicy ? "" : noPolicy)")
     }
     if let lead = report.clockLead, hasPolicy {
       lines.append(
@@ -100,8 +101,8 @@ enum CompactionText {
     lines.append("history \(reaches) back to revision \(pruning.floor); the newest is \(pruning.head)")
     if pruning.wanted > pruning.floor {
       lines.append(
-        "\(pruning.wanted - pruning.floor) more stay, up to revision \(pruning.wanted): clients that are not overdue may "
-          + "need them (--overdue)")
+        "kept \(pruning.wanted - pruning.floor) more, up to revision \(pruning.wanted): clients that are not overdue "
+          + "may need them (--overdue)")
     }
     if isRehearsal {
       lines.append("the store has \(report.before) bytes; nothing was changed")
@@ -117,8 +118,8 @@ enum CompactionText {
   }
 
   private static let noPolicy =
-    ": nothing says which may go. Say how many stay (--keep-commits 10000), for how long (--keep-age 90d), or both; what "
-    + "stickiesd --keep-history was given holds only while it serves"
+    ": no limit was given. Give the number of commits to keep (--keep-commits 10000), their age (--keep-age 90d), or "
+    + "both; stickiesd --keep-history applies only while it serves"
 
   static func json(_ report: StoreCompaction.Report, isRehearsal: Bool) -> String {
     let pruning = report.pruning

@@ -15,14 +15,14 @@ struct Daemon: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stickiesd", abstract: "Serves a graph of sticky notes, kept in SQLite, live over sockets.",
     discussion: """
-      Without options it serves the store under $XDG_DATA_HOME/stickies on Unix-domain sockets of the user's and, if \
-      the port is free, on tcp://127.0.0.1:\(ServerAddress.defaultPort). It prints one line for each address when it is \
-      ready, and logs to standard error. SIGTERM and SIGINT end it: clients are told, what was accepted is finished.
+      Without options it serves the store in $XDG_DATA_HOME/stickies on the user's Unix-domain sockets and, if the \
+      port is free, on tcp://127.0.0.1:\(ServerAddress.defaultPort). It prints one line for each address when it is \
+      ready, and logs to standard error. SIGTERM and SIGINT end it: it notifies clients and finishes accepted requests.
 
-      An option that is no flag is taken from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, STICKIESD_LISTEN with \
-      commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, STICKIESD_KEEP_HISTORY, \
-      STICKIESD_OVERDUE, STICKIESD_PRUNE_EVERY), else from the configuration file, a JSON object with the keys data, \
-      schema, listen (a list), logLevel, searchSeconds, keepHistory, overdue and pruneEvery.
+      An option that is not given as a flag is read from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, \
+      STICKIESD_LISTEN with commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, \
+      STICKIESD_KEEP_HISTORY, STICKIESD_OVERDUE, STICKIESD_PRUNE_EVERY), else from the configuration file, a JSON \
+      object with the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, overdue and pruneEvery.
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self],
@@ -53,12 +53,12 @@ struct Serve: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Give up a fetch that has found nothing for so long; 60 by default, at most 86400.", valueName: "seconds"))
+      "Cancel a fetch that finds nothing for this long; 60 by default, at most 86400.", valueName: "seconds"))
   var searchSeconds: Int?
 
   @OptionGroup var history: HistoryFlags
 
-  @Flag(help: "Bring an older store to the newest version of its model first, as stickiesd migrate does.")
+  @Flag(help: "First migrate an older store to the newest version of its model, as stickiesd migrate does.")
   var migrate = false
 
   mutating func run() async throws {

@@ -6,18 +6,18 @@ import StickiesKit
 
 struct Migrate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Bring a store to the newest version of its model.",
+    abstract: "Migrate a store to the newest version of its model.",
     discussion: """
-      The daemon must be stopped. A copy of the store is made beside it and verified first; then everything happens in one \
-      transaction: whatever ends the program, the store is of the old version or of the new one. With --dry-run all of it \
-      happens to a copy, which goes again: what is printed is what would happen.
+      Stop the daemon first. The command writes and verifies a copy of the store beside it, then migrates the store in \
+      one transaction. If it is interrupted, the store has either the old version or the new one. With --dry-run it \
+      migrates a copy, prints the same report and deletes the copy.
 
       Exit codes: 0 done, or nothing to do; 1 refused, or the disk failed; 64 a wrong option.
       """)
 
   @OptionGroup var store: StoreFlags
 
-  @Flag(help: "Rehearse on a copy: tell what would happen, how long it takes and what would be lost.")
+  @Flag(help: "Rehearse on a copy: print what would happen, how long it takes and what would be lost.")
   var dryRun = false
 
   @Flag(help: "Print one line of JSON.")
@@ -57,18 +57,18 @@ struct Migrate: AsyncParsableCommand {
 enum MigrationText {
   static func text(_ report: MigrationReport, isRehearsal: Bool) -> String {
     guard !report.steps.isEmpty || report.revision > 0 else {
-      let same = report.from == report.to ? "" : ", from which version \(report.to) differs in nothing that is stored"
-      return "the store is of version \(report.from)\(same); there is nothing to migrate"
+      let same = report.from == report.to ? "" : ", and version \(report.to) stores the same"
+      return "the store has version \(report.from)\(same); there is nothing to migrate"
     }
     var lines = report.steps.map { "  \($0)" }
-    let would = isRehearsal ? "would go" : "went"
+    let would = isRehearsal ? "would be migrated" : "was migrated"
     lines.insert("the store \(would) from version \(report.from) to version \(report.to):", at: 0)
     for loss in report.lost {
       lines.append("\(isRehearsal ? "would be lost" : "lost"): \(words(loss))")
     }
     if report.lost.isEmpty { lines.append("nothing \(isRehearsal ? "would be" : "is") lost") }
     lines.append("rows rewritten: \(report.rewritten); \(report.milliseconds) ms")
-    if let backup = report.backup { lines.append("the store as it was: \(backup)") }
+    if let backup = report.backup { lines.append("the previous store: \(backup)") }
     if isRehearsal { lines.append("this was a rehearsal: nothing was changed") }
     return lines.joined(separator: "\n")
   }
@@ -80,8 +80,8 @@ enum MigrationText {
     let reason =
       switch loss.kind {
       case .gone: ""
-      case .replaced: " that \(isOne ? "is" : "are") computed anew, and differently"
-      case .rounded: " that no double holds, rounded to the nearest that one does"
+      case .replaced: " that \(isOne ? "is" : "are") recomputed with another result"
+      case .rounded: " that no double can represent, rounded to the nearest"
       }
     let ids = loss.first.map(\.description).joined(separator: ", ")
     return "\(loss.path), \(loss.count) \(noun)\(reason) (\(ids)\(loss.count > loss.first.count ? ", …" : ""))"

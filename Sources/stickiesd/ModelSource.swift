@@ -42,16 +42,16 @@ enum ModelSource {
     for (number, model) in zip(numbers, models) where model.version != number {
       throw StoreFailure(
         .modelDiffers, "the model \(folder)/\(number).json says that it is version \(model.version)",
-        advice: "A model's version is the number in its file's name; which of them counts would be a guess.")
+        advice: "Make the version equal to the number in the file's name.")
     }
     for (earlier, model) in zip(models, models.dropFirst()) {
       guard let what = MigrationPlan.unnoticedChange(from: earlier, to: model) else { continue }
       throw StoreFailure(
         .modelDiffers,
-        "the model \(folder)/\(model.version).json \(what), and is the same as version \(earlier.version) in all that a "
-          + "store is told apart by: nothing would be done about it",
+        "the model \(folder)/\(model.version).json \(what), but its hash is that of version \(earlier.version), so a "
+          + "migration would not apply this change",
         advice:
-          "Give the version something else that is new, such as an optional attribute; docs/model-format.md, Versions.")
+          "Add another change to the version, such as an optional attribute; see docs/model-format.md, Versions.")
     }
     return models
   }
@@ -59,6 +59,6 @@ enum ModelSource {
   private static func missing(_ folder: String) -> StoreFailure {
     StoreFailure(
       .inputOutput, "the folder \(folder) holds no model file",
-      advice: "Model files are called 1.json, 2.json and so on; the highest counts.")
+      advice: "Model files are named 1.json, 2.json and so on; the highest number is used.")
   }
 }

@@ -46,7 +46,7 @@ extension Daemon {
     // Without a command, the first argument must be an option; any other word was meant as a command.
     let names = configuration.subcommands.map { $0._commandName }
     if let word = arguments.first, !word.hasPrefix("-"), word != "help", !names.contains(word) {
-      refuse("there is no command \"\(word.excerpt)\"; there are \(names.joined(separator: ", "))", json: false)
+      refuse("there is no command \"\(word.excerpt)\"; the commands are \(names.joined(separator: ", "))", json: false)
     }
     exit(withError: error)
   }

@@ -67,12 +67,12 @@ import Testing
     let again = try daemon.stickiesd("backup", file)
     #expect(again.status == 1)
     #expect(
-      again.errors == "stickiesd: \(file) is there already. Give another name, or --replace; it was not touched.\n")
+      again.errors == "stickiesd: \(file) already exists. Give another name, or use --replace; it was not touched.\n")
     let told = try daemon.stickiesd("backup", file, "--json")
     let error = try JSON(parsing: told.errors.trimmingCharacters(in: .newlines))["error"]
     #expect(told.status == 1 && told.output.isEmpty)
     #expect(error?["code"] == .string("alreadyThere"))
-    #expect(error?["message"]?.stringValue?.hasPrefix("\(file) is there already. ") == true)
+    #expect(error?["message"]?.stringValue?.hasPrefix("\(file) already exists. ") == true)
     #expect(try names(daemon) == ["copy"])
     #expect(daemon.stop() == 0)
     let check = try daemon.stickiesd("check", "--json")
@@ -91,7 +91,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let intoFolder = try daemon.stickiesd("backup", folder, "--replace")
     #expect(intoFolder.status == 1)
-    #expect(intoFolder.errors == "stickiesd: \(folder) is a folder. Give the backup a file's name in it.\n")
+    #expect(intoFolder.errors == "stickiesd: \(folder) is a folder. Give the backup a file name in that folder.\n")
     #expect(try kind(folder) == .typeDirectory)
 
     let pipe = daemon.home.path + "/pipe"
@@ -102,8 +102,8 @@ import Testing
       let refused = try daemon.stickiesd("backup", special, "--replace")
       #expect(refused.status == 1)
       #expect(
-        refused.errors == "stickiesd: \(special) is no file that a backup could replace: it is a device, a socket or a "
-          + "pipe. Give the backup a name of its own.\n")
+        refused.errors == "stickiesd: \(special) is a device, a socket or a pipe, which a backup can't "
+          + "replace. Give the backup another name.\n")
       #expect(try kind(special) == before && before != .typeRegular)
     }
     // The socket still leads to the daemon.
@@ -131,8 +131,8 @@ import Testing
     let calls = try String(contentsOfFile: trace, encoding: .utf8)
     #expect(calls.contains("INJECTED"), "this test needs the package strace and the right to ptrace")
     #expect(full.status == 1)
-    #expect(full.errors.contains("the disk under \(daemon.home.path)/copy.partial is full"), "\(full.errors)")
-    #expect(full.errors.contains("nothing was left behind"))
+    #expect(full.errors.contains("the disk that holds \(daemon.home.path)/copy.partial is full"), "\(full.errors)")
+    #expect(full.errors.contains("no file was left behind"))
     #expect(try names(daemon).isEmpty)
     #expect(try daemon.run("add", "still here").status == 0)
     #expect(daemon.stop() == 0)
@@ -160,7 +160,7 @@ import Testing
     #expect(refused.errors.contains("\(damaged) is not sound"), "\(refused.errors)")
     let foreign = try daemon.stickiesd("restore", daemon.log)
     #expect(foreign.status == 1)
-    #expect(foreign.errors.contains("\(daemon.log) is no backup of a store"), "\(foreign.errors)")
+    #expect(foreign.errors.contains("\(daemon.log) is not a backup of a store"), "\(foreign.errors)")
 
     // After a kill the newest commits are in the log only: it has to go aside, too.
     let restored = try daemon.stickiesd("restore", file, "--json")

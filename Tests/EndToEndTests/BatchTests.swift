@@ -122,7 +122,7 @@ import Testing
         resets.append(reason)
       }
     }
-    #expect(resets == ["one commit changed 2500 objects, too many to be told one by one"])
+    #expect(resets == ["one commit changed 2500 objects, too many to send one by one"])
 
     let shifted = try await course(client, client.send(shift(scene, id(client, 2))))
     #expect(shifted.committed?.revision == revision + 1)

@@ -27,21 +27,21 @@ import Testing
     #expect(aimless.status == 0)
     #expect(
       aimless.output.hasPrefix(
-        "no commit would go: nothing says which may go. Say how many stay (--keep-commits 10000), for how long "
-          + "(--keep-age 90d), or both"))
+        "no commit would be removed: no limit was given. Give the number of commits to keep (--keep-commits 10000), "
+          + "their age (--keep-age 90d), or both"))
 
     // Somebody who was here a moment ago may come back.
     let held = try daemon.stickiesd("compact", "--keep-commits", "2", "--dry-run", "--json").json()
     #expect(held["commits"]?.integerValue == 0 && held["held"]?.integerValue == 5)
     let rehearsal = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s", "--dry-run")
     #expect(rehearsal.status == 0, "\(rehearsal.errors)")
-    #expect(rehearsal.output.hasPrefix("5 commits would go, revisions 1 to 5: "))
+    #expect(rehearsal.output.hasPrefix("5 commits would be removed, revisions 1 to 5: "))
     #expect(rehearsal.output.contains("nothing was changed"))
     let done = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s", "--json").json()
     #expect(done["commits"]?.integerValue == 5 && done["oldest"]?.integerValue == 5)
     #expect(done["revision"]?.integerValue == 7 && done["rehearsal"]?.boolValue == false)
     let again = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s")
-    #expect(again.output.hasPrefix("no commit went\nhistory goes back to revision 5; the newest is 7\n"))
+    #expect(again.output.hasPrefix("no commit was removed\nhistory goes back to revision 5; the newest is 7\n"))
 
     try daemon.start()
     #expect(try daemon.run("list").output.contains("note 5"))
@@ -125,7 +125,7 @@ import Testing
     // It never was.
     let never = try daemon.run("diff", "aaaaaaaaaa", "4")
     #expect(never.status == 4)
-    #expect(never.errors.contains("and there was none"), "\(never.errors)")
+    #expect(never.errors.contains("and there never was one"), "\(never.errors)")
     #expect(daemon.stop() == 0)
   }
 

@@ -85,10 +85,11 @@ import Testing
     let home = try TestHome()
     let json = try home.refusal(["compact", "--keep-commits", "0", "--json"], [:])
     #expect(json.status == 64)
-    #expect(json.text == #"{"error":{"code":"usage","message":"--keep-commits takes a number from 1 on."}}"# + "\n")
+    #expect(json.text == #"{"error":{"code":"usage","message":"--keep-commits takes a number from 1."}}"# + "\n")
     let unknown = try home.refusal(["chek"], [:])
     #expect(
-      unknown.status == 64 && unknown.text.hasPrefix("stickiesd: there is no command \"chek\"; there are serve, check"))
+      unknown.status == 64
+        && unknown.text.hasPrefix("stickiesd: there is no command \"chek\"; the commands are serve, check"))
   }
 
   @Test func daemonRunsWithConfigurationFileAlone() throws {
@@ -140,8 +141,8 @@ import Testing
     let lines = refusal.text.split(separator: "\n").map(String.init)
     #expect(lines.count == 4)
     #expect(
-      lines[0] == #"stickiesd: bad.json: "dta" is no option; there are data, schema, listen, logLevel, searchSeconds, "#
-        + "keepHistory, overdue, pruneEvery")
+      lines[0] == #"stickiesd: bad.json: "dta" is not an option; the options are data, schema, listen, logLevel, "#
+        + "searchSeconds, keepHistory, overdue, pruneEvery")
     #expect(lines[1] == #"bad.json: "data" is 5; it must be a string, the data directory"#)
     #expect(
       lines[2]
@@ -229,7 +230,7 @@ import Testing
     #expect(address.text.hasPrefix("stickiesd: STICKIESD_LISTEN: \"localhost:7417\" is no address"))
     let level = try home.refusal([], ["STICKIESD_LOG_LEVEL": "loud"])
     #expect(level.status == 64)
-    #expect(level.text.hasPrefix("stickiesd: STICKIESD_LOG_LEVEL: \"loud\" is no level"))
+    #expect(level.text.hasPrefix("stickiesd: STICKIESD_LOG_LEVEL: \"loud\" is not a level"))
   }
 
   @Test func searchLimitIsBetweenOneSecondAndOneDay() throws {

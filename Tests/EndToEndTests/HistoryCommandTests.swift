@@ -30,7 +30,7 @@ import Testing
     for name in ["id", "number", "text", "board", "tags", "created", "updated"] { #expect(after[name] == before[name]) }
     let again = try daemon.run("restore", "1")
     #expect(again.status == 64)
-    #expect(again.errors.contains("is not deleted: say at which revision"))
+    #expect(again.errors.contains("is not deleted: name the revision"))
     #expect(try daemon.run("restore", "4711").status == 4)
     #expect(try daemon.run("restore", "1", "--at", "4711").status == 4)
     #expect(try daemon.run("restore", "1", "--at", "soon").status == 64)

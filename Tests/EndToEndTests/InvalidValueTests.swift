@@ -163,7 +163,7 @@ import Testing
         .malformed, "board names a temporary id that this transaction does not insert"
       ),
       ([Change(.insert, missing)], .malformed, "an insert needs a temporary id of its own"),
-      ([Change(.revive, missing)], .notAllowed, "only the server revives objects"),
+      ([Change(.revive, missing)], .notAllowed, "only the server can revive objects"),
     ]
     for (changes, code, message) in cases {
       let refusal = try await guest.commit(changes).refusal
@@ -174,7 +174,7 @@ import Testing
     let foreign = Transaction(id: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: 1), changes: [])
     let refusal = try await guest.refusal(of: guest.send(.commit(foreign, acknowledged: 0)))
     #expect(refusal?.code == .notAllowed)
-    #expect(refusal?.message == "the transaction's replica is not the one of hello")
+    #expect(refusal?.message == "the transaction's replica is not the replica of hello")
     let undo = TransactionID(replica: guest.replica, sequence: 1_000)
     #expect(try await guest.refusal(of: guest.send(.undo(UndoRequest(undo, revision: 4_711))))?.code == .notFound)
     try await scene.expectUndisturbed()

@@ -107,8 +107,8 @@ import Testing
   @Test func invalidOptionsAreReported() throws {
     let daemon = try Daemon()
     for (flags, words) in [
-      (["--keep-history", "0"], "--keep-history: 0; it is a number of commits from 1 on, or an age"),
-      (["--keep-history", "5x"], "--keep-history: 5x; it is a number of commits from 1 on, or an age"),
+      (["--keep-history", "0"], "--keep-history: 0; it must be a number of commits (at least 1), or an age"),
+      (["--keep-history", "5x"], "--keep-history: 5x; it must be a number of commits (at least 1), or an age"),
       (["--keep-history", "5", "--overdue", "30"], "--overdue: 30; it is an age"),
       (["--prune-every", "0s"], "--prune-every: 0s; it is a time from 1s"),
     ] {

@@ -159,7 +159,7 @@ import Testing
       let stranger = try RawClient(scene.daemon.socket)
       try await stranger.send(body)
       #expect(
-        try await stranger.goodbye() == Self.malformed("the first message of a connection is hello"), "\(body)")
+        try await stranger.goodbye() == Self.malformed("the first message of a connection must be hello"), "\(body)")
       try await scene.expectUndisturbed()
     }
     #expect(try await scene.client().fetch(Fetch(entity: 1)).objects.isEmpty)
@@ -170,7 +170,7 @@ import Testing
     let scene = try await DaemonFixture()
     let guest = try await scene.client()
     try await guest.send(.hello(Hello(model: nil, replica: guest.replica, author: "raw@test")))
-    #expect(try await guest.goodbye() == Self.malformed("hello is said once"))
+    #expect(try await guest.goodbye() == Self.malformed("hello can be sent only once"))
     try await scene.expectUndisturbed()
     try scene.end()
   }
@@ -220,7 +220,7 @@ import Testing
         try await late.goodbye()
           == RawClient.CloseMessage(
             code: "notAllowed",
-            message: "the client speaks protocol 2, this server speaks 1: use programs of one release"))
+            message: "the client speaks protocol 2, this server speaks 1: use programs of the same release"))
       let foreign = try RawClient(address)
       try await foreign.send(.hello(Hello(model: other, replica: foreign.replica, author: "raw@test")))
       let goodbye = try #require(try await foreign.goodbye())
@@ -235,7 +235,7 @@ import Testing
     let scene = try await DaemonFixture()
     let replica = UniqueID(high: 1, low: 1)
     let hellos: [(Hello, String)] = [
-      (Hello(model: nil, replica: .zero, author: "a"), "hello names no replica: sixteen random bytes"),
+      (Hello(model: nil, replica: .zero, author: "a"), "hello must name a replica: sixteen random bytes"),
       (Hello(model: nil, replica: replica, author: ""), "the author has 0 bytes; 1 to 256 are allowed"),
       (
         Hello(model: nil, replica: replica, author: String(repeating: "a", count: 257)),

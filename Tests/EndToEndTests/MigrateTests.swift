@@ -55,7 +55,7 @@ import Testing
     let (daemon, schema) = try club()
     let refused = #expect(throws: Daemon.DaemonExited.self) { try daemon.start(["--schema", schema]) }
     #expect(refused?.status == 1)
-    #expect(refused?.log.contains("is of Club version 1, and version 2 is to be served") == true)
+    #expect(refused?.log.contains("has Club version 1, but the given model is version 2") == true)
     #expect(refused?.log.contains("Run stickiesd migrate --dry-run") == true)
 
     let rehearsal = try migrate(daemon, schema, "--dry-run")
@@ -83,7 +83,7 @@ import Testing
     #expect(try daemon.run("graph", "log", "--limit", "1").output.hasSuffix("\n    migrated to version 2\n"))
     #expect(daemon.stop() == 0)
     let again = try migrate(daemon, schema)
-    #expect(again.output == "the store is of version 2; there is nothing to migrate\n")
+    #expect(again.output == "the store has version 2; there is nothing to migrate\n")
   }
 
   @Test func daemonMigratesAtStartWithOption() throws {

@@ -82,7 +82,7 @@ import Testing
       #expect(nothing.status == 2)
       #expect(nothing.output.isEmpty)
       #expect(nothing.errors.contains("left alone: bob@test has changed color of "))
-      #expect(nothing.errors.contains("could be taken back"))
+      #expect(nothing.errors.contains("could be undone"))
       #expect(try daemon.run("log", "--json").json()[0]?["revision"] == head)
     }
     try daemon.run("move", "1", "7,7")

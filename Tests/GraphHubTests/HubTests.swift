@@ -159,12 +159,12 @@ import Testing
   }
 
   @Test func resetContainsItsReason() throws {
-    let underWay = "a commit was under way when the query came, and nobody looked what it did to the query"
+    let underWay = "a commit was in progress when the query arrived; its effect on the query is unknown"
     for (related, reason) in [
       (nil, underWay), (PathQueryEffects(knownThrough: 0), underWay),
       (
         PathQueryEffects(knownThrough: 1, unknown: [1]),
-        "to find out what one commit did to the query costs more than to read it again"
+        "reading the query again costs less than computing the effect of one commit"
       ),
     ] {
       var script = try HubTranscript()

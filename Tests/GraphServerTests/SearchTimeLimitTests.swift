@@ -25,8 +25,8 @@ import Testing
     #expect(time.refusal.code == .limit)
     #expect(
       time.refusal.message
-        == "the search has gone on for 60 s without finding anything and was given up; narrow it, index what it "
-        + "compares, or let the server search for longer")
+        == "the search found nothing for 60 s and was cancelled; narrow it, index the attributes that it compares, "
+        + "or raise the server's --search-seconds")
   }
 
   @Test func everyResultRestartsTheLimit() {
@@ -59,7 +59,7 @@ import Testing
       return
     }
     #expect(refusal.code == .limit)
-    #expect(refusal.message.hasPrefix("the search has gone on for 0 s without finding anything"))
+    #expect(refusal.message.hasPrefix("the search found nothing for 0 s and was cancelled"))
     guard case .success(let end)? = try result(within: .seconds(3_600)) else {
       Issue.record("a search with time enough is not answered")
       return

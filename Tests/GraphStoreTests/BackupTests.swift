@@ -102,7 +102,7 @@ import Testing
         directory: store.directory.path, model: store.model, file: file, replaces: replaces)
     }
     let refused = failure { try backup(replaces: false) }
-    #expect(refused?.sentence == "\(file) is there already")
+    #expect(refused?.sentence == "\(file) already exists")
     #expect(FileManager.default.contents(atPath: file) == Data("mine".utf8))
     try backup(replaces: true)
     #expect(try open(file, store.model).all("Note").count == 50)
@@ -119,7 +119,7 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
     #expect(failure { try backup(replaces: true) }?.sentence == "\(link) is a link that leads to no file")
     try Data("old".utf8).write(to: URL(fileURLWithPath: file))
-    #expect(failure { try backup(replaces: false) }?.sentence == "\(link) is there already")
+    #expect(failure { try backup(replaces: false) }?.sentence == "\(link) already exists")
     try backup(replaces: true)
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
     #expect(try open(file, store.model).all("Note").count == 50)
@@ -169,7 +169,7 @@ import Testing
     func backup() throws {
       _ = try StoreBackup.run(directory: store.directory.path, model: store.model, file: folder.path + "/copy")
     }
-    #expect(failure { try backup() }?.sentence.hasPrefix("\(draft.path) is a file of somebody else's") == true)
+    #expect(failure { try backup() }?.sentence.hasPrefix("\(draft.path) is another file, not the draft") == true)
     #expect(try Data(contentsOf: draft).count == 30)
     // What a killed run left is.
     try Data(repeating: 0, count: 5_000).write(to: draft)
@@ -216,7 +216,7 @@ import Testing
       _ = try StoreRestore.run(
         file: folder.path + "/pipe", directory: store.directory.path, model: store.model, stamp: "now")
     }
-    #expect(refused?.sentence == "\(folder.path)/pipe is no backup of a store")
+    #expect(refused?.sentence == "\(folder.path)/pipe is not a backup of a store")
   }
 
   @Test func cancelledBackupLeavesNothing() throws {

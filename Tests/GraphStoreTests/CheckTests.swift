@@ -31,7 +31,9 @@ import Testing
     let newer = try StoreCheck.run(
       directory: store.directory.path, model: try MigrationTests.model(MigrationTests.second), heldObjects: 3)
     let sentence = try #require(newer.first { $0.kind == .model }).description
-    #expect(sentence.contains("with version 1 of Shop, which is version 2 there; stickiesd migrate"), "\(sentence)")
+    #expect(
+      sentence.contains("the store has version 1 of Shop, and the given model is version 2; stickiesd migrate"),
+      "\(sentence)")
   }
 
   /// People in projects: counts, ranges, inheritance.
@@ -116,7 +118,7 @@ import Testing
         (#"UPDATE Party SET "Person.level" = 'boss' WHERE name = 'a'"#, "level is no enumeration"),
         ("UPDATE Party SET name = '' WHERE name = 'a'", "name has 0 bytes and needs 1"),
         ("UPDATE Party SET name = NULL WHERE name = 'a'", "has no name, which is required"),
-        ("UPDATE Party SET _entity = 99 WHERE name = 'a'", "entity that the model does not know"),
+        ("UPDATE Party SET _entity = 99 WHERE name = 'a'", "entity that the model does not have"),
       ] {
         let found = try findings(try company(), sql).filter { $0.kind == .rule }
         #expect(found.contains { $0.text.contains(words) && $0.place.table == "Party" }, "\(sql): \(found)")
@@ -144,7 +146,7 @@ import Testing
       ] {
         let found = try findings(try workplace(), sql)
         #expect(kinds(found) == [.derived, .checksum, .history], "\(sql)")
-        #expect(found.first { $0.kind == .derived }?.text == "has another \(name) than what it is derived from says")
+        #expect(found.first { $0.kind == .derived }?.text == "has a \(name) that differs from its calculated value")
       }
     case .dangling:
       let found = try findings(try notes(), #"DELETE FROM "Note.tags"; DELETE FROM Tag"#)
@@ -182,7 +184,7 @@ import Testing
       let newest = "WHERE revision = (SELECT max(revision) FROM _commit)"
       let found = try findings(try notes(), "UPDATE _commit SET counters = x'' \(newest)")
       #expect(kinds(found) == [.sequence, .fingerprint])
-      #expect(found.first { $0.kind == .sequence }?.text == "gives 1 as the next number, and 4 has been given")
+      #expect(found.first { $0.kind == .sequence }?.text == "would assign 1 as the next number, but 4 was assigned")
     }
   }
 

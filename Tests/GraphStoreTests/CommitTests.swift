@@ -22,7 +22,7 @@ import Testing
       return
     }
     #expect(refusal.code == .limit)
-    #expect(refusal.message.contains("at most \(ObjectImage.maximumSize) are taken"))
+    #expect(refusal.message.contains("at most \(ObjectImage.maximumSize) are allowed"))
   }
 
   @Test func historyReadIsLimitedInBytes() throws {

@@ -85,7 +85,7 @@ import Testing
     CrashableFiles.fail(directory.path, with: .system(error: error, atSyncOnly: atSyncOnly))
     let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
     let expected: [Int32: (StoreFailure.Code, String)] = [
-      EDQUOT: (.full, "quota"), ENOSPC: (.full, "full"), EIO: (.inputOutput, "Look at the disk"),
+      EDQUOT: (.full, "quota"), ENOSPC: (.full, "full"), EIO: (.inputOutput, "Check the disk"),
       EMFILE: (.noDescriptors, "ulimit -n"), EROFS: (.readOnly, "Mount"),
     ]
     #expect(failure?.code == expected[error]?.0)

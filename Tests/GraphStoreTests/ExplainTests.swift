@@ -93,7 +93,7 @@ import Testing
   @Test func rangeSortedByItsIndexUsesIt() throws {
     let explanation = try explain(try store(), "age > 2", sort: "-age", limit: 5)
     #expect(explanation.plan.first == "finds objects of Party by the index Party.Person.age (Person.age>?)")
-    #expect(explanation.plan.last == "sorts among equals")
+    #expect(explanation.plan.last == "sorts rows with equal keys")
     #expect(explanation.count == 5)
   }
 
@@ -118,7 +118,7 @@ import Testing
     #expect(try explain(store, "bio == \"x\" OR manager.score IN {1}").advice == ["Person.bio", "Person.score"])
     #expect(try explain(store, "score > 1").advice == [])
     #expect(try explain(store, "", sort: "score", limit: 3).advice == ["Person.score"])
-    #expect(try explain(store, "", sort: "score", limit: 3).plan.contains("sorts what it has found"))
+    #expect(try explain(store, "", sort: "score", limit: 3).plan.contains("sorts the rows found"))
   }
 
   @Test func inMemoryEvaluationIsReported() throws {
@@ -132,7 +132,7 @@ import Testing
     #expect(explanation.checksInMemory)
     #expect(explanation.statements.count == 2)
     #expect(explanation.count == 1)
-    #expect(explanation.plan.contains { $0.hasSuffix("takes the rows that were judged in memory") })
+    #expect(explanation.plan.contains { $0.hasSuffix("reads the rows that were matched in memory") })
   }
 
   @Test func fullTextAndSubqueriesAreSteps() throws {
@@ -287,7 +287,7 @@ import Testing
     try fetch("score > 3")
     #expect(
       told().last?.contains(
-        "with \"indexed\": true on Person.score in the model a fetch that is sorted by it would not") == true)
+        "with \"indexed\": true on Person.score in the model a fetch sorted by it would not") == true)
     try fetch("score > 3 AND score < 9")
     #expect(told().last?.contains("with \"indexed\": true on Person.score in the model it would not") == true)
     // An OR is led only where each of its parts is.
@@ -306,7 +306,7 @@ import Testing
     try fetch("bio CONTAINS \"x\"", sort: "score", limit: 5)
     #expect(
       told().last?.contains(
-        "with \"indexed\": true on Person.score in the model it would end with the last that is wanted") == true)
+        "with \"indexed\": true on Person.score in the model it would stop after the last wanted row") == true)
     let shapes = told()
     #expect(Set(shapes).count == shapes.count && shapes.count == 11)
     // A hundred other shapes later the first is news again.
@@ -354,7 +354,7 @@ import Testing
     try batch(Batch.Operation.delete, "bio CONTAINS \"x\"")
     #expect(told().last?.contains("a batch of Person reads all of Party; no index helps such a condition") == true)
     try batch(Batch.Operation.delete, "score > 3")
-    #expect(told().last?.contains("no index leads it to a range that is open at one end") == true)
+    #expect(told().last?.contains("no index helps a range that is open at one end") == true)
     #expect(told().count == 3)
     try store.close()
   }

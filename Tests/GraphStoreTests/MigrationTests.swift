@@ -511,7 +511,7 @@ import Testing
     let failure = #expect(throws: StoreFailure.self) {
       try SQLiteStore(directory: store.directory.path, model: try Self.model(Self.second))
     }
-    #expect(failure?.sentence.contains("is of Shop version 1, and version 2 is to be served") == true)
+    #expect(failure?.sentence.contains("has Shop version 1, but the given model is version 2") == true)
     #expect(failure?.advice.contains("stickiesd migrate --dry-run") == true)
   }
 }

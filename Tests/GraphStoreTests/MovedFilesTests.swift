@@ -13,7 +13,7 @@ import Testing
       try store.insert("Board", ["name": .string("lost")])
     }
     #expect(failure?.code == .moved, sourceLocation: sourceLocation)
-    #expect(failure?.advice.contains("No commit is taken") == true, sourceLocation: sourceLocation)
+    #expect(failure?.advice.contains("Commits are refused") == true, sourceLocation: sourceLocation)
     #expect(store.store.fileFailure() == failure, sourceLocation: sourceLocation)
     #expect(try store.store.statistics().failure == failure?.description, sourceLocation: sourceLocation)
     return try #require(failure, sourceLocation: sourceLocation)

@@ -57,7 +57,7 @@ import Testing
 
   @Test func newerStoreIsUnchanged() throws {
     try expectUntouched(try file((60, [0, 0, 0, 99])), .newerVersion, "its layout is 99")
-    try expectUntouched(try file((60, [0, 0, 99, 3])), .newerVersion, "its words are of version 99")
+    try expectUntouched(try file((60, [0, 0, 99, 3])), .newerVersion, "its full-text index has version 99")
   }
 
   /// Page size, journal versions, kept bytes, fractions, schema's format, encoding, a layout that never was.

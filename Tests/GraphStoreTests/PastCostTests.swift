@@ -74,7 +74,7 @@ import struct GraphModel.FetchRequest
     }
     let own = try explanation("manager == \"\(bosses[1])\"")
     #expect(own.count == 40 && own.indexes.contains("Party.Person.manager"))
-    #expect(own.plan.contains { $0.contains("what has not changed since") })
+    #expect(own.plan.contains { $0.contains("rows that have not changed since") })
     #expect(own.plan.contains { $0.contains("that have changed since") })
     #expect(!own.plan.contains { $0.contains("reads all") }, "\(own.plan)")
     let counted = try explanation("age == 50 OR id == \"\(bosses[2])\" AND reports.@count > 10", .count)

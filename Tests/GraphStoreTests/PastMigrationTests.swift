@@ -453,7 +453,7 @@ import struct GraphModel.FetchRequest
       _ = try store.store.follow(FollowRequest(since: token))
       #expect(Bool(false), "followed")
     } catch let refusal as Refusal {
-      #expect(refusal.code == .limit && refusal.message.contains(", and not by commits"))
+      #expect(refusal.code == .limit && refusal.message.contains(" without commits"))
     }
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
@@ -476,7 +476,7 @@ import struct GraphModel.FetchRequest
       #expect(Bool(false), "followed")
     } catch let refusal as Refusal {
       #expect(
-        refusal.code == .limit && refusal.message.contains("which put Shop.articles in order, and not by commits"))
+        refusal.code == .limit && refusal.message.contains("which put Shop.articles in order without commits"))
     }
   }
 }

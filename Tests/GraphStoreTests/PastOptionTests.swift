@@ -222,7 +222,7 @@ import struct GraphModel.FetchRequest
       #expect(refusal(2, predicate) == Refusal(.notFound, "there is no revision 2 yet: the newest is 1"))
       #expect(refusal(.max, predicate)?.code == .notFound)
       #expect(
-        refusal(-1, predicate) == Refusal(.malformed, "there is no revision -1: they count from 0, the empty graph"))
+        refusal(-1, predicate) == Refusal(.malformed, "there is no revision -1: revisions start at 0, the empty graph"))
     }
     #expect(try store.answer(FetchRequest(entity: person.entity), at: 0).parts.isEmpty)
     #expect(try store.answer(FetchRequest(entity: person.entity), at: 1).parts.count == 1)
@@ -252,7 +252,8 @@ import struct GraphModel.FetchRequest
     let gone = #expect(throws: Refusal.self) { try store.store.revision(at: first + 1_000_000) }
     #expect(gone?.code == .pruned)
     #expect(
-      gone?.message.hasPrefix("nothing is kept of that time any more: the oldest commit that is, revision 4, ") == true)
+      gone?.message.hasPrefix("the history of that time was pruned: the oldest commit that is kept, revision 4, ")
+        == true)
   }
 
   @Test func pastWithTooManyDifferencesAllowsOnlySingleObjects() throws {

@@ -149,12 +149,12 @@ import Testing
     for scope in [RestoreRequest.Scope.object(first), .contents(first)] {
       let refusal = try store.refused(store.restore(scope, at: then))
       #expect(refusal.code == .conflict)
-      #expect(refusal.message == "nothing can be restored: what it was related to is gone")
+      #expect(refusal.message == "nothing can be restored: the related objects were deleted")
       #expect(refusal.conflicts.map(\.author) == ["bob"])
     }
     #expect(try head() == now)
     let same = try store.refused(store.restore(.object(first), at: now))
-    #expect(same.message == "there is nothing to restore: all of it is as it was")
+    #expect(same.message == "there is nothing to restore: everything already has that state")
   }
 
   @Test func restoreToRevisionZeroEmptiesGraph() throws {

@@ -21,7 +21,7 @@ import Testing
       try StoreCheck.run(file: path, model: store.model, heldObjects: 3, temporaryPages: 1)
     }
     #expect(failure?.code == .full)
-    #expect(failure?.sentence == "the check could not write its temporary file, and has come to no result")
+    #expect(failure?.sentence == "the check could not write its temporary file and has no result")
     #expect(try StoreCheck.run(file: path, model: store.model, heldObjects: 100, temporaryPages: 1).isEmpty)
   }
 }

@@ -29,7 +29,7 @@ import Testing
     for refusal in [try store.refused(store.undo()), try store.refused(store.undo(revision))] {
       #expect(refusal.code == .limit)
       #expect(refusal.message.contains("more than 20 changes"))
-      #expect(refusal.message.contains("with a batch and a predicate"))
+      #expect(refusal.message.contains("A batch with a predicate"))
     }
     // Nothing has happened, and what it advises works.
     #expect(try store.all("Robot") == before)

@@ -67,7 +67,7 @@ import Testing
       let refusal = try store.refused(result)
       #expect(refusal.code == .conflict)
       #expect(refusal.conflicts.map(\.author) == ["bob"])
-      #expect(refusal.message.contains("nothing of revision 4 could be taken back"))
+      #expect(refusal.message.contains("nothing of revision 4 could be undone"))
       #expect(result.record == nil)
       #expect(try store.store.head == head)
       #expect(try store.state() == state)
@@ -91,7 +91,7 @@ import Testing
       let refusal = try store.refused(store.redo())
       #expect(refusal.code == .conflict)
       #expect(refusal.conflicts.map(\.author) == ["bob"])
-      #expect(refusal.message.contains("nothing of revision 3 could be done again"))
+      #expect(refusal.message.contains("nothing of revision 3 could be redone"))
       #expect(try store.store.head == head)
       #expect(try store.state() == state)
     }

@@ -261,7 +261,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (Int64(2), "is 2 a second time"), (0, "is 0, and"), (-5, "is -5, and"), (.max, "leaves no next one"), (7, ""),
+    (Int64(2), "is 2 in two objects"), (0, "is 0, but"), (-5, "is -5, but"), (.max, "leaves no next number"), (7, ""),
   ])
   func duplicateSequenceNumberIsRefused(number: Int64, why: String) throws {
     let source = """
@@ -385,6 +385,6 @@ import Testing
     images[place][inverse] = .null
     let empty = try TestStore(try Fixtures.company())
     let refusal = try #require(refusal(try restore(plain(images), into: empty)))
-    #expect(refusal.violations.first?.message.contains("is another one, or none") == true, "\(refusal)")
+    #expect(refusal.violations.first?.message.contains("is another object, or none") == true, "\(refusal)")
   }
 }

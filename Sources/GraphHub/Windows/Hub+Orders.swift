@@ -182,15 +182,15 @@ extension Refusal {
   public static func tooManyRows(_ maximum: Int) -> Refusal {
     Refusal(
       .limit,
-      "windows are cut from at most \(maximum) objects, and the query has more: narrow its predicate, or page through it "
-        + "with a fetch")
+      "the query of a window can have at most \(maximum) objects, and this one has more: narrow its predicate, or page "
+        + "through it with a fetch")
   }
 
   /// The refusal when all orders together take too much memory.
   public static func tooLargeOrders(_ bytes: Int) -> Refusal {
     Refusal(
       .limit,
-      "the queries of all windows take more than the \(bytes) bytes of memory that the server has for them: narrow the "
-        + "predicate, or page through it with a fetch")
+      "the queries of all windows need more than the \(bytes) bytes of memory that the server reserves for them: "
+        + "narrow the predicate, or page through the query with a fetch")
   }
 }

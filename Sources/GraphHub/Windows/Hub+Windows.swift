@@ -12,11 +12,11 @@ extension Hub {
 
   func range(_ offset: UInt64, _ limit: UInt64) throws -> WindowRange {
     guard limit > 0 else {
-      throw Refusal(.malformed, "a window has a limit, from 1 to \(limits.windowRows) rows")
+      throw Refusal(.malformed, "a window needs a limit, from 1 to \(limits.windowRows) rows")
     }
     guard limit <= UInt64(limits.windowRows) else {
       throw Refusal(
-        .limit, "a window has at most \(limits.windowRows) rows, not \(limit): ask for fewer, and move it")
+        .limit, "a window has at most \(limits.windowRows) rows, not \(limit): ask for fewer rows, and move the window")
     }
     return WindowRange(offset: Int(clamping: offset), limit: Int(limit))
   }
@@ -26,8 +26,8 @@ extension Hub {
     for key in keys where !GraphExpression.path(key.path).readsOnlyOwnImage(in: model) {
       throw Refusal(
         .malformed,
-        "a window goes by the object's own properties, and \([key].text(in: model)) reads others: order by a derived "
-          + "attribute, or follow the query without a window")
+        "a window sorts by the object's own properties, and \([key].text(in: model)) reads other objects: sort by a "
+          + "derived attribute, or follow the query without a window")
     }
     return keys
   }

@@ -70,15 +70,15 @@ struct Listener {
         advice: "Another program listens there; give --listen another address.")
     case let error as IOError where error.errnoCode == EMFILE || error.errnoCode == ENFILE:
       StoreFailure(
-        .inputOutput, "the address \(wanted) can't be listened on", cause: error.description,
+        .inputOutput, "can't listen on the address \(wanted)", cause: error.description,
         advice: DescriptorLimit.advice)
     case is SocketAddressError.UnknownHost, SocketAddressError.unknown:
       StoreFailure(
-        .inputOutput, "the address \(wanted) can't be listened on", cause: "there is no host of that name",
-        advice: "Look at the name, or give --listen an address of this machine, such as 127.0.0.1.")
+        .inputOutput, "can't listen on the address \(wanted)", cause: "there is no host of that name",
+        advice: "Check the name, or give --listen an address of this machine, such as 127.0.0.1.")
     default:
       StoreFailure(
-        .inputOutput, "the address \(wanted) can't be listened on", cause: "\(error)",
+        .inputOutput, "can't listen on the address \(wanted)", cause: "\(error)",
         advice: "Give --listen another address.")
     }
   }

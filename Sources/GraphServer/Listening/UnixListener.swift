@@ -52,7 +52,7 @@ final class UnixListener: @unchecked Sendable {
     SocketFile.makeDirectory(of: path)
     guard let lock = await DirectoryLock.taken(directory, within: Self.lockLimit) else {
       throw StoreFailure(
-        .inUse, "another program holds the directory \(directory)",
+        .inUse, "another program has locked the directory \(directory)",
         advice: "Give --listen a path in another directory; only this user should be able to write there.")
     }
     defer { withExtendedLifetime(lock) {} }
@@ -146,7 +146,7 @@ final class UnixListener: @unchecked Sendable {
       replaced = current?.channel
       current = socket
       lastTrouble = nil
-      log.warning("the socket's file was removed and is made again", metadata: ["path": "\(path)"])
+      log.warning("the socket file was removed and is created again", metadata: ["path": "\(path)"])
     }.flatMapErrorThrowing { [self] error in report(error) }
       .always { [self] _ in
         withExtendedLifetime(lock) {}
@@ -159,7 +159,7 @@ final class UnixListener: @unchecked Sendable {
     guard trouble != lastTrouble else { return }
     lastTrouble = trouble
     log.warning(
-      "the socket's file was removed and can't be made again; it is tried every second",
+      "the socket file was removed and can't be created again; retrying every second",
       metadata: ["path": "\(path)", "cause": "\(trouble)"])
   }
 }

@@ -67,7 +67,7 @@ public enum StoreBackup {
     }
 
     public var description: String {
-      "\(source) is not sound: \(findings.count) finding\(findings.count == 1 ? "" : "s"). Nothing was made of it. "
+      "\(source) is not sound: \(findings.count) finding\(findings.count == 1 ? "" : "s"). No copy was made. "
         + advice
     }
   }
@@ -139,7 +139,7 @@ public enum StoreBackup {
     try refuseLog(beside: file)
     try target.verify()
     try StoreCopy.refuseMoved(draft, copy)
-    guard rename(draft, file) == 0 else { throw StoreFiles.failure("\(file) can't be made", errno) }
+    guard rename(draft, file) == 0 else { throw StoreFiles.failure("\(file) can't be created", errno) }
     try StoreFiles.synchronize(directory: target.folder)
     try StoreCopy.refuseMoved(file, copy)
   }
@@ -154,7 +154,7 @@ public enum StoreBackup {
     guard !isOfTheStore, !isBeside || !(name.hasPrefix(StoreFiles.name) || ["lock", "socket"].contains(name)) else {
       throw StoreFailure(
         .alreadyThere, "\(file) is the store itself, or one of its files",
-        advice: "Give the backup another name, best on another disk.")
+        advice: "Give the backup another name, preferably on another disk.")
     }
     var status = stat()
     if stat(file, &status) != 0, lstat(file, &status) == 0 {
@@ -163,12 +163,12 @@ public enum StoreBackup {
         advice: "Remove it, or give the backup another name.")
     }
     if stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-      throw StoreFailure(.alreadyThere, "\(file) is a folder", advice: "Give the backup a file's name in it.")
+      throw StoreFailure(.alreadyThere, "\(file) is a folder", advice: "Give the backup a file name in that folder.")
     }
     if stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       throw StoreFailure(
-        .alreadyThere, "\(file) is no file that a backup could replace: it is a device, a socket or a pipe",
-        advice: "Give the backup a name of its own.")
+        .alreadyThere, "\(file) is a device, a socket or a pipe, which a backup can't replace",
+        advice: "Give the backup another name.")
     }
     try refuseExisting(file, replaces: replaces)
     try refuseLog(beside: file)
@@ -180,7 +180,7 @@ public enum StoreBackup {
       throw StoreFailure(
         .alreadyThere, "\(file + suffix) is the log of a store that was opened under this name",
         advice:
-          "Give the backup another name, or put that file aside if nobody needs what is in it; it was not touched.")
+          "Give the backup another name, or move that file away if you do not need it; it was not touched.")
     }
   }
 
@@ -195,7 +195,7 @@ public enum StoreBackup {
     var status = stat()
     guard replaces || lstat(file, &status) != 0 else {
       throw StoreFailure(
-        .alreadyThere, "\(file) is there already", advice: "Give another name, or --replace; it was not touched.")
+        .alreadyThere, "\(file) already exists", advice: "Give another name, or use --replace; it was not touched.")
     }
   }
 
@@ -205,7 +205,7 @@ public enum StoreBackup {
     guard StoreRestore.isUnfinished(in: directory) else { return }
     let path = directory + "/" + StoreFiles.name
     guard !ReadOnlyMedium.holds(path) else {
-      throw ReadOnlyMedium.refusal(path, cause: "a restore has to be finished first")
+      throw ReadOnlyMedium.refusal(path, cause: "a restore must be finished first")
     }
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }

@@ -46,12 +46,12 @@ struct StoreCopy {
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1
     else {
       throw StoreFailure(
-        .alreadyThere, "\(draft) is a link, or no plain file: nothing that an earlier copy left",
-        advice: "Look what it is and take it away, or give another name; it was not touched.")
+        .alreadyThere, "\(draft) is a link or not a regular file, not the draft of an earlier copy",
+        advice: "Check what it is and move it away, or give another name; it was not touched.")
     }
     guard Self.isDraft(descriptor) else {
       throw StoreFailure(
-        .alreadyThere, "\(draft) is a file of somebody else's: nothing that an earlier copy left",
+        .alreadyThere, "\(draft) is another file, not the draft of an earlier copy",
         advice: "Move it away, or give another name; it was not touched.")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -101,7 +101,7 @@ struct StoreCopy {
     guard FileIdentity(of: path) != file else { return }
     throw StoreFailure(
       .moved, "\(path) was moved, replaced or removed while it was in use",
-      advice: "Find the program or the person that did it, then run this again.")
+      advice: "Find out which program or person did this, then run the command again.")
   }
 
   private func discardLogs() { for suffix in ["-journal", "-wal", "-shm"] { unlink(draft + suffix) } }
@@ -149,7 +149,7 @@ struct StoreCopy {
     guard Array(hash) == model.hash.bytes else {
       throw StoreFailure(
         .modelDiffers, "the store \(source) was made with another model",
-        cause: "its hash is \(ModelHash(bytes: Array(hash))?.description ?? "?"), this one's \(model.hash)",
+        cause: "its hash is \(ModelHash(bytes: Array(hash))?.description ?? "?"), the given model's is \(model.hash)",
         advice: "Give the model that the store was made with (--schema).")
     }
     let id = try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) }
@@ -195,11 +195,11 @@ struct StoreCopy {
   private func failure(_ error: DatabaseError) -> any Error {
     let code = error.resultCode.rawValue
     let isOfTheSource = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_BUSY
-    let cause = error.message ?? "no reason is given"
+    let cause = error.message ?? "no reason was given"
     if code == SQLITE_FULL {
       return StoreFailure(
-        .full, "the disk under \(draft) is full", cause: cause == "not an error" ? "" : cause,
-        advice: "Make room there; nothing was left behind.")
+        .full, "the disk that holds \(draft) is full", cause: cause == "not an error" ? "" : cause,
+        advice: "Free some space there; no file was left behind.")
     }
     return SQLiteStore.failure(
       code: error.extendedResultCode.rawValue, message: cause, path: isOfTheSource ? source : draft)

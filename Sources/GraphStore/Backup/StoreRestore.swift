@@ -40,7 +40,7 @@ public enum StoreRestore {
     let path = directory + "/" + StoreFiles.name
     let kind = try ofBackup(file) { try StoreFiles.kind(of: file, isOnlyRead: true) }
     guard kind != .absent else {
-      throw StoreFailure(.notAStore, "there is no backup \(file)", advice: "Look at the path.")
+      throw StoreFailure(.notAStore, "there is no backup \(file)", advice: "Check the path.")
     }
     try StoreFiles.prepare(directory: directory)
     let lock = try StoreLock(directory: directory)
@@ -66,7 +66,7 @@ public enum StoreRestore {
       let hadStore = access(path, F_OK) == 0
       try lock.verify()
       try StoreCopy.refuseMoved(draft, contents.file)
-      guard rename(draft, intent(path, name)) == 0 else { throw StoreFiles.failure("\(path) can't be made", errno) }
+      guard rename(draft, intent(path, name)) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
       try StoreFiles.synchronize(directory: directory)
       try finish(in: directory)
       return Report(
@@ -91,7 +91,8 @@ public enum StoreRestore {
       case .corrupt, .notAStore:
         // SQLite's failures say "the store" for any path.
         failure.sentence = failure.sentence.replacing("the store \(file)", with: "the backup \(file)")
-        failure.sentence = failure.sentence.replacing("\(file) is no store", with: "\(file) is no backup of a store")
+        failure.sentence = failure.sentence.replacing(
+          "\(file) is not a store", with: "\(file) is not a backup of a store")
         failure.advice = advice
       case .newerVersion: failure.advice = "Use the newer program; the store was not touched."
       default: break
@@ -127,12 +128,12 @@ public enum StoreRestore {
     if access(path + "-wal", F_OK) == 0, !StoreFiles.hasContent(path + "-wal") { unlink(path + "-wal") }
     for suffix in ["-wal", "-journal", ""] where access(path + suffix, F_OK) == 0 {
       guard rename(path + suffix, old + suffix) == 0 else {
-        throw StoreFiles.failure("\(path + suffix) can't be put aside", errno)
+        throw StoreFiles.failure("\(path + suffix) can't be renamed", errno)
       }
     }
     // Synced before the second rename, because a power failure might preserve only that one.
     try StoreFiles.synchronize(directory: directory)
-    guard rename(intent(path, stamp), path) == 0 else { throw StoreFiles.failure("\(path) can't be made", errno) }
+    guard rename(intent(path, stamp), path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
     try StoreFiles.synchronize(directory: directory)
     return true
   }
@@ -149,7 +150,7 @@ public enum StoreRestore {
     guard let present = present ?? nil, present != store else { return }
     throw StoreFailure(
       .alreadyThere, "\(file) is a backup of another store than the one in \(StoreFiles.folder(of: path))",
-      cause: "its id is \(store), the present one's \(present)",
-      advice: "Give --data the directory that is meant, or --other; nothing was touched.")
+      cause: "its id is \(store), the present store's is \(present)",
+      advice: "Give --data the intended directory, or use --other; nothing was touched.")
   }
 }

@@ -30,7 +30,7 @@ extension BatchWriter {
       }
     }
     guard number == total else {
-      throw Refusal(.malformed, "\(number) rows have come instead of \(total)")
+      throw Refusal(.malformed, "\(number) rows arrived instead of \(total)")
     }
     if isWhole { return transaction(changes) }
     if !changes.isEmpty { try slice() }

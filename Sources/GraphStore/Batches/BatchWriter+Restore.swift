@@ -12,7 +12,7 @@ extension BatchWriter {
       let count = revision - 1
       throw Refusal(
         .notAllowed,
-        "the store has \(count) commit\(count == 1 ? "" : "s") already, and a whole graph goes into one that has none: "
+        "the store already has \(count) commit\(count == 1 ? "" : "s"), and a whole graph needs a store without any: "
           + "start stickiesd with an empty directory (--data)")
     }
     guard total <= Self.maximumRestored else {
@@ -36,7 +36,7 @@ extension BatchWriter {
         number += 1
         guard case .object(let id)? = row.first, !id.isTemporary, let entity = model.entity(id.entity),
           row.count == entity.slotCount + 1
-        else { throw Refusal(.malformed, "row \(number) is no id of an object and a value for each of its slots") }
+        else { throw Refusal(.malformed, "row \(number) must hold an object id and a value for each of its slots") }
         try body(number, ObjectImage(id: id, revision: revision, values: Array(row.dropFirst())), entity)
       }
     }
@@ -72,7 +72,7 @@ extension BatchWriter {
       (changes, size) = (0, 0)
       try report(done: number, of: 2 * total)
     }
-    guard done == total else { throw Refusal(.malformed, "\(done) rows have come instead of \(total)") }
+    guard done == total else { throw Refusal(.malformed, "\(done) rows arrived instead of \(total)") }
     writer.words.committed(changes: changes, size: size)
     try writer.words.feedInBatch()
     return numbers
@@ -95,7 +95,7 @@ extension BatchWriter {
         case .relationship: value.objectID != nil
         }
       if isRight { continue }
-      try violate(number, image, property, rule: "type", "\(property.name) takes another kind of value")
+      try violate(number, image, property, rule: "type", "\(property.name) takes another type of value")
       return false
     }
     return true
@@ -109,13 +109,13 @@ extension BatchWriter {
     }
     for property in entity.attributes where property.attribute?.assignment == .sequence {
       guard case .integer(let given) = image[property] else { continue }
-      guard given < .max else { return try refuse(property, "leaves no next one") }
-      guard given > 0 else { return try refuse(property, "is \(given), and a sequence begins with 1") }
+      guard given < .max else { return try refuse(property, "is the largest integer, which leaves no next number") }
+      guard given > 0 else { return try refuse(property, "is \(given), but a sequence begins with 1") }
       // Single-attribute unique keys are checked with the other keys.
       if !entity.uniquenessConstraints.contains([property.number]),
         !taken[property.number, default: []].insert(given).inserted
       {
-        return try refuse(property, "is \(given) a second time, and a sequence gives each number once")
+        return try refuse(property, "is \(given) in two objects, but a sequence assigns each number once")
       }
       writer.sequences[property.number] = max(writer.sequences[property.number] ?? 1, given + 1)
     }
@@ -178,8 +178,8 @@ extension BatchWriter {
           if numbers[id.key] != nil, try !isWritten(id.key) { continue }
           try violate(
             number, image, property, rule: "destination",
-            "\(property.name) names \(target), which is no \(model.entity(relationship.destination)?.name ?? "object") "
-              + "of this graph")
+            "\(property.name) names \(target), but this graph has no such "
+              + "\(model.entity(relationship.destination)?.name ?? "object")")
           return nil
         }
         found.append(known)

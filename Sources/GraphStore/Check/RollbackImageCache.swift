@@ -101,7 +101,7 @@ struct TemporaryFileFailure: Error {
   var failure: StoreFailure {
     StoreFailure(
       isFull ? .full : .inputOutput,
-      "the check could not write its temporary file, and has come to no result", cause: cause,
-      advice: "Make room in the folder for temporary files, or name another one by SQLITE_TMPDIR.")
+      "the check could not write its temporary file and has no result", cause: cause,
+      advice: "Free some space in the folder for temporary files, or set SQLITE_TMPDIR to another folder.")
   }
 }

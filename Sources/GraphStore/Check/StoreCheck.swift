@@ -128,7 +128,7 @@ public enum StoreCheck {
     onReadOnlyMedium path: String, _ directory: String, _ model: Model, _ heldObjects: Int
   ) throws -> [Finding] {
     guard !StoreRestore.isUnfinished(in: directory) else {
-      throw ReadOnlyMedium.refusal(path, cause: "a restore has to be finished first")
+      throw ReadOnlyMedium.refusal(path, cause: "a restore must be finished first")
     }
     guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
@@ -165,7 +165,7 @@ public enum StoreCheck {
       let failure = SQLiteStore.failure(
         code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
       if let failure = failure as? StoreFailure, failure.code == .full { throw failure }
-      findings.add(.integrity, text: "the file can't be read: \(error.message ?? "no reason is given")")
+      findings.add(.integrity, text: "the file can't be read: \(error.message ?? "no reason was given")")
     }
     return findings.all
   }

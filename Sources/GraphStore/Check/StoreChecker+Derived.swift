@@ -11,7 +11,7 @@ extension StoreChecker {
         return try objects.readReferrers(to: image.id, through: inverse).count
       }
       if image[property] != expected {
-        report(.derived, place, "has another \(property.name) than what it is derived from says")
+        report(.derived, place, "has a \(property.name) that differs from its calculated value")
       }
     }
   }

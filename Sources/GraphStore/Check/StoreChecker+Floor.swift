@@ -14,18 +14,18 @@ extension StoreChecker {
     guard let floor = try HistoryFloor.read(connection) else { return }
     if floor.sum != sum { report(.history, place, "has changed") }
     if try layoutVersion() < HistoryFloor.layout {
-      report(.store, place, "is there, and the file says that older programs may write it")
+      report(.store, place, "exists, but the file allows older programs to write it")
     }
     // The replica of a pruned commit must not be taken for a new one.
     let strays = try connection.statement(
       "SELECT replica FROM _pruned WHERE replica NOT IN (SELECT number FROM _replica)")
     while try connection.step(strays) {
-      report(.history, .init(table: "_pruned", row: strays.integer(0)), "names a replica that is not there")
+      report(.history, .init(table: "_pruned", row: strays.integer(0)), "names a missing replica")
     }
     let below = try connection.statement("SELECT id, revision FROM _whole WHERE revision <= ?")
     below.bind(1, floor.revision)
     while try connection.step(below) {
-      report(.history, .init(table: "_whole"), "speaks of revision \(below.integer(1)), which was pruned")
+      report(.history, .init(table: "_whole"), "names revision \(below.integer(1)), which was pruned")
     }
   }
 }

@@ -71,13 +71,13 @@ extension StoreChecker {
       if !isFound {
         report(
           .words, .init(table: table.name, row: row, object: image.id),
-          "is not found by all words of \(index.property.name)")
+          "is not found by all words of its \(index.property.name)")
       }
       // Stops at the limit for listed findings, because the rest of a broken index could take hours.
       if findings.count(of: .words) - before > StoreCheck.maximumFindings { return }
     }
     if findings.count(of: .words) == before {
-      report(.words, .init(table: index.name), "finds texts by words that they don't have")
+      report(.words, .init(table: index.name), "finds texts by words that they do not contain")
     }
   }
 }

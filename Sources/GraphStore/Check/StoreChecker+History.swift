@@ -30,18 +30,20 @@ extension StoreChecker {
         changes: row.blob(8))
       if let last = time, row.integer(1) < last {
         let isKnown = setbacks.removeValue(forKey: revision) == Setback(time: row.integer(1), previous: last)
-        if !isKnown { report(.history, place, "has an earlier time than the one before it, and is not marked so") }
+        if !isKnown { report(.history, place, "has an earlier time than the commit before it, and no mark for that") }
       }
       time = row.integer(1)
       previous = UInt64(bitPattern: row.integer(5))
-      if previous != seal.fingerprint { report(.fingerprint, place, "is not as it was committed") }
+      if previous != seal.fingerprint { report(.fingerprint, place, "has changed since it was committed") }
       // The fingerprint can't represent 0 or less.
-      if let undoes, undoes < 1 || undoes >= revision { report(.fingerprint, place, "undoes revision \(undoes)") }
-      if row.integer(9) == 0 { report(.history, place, "was made under a model that the store does not keep") }
+      if let undoes, undoes < 1 || undoes >= revision {
+        report(.fingerprint, place, "undoes revision \(undoes), which is not an earlier one")
+      }
+      if row.integer(9) == 0 { report(.history, place, "was made with a model that the store does not have") }
       if !row.isNull(10), findings.count(of: .model) == 0 { checkAnswer(row.blob(10), place) }
     }
     for revision in setbacks.keys.sorted() {
-      report(.history, .init(table: "_setback", row: revision), "says that the clock went back, and it did not")
+      report(.history, .init(table: "_setback", row: revision), "says that the clock went back, but it did not")
     }
   }
 
@@ -67,7 +69,7 @@ extension StoreChecker {
     let answer = kept.map { layout.numbers.present($0) }
     guard let kept, let answer, kept.binary == bytes, answer.revision == place.row,
       answer.identities.allSatisfy({ $0.temporary.isTemporary && isKnown($0.permanent.entity) })
-    else { return report(.history, place, "keeps an answer that is not its own") }
+    else { return report(.history, place, "has an outcome that does not match the commit") }
   }
 
   /// Rolls the present back commit by commit. Every image on the way must have the checksum that its commit recorded,
@@ -109,10 +111,10 @@ extension StoreChecker {
         // Older model versions wrote other values; only the fingerprints protect those commits.
         guard commit.revision >= layout.since else { continue }
         if image.map({ Checksum.of(layout.numbers.stored($0).binary) }) != recorded.sum {
-          problems.append((place, "does not lead to \(change.id) as it is"))
+          problems.append((place, "does not produce \(change.id) as it was"))
         }
         if change.kind != .inserted, change.before == nil {
-          problems.append((place, "changes \(change.id), which was not there"))
+          problems.append((place, "changes \(change.id), which did not exist"))
         }
       }
     }
@@ -120,7 +122,7 @@ extension StoreChecker {
     try past.present.forEachThere { image in
       // An object from a pruned commit exists at the floor, as that commit left it.
       guard !(1...max(1, floor)).contains(image.revision) || floor == 0 else { return }
-      report(.history, .init(object: image.id), "was there before its first commit")
+      report(.history, .init(object: image.id), "existed before its first commit")
     }
     try checkPresent(against: &past)
     try checkTombstones(past)
@@ -160,11 +162,11 @@ extension StoreChecker {
       }
       missing[id] = nil
       if known.entity != id.entity || revision != row.integer(2) || sqlite3_column_bytes(row.statement, 0) != 16 {
-        report(.tombstone, place, "was deleted by revision \(revision), and is remembered otherwise")
+        report(.tombstone, place, "was deleted by revision \(revision), but its tombstone differs")
       }
     }
     for (id, revision) in missing.sorted(by: { $0.key < $1.key }) {
-      report(.tombstone, .init(object: id), "was deleted by revision \(revision), and is not remembered")
+      report(.tombstone, .init(object: id), "was deleted by revision \(revision), but has no tombstone")
     }
   }
 
@@ -178,15 +180,15 @@ extension StoreChecker {
     for property in sequences {
       let (next, highest) = (counters[property.number] ?? 1, past.highest[property.number] ?? 0)
       if next <= highest {
-        report(.sequence, place, "gives \(next) as the next \(property.name), and \(highest) has been given")
+        report(.sequence, place, "would assign \(next) as the next \(property.name), but \(highest) was assigned")
         // Pruned commits or objects of removed entities may have had the numbers between.
       } else if next > highest + 1, past.floor == 0, older.isEmpty {
-        report(.sequence, place, "gives \(next) as the next \(property.name), and \(highest) was the last")
+        report(.sequence, place, "would assign \(next) as the next \(property.name), but \(highest) was the last")
       }
     }
     // A sequence of an older version is still counted, without effect.
     for number in counters.keys.sorted() where older.isEmpty && !sequences.contains(where: { $0.number == number }) {
-      report(.sequence, place, "counts property \(number), which is no sequence")
+      report(.sequence, place, "counts property \(number), which is not a sequence")
     }
   }
 }

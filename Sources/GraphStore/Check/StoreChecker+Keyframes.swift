@@ -18,7 +18,7 @@ extension StoreChecker {
         let image = ObjectImage(id: change.id, revision: commit.revision, values: change.values)
         if Checksum.of(layout.numbers.stored(image).binary) != change.sum {
           let place = StoreCheck.Place(table: "_commit", row: commit.revision, object: change.id)
-          problems.append((place, "holds an object that is not as it was then"))
+          problems.append((place, "holds an object that differs from its state at that revision"))
         }
       }
     }
@@ -28,13 +28,16 @@ extension StoreChecker {
       let place = ObjectRevision(id: row.id(0), revision: row.integer(1))
       if held.remove(place) == nil || sqlite3_column_bytes(row.statement, 0) != 16 {
         problems.append(
-          (StoreCheck.Place(table: "_whole"), "says that revision \(place.revision) holds an object whole: it does not")
+          (
+            StoreCheck.Place(table: "_whole"),
+            "lists revision \(place.revision), which has no keyframe of this object"
+          )
         )
       }
     }
     for place in held.sorted(by: { ($0.revision, $0.id) < ($1.revision, $1.id) }) {
       problems.append(
-        (StoreCheck.Place(table: "_whole"), "does not say that revision \(place.revision) holds an object whole"))
+        (StoreCheck.Place(table: "_whole"), "does not list revision \(place.revision), which holds a complete object"))
     }
     for (place, text) in problems { report(.history, place, text) }
   }

@@ -20,7 +20,7 @@ extension StoreChecker {
       do {
         image = try objects.image(rows, in: table)
       } catch let failure as StoreFailure where failure.code == .corrupt {
-        report(.rule, place, "belongs to an entity that the model does not know")
+        report(.rule, place, "has an entity that the model does not have")
         continue
       }
       place.object = image.id
@@ -29,7 +29,7 @@ extension StoreChecker {
       sqlite3_reset(sums.statement)
       let isPresent = sum == Checksum.of(layout.numbers.stored(image).binary)
       if !isPresent, try !isOlder(image, sum: sum) { report(.checksum, place, "has changed outside a commit") }
-      for name in forms { report(.form, place, "keeps \(name) in another form than the property's") }
+      for name in forms { report(.form, place, "stores \(name) in another form than its type requires") }
       checkForms(image, rows, table, place)
       checkRules(image, place)
       try checkCounts(image, place)
@@ -47,7 +47,7 @@ extension StoreChecker {
       sqlite3_reset(count.statement)
       let expected = members[edge.name] ?? 0
       if total != expected {
-        report(.edges, .init(table: edge.name), "has \(total) rows, the objects have \(expected) members")
+        report(.edges, .init(table: edge.name), "has \(total) rows, but the objects have \(expected) members")
       }
     }
     for wordTable in table.wordTables where withWords {
@@ -107,7 +107,7 @@ extension StoreChecker {
             && Self.isList(ids, of: property)
         default: true
         }
-      if !isCanonical { report(.form, place, "keeps \(property.name) in another form than the property's") }
+      if !isCanonical { report(.form, place, "stores \(property.name) in another form than its type requires") }
     }
   }
 
@@ -129,7 +129,7 @@ extension StoreChecker {
         value.isNull != image[position].isNull
       {
         let (what, lack) = value.isNull ? (position.name, property.name) : (property.name, position.name)
-        report(.rule, place, "has \(what), and no \(lack)")
+        report(.rule, place, "has \(what), but no \(lack)")
       }
       guard let attribute = property.attribute else { continue }
       guard attribute.checked(value) == value else {
@@ -205,7 +205,7 @@ extension StoreChecker {
         let row = rows.integer(0)
         report(
           .dangling, .init(table: table.name, row: row, object: try objects.id(ofRow: row, in: table)),
-          "names an object in \(column.property.name) whose \(inverse.property.name) is another one, or none")
+          "names an object in \(column.property.name) whose \(inverse.property.name) is another object, or none")
       }
     }
   }
@@ -219,14 +219,14 @@ extension StoreChecker {
       for member in value(of: edge.property, in: image).objectIDs {
         counts[edge.name, default: 0] += 1
         guard let found = try objects.find(member) else {
-          report(.dangling, place, "names \(member) in \(edge.property.name), which is not there")
+          report(.dangling, place, "names \(member) in \(edge.property.name), which does not exist")
           continue
         }
         let statement = try connection.statement("SELECT 1 FROM \(quoted(edge.name)) WHERE member = ? AND owner = ?")
         statement.bind(1, found.row)
         statement.bind(2, row)
         if try !connection.step(statement) {
-          report(.edges, place, "names \(member) in \(edge.property.name), the index does not")
+          report(.edges, place, "names \(member) in \(edge.property.name), but the index does not")
         }
         sqlite3_reset(statement.statement)
       }

@@ -17,7 +17,7 @@ extension StoreChecker {
       guard !conflicts.contains(where: { $0.isLoss && $0.id.key == id && $0.property == property }) else { continue }
       report(
         .history, .init(table: "_lost"),
-        "revision \(row.integer(2)) is said to have lost a property, and its outcome knows of none")
+        "lists a lost value for revision \(row.integer(2)), but the outcome of that revision has none")
     }
   }
 }

@@ -21,11 +21,13 @@ extension StoreChecker {
     while try connection.step(commits) {
       let place = StoreCheck.Place(table: "_commit", row: commits.integer(0))
       guard let parts = try CommitPartSummary(commits.blob(1)) else {
-        report(.history, place, "is in no parts, and some are there")
+        report(.history, place, "has no parts, but the store has some for it")
         continue
       }
       let found = try readParts(of: commits.integer(0), history)
-      if found != parts { report(.history, place, "is in \(parts.count) parts, which are not as they were committed") }
+      if found != parts {
+        report(.history, place, "has \(parts.count) parts, which have changed since they were committed")
+      }
     }
     let orphans = try connection.statement(
       // An interrupted pruning may leave parts at or below the floor, which have no meaning.
@@ -34,7 +36,7 @@ extension StoreChecker {
       """)
     orphans.bind(1, try HistoryFloor.read(connection)?.revision ?? 0)
     while try connection.step(orphans) {
-      report(.history, .init(table: "_part"), "has parts of revision \(orphans.integer(0)), which is not there")
+      report(.history, .init(table: "_part"), "has parts of revision \(orphans.integer(0)), which does not exist")
     }
   }
 
@@ -53,7 +55,7 @@ extension StoreChecker {
       for change in changes { entities.insert(change.id.entity) }
       let bounds = CommitPartSummary.bounds(changes.lazy.map(\.id))
       if bounds?.low != part.low || bounds?.high != part.high {
-        report(.history, place, "says of part \(part.number) that it has other objects than are in it")
+        report(.history, place, "lists other objects for part \(part.number) than the part contains")
       }
     }
     found.entities = entities.sorted()

@@ -53,7 +53,7 @@ struct StoreChecker {
     } catch let failure as StoreFailure {
       report(.integrity, .init(), "\(what) can't be read: \(failure.cause.isEmpty ? failure.sentence : failure.cause)")
     } catch let error as DatabaseError {
-      report(.integrity, .init(), "\(what) can't be read: \(error.message ?? "no reason is given")")
+      report(.integrity, .init(), "\(what) can't be read: \(error.message ?? "no reason was given")")
     } catch {
       report(.integrity, .init(), "\(what) can't be read: \(error)")
     }
@@ -67,8 +67,8 @@ struct StoreChecker {
     attempt("the floor of history") { try $0.checkFloor() }
     attempt("the chain of commits") { try $0.checkChain() }
     attempt("the parts of commits") { try $0.checkParts() }
-    attempt("the whole objects of history") { try $0.checkWholes() }
-    attempt("what was lost in conflicts") { try $0.checkLosses() }
+    attempt("the complete objects of history") { try $0.checkWholes() }
+    attempt("the values lost in conflicts") { try $0.checkLosses() }
     // Under another model the stored data can't be interpreted.
     guard findings.count(of: .model) == 0 else { return }
     attempt("the newest commits") { try $0.checkWatermark() }
@@ -94,7 +94,7 @@ struct StoreChecker {
     let rows = try GRDB.Row.fetchCursor(database, sql: "PRAGMA foreign_key_check")
     while let row = try rows.next() {
       let (table, parent): (String?, String?) = (row[0], row[2])
-      report(.foreignKey, .init(table: table, row: row[1]), "refers to a row of \(parent ?? "?") that is not there")
+      report(.foreignKey, .init(table: table, row: row[1]), "refers to a missing row of \(parent ?? "?")")
     }
   }
 
@@ -106,7 +106,7 @@ struct StoreChecker {
     }
     guard let first = models.first, try models.count == Int.fetchOne(database, sql: "SELECT count(*) FROM _model")
     else {
-      return report(.store, .init(table: "_model"), "holds no model that can be read")
+      return report(.store, .init(table: "_model"), "holds no readable model")
     }
     let isPruned = try HistoryFloor.isThere(connection)
     let hasSetbacks = try ClockSetbacks.areKept(connection)
@@ -129,7 +129,7 @@ struct StoreChecker {
     // An older store gets this table with its first lost value.
     if present["_lost"] == nil { expected = expected.filter { $0.value[1] != "_lost" } }
     for (name, sql) in expected.sorted(by: { $0.key < $1.key }) where present[name] != sql {
-      report(.schema, .init(table: name), present[name] == nil ? "is not there" : "is not as it was made")
+      report(.schema, .init(table: name), present[name] == nil ? "is missing" : "has changed")
     }
     for name in present.keys.sorted() where expected[name] == nil {
       report(.schema, .init(table: name), "does not belong to the store")
@@ -150,12 +150,12 @@ struct StoreChecker {
     let history = HistoryReader(objects: objects)
     let (watermark, head) = (try FullTextIndexer.watermark(connection), try history.head().revision)
     guard 0...head ~= watermark else {
-      return report(.words, .init(table: "_words"), "says \(watermark), the newest commit is \(head)")
+      return report(.words, .init(table: "_words"), "says \(watermark), but the newest commit is \(head)")
     }
     // Without an index the watermark never moves, and the texts of all history would be read.
     guard layout.orderedTables.contains(where: { !$0.wordTables.isEmpty }) else { return }
     if let floor = try HistoryFloor.read(connection), watermark < floor.revision {
-      report(.words, .init(table: "_words"), "says \(watermark), and history goes back to \(floor.revision) only")
+      report(.words, .init(table: "_words"), "says \(watermark), but history goes back to \(floor.revision) only")
     }
     indexed = try IndexedImages(history, watermark: watermark)
   }
@@ -167,8 +167,8 @@ struct StoreChecker {
     guard let json = try? JSON(parsing: source), json["name"]?.stringValue == model.name,
       let version = json["version"]?.integerValue, version != Int64(model.version)
     else { return "" }
-    return ": with version \(version) of \(model.name), which is version \(model.version) there"
-      + (version < Int64(model.version) ? "; stickiesd migrate brings it to that" : "")
+    return ": the store has version \(version) of \(model.name), and the given model is version \(model.version)"
+      + (version < Int64(model.version) ? "; stickiesd migrate updates the store" : "")
   }
 
   private mutating func checkOwnRows() throws {
@@ -178,7 +178,7 @@ struct StoreChecker {
       count += 1
       let isWhole = sqlite3_column_bytes(own.statement, 0) == 16
       if !isWhole || own.integer(2) != StoreLayout.sum(store: own.id(0), created: own.integer(1)) {
-        report(.store, .init(table: "_store"), "has changed: the store's id is not the one it was made with")
+        report(.store, .init(table: "_store"), "has changed: the store's id is not the original one")
       }
     }
     if count != 1 { report(.store, .init(table: "_store"), "has \(count) rows instead of one") }

@@ -248,12 +248,12 @@ extension HistoryEdit: BinaryCodable {
           if number == 1 { splices.append(try field.form()) }
           if number == 2 { removed.append(try field.string()) }
         }
-        guard splices.count == removed.count else { throw MalformedMessage("a splice lacks what it removed") }
+        guard splices.count == removed.count else { throw MalformedMessage("a splice lacks the text that it removed") }
         action = .splice(splices, removed: removed)
       case 5:
         let edit: Edit = try field.form()
         guard case .members(let added, let removed) = edit.action else {
-          throw MalformedMessage("an edit of members is none")
+          throw MalformedMessage("an edit of members has another action")
         }
         action = .members(added: added, removed: removed)
       default: break

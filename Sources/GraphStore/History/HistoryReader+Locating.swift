@@ -18,7 +18,7 @@ extension HistoryReader {
       let other = ObjectID(key: id.key, entity: table.root.number)
       if let found = try objects.find(other) { return (found.id, nil) }
     }
-    throw Refusal(.notFound, "there is no object with the id \(id), and there was none")
+    throw Refusal(.notFound, "there is no object with the id \(id), and there never was one")
   }
 
   /// Returns the one object, present or deleted, whose id begins with the prefix.
@@ -39,7 +39,7 @@ extension HistoryReader {
     let row = try objects.connection.statement("SELECT id, entity FROM _tombstone")
     while try objects.connection.step(row) { take(row) }
     guard let first = found.first else {
-      throw Refusal(.notFound, "there is no object whose id begins with \"\(prefix)\", and there was none")
+      throw Refusal(.notFound, "there is no object whose id begins with \"\(prefix)\", and there never was one")
     }
     guard found.count == 1 else {
       let more = found.count > 10 ? ", …" : ""

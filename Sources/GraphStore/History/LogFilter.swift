@@ -88,7 +88,7 @@ struct LogFilter {
   private func isInTime(_ time: Timestamp) -> Bool { time >= since && until.map { time < $0 } ?? true }
 
   private static let tooMany = Refusal(
-    .limit, "more than \(maximumCommits) commits would have to be looked at; say a smaller range")
+    .limit, "more than \(maximumCommits) commits would have to be examined; give a smaller range")
 
   private func fitting(_ row: Row) throws -> HistoryReader.Commit? {
     let (model, numbers) = (history.objects.model, history.objects.layout.numbers)

@@ -77,7 +77,7 @@ final class ObjectTimeTravelReader {
   private func count(_ events: [HistoryReader.RecordedChange]) throws {
     steps += events.count
     guard steps <= Self.maximumSteps else {
-      throw Refusal(.limit, "more than \(Self.maximumSteps) changes would have to be taken back; ask for less")
+      throw Refusal(.limit, "more than \(Self.maximumSteps) changes would have to be undone; ask for less")
     }
   }
 

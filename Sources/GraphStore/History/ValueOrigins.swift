@@ -73,7 +73,8 @@ struct ValueOrigins {
     }
     throw Refusal(
       .malformed,
-      "\(entity.name).\(property.name) is kept at its other end: ask for \(other.name).\(inverse.name) of one of them")
+      "\(entity.name).\(property.name) is stored at its other end: ask for \(other.name).\(inverse.name) of one of its "
+        + "objects")
   }
 
   /// - Parameter replaced: nil if unknown.

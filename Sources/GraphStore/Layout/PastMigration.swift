@@ -43,7 +43,7 @@ final class PastMigration: Sendable {
     self.plan = plan
     var heirs = [PropertyNumber: Successor]()
     var ancestors = [PropertyNumber: Property]()
-    var obstacle = plan == nil ? "its models, as they are read now, do not lead from one to the other" : nil
+    var obstacle = plan == nil ? "no migration leads from the one model to the other, as they are read now" : nil
     var (mapped, mappedProperties, countedProperties) = (String?.none, [PropertyNumber](), [PropertyNumber]())
     var seen = Set<PropertyNumber>()
     for entity in later.model.entities {
@@ -71,7 +71,7 @@ final class PastMigration: Sendable {
           case .derived:
             if later.model.countedEnd(of: property) != nil { countedProperties.append(property.number) }
           case .kept:
-            obstacle = obstacle ?? "\(name) is told otherwise by the models than when the store was migrated"
+            obstacle = obstacle ?? "the models describe \(name) differently than when the store was migrated"
           case .converted, .constant, .empty, nil: break
           }
         }

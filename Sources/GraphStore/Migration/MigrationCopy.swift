@@ -28,7 +28,7 @@ enum MigrationCopy {
       for suffix in suffixes { unlink(draft + suffix) }
       throw error
     }
-    guard rename(draft, copy) == 0 else { throw StoreFiles.failure("\(copy) can't be made", errno) }
+    guard rename(draft, copy) == 0 else { throw StoreFiles.failure("\(copy) can't be created", errno) }
     chmod(copy, 0o600)
     try StoreFiles.synchronize(directory: URL(fileURLWithPath: copy).deletingLastPathComponent().path)
   }

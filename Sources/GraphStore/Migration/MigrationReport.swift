@@ -60,6 +60,6 @@ public struct MigrationRefusal: Error, Sendable, CustomStringConvertible {
 
   public var description: String {
     let lines = problems + breaches.map(\.description) + (more > 0 ? ["and \(more) more"] : [])
-    return "the store can't go from version \(from) to version \(to):\n" + lines.joined(separator: "\n")
+    return "the store can't be migrated from version \(from) to version \(to):\n" + lines.joined(separator: "\n")
   }
 }

@@ -102,7 +102,7 @@ extension MigrationWriter {
         guard let table = new.orderedTables.first(where: { $0.name == row[0] }), let number = row[1] as Int64?,
           let id = try ObjectReader(connection, layout: new).id(ofRow: number, in: table)
         else { continue }
-        breaches.add(id, plan.new, "refers to an object whose entity is gone")
+        breaches.add(id, plan.new, "refers to an object whose entity was removed")
       }
       try findBereft()
     }
@@ -145,7 +145,7 @@ extension MigrationWriter {
           """)
         while try connection.step(rows) {
           let id = ObjectID(key: rows.id(0), entity: new.numbers.entity(rows, 1))
-          breaches.add(id, plan.new, "refers to an object whose entity is gone")
+          breaches.add(id, plan.new, "refers to an object whose entity was removed")
         }
       }
     }

@@ -33,7 +33,7 @@ extension MigrationWriter {
     case .constant(let value)? where literal(column, table) == nil: return builder.argument(value)
     case .mapped(let expression)?:
       guard let sql = builder.expression(expression) else {
-        problems.append("mapping.\(property.name): reads more at once than SQL takes")
+        problems.append("mapping.\(property.name): reads more at once than SQL allows")
         return nil
       }
       return settled(sql, expression.type(in: plan.old), property)
@@ -181,7 +181,7 @@ extension MigrationWriter {
           else { continue }
           let expression = try GraphExpression(parsing: text, entity: owner, model: plan.new)
           guard let sql = builder.expression(expression) else {
-            problems.append("\(owner.name).\(column.property.name): reads more at once than SQL takes")
+            problems.append("\(owner.name).\(column.property.name): reads more at once than SQL allows")
             continue
           }
           sets.append("\(quoted(column.name)) = \(settled(sql, expression.type(in: plan.new), column.property))")

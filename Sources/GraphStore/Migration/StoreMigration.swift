@@ -110,7 +110,7 @@ public struct StoreMigration: Sendable {
       let source = try String.fetchOne(database, sql: "SELECT source FROM _model ORDER BY number DESC LIMIT 1")
       guard let model = source.flatMap({ try? Model(parsing: $0.utf8) }) else {
         throw StoreFailure(
-          .corrupt, "the store in \(directory) holds no model that can be read", advice: "Run stickiesd check.")
+          .corrupt, "the store in \(directory) holds no readable model", advice: "Run stickiesd check.")
       }
       return model
     }
@@ -123,15 +123,15 @@ public struct StoreMigration: Sendable {
       guard let what = MigrationPlan.unnoticedChange(from: earlier, to: model) else { continue }
       throw MigrationRefusal(
         from: earlier.version, to: model.version,
-        problems: ["version \(model.version) \(what), and nothing else tells it from version \(earlier.version)"])
+        problems: ["version \(model.version) \(what), but its hash is that of version \(earlier.version)"])
     }
     guard newest.hash != kept.hash else { return [] }
     guard newest.name == kept.name, newest.version > kept.version else {
       throw StoreFailure(
         .modelDiffers,
-        "the store in \(directory) is of \(kept.name) version \(kept.version), and \(newest.name) version "
-          + "\(newest.version) is what there is",
-        advice: "A store is migrated to a higher version of its own model; the store was not touched.")
+        "the store in \(directory) has \(kept.name) version \(kept.version), but the given model is "
+          + "\(newest.name) version \(newest.version)",
+        advice: "A store can only be migrated to a higher version of its own model; the store was not touched.")
     }
     var plans = [MigrationPlan]()
     var last = kept
@@ -243,7 +243,7 @@ public struct StoreMigration: Sendable {
     {
       throw MigrationRefusal(
         from: plan.old.version, to: plan.new.version,
-        problems: ["the store has been of this very model before; a version that goes back needs something of its own"])
+        problems: ["the store had this same model before; to go back, the version needs another change"])
     }
     let old = try StoreVersions.layout(database, model: plan.old)
     let head = try commitHead(database)

@@ -18,7 +18,7 @@ extension StoreWriter {
     return .refused(
       Refusal(
         .pruned,
-        "what became of transaction \(id.sequence) of this client was pruned; the oldest revision that is kept is "
-          + "\(try history.oldest()). It was not committed again: look whether what it did is there"))
+        "the outcome of transaction \(id.sequence) of this client was pruned; the oldest revision that is kept is "
+          + "\(try history.oldest()). It was not committed again: check whether its changes are present"))
   }
 }

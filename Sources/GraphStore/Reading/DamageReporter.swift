@@ -21,7 +21,7 @@ final class DamageReporter: Sendable {
     self.log = log
   }
 
-  private static let advice = "run stickiesd check, and restore a backup from before"
+  private static let advice = "run stickiesd check, and restore a backup from before the damage"
 
   /// The refusal for an object whose row has changed outside a commit.
   func refusal(object id: ObjectID) -> Refusal {

@@ -172,8 +172,8 @@ final class FetchExecution {
       guard rows.count < Self.maximumJudgedRows else {
         throw Refusal(
           .limit,
-          "rows are made of at most \(Self.maximumJudgedRows) objects where SQL can't say all of the predicate: nest it "
-            + "less deep, or compare less")
+          "a result of rows reads at most \(Self.maximumJudgedRows) objects if SQL can't express the whole predicate: "
+            + "nest it less deep, or compare less")
       }
       rows.append(row.integer(0))
       return true

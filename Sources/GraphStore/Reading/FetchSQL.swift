@@ -66,7 +66,7 @@ struct FetchSQL {
     var keys = [(sql: String, key: SortKey)]()
     for key in request.sort {
       guard let value = builder.expression(key.expression) else {
-        throw Refusal(.limit, "the order by \([key].text(in: builder.model)) reads more at once than SQL takes")
+        throw Refusal(.limit, "the order by \([key].text(in: builder.model)) reads more at once than SQL allows")
       }
       keys.append((key.collation.map { "graph_key(\(value), '\($0.rawValue)')" } ?? value, key))
     }
@@ -197,7 +197,7 @@ struct FetchSQL {
 
   private mutating func value(_ expression: GraphExpression) throws(Refusal) -> String {
     guard let sql = builder.expression(expression) else {
-      throw Refusal(.limit, "\(expression.text(in: builder.model).excerpt) reads more at once than SQL takes")
+      throw Refusal(.limit, "\(expression.text(in: builder.model).excerpt) reads more at once than SQL allows")
     }
     return sql
   }

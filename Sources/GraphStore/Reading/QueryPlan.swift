@@ -61,7 +61,7 @@ struct QueryPlan {
     if let rest = detail.removing("SCAN ") {
       if let virtual = rest.firstRange(of: " VIRTUAL TABLE") { return asked(String(rest[..<virtual.lowerBound])) }
       let (name, how) = Self.parts(rest)
-      guard let table = table(name) else { return "begins with one row of nothing" }
+      guard let table = table(name) else { return "starts with one empty row" }
       if !scans.contains(table) { scans.append(table) }
       let size = try size(of: table, database)
       guard let index = how.index, !Self.isKey(index) else {
@@ -87,33 +87,33 @@ struct QueryPlan {
       switch purpose {
       case "ORDER BY":
         sorts = true
-        return "sorts what it has found"
-      case "GROUP BY": return "sorts what it has found into groups"
-      case "DISTINCT": return "keeps each row that it has met"
-      default: return "sorts among equals"
+        return "sorts the rows found"
+      case "GROUP BY": return "sorts the rows found into groups"
+      case "DISTINCT": return "removes duplicate rows"
+      default: return "sorts rows with equal keys"
       }
     }
     if detail.hasPrefix("CORRELATED SCALAR SUBQUERY") { return "for each of them" }
     if detail.hasPrefix("SCALAR SUBQUERY") || detail.hasPrefix("LIST SUBQUERY") { return "once" }
-    if detail == "MULTI-INDEX OR" { return "puts together" }
+    if detail == "MULTI-INDEX OR" { return "combines" }
     return detail.hasPrefix("INDEX ") ? "one of them" : detail
   }
 
   /// The steps of a past table, a view of unchanged and changed rows.
   private static func half(_ detail: String) -> String? {
     switch detail {
-    case "COMPOUND QUERY", "MERGE (UNION ALL)": return "puts together"
-    case "LEFT-MOST SUBQUERY", "LEFT": return "what has not changed since"
-    case "UNION ALL", "RIGHT": return "what has"
+    case "COMPOUND QUERY", "MERGE (UNION ALL)": return "combines"
+    case "LEFT-MOST SUBQUERY", "LEFT": return "rows that have not changed since"
+    case "UNION ALL", "RIGHT": return "rows that have changed since"
     default: break
     }
-    if detail.hasPrefix("CO-ROUTINE ") { return "puts together, one after the other" }
-    if detail.hasPrefix("SCAN (subquery-") { return "takes what was put together" }
+    if detail.hasPrefix("CO-ROUTINE ") { return "combines, one after the other" }
+    if detail.hasPrefix("SCAN (subquery-") { return "reads the combined rows" }
     for verb in ["SCAN ", "SEARCH "] {
       guard let name = detail.removing(verb + "temp._past.") else { continue }
-      return "looks among the \(kind(parts(name).name)) of \(parts(name).name) that have changed since"
+      return "searches the \(kind(parts(name).name)) of \(parts(name).name) that have changed since"
     }
-    return detail.hasPrefix("USING ROWID SEARCH ON TABLE _gone.") ? "without what has changed since" : nil
+    return detail.hasPrefix("USING ROWID SEARCH ON TABLE _gone.") ? "without rows that have changed since" : nil
   }
 
   private static let primaryKey = "PRIMARY KEY"
@@ -131,9 +131,9 @@ struct QueryPlan {
   }
 
   private mutating func asked(_ name: String) -> String {
-    guard statement.contains(quoted(name)) else { return "takes the rows that were judged in memory" }
+    guard statement.contains(quoted(name)) else { return "reads the rows that were matched in memory" }
     if !indexes.contains(name) { indexes.append(name) }
-    return "asks the full-text index \(name)"
+    return "searches the full-text index \(name)"
   }
 
   /// Parses the form `t USING COVERING INDEX Person.name (name=?)`.

@@ -25,5 +25,5 @@ enum SQLLimit {
 
   /// The refusal, without the statement's text, which is not the client's.
   static let refusal = Refusal(
-    .limit, "this is nested deeper, or has more parts, than SQL takes: nest it less deep, or split it")
+    .limit, "this is nested deeper or has more parts than SQL allows: nest it less deep, or split it")
 }

@@ -58,13 +58,13 @@ struct ScanReporter: Sendable {
     if !wanting.isEmpty {
       if isOneSided {
         return
-          "with \"indexed\": true on \(wanting.joined(separator: " or ")) in the model a fetch that is sorted by it "
-          + "would not"
+          "with \"indexed\": true on \(wanting.joined(separator: " or ")) in the model a fetch sorted by it would "
+          + "not"
       }
       if IndexAdvice.isForOrder(request, in: model) {
         return
-          "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would end with the last that "
-          + "is wanted"
+          "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would stop after the last "
+          + "wanted row"
       }
       return Self.indexed(wanting)
     }
@@ -72,8 +72,8 @@ struct ScanReporter: Sendable {
     let indexed = IndexAdvice.indexedAttributes(for: request, in: model)
     if !indexed.isEmpty {
       return isOneSided
-        ? "the index on \(indexed.joined(separator: " or ")) leads a fetch that is sorted by it"
-        : "no index helps more than those that are there"
+        ? "the index on \(indexed.joined(separator: " or ")) helps a fetch that is sorted by it"
+        : "no further index would help"
     }
     return Self.unhelped
   }
@@ -81,7 +81,7 @@ struct ScanReporter: Sendable {
   /// The advice for a batch, which has no order that an index could provide.
   private func remedy(forBatch request: FetchRequest) -> String {
     let wanting = IndexAdvice.attributes(for: request, in: model)
-    if IndexAdvice.isOneSided(request, in: model) { return "no index leads it to a range that is open at one end" }
+    if IndexAdvice.isOneSided(request, in: model) { return "no index helps a range that is open at one end" }
     return wanting.isEmpty ? Self.unhelped : Self.indexed(wanting)
   }
 

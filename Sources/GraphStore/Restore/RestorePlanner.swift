@@ -26,7 +26,7 @@ struct RestorePlanner {
     switch request.scope {
     case .everything:
       guard let revision = request.revision else {
-        throw Refusal(.malformed, "the whole graph is restored to a revision: say which")
+        throw Refusal(.malformed, "a restore of the whole graph needs a revision")
       }
       try history.check(revision)
       past = try RestoreSnapshot(history, at: revision, maximumChanges: Self.maximumChanges)
@@ -43,7 +43,7 @@ struct RestorePlanner {
     if request.scope != .everything, try past.image(of: wanted[0]) == nil {
       let name = history.objects.model.entity(wanted[0].entity)?.name ?? "object"
       let when = request.revision.map { "at revision \($0)" } ?? "then"
-      throw Refusal(.notFound, "the \(name) \(wanted[0]) was not there \(when)")
+      throw Refusal(.notFound, "the \(name) \(wanted[0]) did not exist \(when)")
     }
     var reversal = RestoreChangeBuilder(history: history, past: past, isEverything: request.scope == .everything)
     try reversal.restore(wanted)
@@ -59,8 +59,8 @@ struct RestorePlanner {
     Refusal(
       .conflict,
       skipped.isEmpty
-        ? "there is nothing to restore: all of it is as it was"
-        : "nothing can be restored: what it was related to is gone", conflicts: skipped)
+        ? "there is nothing to restore: everything already has that state"
+        : "nothing can be restored: the related objects were deleted", conflicts: skipped)
   }
 
   /// - Parameter whole: whether the object's contents are restored too. Otherwise, and for a deleted object just
@@ -71,7 +71,7 @@ struct RestorePlanner {
     guard let revision else {
       guard let deletion else {
         let name = history.objects.model.entity(id.entity)?.name ?? "object"
-        throw Refusal(.malformed, "the \(name) \(id) is not deleted: say at which revision it was as it should be")
+        throw Refusal(.malformed, "the \(name) \(id) is not deleted: name the revision to restore it to")
       }
       return try RestoreSnapshot(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges)
     }

@@ -35,7 +35,7 @@ final class RestoreSnapshot {
         throw Refusal(
           .limit,
           "more than \(maximumChanges) changes were made since revision \(revision): restore objects one by one "
-            + "without what is in them, or to a later revision")
+            + "without their contents, or to a later revision")
       }
       if !mapped.isEmpty {
         for change in commit.changes {

@@ -19,12 +19,12 @@ public struct UndoLimits: Sendable {
     let what =
       changes > self.changes
       ? "has more than \(self.changes) changes"
-      : "and what it changed take more than \(self.bytes) bytes"
+      : "and its objects take more than \(self.bytes) bytes"
     // The advice comes first, because a terminal may truncate the rest.
     throw Refusal(
       .limit,
-      "the step \(what); older ones are undone by their revision. It is too large to be taken back or done again as one. A "
-        + "restore takes more: of an object with what was in it, or of the whole graph as of the revision before. Values can "
-        + "be set back, and what was made can be deleted, with a batch and a predicate")
+      "the step \(what); undo older steps by their revision. It is too large to undo or redo as one. A restore has a "
+        + "higher limit: restore an object with its contents, or the whole graph as of the revision before. A batch "
+        + "with a predicate can also set values back or delete the new objects")
   }
 }

@@ -40,11 +40,11 @@ struct UndoPlanner {
   /// The refusal of an undo without any change. Nothing is committed, so the next undo applies to the same step.
   /// - Parameter revision: the step.
   static func nothing(of revision: Revision, isRedo: Bool, _ skipped: [Conflict]) -> Refusal {
-    let what = isRedo ? "done again" : "taken back"
+    let what = isRedo ? "redone" : "undone"
     return Refusal(
       .conflict,
-      "nothing of revision \(revision) could be \(what): it has been changed since; other steps can be \(what) by their "
-        + "revision",
+      "nothing of revision \(revision) could be \(what): its values have changed since; other steps can be \(what) "
+        + "by their revision",
       conflicts: skipped)
   }
 
@@ -66,7 +66,7 @@ struct UndoPlanner {
       throw Refusal(.notFound, "there is no revision \(revision)")
     }
     guard UTF8Comparison.equal(maker, author) else {
-      throw Refusal(.notAllowed, "revision \(revision) was made by \(maker); one undoes one's own commits")
+      throw Refusal(.notAllowed, "revision \(revision) was made by \(maker); you can only undo your own commits")
     }
     if redo {
       guard step.isUndone else { throw Refusal(.conflict, "revision \(revision) is not undone") }

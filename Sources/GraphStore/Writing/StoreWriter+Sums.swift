@@ -50,7 +50,7 @@ extension StoreWriter {
     guard buffer.bytes.count <= ObjectImage.maximumSize else {
       let name = layout.model.entity(image.id.entity)?.name ?? "object"
       throw Refusal(
-        .limit, "the \(name) would have \(buffer.bytes.count) bytes; at most \(ObjectImage.maximumSize) are taken")
+        .limit, "the \(name) would have \(buffer.bytes.count) bytes; at most \(ObjectImage.maximumSize) are allowed")
     }
     size += buffer.bytes.count
     return Checksum.of(buffer.bytes)

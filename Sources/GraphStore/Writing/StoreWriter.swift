@@ -225,7 +225,7 @@ final class StoreWriter {
       marks: marker.marks(plan.changes, at: next))
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
-        .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
+        .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are allowed: split it")
     }
     let outcome = CommitResult(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + work.skipped)

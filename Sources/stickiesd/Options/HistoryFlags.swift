@@ -7,7 +7,7 @@ enum HistoryRetention: Equatable {
   case age(Age)
   case commits(Int)
 
-  static let expected = "a number of commits from 1 on, or an age such as 90d, 12h, 30m or 10s"
+  static let expected = "a number of commits (at least 1), or an age such as 90d, 12h, 30m or 10s"
 
   init?(_ text: String) {
     if let count = Int(text) {
@@ -25,17 +25,17 @@ enum HistoryRetention: Equatable {
 struct HistoryFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Prune history while serving: so many of the newest commits stay, or what is no older, such as 90d; all of it by "
-        + "default.", valueName: "age|count"))
+      "Prune history while serving: keep this many of the newest commits, or commits that are not older than an age "
+        + "such as 90d; keep all by default.", valueName: "age|count"))
   var keepHistory: String?
 
   @Option(
     help: ArgumentHelp(
-      "Clients that have been silent for longer need not find what they have not seen: 30d by default.",
-      valueName: "age"))
+      "In any case keep commits that are not older than this, because a client that was connected since may still "
+        + "need them: 30d by default.", valueName: "age"))
   var overdue: String?
 
-  @Option(help: ArgumentHelp("How often old commits are looked for: 1h by default, at least 1s.", valueName: "age"))
+  @Option(help: ArgumentHelp("How often to look for commits to prune: 1h by default, at least 1s.", valueName: "age"))
   var pruneEvery: String?
 
   /// The policy; nil when nothing is pruned.
@@ -67,13 +67,15 @@ struct HistoryFlags: ParsableArguments {
   ) throws -> Value? {
     let words = key.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
     if let flag {
-      guard let value = parse(flag) else { throw OptionsError(description: "--\(words): \(flag); it is \(expected)") }
+      guard let value = parse(flag) else {
+        throw OptionsError(description: "--\(words): \(flag); it must be \(expected)")
+      }
       return value
     }
     guard let text = reader.string(forKey: ConfigKey(key)) else { return nil }
     guard let value = parse(text) else {
       let variable = "STICKIESD_" + words.uppercased().replacing("-", with: "_")
-      throw OptionsError(description: "\(variable): \"\(text)\"; it is \(expected)")
+      throw OptionsError(description: "\(variable): \"\(text)\"; it must be \(expected)")
     }
     return value
   }

@@ -79,7 +79,7 @@ struct OptionsFile: FileConfigSnapshot {
         }
       } else {
         let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
-        mistakes.append("\(path): \"\(member.name)\" is no option; there are \(names)")
+        mistakes.append("\(path): \"\(member.name)\" is not an option; the options are \(names)")
       }
     }
     guard mistakes.isEmpty else { throw OptionsError(description: mistakes.joined(separator: "\n")) }

@@ -35,10 +35,10 @@ struct OptionsError: Error, CustomStringConvertible { let description: String }
 
 /// The flags that select the store and the configuration file.
 struct StoreFlags: ParsableArguments {
-  @Option(help: "The data directory; it is made when it is not there.")
+  @Option(help: "The data directory; created if it does not exist.")
   var data: String?
 
-  @Option(help: "A folder of model files, the highest number counts; instead of the model that is built in.")
+  @Option(help: "A folder of model files, of which the highest number is used, instead of the built-in model.")
   var schema: String?
 
   @Option(
@@ -109,7 +109,7 @@ struct StoreFlags: ParsableArguments {
 
   private static func searchSeconds(_ flag: Int?, _ reader: ConfigReader) throws -> Int? {
     let range = Settings.searchSecondsRange
-    let expected = "it is a number of seconds, \(range.lowerBound) to \(range.upperBound)"
+    let expected = "it must be a number of seconds, \(range.lowerBound) to \(range.upperBound)"
     if let flag {
       guard range.contains(flag) else { throw OptionsError(description: "--search-seconds: \(flag); \(expected)") }
       return flag
@@ -126,7 +126,7 @@ struct StoreFlags: ParsableArguments {
     guard let text = reader.string(forKey: "logLevel") else { return nil }
     guard let level = Logger.Level(rawValue: text) else {
       throw OptionsError(
-        description: "STICKIESD_LOG_LEVEL: \"\(text)\" is no level; it is one of \(Logger.Level.names)")
+        description: "STICKIESD_LOG_LEVEL: \"\(text)\" is not a level; it must be one of \(Logger.Level.names)")
     }
     return level
   }

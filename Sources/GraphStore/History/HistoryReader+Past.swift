@@ -15,7 +15,7 @@ extension HistoryReader {
   /// - Throws: `Refusal` for a revision that never existed, does not exist yet, or was pruned.
   func check(_ revision: Revision, head: Revision) throws {
     guard revision >= 0 else {
-      throw Refusal(.malformed, "there is no revision \(revision): they count from 0, the empty graph")
+      throw Refusal(.malformed, "there is no revision \(revision): revisions start at 0, the empty graph")
     }
     guard revision <= head else {
       throw Refusal(.notFound, "there is no revision \(revision) yet: the newest is \(head)")
@@ -32,9 +32,9 @@ extension HistoryReader {
     guard let untold = objects.layout.untold, revision < untold.before else { return }
     throw Refusal(
       .limit,
-      "revision \(revision) was made before the model changed with revision \(untold.before), and can't be told in its "
-        + "terms: \(untold.obstacle). The log tells what happened then; the graph is told as of \(untold.before) and "
-        + "later")
+      "revision \(revision) was made before the model changed with revision \(untold.before), and can't be converted "
+        + "to the new model: \(untold.obstacle). The log shows the changes of that time; the graph can be read as of "
+        + "\(untold.before) and later")
   }
 
   /// Checks that no migration since the revision changed objects without commits.
@@ -44,8 +44,8 @@ extension HistoryReader {
     guard let mapped = objects.layout.mapped, revision < mapped.since else { return }
     throw Refusal(
       .limit,
-      "revision \(revision) was made before the model changed with revision \(mapped.since), which \(mapped.what), and "
-        + "not by commits: begin anew with what there is now")
+      "revision \(revision) was made before the model changed with revision \(mapped.since), which \(mapped.what) "
+        + "without commits: start again with the present state")
   }
 
   /// Returns a past object with its derived attributes computed, as far as the object alone determines them.
@@ -68,7 +68,7 @@ extension HistoryReader {
     return Refusal(
       .limit,
       "ask for \(later): \(excess) since revision \(revision); single objects can be read as of any revision by their "
-        + "ids, and all of it is in a backup from then")
+        + "ids, and a backup from that time has the whole graph")
   }
 
   // MARK: - All touched objects
@@ -180,7 +180,7 @@ extension HistoryReader {
     guard oldest == 0 else {
       throw Refusal(
         .pruned,
-        "nothing is kept of that time any more: the oldest commit that is, revision \(oldest + 1), is of "
+        "the history of that time was pruned: the oldest commit that is kept, revision \(oldest + 1), is from "
           + RFC3339.text(try dated(oldest + 1)?.time ?? 0))
     }
     return (0, 0, "")
