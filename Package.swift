@@ -48,15 +48,18 @@ let package = Package(
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
-    .systemLibrary(name: "CMalloc"),
-    .target(name: "FreedMemory", dependencies: [.target(name: "CMalloc", condition: .when(platforms: [.linux]))]),
+    .target(name: "FreedMemory"),
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory", log, lifecycle] + nio),
     .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
+    // The typed classes, the model itself, and the user's environment: what the daemon and its clients share.
     .target(
-      name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
-      plugins: ["GraphModelPlugin"]),
+      name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"], plugins: ["GraphModelPlugin"]),
+    .target(
+      name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"]),
+    // Notes as files and in files of other programs; it knows no graph.
+    .target(name: "StickiesFiles", dependencies: ["GraphModel"]),
     // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.
     .target(name: "TerminalApplication", dependencies: ["TerminalCells"]),
     .target(name: "TerminalCells"),
@@ -64,19 +67,20 @@ let package = Package(
       name: "StickiesTerminal",
       dependencies: [
         "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-        "StickiesKit", "FreedMemory",
+        "StickiesKit", "StickiesFiles", "FreedMemory",
       ]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit", "FreedMemory", arguments, configuration,
+        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesModel", "FreedMemory", arguments,
+        configuration,
         lifecycle, log, signals,
       ]),
     .executableTarget(
       name: "stickies",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesTerminal",
-        "TerminalApplication", "TerminalCells", "FreedMemory", arguments,
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesFiles",
+        "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory", arguments,
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
@@ -110,18 +114,22 @@ let package = Package(
       dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
-    .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
+    .testTarget(name: "StickiesModelTests", dependencies: ["GraphModel", "GraphTesting", "GraphWire", "StickiesModel"]),
+    .testTarget(
+      name: "StickiesFilesTests", dependencies: ["GraphModel", "GraphTesting", "StickiesFiles", "StickiesModel"]),
     .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells", "GraphTesting"]),
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit", "TerminalCells",
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit", "StickiesFiles",
+        "TerminalCells",
         "TerminalApplication", "StickiesTerminal", "stickiesd",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "stickiesd", "stickies", "first-program",
+        "GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "StickiesFiles", "stickiesd", "stickies",
+        "first-program",
         "company-guides",
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.

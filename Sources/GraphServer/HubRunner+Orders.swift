@@ -53,7 +53,7 @@ extension HubRunner {
   func free(_ work: @escaping @Sendable () -> Void) {
     errands.enqueue {
       work()
-      FreedMemory.giveBack()
+      releaseFreedMemory()
     }
   }
 }

@@ -1,4 +1,3 @@
-import FreedMemory
 import GraphHub
 import GraphModel
 import Synchronization

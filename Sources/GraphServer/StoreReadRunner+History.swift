@@ -33,7 +33,7 @@ extension StoreReadRunner {
   /// The number of objects from which a read leaves more freed memory than the next reads need.
   static let manyObjects = 50_000
 
-  private func giveBack(behind objects: Int) { if objects >= Self.manyObjects { FreedMemory.giveBack() } }
+  private func giveBack(behind objects: Int) { if objects >= Self.manyObjects { releaseFreedMemory() } }
 
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
     var origin = try store.origin(of: property, of: id)

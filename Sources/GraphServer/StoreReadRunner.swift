@@ -68,7 +68,7 @@ struct StoreReadRunner: Sendable {
     var images = [ObjectImage]()
     var (fetch, keys) = (fetch, fetch.sort)
     fetch.sort = []
-    defer { if images.count >= Self.manyObjects { FreedMemory.giveBack() } }
+    defer { if images.count >= Self.manyObjects { releaseFreedMemory() } }
     do {
       let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
         guard stream.isWanted else { throw ReadStream.Cancelled() }

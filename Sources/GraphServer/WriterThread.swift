@@ -145,7 +145,7 @@ final class WriterThread: Sendable {
       case .wait:
         guard leftMuch else { wake.wait(); continue }
         guard wake.wait(timeout: .now() + Self.quietTime) == .timedOut else { continue }
-        FreedMemory.giveBack()
+        releaseFreedMemory()
         leftMuch = false
         wake.wait()
       case .end: return

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import GraphModel
 import GraphStore
-import StickiesKit
+import StickiesModel
 
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -7,7 +7,7 @@ import GraphStore
 import GraphWire
 import Logging
 import ServiceLifecycle
-import StickiesKit
+import StickiesModel
 
 /// `stickiesd`: serves one store to any number of clients.
 @main
@@ -66,7 +66,7 @@ struct Serve: AsyncParsableCommand {
     umask(0o077)
     let signals = SignalHandler()
     DescriptorLimitRaiser.raise()
-    FreedMemory.keepTogether()
+    limitAllocatorArenas()
     try await StoreCommand.tellingFailures {
       let settings = try await store.servingSettings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphModel
 import GraphStore
-import StickiesKit
+import StickiesModel
 
 struct Migrate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import Foundation
 import GraphModel
 import GraphStore
-import StickiesKit
+import StickiesModel
 
 /// Loads the model that the daemon serves, and its earlier versions.
 enum ModelSource {

@@ -3,7 +3,7 @@ import Foundation
 import GraphModel
 import GraphStore
 import GraphWire
-import StickiesKit
+import StickiesModel
 
 /// The common part of the commands that work on a store's files.
 enum StoreCommand {

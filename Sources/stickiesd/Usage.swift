@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphModel
 import GraphWire
-import StickiesKit
+import StickiesModel
 
 /// Parses the command line and reports invalid ones.
 extension Daemon {

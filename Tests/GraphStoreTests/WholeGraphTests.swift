@@ -142,7 +142,7 @@ import Testing
     let store = try notes()
     let refused = refusal(try restore(rows(export(store)), into: store))
     #expect(refused?.code == .notAllowed)
-    #expect(refused?.message.contains("the store has 11 commits already") == true)
+    #expect(refused?.message.contains("the store already has 11 commits") == true)
   }
 
   @Test func resentImportIsCommittedOnce() throws {

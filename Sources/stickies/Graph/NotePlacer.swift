@@ -1,4 +1,5 @@
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 /// Positions inserted notes without a position beside the notes of their board.

@@ -2,6 +2,7 @@ import ArgumentParser
 import GraphModel
 import GraphReplica
 import GraphWire
+import StickiesFiles
 import StickiesKit
 
 /// The log of any graph. Like the other commands of this folder, it belongs to both `stickies` and `stickies graph`.

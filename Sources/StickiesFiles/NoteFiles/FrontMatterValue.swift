@@ -68,8 +68,8 @@ enum FrontMatterValue {
     func mistake(_ reason: String) -> NoteFile.Mistake { .init(line: line, reason: "\"\(field.rawValue)\" \(reason)") }
     switch (field.kind, self) {
     case (.color, .word(let word)):
-      guard let color = Color(rawValue: word) else {
-        throw mistake("is none of \(Color.allCases.map(\.rawValue).joined(separator: ", "))")
+      guard let color = NoteColor(rawValue: word) else {
+        throw mistake("is none of \(NoteColor.allCases.map(\.rawValue).joined(separator: ", "))")
       }
       return .word(color.rawValue)
     case (.flag, .word("true")): return .flag(true)

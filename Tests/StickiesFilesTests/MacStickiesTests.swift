@@ -1,5 +1,5 @@
 import FoundationEssentials
-import StickiesKit
+import StickiesFiles
 import Testing
 
 @Suite struct MacStickiesTests {
@@ -111,11 +111,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (1.0, 1.0, 1.0, Color.white), (0.93, 0.93, 0.93, .gray), (0.5, 0.5, 0.5, .gray), (0.996, 0.957, 0.612, .yellow),
+    (1.0, 1.0, 1.0, NoteColor.white), (0.93, 0.93, 0.93, .gray), (0.5, 0.5, 0.5, .gray), (0.996, 0.957, 0.612, .yellow),
     (0.68, 0.96, 1, .blue), (0.7, 1, 0.63, .green), (1, 0.78, 0.78, .pink), (0.71, 0.79, 1, .purple), (1, 0, 0, .red),
     (1, 0.7, 0.3, .orange), (0.6, 0.4, 0.2, .brown), (0.2, 0.7, 0.65, .teal),
   ])
-  func colorMapsToNearestOfPalette(red: Double, green: Double, blue: Double, color: Color) {
+  func colorMapsToNearestOfPalette(red: Double, green: Double, blue: Double, color: NoteColor) {
     #expect(MacStickies.nearest(.init(red: red, green: green, blue: blue)) == color)
   }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import GraphModel
 import GraphTesting
-import StickiesKit
+import StickiesFiles
 import Testing
 
 @Suite struct NoteFolderTests {

@@ -1,4 +1,4 @@
-import StickiesKit
+import StickiesFiles
 import Testing
 
 @Suite struct HTMLTextTests {

@@ -1,6 +1,6 @@
 import Foundation
 import GraphTesting
-import StickiesKit
+import StickiesFiles
 import Testing
 
 /// Everything that the fuzzer of files starts from and everything that it ever found, without the fuzzer:

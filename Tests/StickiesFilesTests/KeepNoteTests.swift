@@ -1,5 +1,5 @@
 import GraphModel
-import StickiesKit
+import StickiesFiles
 import Testing
 
 @Suite struct KeepNoteTests {

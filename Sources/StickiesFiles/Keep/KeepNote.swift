@@ -22,7 +22,7 @@ public struct KeepNote: Sendable {
   /// The time of the last edit; `created` if the document contains no usable time.
   public private(set) var updated: Timestamp?
   /// The nearest color of the palette.
-  public private(set) var color = Color.white
+  public private(set) var color = NoteColor.white
   /// Whether the note is pinned.
   public private(set) var isPinned = false
   /// Whether the note is archived.
@@ -35,7 +35,7 @@ public struct KeepNote: Sendable {
   public private(set) var remarks = [String]()
 
   /// Keep's colors, with the nearest of ours.
-  private static let colors: [String: Color] = [
+  private static let colors: [String: NoteColor] = [
     "DEFAULT": .white, "RED": .red, "ORANGE": .orange, "YELLOW": .yellow, "GREEN": .green, "TEAL": .teal,
     "BLUE": .blue, "CERULEAN": .blue, "PURPLE": .purple, "PINK": .pink, "BROWN": .brown, "GRAY": .gray,
   ]

@@ -7,7 +7,7 @@ public struct MacStickies: Sendable {
   /// The properties of a window that a note has.
   public struct Window: Sendable, Equatable {
     /// The nearest color of our palette.
-    public var color: Color?
+    public var color: NoteColor?
     /// The left edge, in points.
     public var x: Double?
     /// The top edge, in points; downward as on boards, relative to the topmost window.
@@ -97,7 +97,7 @@ public struct MacStickies: Sendable {
   }
 
   /// The RGB values of each color with a hue; pale, like paper.
-  private static let places: [(Color, RichText.RGB)] = [
+  private static let places: [(NoteColor, RichText.RGB)] = [
     (.yellow, .init(red: 0.996, green: 0.957, blue: 0.612)), (.blue, .init(red: 0.68, green: 0.9, blue: 1)),
     (.green, .init(red: 0.7, green: 1, blue: 0.63)), (.pink, .init(red: 1, green: 0.78, blue: 0.82)),
     (.purple, .init(red: 0.76, green: 0.76, blue: 1)),
@@ -106,7 +106,7 @@ public struct MacStickies: Sendable {
   ]
 
   /// Returns the nearest color of the palette.
-  public static func nearest(_ color: RichText.RGB) -> Color {
+  public static func nearest(_ color: RichText.RGB) -> NoteColor {
     func distance(_ other: RichText.RGB) -> Double {
       let (red, green, blue) = (color.red - other.red, color.green - other.green, color.blue - other.blue)
       return red * red + green * green + blue * blue
@@ -115,7 +115,7 @@ public struct MacStickies: Sendable {
     let (darkest, lightest) = (parts.min() ?? 0, parts.max() ?? 0)
     // A color without a hue, however dark.
     if lightest - darkest < 0.04 { return lightest > 0.96 ? .white : .gray }
-    var best = (color: Color.yellow, distance: Double.infinity)
+    var best = (color: NoteColor.yellow, distance: Double.infinity)
     for (name, place) in places where distance(place) < best.distance { best = (name, distance(place)) }
     return best.color
   }

@@ -1,6 +1,6 @@
 import GraphModel
 import GraphTesting
-import StickiesKit
+import StickiesFiles
 import Testing
 
 @Suite struct NoteMergeTests {

@@ -1,5 +1,5 @@
 import GraphTesting
-import StickiesKit
+import StickiesFiles
 import Testing
 
 @Suite struct RichTextTests {

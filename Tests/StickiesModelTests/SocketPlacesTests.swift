@@ -3,7 +3,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-@testable import StickiesKit
+@testable import StickiesModel
 
 /// The places of the default sockets: every start of a daemon and every client of one user have one in common.
 @Suite struct SocketPlacesTests {
