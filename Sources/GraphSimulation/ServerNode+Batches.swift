@@ -45,7 +45,7 @@ final class BatchFaultPlan: @unchecked Sendable {
 
   private func giveUp() throws {
     wasGivenUp = true
-    throw Refusal(.unavailable, "the batch was given up: who asked for it is gone")
+    throw Refusal(.unavailable, "batch cancelled: its client disconnected")
   }
 }
 

@@ -54,6 +54,6 @@ public enum Stickies {
         continue
       }
     }
-    throw ConnectFailure(address: environment.defaultSocket, cause: "there is no daemon at any of the usual places")
+    throw ConnectFailure(address: environment.defaultSocket, cause: "there is no daemon at any default location")
   }
 }

@@ -28,10 +28,7 @@ extension StoreChecker {
       let place = ObjectRevision(id: row.id(0), revision: row.integer(1))
       if held.remove(place) == nil || sqlite3_column_bytes(row.statement, 0) != 16 {
         problems.append(
-          (
-            StoreCheck.Place(table: "_whole"),
-            "says that revision \(place.revision) holds an object whole: it does not"
-          )
+          (StoreCheck.Place(table: "_whole"), "says that revision \(place.revision) holds an object whole: it does not")
         )
       }
     }

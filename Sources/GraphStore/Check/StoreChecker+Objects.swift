@@ -213,8 +213,7 @@ extension StoreChecker {
   // MARK: - To-many index
 
   private mutating func checkEdges(
-    _ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ place: StoreCheck.Place,
-    _ counts: inout [String: Int]
+    _ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ place: StoreCheck.Place, _ counts: inout [String: Int]
   ) throws {
     for edge in table.edges {
       for member in value(of: edge.property, in: image).objectIDs {

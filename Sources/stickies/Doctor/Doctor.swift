@@ -143,9 +143,7 @@ struct Doctor: AsyncParsableCommand {
       // A daemon with a newer model may still serve older programs.
       let client = try await TimeLimit.run(
         milliseconds: Self.patienceMilliseconds, late: { WelcomeTimeout() },
-        {
-          try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor"))
-        })
+        { try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor")) })
       await client.close()
       return CheckResult(
         "model", .warning,
