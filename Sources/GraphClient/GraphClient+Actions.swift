@@ -94,7 +94,7 @@ extension GraphClient {
     let limit = min(Int(clamping: welcome?.maximumFrameSize ?? .max), ProtocolLimits.maximumFrameSize)
     guard frame.count - ProtocolLimits.headerSize <= max(limit, 1 << 16) else {
       // The server would close the connection, and each later one on which it is sent again.
-      let refusal = Refusal(.limit, "the request has \(frame.count) bytes; a frame has at most \(limit): split it")
+      let refusal = Refusal(.limit, "the request has \(frame.count) bytes; a frame can have at most \(limit): split it")
       return context.handle(.received(ToClient(message.request, .refused(refusal))))
     }
     transport?.send(frame)

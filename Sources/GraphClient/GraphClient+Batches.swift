@@ -124,7 +124,7 @@ extension GraphClient {
       } catch let refusal as Refusal where refusal.code == .unavailable {
         throw Self.unknownOutcome
       } catch let refusal as Refusal where hasRows && refusal.code == .malformed {
-        throw Refusal(.unavailable, "the connection was lost before anything was committed: send it again")
+        throw Refusal(.unavailable, "the connection was lost before anything was committed: send the batch again")
       }
     }
   }
@@ -141,7 +141,7 @@ extension GraphClient {
       default: break
       }
     }
-    throw Refusal(.unavailable, "the server gave no answer to a batch")
+    throw Refusal(.unavailable, "the server did not answer the batch")
   }
 }
 

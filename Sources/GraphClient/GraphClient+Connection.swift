@@ -38,7 +38,7 @@ extension GraphClient {
     // Closed or superseded while it was being made.
     guard number == connection, state != .closed else {
       fresh.close()
-      throw ConnectFailure(address: address, cause: "the connection was given up")
+      throw ConnectFailure(address: address, cause: "the connection attempt was cancelled")
     }
     transport = fresh
     // The replica received no ticks while there was no connection.
@@ -53,7 +53,7 @@ extension GraphClient {
       resume()
     case .closed: if number == connection { lost(Refusal(.unavailable, "the server closed the connection")) }
     case .malformed(let reason):
-      if number == connection { lost(Refusal(.malformed, "the server said something unreadable: \(reason)")) }
+      if number == connection { lost(Refusal(.malformed, "the server sent an unreadable message: \(reason)")) }
     }
   }
 
@@ -113,8 +113,8 @@ extension GraphClient {
   /// The error of a request that may or may not have been committed, with no server left to ask.
   public nonisolated static let unknownOutcome = Refusal(
     .unavailable,
-    "the connection was lost before the server had answered, and so was the answer to asking again: it is not known whether "
-      + "this was committed; look before you repeat it")
+    "the connection was lost before the server answered, and the answer could not be fetched again: the change may "
+      + "or may not have been committed; check before you repeat it")
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {

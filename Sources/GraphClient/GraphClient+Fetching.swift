@@ -113,7 +113,7 @@ extension GraphClient: GraphReader {
   func pages<Object: ManagedObject>(
     of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], size: Int
   ) -> PageSequence<Object> {
-    precondition(size > 0, "a page holds an object at least")
+    precondition(size > 0, "a page needs at least one object")
     return PageSequence { [self] cursor in
       let stream = images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
       var objects = [Object]()
@@ -127,7 +127,7 @@ extension GraphClient: GraphReader {
   public func pages(
     of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], size: Int
   ) -> PageSequence<ObjectImage> {
-    precondition(size > 0, "a page holds an object at least")
+    precondition(size > 0, "a page needs at least one object")
     return PageSequence { [self] cursor in
       let stream = images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
       var objects = [ObjectImage]()
@@ -158,7 +158,7 @@ extension GraphClient: GraphReader {
     var fetch = fetch
     fetch.explain = true
     guard let explanation = try await lastChunk(of: stream(fetch)).explanation else {
-      throw Refusal(.unavailable, "the server explains nothing")
+      throw Refusal(.unavailable, "the server sent no explanation")
     }
     return explanation
   }
@@ -176,6 +176,6 @@ extension GraphClient: GraphReader {
 
   private func lastChunk(of stream: ReplyStream) async throws -> Chunk {
     while let chunk = try await stream.nextWholeChunk() { if chunk.end != nil { return chunk } }
-    throw Refusal(.unavailable, "the server's answer has no end")
+    throw Refusal(.unavailable, "the server's answer is incomplete")
   }
 }

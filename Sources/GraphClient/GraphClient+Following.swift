@@ -107,7 +107,7 @@ extension GraphClient {
       return try await withTaskCancellationHandler {
         try await stream.nextAnswer()
       } onCancel: {
-        Task { @MainActor in stream.end(Refusal(.notAllowed, "the wait was given up")) }
+        Task { @MainActor in stream.end(Refusal(.notAllowed, "the wait was cancelled")) }
       }
     } catch {
       try Task.checkCancellation()

@@ -73,7 +73,7 @@ private final class ModelHandshake {
       }
       resume()
     case .closed: fail(Refusal(.unavailable, "the server closed the connection"))
-    case .malformed(let reason): fail(Refusal(.malformed, "the server said something unreadable: \(reason)"))
+    case .malformed(let reason): fail(Refusal(.malformed, "the server sent an unreadable message: \(reason)"))
     }
   }
 
@@ -103,7 +103,7 @@ private final class ModelHandshake {
       return refuse("can't be read by this program:\n\(error)")
     }
     guard model.hash == welcome.model, hash == welcome.model else {
-      return refuse("has the hash \(welcome.model), and its file \(model.hash): this program reads models otherwise")
+      return refuse("has the hash \(welcome.model), but its file has \(model.hash): use programs of one release")
     }
     replica.adopt(model.hash)
     let client = GraphClient(

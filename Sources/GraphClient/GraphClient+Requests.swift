@@ -41,7 +41,7 @@ extension GraphClient {
   /// - Throws: `Refusal` when there is no connection.
   public func status() async throws -> ServerStatus {
     guard case .status(let status)? = try await ask(.status).nextAnswer() else {
-      throw Refusal(.unavailable, "the server gave no status")
+      throw Refusal(.unavailable, "the server sent no status")
     }
     return status
   }

@@ -30,7 +30,7 @@ extension GraphClient {
   }
 
   func answer(to id: TransactionID) async throws -> SaveResult {
-    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed; nothing of this was sent") }
+    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed; nothing was sent") }
     return try await withCheckedThrowingContinuation { continuation in
       saves[id] = continuation
       perform()

@@ -28,7 +28,7 @@ extension GraphClient {
   public func exportGraph() async throws -> ExportedGraph {
     let reply = ask(.exportGraph)
     guard case .exportHead(let head)? = try await reply.nextAnswer() else {
-      throw Refusal(.malformed, "the server sent a graph without its head")
+      throw Refusal(.malformed, "the server sent a graph without a head")
     }
     return ExportedGraph(head, reply)
   }

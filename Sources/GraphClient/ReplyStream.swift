@@ -83,7 +83,7 @@ public final class ReplyStream: AsyncSequence {
     if let end = chunk.end {
       // A server older than fetches of the past answers with the present.
       guard revision == nil || chunk.explanation != nil || end.at.revision == revision else {
-        throw Refusal(.notAllowed, "the server is older than fetches of the past: use programs of one release")
+        throw Refusal(.notAllowed, "the server is too old for fetches of the past: use programs of one release")
       }
       token = end.at
       count = Int(clamping: end.count)

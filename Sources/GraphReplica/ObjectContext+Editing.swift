@@ -9,7 +9,7 @@ extension ObjectContext {
 
   /// Inserts an object; nil for an abstract entity, and in a context of the past.
   public func insert(_ entity: Entity) -> ManagedObject? {
-    guard !entity.isAbstract, !refusesEdit("no \(entity.name) can be made") else { return nil }
+    guard !entity.isAbstract, !refusesEdit("no \(entity.name) can be created") else { return nil }
     let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)
     state.isInserted = true
     keep(state)

@@ -31,7 +31,7 @@ extension ObjectContext {
     policy: MergePolicy = .error, requiring requirements: [SaveRequirement] = [], undo: UndoGroup? = nil
   ) -> TransactionID? {
     if parent != nil {
-      precondition(requirements.isEmpty, "a child context's save takes no requirements")
+      precondition(requirements.isEmpty, "the save of a child context can't have requirements")
       saveIntoParent()
       return nil
     }

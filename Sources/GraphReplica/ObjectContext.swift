@@ -200,7 +200,7 @@ public final class ObjectContext {
   ) -> QueryID {
     if let parent { return parent.follow(entity: entity, predicate: predicate, prefetching: prefetching, atMost: most) }
     lastQuery += 1
-    if refusesEdit("nothing can be followed") { return lastQuery }
+    if refusesEdit("no query can be followed") { return lastQuery }
     results[lastQuery] = [:]
     if !prefetching.isEmpty { loads.prefetches[lastQuery] = QueryPrefetch(tree: prefetching) }
     handle(

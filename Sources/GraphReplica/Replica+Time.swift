@@ -54,7 +54,7 @@ extension Replica {
     case .disconnected: break
     case .awaitingWelcome, .live:
       if now - lastHeard >= patience {
-        actions.append(.disconnect(Refusal(.unavailable, "the server has not been heard for \(patience) ms")))
+        actions.append(.disconnect(Refusal(.unavailable, "the server has sent nothing for \(patience) ms")))
       } else if case .live = phase {
         if now - lastAsked >= heartbeat { send(.ping, for: .ping, &actions) }
         if !isSilent, case .since(let time) = owed, now - time >= Self.silenceMilliseconds {

@@ -226,11 +226,11 @@ public struct Replica: Sendable {
   }
 
   static let otherPast = Refusal(
-    .unavailable, "the store was put back to an earlier state meanwhile: look at what there is, and ask again")
+    .unavailable, "the store was restored to an earlier state meanwhile: check its current state, and try again")
 
   private static let forgotten = Refusal(
     .unavailable,
-    "its answer was lost, and the store does not know any more what came before: whether it was done is in the log")
+    "the answer was lost, and the store no longer has the earlier results: check the log for the change")
 
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
     if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].hasLeft = true }
@@ -254,20 +254,20 @@ public struct Replica: Sendable {
   }
 
   private static let olderServer = Refusal(
-    .notAllowed, "the server is older than redo and scopes of undo: use programs of one release")
+    .notAllowed, "the server is too old for redo and undo scopes: use programs of one release")
   private static let serverWithoutPreconditions = Refusal(
-    .notAllowed, "the server is older than preconditions of a save: use programs of one release")
+    .notAllowed, "the server is too old for preconditions of a save: use programs of one release")
   static let serverWithoutWindows = Refusal(
     .notAllowed,
-    "the server is older than windows of live queries: use programs of one release, or follow all of the query")
+    "the server is too old for windows of live queries: use programs of one release, or follow the whole query")
   /// The refusal of a query whose result has more objects than its owner accepts.
   public static func tooMany(_ most: Int) -> Refusal {
     Refusal(
       .limit,
-      "the query has more than the \(most) objects that were asked for at most: narrow it, or follow a window of it")
+      "the query has more than \(most) objects, the requested maximum: narrow it, or follow a window of it")
   }
   private static let serverWithoutBatches = Refusal(
-    .notAllowed, "the server is older than batches: use programs of one release, or save the changes in transactions")
+    .notAllowed, "the server is too old for batches: use programs of one release, or save the changes in transactions")
 
   private mutating func ask(_ request: RequestID, _ question: ReplicaRequest, _ actions: inout [ReplicaAction]) {
     guard case .live = phase else {

@@ -76,7 +76,7 @@ extension Chunk: BinaryCodable {
       }
     }
     if last {
-      guard let at else { throw MalformedMessage("a last chunk has no token") }
+      guard let at else { throw MalformedMessage("the last chunk has no token") }
       end = (at, count)
     }
   }

@@ -29,7 +29,7 @@ public struct ChunkEncoder: Sendable {
       body.row(5, values)
       guard body.bytes.count - size <= ProtocolLimits.maximumRowSize else {
         throw Refusal(
-          .limit, "a row has \(body.bytes.count - size) bytes; at most \(ProtocolLimits.maximumRowSize) are sent")
+          .limit, "a row has \(body.bytes.count - size) bytes; at most \(ProtocolLimits.maximumRowSize) are allowed")
       }
       return added()
     }

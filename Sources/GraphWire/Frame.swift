@@ -58,7 +58,7 @@ public struct FrameDecoder: Sendable {
     let length = buffer[position..<(position + ProtocolLimits.headerSize)].reduce(0) { $0 << 8 | Int($1) }
     guard length > 0 else { throw MalformedMessage("a frame is empty") }
     guard length <= maximumFrameSize else {
-      throw MalformedMessage("a frame has \(length) bytes; \(maximumFrameSize) are allowed")
+      throw MalformedMessage("a frame has \(length) bytes; at most \(maximumFrameSize) are allowed")
     }
     let start = position + ProtocolLimits.headerSize
     guard buffer.count - start >= length else { return nil }

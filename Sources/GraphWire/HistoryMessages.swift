@@ -35,7 +35,7 @@ extension ChangesRequest: BinaryCodable {
       default: break
       }
     }
-    guard let request else { throw MalformedMessage("a request for changes does not say which") }
+    guard let request else { throw MalformedMessage("a request for changes does not specify them") }
     self = request
   }
 }
@@ -64,7 +64,7 @@ extension ToClient {
       if number == 2 { at = try field.form() }
       if number == 3 { head = try field.form() }
     }
-    guard let at, let head else { throw MalformedMessage("an answer of commits lacks its tokens") }
+    guard let at, let head else { throw MalformedMessage("an answer with commits has no tokens") }
     return .followed(commits, at: at, head: head)
   }
 

@@ -33,7 +33,7 @@ extension ModelLens {
     case .exportGraph, .importGraph:
       throw Refusal(
         .notAllowed,
-        "a whole graph goes out and comes in as the store has it: use a client of \(new.name) version \(new.version)")
+        "graph export and import need the store's version: use a client of \(new.name) version \(new.version)")
     case .hello, .model, .undo, .unsubscribe, .more, .status, .ping, .close, .presence, .undoState, .revisionAt,
       .moveWindow:
       break
@@ -114,7 +114,7 @@ extension ModelLens {
     guard isWidened(number), let property = old.property(number) else { return }
     throw Refusal(
       .notAllowed,
-      "\(old.entity(property.owner)?.name ?? "").\(property.name) is of another type in version \(new.version) of the model: "
-        + "rows for it take a client of that version; transactions don't")
+      "\(old.entity(property.owner)?.name ?? "").\(property.name) has another type in version \(new.version); "
+        + "inserting rows needs a client of that version; transactions don't")
   }
 }

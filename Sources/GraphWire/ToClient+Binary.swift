@@ -90,7 +90,7 @@ extension ToClient: BinaryCodable {
           if number == 1 { source = try field.string() }
           if number == 2 { hash = ModelHash(bytes: try field.array()) }
         }
-        guard let hash else { throw MalformedMessage("a model comes without its hash") }
+        guard let hash else { throw MalformedMessage("a model has no hash") }
         body = .model(source: source, hash: hash)
       case 5: body = .chunk(try field.form())
       case 6:

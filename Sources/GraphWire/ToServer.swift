@@ -301,7 +301,7 @@ extension Hello: BinaryCodable {
       case 2:
         let bytes = try field.array()
         if bytes.isEmpty { continue }
-        guard let hash = ModelHash(bytes: bytes) else { throw MalformedMessage("a model's hash has not 16 bytes") }
+        guard let hash = ModelHash(bytes: bytes) else { throw MalformedMessage("a model's hash needs 16 bytes") }
         model = hash
       case 3: replica = try field.uniqueIDOrZero()
       case 4: author = try field.string()

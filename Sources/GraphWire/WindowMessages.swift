@@ -47,7 +47,7 @@ extension WindowMoved: BinaryCodable {
       default: break
       }
     }
-    guard hasToken else { throw MalformedMessage("a window that moved has no token") }
+    guard hasToken else { throw MalformedMessage("a moved window has no token") }
   }
 }
 

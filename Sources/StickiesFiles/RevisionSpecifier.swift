@@ -30,13 +30,13 @@ public enum RevisionSpecifier: Hashable, Sendable {
     let reader = TimeParser(now: now, clock: clock)
     guard let time = reader.time(words) else { throw RevisionSpecifierError(text: text, reason: nil) }
     guard time != TimeParser.never else {
-      throw RevisionSpecifierError(text: text, reason: "never was: the clocks here leapt over it")
+      throw RevisionSpecifierError(text: text, reason: "does not exist: the clocks here skipped it")
     }
     guard RFC3339.range.contains(time) else {
-      throw RevisionSpecifierError(text: text, reason: "lies before the first year that there are dates of")
+      throw RevisionSpecifierError(text: text, reason: "is before the first supported year")
     }
     guard time <= now else {
-      throw RevisionSpecifierError(text: text, reason: "is in the future: only the past can be looked at")
+      throw RevisionSpecifierError(text: text, reason: "is in the future: only the past can be shown")
     }
     let rest = toTheEnd && Self.namesASecond(words) ? RFC3339.microsecondsPerSecond - 1 : 0
     self = .time(min(time + rest, now))
@@ -58,7 +58,7 @@ public enum RevisionSpecifier: Hashable, Sendable {
     let digits = word.hasPrefix("r") ? word.dropFirst() : word[...]
     guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     guard let revision = Revision(digits) else {
-      throw RevisionSpecifierError(text: text, reason: "is more than any revision")
+      throw RevisionSpecifierError(text: text, reason: "is too large for a revision")
     }
     return revision
   }

@@ -51,6 +51,6 @@ extension Stickies {
         continue
       }
     }
-    throw ConnectFailure(address: environment.defaultSocket, cause: "there is no daemon at any of the usual places")
+    throw ConnectFailure(address: environment.defaultSocket, cause: "there is no daemon at any default location")
   }
 }

@@ -9,8 +9,8 @@ public struct InvalidArgumentEncoding: Error, CustomStringConvertible {
   public let repaired: String
 
   public var description: String {
-    "argument \(place), \"\(repaired.excerpt)\", is not UTF-8: write it in UTF-8, or give a text on standard input or in a "
-      + "file that is"
+    "argument \(place), \"\(repaired.excerpt)\", is not UTF-8: write it in UTF-8, or pass the text on standard input "
+      + "or in a UTF-8 file"
   }
 
   /// Returns the first argument that is not UTF-8; nil if all are.

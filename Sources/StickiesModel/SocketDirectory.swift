@@ -118,7 +118,7 @@ extension ProcessEnvironment {
   public var defaultSocket: ServerAddress {
     let places = socketPlaces
     // The location in the temporary directory is always included, because its path is short.
-    guard let first = places.first else { preconditionFailure("a user has no place for a socket") }
+    guard let first = places.first else { preconditionFailure("a user has no location for a socket") }
     return first.address
   }
 }

@@ -2,7 +2,7 @@
 /// are empty, and the program would run without its options, on another store than the one specified.
 public struct UnreadableCommandLine: Error, CustomStringConvertible {
   public var description: String {
-    "the command line can't be read, and nothing was done: this program needs /proc, look whether it is mounted"
+    "the command line can't be read, and nothing was done: this program needs /proc; check that it is mounted"
   }
 
   /// - Throws: itself if there are no arguments; the program's name is always one.

@@ -174,7 +174,7 @@ import Testing
     // What was written wrongly is told first.
     let unknown = try daemon.run("open", "--interface", "lst")
     #expect(unknown.status == 64)
-    #expect(unknown.errors.contains("no interface is called 'lst'; there are board, list"))
+    #expect(unknown.errors.contains("no interface is called 'lst'; the interfaces are board, list"))
   }
 
   @Test func predicateErrorReportsItsColumn() throws {

@@ -203,7 +203,7 @@ import Testing
   /// Nothing tells the version from the one before, so nothing would be done.
   @Test(arguments: [
     (#""mapping": {"A.n": "n * 2"},"#, "", "has a mapping"),
-    ("", #", "renamed": "m""#, "gives names to others"),
+    ("", #", "renamed": "m""#, "renames entities or properties"),
   ])
   func versionWithUncomputableValuesIsRefused(mapping: String, renamed: String, words: String) throws {
     let home = try TestHome()

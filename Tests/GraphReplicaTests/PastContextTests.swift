@@ -85,7 +85,7 @@ import Testing
     past.editWasRefused = { refused.append($0) }
     _ = past.follow(entity: script.note)
     past.undo(UndoRequest(TransactionID(replica: .zero, sequence: 1)))
-    #expect(refused.map(\.what) == ["nothing can be followed", "nothing can be undone"])
+    #expect(refused.map(\.what) == ["no query can be followed", "nothing can be undone"])
     #expect(past.takeActions().isEmpty)
   }
 }

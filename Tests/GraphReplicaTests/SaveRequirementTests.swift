@@ -92,6 +92,6 @@ import Testing
       return
     }
     #expect(refusal.code == .notAllowed)
-    #expect(refusal.message.contains("older than preconditions"))
+    #expect(refusal.message.contains("too old for preconditions"))
   }
 }

@@ -242,7 +242,7 @@ import Testing
         #expect(violation.value == (mistake == "rule" ? .integer(200) : .null))
         #expect(violation.property > 0)
       case "count":
-        #expect(refused.violations.first?.message == "Project.members has 4 objects and takes 3", "\(refused)")
+        #expect(refused.violations.first?.message == "Project.members has 4 objects; the maximum is 3", "\(refused)")
       default: break
       }
     } else {

@@ -50,13 +50,13 @@ import Testing
         return "\(error)"
       }
     }
-    #expect(message("{\"format\":1", "{\"format\":2") == "it has format 2, and this program knows format 1")
+    #expect(message("{\"format\":1", "{\"format\":2") == "it has format 2; this program reads format 1")
     #expect(message("{\"format\":1,", "{") == "its format is missing")
-    #expect(message("\"b.md\"", "\"../b.md\"") == "it names a file that could not be in the folder")
-    #expect(message("\"b.md\"", "\"a.md\"") == "a.md stands in it twice")
+    #expect(message("\"b.md\"", "\"../b.md\"") == "it names a file that can't be in the folder")
+    #expect(message("\"b.md\"", "\"a.md\"") == "a.md appears in it twice")
     #expect(message("\"x\":1.5", "\"x\":\"1\"") == "the x of a.md can't be read")
-    #expect(message("\"store\":\"", "\"store\":\"!") == "its store is missing or no id")
-    #expect(message("\"revision\":4", "\"revision\":-4") == "its revision is missing or no revision")
+    #expect(message("\"store\":\"", "\"store\":\"!") == "its store is missing or is not an id")
+    #expect(message("\"revision\":4", "\"revision\":-4") == "its revision is missing or is not a revision")
     #expect(message("}", "") != "taken")
     #expect(message("unlikely", "") == "taken")
   }

@@ -59,7 +59,7 @@ import Testing
   @Test func invalidCreationTimeBecomesEditTimeWithRemark() throws {
     let note = try Self.read(#""userEditedTimestampUsec":1600000000000000"#, created: "0")
     #expect(note.created == 1_600_000_000_000_000 && note.updated == note.created)
-    #expect(note.remarks == ["the note was taken without its creation time: 0 is none"])
+    #expect(note.remarks == ["the note was taken without its creation time: 0 is invalid"])
     let none = try Self.read("", created: "-5")
     #expect(none.created == nil && none.updated == nil)
   }
@@ -67,8 +67,8 @@ import Testing
   // MARK: - Types
 
   @Test(arguments: [
-    ("[1]", "this is no note of Google Keep: it is an array, and no object"),
-    ("{}", "this is no note of Google Keep: createdTimestampUsec is missing"),
+    ("[1]", "this is not a Google Keep note: it is an array, not an object"),
+    ("{}", "this is not a Google Keep note: createdTimestampUsec is missing"),
     (
       #"{"createdTimestampUsec":"2020"}"#,
       "createdTimestampUsec is \"2020\", a string; a whole number of microseconds is needed"
@@ -89,13 +89,13 @@ import Testing
   }
 
   @Test(arguments: [
-    (#""title":5"#, "its title: 5 is a number, and no string"),
-    (#""isPinned":"true""#, "its isPinned: \"true\" is a string, and no truth value"),
-    (#""userEditedTimestampUsec":"now""#, "its userEditedTimestampUsec: \"now\" is a string, and no whole number"),
-    (#""labels":{"name":"a"}"#, "its labels: {\"name\":\"a\"} is an object, and no array"),
-    (#""labels":["a"]"#, "its labels: \"a\" is a string, and no object"),
-    (#""labels":[{"name":7}]"#, "its name in labels: 7 is a number, and no string"),
-    (#""listContent":[{"text":["a"]}]"#, "its text in listContent: [\"a\"] is an array, and no string"),
+    (#""title":5"#, "its title: 5 is a number, not a string"),
+    (#""isPinned":"true""#, "its isPinned: \"true\" is a string, not a Boolean"),
+    (#""userEditedTimestampUsec":"now""#, "its userEditedTimestampUsec: \"now\" is a string, not a whole number"),
+    (#""labels":{"name":"a"}"#, "its labels: {\"name\":\"a\"} is an object, not an array"),
+    (#""labels":["a"]"#, "its labels: \"a\" is a string, not an object"),
+    (#""labels":[{"name":7}]"#, "its name in labels: 7 is a number, not a string"),
+    (#""listContent":[{"text":["a"]}]"#, "its text in listContent: [\"a\"] is an array, not a string"),
     (
       #""sharees":[{"isOwner":true,"type":"WRITER","email":"a@b.c"},{"email":"d@e.f"}]"#,
       "the people it is shared with: a@b.c (owner), d@e.f"

@@ -87,16 +87,16 @@ import Testing
         return error.description
       }
     }
-    #expect(message([]) == "it is no property list")
-    #expect(message(Array("( a, b )".utf8)) == "it is no property list")
-    #expect(message(Array("<plist><dict/></plist>".utf8)) == "it is no property list of windows")
-    #expect(message(Array("<plist><array>".utf8)) == "it is no property list of windows")
+    #expect(message([]) == "it is not a property list")
+    #expect(message(Array("( a, b )".utf8)) == "it is not a property list")
+    #expect(message(Array("<plist><dict/></plist>".utf8)) == "it is not a property list of windows")
+    #expect(message(Array("<plist><array>".utf8)) == "it is not a property list of windows")
     let deep = "<plist>" + String(repeating: "<array>", count: 200_000)
-    #expect(message(Array(deep.utf8)) == "lists stand within lists too deep")
+    #expect(message(Array(deep.utf8)) == "its lists are nested too deeply")
     let open = String(repeating: "<a</a", count: 1_000_000) + ">"
-    #expect(message(Array(open.utf8)) == "it is no property list of windows")
+    #expect(message(Array(open.utf8)) == "it is not a property list of windows")
     #expect(
-      message(Array("bplist00".utf8) + [UInt8](repeating: 0xFF, count: 40)) == "it is no property list of windows")
+      message(Array("bplist00".utf8) + [UInt8](repeating: 0xFF, count: 40)) == "it is not a property list of windows")
     let whole = try Self.list([Entry(UUID: "A"), Entry(UUID: "B")], .binary)
     #expect(message(whole) == "taken")
     for place in stride(from: 8, to: whole.count, by: 1) {
@@ -107,7 +107,7 @@ import Testing
     for count in 0..<whole.count { #expect(message(Array(whole.prefix(count))) != "taken") }
     #expect(
       message([UInt8](repeating: 0x20, count: MacStickies.maximumSize + 1))
-        == "it has 16777217 bytes; at most 16777216 are taken")
+        == "it has 16777217 bytes; at most 16777216 are allowed")
   }
 
   @Test(arguments: [

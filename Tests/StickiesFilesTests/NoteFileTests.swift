@@ -77,34 +77,34 @@ import Testing
   }
 
   @Test(arguments: [
-    ("---\ncolor: pink\n", "line 1: the front matter has no end: a second line --- is missing"),
-    ("---\nid: zz\n---\n", "line 2: this is no id; a new note's file has none"),
-    ("---\nrevision: -1\n---\n", "line 2: \"revision\" is no whole number"),
+    ("---\ncolor: pink\n", "line 1: the front matter is not closed: a second line --- is missing"),
+    ("---\nid: zz\n---\n", "line 2: this is not an id; remove it to make a new note"),
+    ("---\nrevision: -1\n---\n", "line 2: \"revision\" is not a whole number"),
     (
       "---\ncolor: mauve\n---\n",
-      "line 2: \"color\" is none of yellow, blue, green, pink, purple, gray, orange, red, teal, brown, white"
+      "line 2: \"color\" is not one of yellow, blue, green, pink, purple, gray, orange, red, teal, brown, white"
     ),
-    ("---\n\n# hello\n---\n", "line 3: this is no \"name: value\""),
-    ("---\nx: 1\nx: 2\n---\n", "line 3: \"x\" stands here twice"),
-    ("---\nalias: a\n---\n", "line 2: \"alias\" is no property of a note"),
-    ("---\nx: nan\n---\n", "line 2: \"x\" is no number"),
-    ("---\nx: 0x10\n---\n", "line 2: \"x\" is no number"),
-    ("---\nx: 1e999\n---\n", "line 2: \"x\" is no number"),
-    ("---\nwidth: 0\n---\n", "line 2: \"width\" lies outside 1 to 100000"),
-    ("---\nx: [1]\n---\n", "line 2: \"x\" is a list where one value stands"),
+    ("---\n\n# hello\n---\n", "line 3: this line is not \"name: value\""),
+    ("---\nx: 1\nx: 2\n---\n", "line 3: \"x\" appears here twice"),
+    ("---\nalias: a\n---\n", "line 2: \"alias\" is not a property of a note"),
+    ("---\nx: nan\n---\n", "line 2: \"x\" is not a number"),
+    ("---\nx: 0x10\n---\n", "line 2: \"x\" is not a number"),
+    ("---\nx: 1e999\n---\n", "line 2: \"x\" is not a number"),
+    ("---\nwidth: 0\n---\n", "line 2: \"width\" is outside 1 to 100000"),
+    ("---\nx: [1]\n---\n", "line 2: \"x\" is a list; a single value is expected"),
     ("---\nx:\n---\n", "line 2: a value is missing"),
-    ("---\nx:1\n---\n", "line 2: a blank is missing behind \"x:\""),
-    ("---\ntags: home\n---\n", "line 2: \"tags\" is no list such as [home, phone]"),
-    ("---\ntags: [a\n---\n", "line 2: the list has no end: ] is missing"),
-    ("---\ntags: [a] b\n---\n", "line 2: something stands behind the list"),
+    ("---\nx:1\n---\n", "line 2: a space is missing after \"x:\""),
+    ("---\ntags: home\n---\n", "line 2: \"tags\" is not a list such as [home, phone]"),
+    ("---\ntags: [a\n---\n", "line 2: the list is not closed: ] is missing"),
+    ("---\ntags: [a] b\n---\n", "line 2: there is extra text after the list"),
     ("---\ntags: [a, , b]\n---\n", "line 2: a value is missing"),
-    ("---\ntags: [\"a]\n---\n", "line 2: the list has no end: ] is missing"),
+    ("---\ntags: [\"a]\n---\n", "line 2: the list is not closed: ] is missing"),
     ("---\ntags: [\"\\q\"]\n---\n", "line 2: the quoted word can't be read"),
-    ("---\ntags: [{a}]\n---\n", "line 2: a word with such characters stands in double quotes"),
-    ("---\ntags: [\"\"]\n---\n", "line 2: \"tags\" has a word of 0 bytes; each has 1 to 200"),
+    ("---\ntags: [{a}]\n---\n", "line 2: a word with these characters needs double quotes"),
+    ("---\ntags: [\"\"]\n---\n", "line 2: \"tags\" has a word of 0 bytes; each must have 1 to 200"),
     ("---\npinned: yes\n---\n", "line 2: \"pinned\" is neither true nor false"),
-    ("---\ncreated: yesterday\n---\n", "line 2: \"created\" is no date such as 2026-11-21T09:30:00Z"),
-    ("---\ncolor: \u{1}\n---\n", "line 2: a control character stands in the front matter"),
+    ("---\ncreated: yesterday\n---\n", "line 2: \"created\" is not a date such as 2026-11-21T09:30:00Z"),
+    ("---\ncolor: \u{1}\n---\n", "line 2: the front matter contains a control character"),
   ])
   func errorReportsItsLine(file: String, message: String) {
     #expect {
@@ -126,7 +126,7 @@ import Testing
     #expect(message(Array("---\nx: 1\n---\none\ntwo ".utf8) + [0xFF]) == "line 5: this is not UTF-8")
     #expect(message(Array("---\nx: ".utf8) + [0xC3, 0x0A] + Array("---\n".utf8)) == "line 2: this is not UTF-8")
     let large = [UInt8](repeating: 0x61, count: NoteFile.maximumTextSize + 1)
-    #expect(message(large) == "line 1: the text has 4194305 bytes; a note has at most 4194304")
+    #expect(message(large) == "line 1: the text has 4194305 bytes; a note can have at most 4194304")
     #expect(message(Array(large.dropLast()) + [0x0A]) == "taken")
     #expect(message(large + large).hasPrefix("line 1: the file has 8388610 bytes; at most "))
     let tags = "---\ntags: [\(String(repeating: "a, ", count: 800_000))b]\n---\n"
@@ -134,7 +134,7 @@ import Testing
     let thousand = (1...1_000).map { "t\($0)" }.joined(separator: ", ")
     #expect(message(Array("---\ntags: [\(thousand)]\n---\n".utf8)) == "taken")
     let more = "---\ntags: [\(thousand), more]\n---\n"
-    #expect(message(Array(more.utf8)) == "line 2: \"tags\" has 1001 words; at most 1000 are taken")
+    #expect(message(Array(more.utf8)) == "line 2: \"tags\" has 1001 words; at most 1000 are allowed")
   }
 
   @Test(arguments: [

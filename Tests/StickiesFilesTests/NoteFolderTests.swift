@@ -65,7 +65,7 @@ import Testing
       #expect {
         _ = try NoteFolder(home.path)
       } throws: { error in
-        (error as? Refusal)?.message == "another run is at work in \(home.path)"
+        (error as? Refusal)?.message == "another run is using \(home.path)"
       }
       withExtendedLifetime(first) {}
     }
@@ -206,7 +206,7 @@ import Testing
     large.values[.tags] = .words(of: (0...1_000).map { "t\($0)" })
     let (_, writing, written) = try Self.run(folder, &list, [large, Self.note(2, "two")])
     #expect(written.written == 1)
-    #expect(writing.skipped.map(\.reason) == ["it would name 1001 tags; at most 1000 are"])
+    #expect(writing.skipped.map(\.reason) == ["it would have 1001 tags; at most 1000 are allowed"])
     #expect(list.entries.count == 1)
   }
 

@@ -156,16 +156,16 @@ import Testing
   }
 
   @Test(arguments: [
-    ("hello", "line 1: this is no rich text: it does not begin with {\\rtf"),
-    ("{\\rtf1\n\n{a", "line 3: the text breaks off: 2 of its groups have no end"),
-    ("{\\rtf1 a}\nb", "line 2: something stands behind the text"),
-    ("{\\rtf1 \\'4}", "line 1: two hexadecimal digits are missing behind \\'"),
-    ("{\\rtf1 \\'+4}", "line 1: two hexadecimal digits are missing behind \\'"),
-    ("{\\rtf1 \\", "line 1: the text breaks off behind a backslash"),
-    ("{\\rtf1 \\bin99 }", "line 1: the text breaks off within \\bin99"),
-    ("{\\rtf1 \\bin-1 }", "line 1: the text breaks off within \\bin-1"),
-    ("{\\rtf1 \\u70000 }", "line 1: \\u70000 is no letter"),
-    ("{\\rtf1 \\fs12345678901 }", "line 1: a number has 11 digits"),
+    ("hello", "line 1: this is not rich text: it does not begin with {\\rtf"),
+    ("{\\rtf1\n\n{a", "line 3: the text ends too early: 2 of its groups are not closed"),
+    ("{\\rtf1 a}\nb", "line 2: there is extra text after the end"),
+    ("{\\rtf1 \\'4}", "line 1: two hexadecimal digits are missing after \\'"),
+    ("{\\rtf1 \\'+4}", "line 1: two hexadecimal digits are missing after \\'"),
+    ("{\\rtf1 \\", "line 1: the text ends after a backslash"),
+    ("{\\rtf1 \\bin99 }", "line 1: the text ends within \\bin99"),
+    ("{\\rtf1 \\bin-1 }", "line 1: the text ends within \\bin-1"),
+    ("{\\rtf1 \\u70000 }", "line 1: \\u70000 is not a character"),
+    ("{\\rtf1 \\fs12345678901 }", "line 1: a number with 11 digits is too long"),
   ])
   func errorReportsItsLine(text: String, message: String) {
     #expect {
@@ -186,10 +186,10 @@ import Testing
     }
     func message(_ text: String) -> String { message(Array(text.utf8)) }
     let deep = "{\\rtf1" + String(repeating: "{", count: 1_000_000)
-    #expect(message(deep) == "groups stand within groups more than 128 deep")
+    #expect(message(deep) == "groups are nested more than 128 deep")
     #expect(message("{\\rtf1" + String(repeating: "{", count: 127) + String(repeating: "}", count: 128)) == "taken")
     let word = "{\\rtf1 \\" + String(repeating: "a", count: 33) + "}"
-    #expect(message(word) == "a control word has 33 letters")
+    #expect(message(word) == "a control word with 33 letters is too long")
     let start = Array("{\\rtf1 ".utf8)
     let large = start + [UInt8](repeating: 0x61, count: RichText.maximumTextSize)
     #expect(message(large + Array("}".utf8)) == "taken")
@@ -199,7 +199,7 @@ import Testing
     let fonts = (0...10_000).map { "\\f\($0)\\fcharset77" }.joined()
     #expect(message("{\\rtf1{\\fonttbl\(fonts)}}") == "the text has more than 10000 fonts")
     let huge = [UInt8](repeating: 0x20, count: RichText.maximumSize + 1)
-    #expect(message(huge) == "the text has 16777217 bytes; at most 16777216 are taken")
+    #expect(message(huge) == "the text has 16777217 bytes; at most 16777216 are allowed")
   }
 
   /// Whatever stands in a text, it is read or refused; nothing hangs and nothing traps.

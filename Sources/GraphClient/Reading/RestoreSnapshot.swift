@@ -102,7 +102,7 @@ extension GraphClient {
     let nobody = ObjectID(key: UniqueID(high: 1, low: 1), entity: entity.number)
     let stream = stream(wireFetch(entity, .identifiers([nobody]), at: revision))
     while try await stream.nextWholeChunk() != nil {}
-    guard let token = stream.token else { throw Refusal(.unavailable, "the server's answer has no end") }
+    guard let token = stream.token else { throw Refusal(.unavailable, "the server's answer is incomplete") }
     return token
   }
 }

@@ -157,7 +157,7 @@ extension TextSplice: BinaryCodable {
     }
     // The sum of two such numbers can't overflow an Int.
     guard offset <= Self.maximumOffset, length <= Self.maximumOffset else {
-      throw MalformedMessage("a splice lies outside any text")
+      throw MalformedMessage("a splice is outside the text")
     }
   }
 
@@ -346,7 +346,7 @@ extension BinaryReader.Field {
   public func choice<Choice: RawRepresentable>() throws(MalformedMessage) -> Choice where Choice.RawValue == UInt8 {
     let number = try unsigned()
     guard let raw = UInt8(exactly: number), let choice = Choice(rawValue: raw) else {
-      throw MalformedMessage("\(number) is no \(Choice.self)")
+      throw MalformedMessage("\(number) is not a valid \(Choice.self)")
     }
     return choice
   }

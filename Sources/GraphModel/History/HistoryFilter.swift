@@ -35,7 +35,7 @@ public struct HistoryFilter: Hashable, Sendable {
   /// - Throws: `Refusal` for an entity that the model does not have, or too many names.
   public func check(in model: Model) throws {
     guard authors.count <= Self.maximumNames, entities.count <= Self.maximumNames else {
-      throw Refusal(.limit, "history is asked for at most \(Self.maximumNames) authors or entities at a time")
+      throw Refusal(.limit, "a request for history can name at most \(Self.maximumNames) authors or entities")
     }
     for number in entities where model.entity(number) == nil {
       throw Refusal(.malformed, "there is no entity number \(number) in the model \(model.name)")

@@ -71,7 +71,7 @@ public struct CollatedText {
 extension TypedExpression where Cardinality: SortableCardinality {
   var path: GraphPredicate.Path {
     // Only a path has this reach.
-    guard case .path(let path) = build(0) else { preconditionFailure("an order goes by paths") }
+    guard case .path(let path) = build(0) else { preconditionFailure("an order consists of paths") }
     return path
   }
 

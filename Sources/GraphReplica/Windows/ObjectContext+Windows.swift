@@ -18,7 +18,7 @@ extension ObjectContext {
         entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit, prefetching: prefetching)
     }
     lastQuery += 1
-    if refusesEdit("nothing can be followed") { return lastQuery }
+    if refusesEdit("no query can be followed") { return lastQuery }
     results[lastQuery] = [:]
     windows[lastQuery] = WindowState()
     if !prefetching.isEmpty { loads.prefetches[lastQuery] = QueryPrefetch(tree: prefetching) }

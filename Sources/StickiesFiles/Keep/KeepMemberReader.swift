@@ -26,7 +26,7 @@ struct KeepMemberReader {
   mutating func leave(_ what: String) { remark("the note was taken without \(what)") }
 
   private mutating func leave(_ name: String, _ value: JSON, expected: String) {
-    leave("its \(name): \(value.text.excerpt) is \(value.typeDescription), and no \(expected)")
+    leave("its \(name): \(value.text.excerpt) is \(value.typeDescription), not \(expected)")
   }
 
   // MARK: - Of the note
@@ -35,21 +35,21 @@ struct KeepMemberReader {
   mutating func string(_ name: String) -> String {
     guard let value = value(name) else { return "" }
     if let string = value.stringValue { return string }
-    leave(name, value, expected: "string")
+    leave(name, value, expected: "a string")
     return ""
   }
 
   mutating func flag(_ name: String) -> Bool {
     guard let value = value(name) else { return false }
     if let flag = value.boolValue { return flag }
-    leave(name, value, expected: "truth value")
+    leave(name, value, expected: "a Boolean")
     return false
   }
 
   mutating func number(_ name: String) -> Int64? {
     guard let value = value(name) else { return nil }
     if let number = value.wholeNumber { return number }
-    leave(name, value, expected: "whole number")
+    leave(name, value, expected: "a whole number")
     return nil
   }
 
@@ -57,13 +57,13 @@ struct KeepMemberReader {
   mutating func objects(_ name: String) -> [[JSON.Member]] {
     guard let value = value(name) else { return [] }
     guard let items = value.arrayValue else {
-      leave(name, value, expected: "array")
+      leave(name, value, expected: "an array")
       return []
     }
     var objects = [[JSON.Member]]()
     for item in items {
       guard let members = item.members else {
-        leave(name, item, expected: "object")
+        leave(name, item, expected: "an object")
         continue
       }
       objects.append(members)
@@ -86,14 +86,14 @@ struct KeepMemberReader {
   mutating func string(_ name: String, of members: [JSON.Member], in list: String) -> String? {
     guard let value = JSON.object(members)[name], value != .null else { return nil }
     if let string = value.stringValue { return string }
-    leave("\(name) in \(list)", value, expected: "string")
+    leave("\(name) in \(list)", value, expected: "a string")
     return nil
   }
 
   mutating func flag(_ name: String, of members: [JSON.Member], in list: String) -> Bool {
     guard let value = JSON.object(members)[name], value != .null else { return false }
     if let flag = value.boolValue { return flag }
-    leave("\(name) in \(list)", value, expected: "truth value")
+    leave("\(name) in \(list)", value, expected: "a Boolean")
     return false
   }
 
@@ -112,7 +112,7 @@ extension JSON {
   var typeDescription: String {
     if self == .null { return "null" }
     if stringValue != nil { return "a string" }
-    if boolValue != nil { return "a truth value" }
+    if boolValue != nil { return "a Boolean" }
     if arrayValue != nil { return "an array" }
     return members == nil ? "a number" : "an object"
   }

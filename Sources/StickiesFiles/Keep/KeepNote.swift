@@ -45,10 +45,10 @@ public struct KeepNote: Sendable {
   public init(_ json: JSON) throws(ParseError) {
     let time = "createdTimestampUsec"
     guard json.members != nil else {
-      throw ParseError(description: "this is no note of Google Keep: it is \(json.typeDescription), and no object")
+      throw ParseError(description: "this is not a Google Keep note: it is \(json.typeDescription), not an object")
     }
     guard let member = json[time] else {
-      throw ParseError(description: "this is no note of Google Keep: \(time) is missing")
+      throw ParseError(description: "this is not a Google Keep note: \(time) is missing")
     }
     guard let number = member.wholeNumber else {
       let value = member.text.excerpt
@@ -82,15 +82,15 @@ public struct KeepNote: Sendable {
     let edited = members.number("userEditedTimestampUsec")
     created = usable(identity) ?? usable(edited)
     updated = usable(edited) ?? created
-    if usable(identity) == nil { members.leave("its creation time: \(identity) is none") }
-    if let edited, edited > 0, usable(edited) == nil { members.leave("its time of the last edit: \(edited) is none") }
+    if usable(identity) == nil { members.leave("its creation time: \(identity) is invalid") }
+    if let edited, edited > 0, usable(edited) == nil { members.leave("its last edit time: \(edited) is invalid") }
   }
 
   private mutating func readColor(_ members: inout KeepMemberReader) {
     let name = members.string("color")
     guard !name.isEmpty else { return }
     guard let known = Self.colors[name] else {
-      return members.remark("the note was taken in white: \"\(name.excerpt)\" is no color of Keep's")
+      return members.remark("the note was taken in white: \"\(name.excerpt)\" is not a Keep color")
     }
     color = known
   }

@@ -168,10 +168,10 @@ public struct FolderChanges: Sendable {
         continue
       }
       func skip(_ reason: String) {
-        skipped.append(SkippedFile(file: name, reason: "\(reason); take its id out to make it a new note"))
+        skipped.append(SkippedFile(file: name, reason: "\(reason); remove its id to make it a new note"))
       }
       if note.id != nil, let owner = owners[id] ?? list[id]?.file, !UTF8Comparison.equal(owner, name) {
-        skip("it has the id of \(owner)")
+        skip("it has the same id as \(owner)")
       } else if var entry = list[id] {
         entry.file = name
         list[id] = entry
@@ -182,7 +182,7 @@ public struct FolderChanges: Sendable {
           file: name, id: id, revision: theirs.revision, text: theirs.text, values: theirs.values)
         matches[id] = Match(file: name, bytes: bytes, note: note)
       } else {
-        skip("the folder's list has no note of its id")
+        skip("the folder's list has no note with its id")
       }
     }
     makeRoom()
@@ -214,7 +214,7 @@ public struct FolderChanges: Sendable {
       match.state = .compared(merge)
       conflicts += merge.conflicts.map { Conflict(file: match.file, values: $0) }
       skipped += merge.ignored.map {
-        SkippedFile(file: match.file, reason: "only the server sets \"\($0)\"; it stays as it is")
+        SkippedFile(file: match.file, reason: "only the server can set \"\($0)\"; the file's value is ignored")
       }
       if !merge.isEmpty { edits.append(Edit(file: match.file, note: match.note, merge: merge, theirs: theirs)) }
     } catch {

@@ -58,7 +58,7 @@ extension FolderManifest {
       throw ParseError(description: "\(error)")
     }
     guard let format = json["format"]?.integerValue else { throw ParseError(description: "its format is missing") }
-    guard format == 1 else { throw ParseError(description: "it has format \(format), and this program knows format 1") }
+    guard format == 1 else { throw ParseError(description: "it has format \(format); this program reads format 1") }
     let fingerprint = json["fingerprint"]?.stringValue.flatMap { UInt64($0, radix: 16) }
     guard let fingerprint else { throw ParseError(description: "its fingerprint is missing") }
     token = Token(
@@ -74,7 +74,7 @@ extension FolderManifest {
       entry.isDetached = item["detached"]?.boolValue ?? false
       entry.isUnmarked = item["unmarked"]?.boolValue ?? false
       guard files.insert(file).inserted, ids.insert(entry.id).inserted else {
-        throw ParseError(description: "\(file) stands in it twice")
+        throw ParseError(description: "\(file) appears in it twice")
       }
       self[entry.id] = entry
     }
@@ -91,14 +91,14 @@ extension FolderManifest {
 
   private static func id(_ json: JSON, _ name: String) throws(ParseError) -> UniqueID {
     guard let id = json[name]?.stringValue.flatMap({ UniqueID($0) }) else {
-      throw ParseError(description: "its \(name) is missing or no id")
+      throw ParseError(description: "its \(name) is missing or is not an id")
     }
     return id
   }
 
   private static func revision(_ json: JSON, _ name: String) throws(ParseError) -> Revision {
     guard let revision = json[name]?.integerValue, revision >= 0 else {
-      throw ParseError(description: "its \(name) is missing or no revision")
+      throw ParseError(description: "its \(name) is missing or is not a revision")
     }
     return revision
   }
@@ -112,7 +112,7 @@ extension FolderManifest {
     _ json: JSON
   ) throws(ParseError) -> (file: String, text: String, values: [NoteField: NoteValue]) {
     guard let file = json["file"]?.stringValue, NoteFileName.isPlain(file) else {
-      throw ParseError(description: "it names a file that could not be in the folder")
+      throw ParseError(description: "it names a file that can't be in the folder")
     }
     guard let text = json["text"]?.stringValue else { throw ParseError(description: "the text of \(file) is missing") }
     var values = [NoteField: NoteValue]()

@@ -49,7 +49,7 @@ public struct FolderWritePlan: Sendable {
           create(note, name)
         } else {
           skipped.append(
-            .init(file: NoteFileName.name(of: note.text, id: note.id), reason: "another file has the name"))
+            .init(file: NoteFileName.name(of: note.text, id: note.id), reason: "another file has this name"))
         }
       }
     }
@@ -94,7 +94,7 @@ public struct FolderWritePlan: Sendable {
     // A larger file could not be read again.
     if case .words(let tags)? = file.values[.tags], tags.count > NoteFile.maximumTagCount {
       skipped.append(
-        .init(file: name, reason: "it would name \(tags.count) tags; at most \(NoteFile.maximumTagCount) are"))
+        .init(file: name, reason: "it would have \(tags.count) tags; at most \(NoteFile.maximumTagCount) are allowed"))
       return nil
     }
     return bytes

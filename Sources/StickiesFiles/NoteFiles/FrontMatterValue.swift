@@ -35,7 +35,7 @@ enum FrontMatterValue {
         start = index + 1
       case UInt8(ascii: "]") where !isQuoted:
         guard index == bytes.count - 1 else {
-          throw .init(line: line, reason: "something stands behind the list")
+          throw .init(line: line, reason: "there is extra text after the list")
         }
         let isEmpty = items.isEmpty && bytes[start..<index].allSatisfy { $0 == 0x20 || $0 == 0x09 }
         if !isEmpty { items.append(try item(index)) }
@@ -44,7 +44,7 @@ enum FrontMatterValue {
       }
       index += 1
     }
-    throw .init(line: line, reason: "the list has no end: ] is missing")
+    throw .init(line: line, reason: "the list is not closed: ] is missing")
   }
 
   /// Parses a word, plain or in double quotes with JSON's escapes.
@@ -59,7 +59,7 @@ enum FrontMatterValue {
     // Refuse text that YAML would parse as something other than a word.
     guard !"[]{},&*!|>%@`'#?".utf8.contains(first), !text.hasPrefix("- "), !text.contains(": "), !text.contains(" #"),
       text.utf8.allSatisfy({ !"[]{},\"".utf8.contains($0) })
-    else { throw .init(line: line, reason: "a word with such characters stands in double quotes") }
+    else { throw .init(line: line, reason: "a word with these characters needs double quotes") }
     return text
   }
 
@@ -69,7 +69,7 @@ enum FrontMatterValue {
     switch (field.kind, self) {
     case (.color, .word(let word)):
       guard let color = NoteColor(rawValue: word) else {
-        throw mistake("is none of \(NoteColor.allCases.map(\.rawValue).joined(separator: ", "))")
+        throw mistake("is not one of \(NoteColor.allCases.map(\.rawValue).joined(separator: ", "))")
       }
       return .word(color.rawValue)
     case (.flag, .word("true")): return .flag(true)
@@ -78,21 +78,21 @@ enum FrontMatterValue {
     case (.number(let range), .word(let word)):
       guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),
         let number = Double(word), number.isFinite
-      else { throw mistake("is no number") }
+      else { throw mistake("is not a number") }
       if let range, !range.contains(number) {
-        throw mistake("lies outside \(NoteFile.text(of: range.lowerBound)) to \(NoteFile.text(of: range.upperBound))")
+        throw mistake("is outside \(NoteFile.text(of: range.lowerBound)) to \(NoteFile.text(of: range.upperBound))")
       }
       return .number(number == 0 ? 0 : number)
     case (.words, .list(let words)):
       guard words.count <= NoteFile.maximumTagCount else {
-        throw mistake("has \(words.count) words; at most \(NoteFile.maximumTagCount) are taken")
+        throw mistake("has \(words.count) words; at most \(NoteFile.maximumTagCount) are allowed")
       }
       for word in words where word.isEmpty || word.utf8.count > NoteFile.maximumTagSize {
-        throw mistake("has a word of \(word.utf8.count) bytes; each has 1 to \(NoteFile.maximumTagSize)")
+        throw mistake("has a word of \(word.utf8.count) bytes; each must have 1 to \(NoteFile.maximumTagSize)")
       }
       return .words(of: words)
-    case (.words, .word): throw mistake("is no list such as [home, phone]")
-    case (.color, .list), (.number, .list): throw mistake("is a list where one value stands")
+    case (.words, .word): throw mistake("is not a list such as [home, phone]")
+    case (.color, .list), (.number, .list): throw mistake("is a list; a single value is expected")
     }
   }
 }

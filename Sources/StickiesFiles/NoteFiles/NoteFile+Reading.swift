@@ -6,7 +6,7 @@ extension NoteFile {
   public init(parsing bytes: [UInt8]) throws(Mistake) {
     self.init()
     guard bytes.count <= Self.maximumSize else {
-      throw Mistake(line: 1, reason: "the file has \(bytes.count) bytes; at most \(Self.maximumSize) are taken")
+      throw Mistake(line: 1, reason: "the file has \(bytes.count) bytes; at most \(Self.maximumSize) are allowed")
     }
     var reader = LineReader(bytes)
     if reader.isFrontMatter {
@@ -19,7 +19,7 @@ extension NoteFile {
     }
     guard rest.count <= Self.maximumTextSize else {
       throw Mistake(
-        line: reader.line, reason: "the text has \(rest.count) bytes; a note has at most \(Self.maximumTextSize)")
+        line: reader.line, reason: "the text has \(rest.count) bytes; a note can have at most \(Self.maximumTextSize)")
     }
     guard let text = String(validating: rest, as: UTF8.self) else {
       var line = reader.line
@@ -78,7 +78,7 @@ private struct LineReader {
         throw .init(line: number, reason: "this is not UTF-8")
       }
       guard !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F }) else {
-        throw .init(line: number, reason: "a control character stands in the front matter")
+        throw .init(line: number, reason: "the front matter contains a control character")
       }
       let trimmed = Self.trimmed(text)
       let isEnd = text == "---"
@@ -95,12 +95,12 @@ private struct LineReader {
       if trimmed.isEmpty { continue }
       guard let colon = text.firstIndex(of: ":"), let name = Optional(String(text[..<colon])), !name.isEmpty,
         name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == 0x2D })
-      else { throw .init(line: number, reason: "this is no \"name: value\"") }
+      else { throw .init(line: number, reason: "this line is not \"name: value\"") }
       let rest = text[text.index(after: colon)...]
       guard rest.isEmpty || rest.first == " " || rest.first == "\t" else {
-        throw .init(line: number, reason: "a blank is missing behind \"\(name):\"")
+        throw .init(line: number, reason: "a space is missing after \"\(name):\"")
       }
-      guard seen.insert(name).inserted else { throw .init(line: number, reason: "\"\(name)\" stands here twice") }
+      guard seen.insert(name).inserted else { throw .init(line: number, reason: "\"\(name)\" appears here twice") }
       let value = Self.trimmed(String(rest))
       if value.isEmpty, NoteFile.field(name)?.field == .tags {
         open = (name, number, [])
@@ -108,7 +108,7 @@ private struct LineReader {
         try file.take(name, try FrontMatterValue(value, number), number)
       }
     }
-    throw .init(line: 1, reason: "the front matter has no end: a second line --- is missing")
+    throw .init(line: 1, reason: "the front matter is not closed: a second line --- is missing")
   }
 
   private static func trimmed(_ text: String) -> String {
@@ -134,27 +134,27 @@ extension NoteFile {
     }
     func date() throws(Mistake) -> Timestamp {
       guard case .word(let text) = value, let time = RFC3339.timestamp(text) else {
-        throw Mistake(line: line, reason: "\"\(name)\" is no date such as 2026-11-21T09:30:00Z")
+        throw Mistake(line: line, reason: "\"\(name)\" is not a date such as 2026-11-21T09:30:00Z")
       }
       return time
     }
     func whole<Number: FixedWidthInteger>() throws(Mistake) -> Number {
       guard case .word(let text) = value, let number = Number(text), number >= 0 else {
-        throw Mistake(line: line, reason: "\"\(name)\" is no whole number")
+        throw Mistake(line: line, reason: "\"\(name)\" is not a whole number")
       }
       return number
     }
     switch name {
     case "id":
       guard case .word(let text) = value, let id = UniqueID(text) else {
-        throw Mistake(line: line, reason: "this is no id; a new note's file has none")
+        throw Mistake(line: line, reason: "this is not an id; remove it to make a new note")
       }
       self.id = id
     case "revision": revision = try whole()
     case "number": number = try whole()
     case "created": created = try date()
     case "updated": updated = try date()
-    default: throw Mistake(line: line, reason: "\"\(name)\" is no property of a note")
+    default: throw Mistake(line: line, reason: "\"\(name)\" is not a property of a note")
     }
   }
 }

@@ -18,7 +18,7 @@ public final class NoteFolder {
   /// - Throws: `Refusal` if it cannot be opened or another run holds the lock.
   public init(_ path: String, creates: Bool = false) throws {
     self.path = path
-    if creates, mkdir(path, 0o777) != 0, errno != EEXIST { throw Self.failure(path, "can't be made") }
+    if creates, mkdir(path, 0o777) != 0, errno != EEXIST { throw Self.failure(path, "can't be created") }
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { throw Refusal(.notFound, "there is no folder \(path)") }
@@ -27,7 +27,7 @@ public final class NoteFolder {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let error = errno
       close(descriptor)
-      if error == EWOULDBLOCK { throw Refusal(.unavailable, "another run is at work in \(path)") }
+      if error == EWOULDBLOCK { throw Refusal(.unavailable, "another run is using \(path)") }
       errno = error
       throw Self.failure(path, "can't be locked")
     }
@@ -84,7 +84,7 @@ public final class NoteFolder {
     guard file >= 0 else {
       switch errno {
       case ENOENT: return .success(nil)
-      case ELOOP: return unreadable("it is a link, which is not followed")
+      case ELOOP: return unreadable("it is a symbolic link; links are not followed")
       default: return unreadable("it can't be opened: \(String(cString: strerror(errno)))")
       }
     }
@@ -92,7 +92,7 @@ public final class NoteFolder {
     var status = stat()
     guard fstat(file, &status) == 0 else { return unreadable("it can't be read") }
     if status.st_mode & S_IFMT == S_IFDIR { return .success(nil) }
-    guard status.st_mode & S_IFMT == S_IFREG else { return unreadable("it is no plain file") }
+    guard status.st_mode & S_IFMT == S_IFREG else { return unreadable("it is not a regular file") }
     var bytes = [UInt8]()
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while true {
@@ -142,7 +142,7 @@ public final class NoteFolder {
     }
     // The file system has no hard links: check for the name first, then rename.
     var status = stat()
-    guard errno == EPERM || errno == EOPNOTSUPP else { throw failure(name, "can't be made") }
+    guard errno == EPERM || errno == EOPNOTSUPP else { throw failure(name, "can't be created") }
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 else { return false }
     try moveTemporary(to: name)
     return true
@@ -178,7 +178,7 @@ public final class NoteFolder {
     let name = Self.temporary
     unlinkat(descriptor, name, 0)
     let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-    guard file >= 0 else { throw failure(name, "can't be made") }
+    guard file >= 0 else { throw failure(name, "can't be created") }
     defer { close(file) }
     var rest = bytes[...]
     while !rest.isEmpty {

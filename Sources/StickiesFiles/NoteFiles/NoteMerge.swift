@@ -100,8 +100,8 @@ public struct NoteMerge: Sendable {
     if let revision = mine.revision, revision != entry.revision {
       guard revision == theirs.revision else {
         throw UnknownBaseError(
-          description: "it was written at revision \(revision) and the folder's list at \(entry.revision): "
-            + "take it from another folder's export, or take its id out to make it a new note")
+          description: "it was written at revision \(revision), but the folder's list has it at \(entry.revision): "
+            + "export to another folder and copy the file from there, or remove its id to make it a new note")
       }
       // The previous run wrote the file and was interrupted before it wrote the list.
       (text, values, isDetached, base) = (theirs.text, theirs.values, false, theirs.revision)

@@ -42,14 +42,14 @@ public struct MacStickies: Sendable {
   /// - Throws: `ParseError` if it is too large, nested too deeply, or not a property list of windows.
   public init(parsing bytes: [UInt8]) throws(ParseError) {
     guard bytes.count <= Self.maximumSize else {
-      throw ParseError(description: "it has \(bytes.count) bytes; at most \(Self.maximumSize) are taken")
+      throw ParseError(description: "it has \(bytes.count) bytes; at most \(Self.maximumSize) are allowed")
     }
     try Self.check(bytes)
     let entries: [Entry]
     do {
       entries = try PropertyListDecoder().decode([Entry].self, from: Data(bytes))
     } catch {
-      throw ParseError(description: "it is no property list of windows")
+      throw ParseError(description: "it is not a property list of windows")
     }
     var tops = [ByteKey: Double]()
     for entry in entries {
@@ -78,7 +78,7 @@ public struct MacStickies: Sendable {
   private static func check(_ bytes: [UInt8]) throws(ParseError) {
     if bytes.starts(with: "bplist00".utf8) { return }
     let start = bytes.first { !" \t\r\n".utf8.contains($0) }
-    guard start == UInt8(ascii: "<") else { throw ParseError(description: "it is no property list") }
+    guard start == UInt8(ascii: "<") else { throw ParseError(description: "it is not a property list") }
     var depth = 0
     for index in bytes.indices.dropLast() where bytes[index] == UInt8(ascii: "<") {
       switch bytes[index + 1] {
@@ -88,11 +88,11 @@ public struct MacStickies: Sendable {
         // A tag ends before the next one begins.
         let end = bytes[(index + 1)...].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
         guard let end, bytes[end] == UInt8(ascii: ">") else {
-          throw ParseError(description: "it is no property list of windows")
+          throw ParseError(description: "it is not a property list of windows")
         }
         if bytes[end - 1] != UInt8(ascii: "/") { depth += 1 }
       }
-      guard depth <= maximumDepth else { throw ParseError(description: "lists stand within lists too deep") }
+      guard depth <= maximumDepth else { throw ParseError(description: "its lists are nested too deeply") }
     }
   }
 

@@ -44,7 +44,7 @@ public struct RichText: Equatable, Sendable {
   /// - Throws: the first `Mistake`.
   public init(parsing bytes: [UInt8]) throws(Mistake) {
     guard bytes.count <= Self.maximumSize else {
-      throw Mistake(line: 1, reason: "the text has \(bytes.count) bytes; at most \(Self.maximumSize) are taken")
+      throw Mistake(line: 1, reason: "the text has \(bytes.count) bytes; at most \(Self.maximumSize) are allowed")
     }
     var reader = RichTextReader(bytes)
     try reader.read()

@@ -48,7 +48,7 @@ struct RichTextReader {
 
   mutating func read() throws(RichText.Mistake) {
     guard bytes.starts(with: "{\\rtf".utf8) else {
-      throw mistake("this is no rich text: it does not begin with {\\rtf")
+      throw mistake("this is not rich text: it does not begin with {\\rtf")
     }
     while position < bytes.count {
       let byte = bytes[position]
@@ -63,7 +63,7 @@ struct RichTextReader {
       default: try character(byte, isEscaped: false)
       }
     }
-    throw mistake("the text breaks off: \(groups.count) of its groups have no end")
+    throw mistake("the text ends too early: \(groups.count) of its groups are not closed")
   }
 
   private func mistake(_ reason: String) -> RichText.Mistake {
@@ -76,7 +76,7 @@ struct RichTextReader {
   private mutating func open() throws(RichText.Mistake) {
     try endRun()
     guard groups.count < RichText.maximumDepth else {
-      throw mistake("groups stand within groups more than \(RichText.maximumDepth) deep")
+      throw mistake("groups are nested more than \(RichText.maximumDepth) deep")
     }
     groups.append(group)
     skipping = 0
@@ -86,7 +86,7 @@ struct RichTextReader {
   private mutating func close() throws(RichText.Mistake) {
     try endRun()
     try endPair()
-    guard let outer = groups.popLast() else { throw mistake("a group ends that has not begun") }
+    guard let outer = groups.popLast() else { throw mistake("a group ends that was not opened") }
     let inner = group
     group = outer
     skipping = 0
@@ -117,7 +117,7 @@ struct RichTextReader {
     while position < bytes.count {
       guard [0, 0x09, 0x0A, 0x0D, 0x20].contains(bytes[position]) else {
         position += 1
-        throw mistake("something stands behind the text")
+        throw mistake("there is extra text after the end")
       }
       position += 1
     }
@@ -184,7 +184,7 @@ struct RichTextReader {
         return
       }
       throw mistake(
-        "its letters are in the code page \(page.number), and this system has no converter for it; install the C "
+        "its characters are in code page \(page.number), and this system has no converter for it; install the C "
           + "library's converters (gconv, \(page.converter ?? "")) and import the note again")
     }
     let (letters, unreadable) = converter.letters(of: run.bytes, isEscaped: run.isEscaped)
@@ -220,7 +220,7 @@ struct RichTextReader {
   /// Handles a UTF-16 code unit.
   private mutating func unicode(_ number: Int) throws(RichText.Mistake) {
     // The value is a signed 16-bit number, but some programs write it unsigned.
-    guard (-32_768...65_535).contains(number) else { throw mistake("\\u\(number) is no letter") }
+    guard (-32_768...65_535).contains(number) else { throw mistake("\\u\(number) is not a character") }
     let unit = UInt32(number < 0 ? number + 65_536 : number)
     if (0xD800..<0xDC00).contains(unit) {
       try endPair()
@@ -239,7 +239,7 @@ struct RichTextReader {
   // MARK: - Control words
 
   private mutating func control() throws(RichText.Mistake) {
-    guard position < bytes.count else { throw mistake("the text breaks off behind a backslash") }
+    guard position < bytes.count else { throw mistake("the text ends after a backslash") }
     let first = bytes[position]
     guard Self.isLetter(first) else {
       position += 1
@@ -248,7 +248,7 @@ struct RichTextReader {
     try endRun()
     let start = position
     while position < bytes.count, Self.isLetter(bytes[position]) { position += 1 }
-    guard position - start <= 32 else { throw mistake("a control word has \(position - start) letters") }
+    guard position - start <= 32 else { throw mistake("a control word with \(position - start) letters is too long") }
     let word = String(decoding: bytes[start..<position], as: UTF8.self)
     let number = try self.number()
     if position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
@@ -276,12 +276,12 @@ struct RichTextReader {
       position = start
       return nil
     }
-    guard position - digits <= 10 else { throw mistake("a number has \(position - digits) digits") }
+    guard position - digits <= 10 else { throw mistake("a number with \(position - digits) digits is too long") }
     return Int(String(decoding: bytes[start..<position], as: UTF8.self))
   }
 
   private mutating func passOver(_ count: Int) throws(RichText.Mistake) {
-    guard count >= 0, count <= bytes.count - position else { throw mistake("the text breaks off within \\bin\(count)") }
+    guard count >= 0, count <= bytes.count - position else { throw mistake("the text ends within \\bin\(count)") }
     position += count
     if skipping > 0 { skipping -= 1 }
   }
@@ -290,7 +290,7 @@ struct RichTextReader {
     if byte == UInt8(ascii: "'") {
       guard position + 1 < bytes.count, bytes[position] != UInt8(ascii: "+"),
         let code = UInt8(String(decoding: bytes[position...position + 1], as: UTF8.self), radix: 16)
-      else { throw mistake("two hexadecimal digits are missing behind \\'") }
+      else { throw mistake("two hexadecimal digits are missing after \\'") }
       position += 2
       return try character(code, isEscaped: true)
     }

@@ -26,7 +26,7 @@ extension BoardScreen {
   func shouldTerminate() -> TerminateReply {
     guard openTexts.isEmpty else {
       askNext()
-      say("say what becomes of the text", isTrouble: true)
+      say("decide about the text first", isTrouble: true)
       return .cancel
     }
     guard leavesRest || !tellWhatIsLeft() else {
@@ -93,7 +93,7 @@ extension BoardScreen {
   private func text(of question: UnsentChangesPrompt) -> QuestionText {
     QuestionText(
       title: "Leave?",
-      lines: [question.sentence + ".", "What it does not have when the program ends is lost."],
+      lines: [question.sentence + ".", "Unsent changes are lost when the program ends."],
       choices: [
         .init(key: "w", title: "Wait for the server, then leave") { [weak self] in self?.answer(.wait) },
         .init(key: "d", title: "Leave and lose them") { [weak self] in self?.answer(.discard) },

@@ -138,7 +138,7 @@ extension BoardScreen {
       }
       save()
     }
-    if let group = passage.group, group != undoScope.lastGroup { passage.change.undone = "takes the last part back" }
+    if let group = passage.group, group != undoScope.lastGroup { passage.change.undone = "undoes the last part" }
     passage.group = undoScope.lastGroup
   }
 

@@ -40,7 +40,7 @@ extension BoardScreen {
     // In a large board matching notes may lie elsewhere; the edge marks show them.
     if let part = page.part, part.matchingCount != 0 { return nil }
     if boardIsGone {
-      return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  makes one, and it shows here."])
+      return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  creates one; it appears here."])
     }
     if case .failed(let sentence)? = pager?.current.face(at: now) { return EmptyBoardHint(lines: [sentence]) }
     if found != nil { return .nothingFound("Esc") }

@@ -55,7 +55,7 @@ extension BoardScreen {
   /// The message that not all notes of this area are drawn; nil if all are.
   var crowdWords: String? {
     guard let part = page.part, part.leftOut > 0, let piece = part.shown else { return nil }
-    return "\(piece.notes.totalCount) notes lie here; the uppermost \(piece.notes.count) are shown"
+    return "\(piece.notes.totalCount) notes are here; the top \(piece.notes.count) are shown"
   }
 
   // MARK: - Navigation

@@ -51,7 +51,7 @@ extension BoardScreen {
     let named = boards.first { UTF8Comparison.equal($0.name, name) }
     if let board = named ?? (like.count == 1 ? like.first : nil) { return board }
     let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
-    say("\(why) \(name): asked again, it offers the names", isTrouble: true)
+    say("\(why) \(name); try again to see the names", isTrouble: true)
     return nil
   }
 
@@ -67,7 +67,7 @@ extension BoardScreen {
       let free = notes.filter { !$0.locked }.count
       change(notes, "Move to Board") { $0.board = board }
       if free == notes.count {
-        say("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u brings back")
+        say("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u undoes it")
       }
     }
   }

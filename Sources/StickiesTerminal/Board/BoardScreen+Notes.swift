@@ -40,7 +40,7 @@ extension BoardScreen {
     save()
     undoScope.endGroup()
     keyRow = inRow ? KeyRepeatGroup(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
-    if free.count < notes.count { say("\(notes.count - free.count) locked, left as they are") }
+    if free.count < notes.count { say("\(notes.count - free.count) locked and unchanged") }
   }
 
   func setSize(of note: Note, width: Double, height: Double) {
@@ -78,7 +78,7 @@ extension BoardScreen {
       self?.delete(free)
       guard free.count < notes.count else { return }
       let locked = notes.count - free.count
-      self?.say(free.isEmpty && locked == 1 ? "the note is locked; l unlocks it" : "\(locked) locked, left as they are")
+      self?.say(free.isEmpty && locked == 1 ? "the note is locked; l unlocks it" : "\(locked) locked and unchanged")
     }
   }
 
@@ -93,7 +93,7 @@ extension BoardScreen {
     page.reconcile()
     let (what, them) = notes.count == 1 ? ("deleted", "it") : ("deleted \(notes.count) notes", "them")
     say(
-      "\(what); u brings \(them) back" + (linkState.isConnected ? "" : " once the server is there"),
+      "\(what); u brings \(them) back" + (linkState.isConnected ? "" : " when the server is back"),
       gone: Set(notes.map(\.id)))
   }
 

@@ -24,7 +24,7 @@ extension BoardScreen {
     var selection = mode.selection
     selection.toggle(id, isListed: isListed)
     guard selection.namedCount <= SelectAllState.maximumNamed else {
-      return say("at most \(SelectAllState.maximumNamed) notes can be taken out of all", isTrouble: true)
+      return say("at most \(SelectAllState.maximumNamed) notes can be deselected", isTrouble: true)
     }
     mode.toggle(id, isListed: isListed)
     all.follow(selection.target)
@@ -97,7 +97,7 @@ extension BoardScreen {
     /// For example "deleted".
     var done: String
     /// The effect of undo, as in "brings them back".
-    var undone = "takes it back"
+    var undone = "undoes it"
     /// Whether locked notes remain unchanged.
     var sparesLocked = true
   }
@@ -107,7 +107,7 @@ extension BoardScreen {
     if isChangingAll {
       say(Self.isStillChanging)
     } else if !linkState.isConnected {
-      say("what is done to all notes of a large board needs the server", isTrouble: true)
+      say("changing all notes of a large board needs the server", isTrouble: true)
     }
     return !isChangingAll && linkState.isConnected
   }
@@ -156,22 +156,22 @@ extension BoardScreen {
     switch result {
     case .success(let result?) where result.count > 0: say(words(of: result, change))
     case .success(let result?) where result.locked == 0:
-      say("nothing was changed: none of them is there any more, or all are so")
+      say("nothing was changed: the notes are gone, or already are like that")
     case .success: say(Self.allAreLocked)
-    case .failure(RequestChannel.givenUp): say("given up; nothing is changed, unless all of it was done already")
+    case .failure(RequestChannel.givenUp): say("cancelled; nothing is changed unless all of it was done")
     // Whether the batch was committed may be unknown.
     case .failure(let refusal) where refusal.code == .unavailable: say(refusal.message, isTrouble: true)
     case .failure(let refusal): say("nothing was changed: \(refusal.message)", isTrouble: true)
     }
   }
 
-  static let isStillChanging = "all notes are being changed; Esc gives that up"
-  static let allAreLocked = "all of them are locked, left as they are"
+  static let isStillChanging = "all notes are being changed; Esc cancels"
+  static let allAreLocked = "all of them are locked and stay unchanged"
 
   func words(of result: NoteBatchResult, _ change: BulkChangeDescription) -> String {
     let what = result.count == 1 ? "1 note" : "\(result.count) notes"
     let done = [change.done, what, change.place].filter { !$0.isEmpty }.joined(separator: " ")
-    let undo = result.changed > Self.maximumUndone ? "too many for u to take back" : "u \(change.undone)"
-    return done + "; " + undo + (result.locked > 0 ? "; \(result.locked) locked, left as they are" : "")
+    let undo = result.changed > Self.maximumUndone ? "too many for u to undo" : "u \(change.undone)"
+    return done + "; " + undo + (result.locked > 0 ? "; \(result.locked) locked and unchanged" : "")
   }
 }

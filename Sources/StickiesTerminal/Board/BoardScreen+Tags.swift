@@ -45,7 +45,7 @@ extension BoardScreen {
     else { return false }
     note.remove(tag, from: property)
     unsent.touch(note.id)
-    say("the tag \(tag.name) is gone; the note goes without it", isTrouble: true)
+    say("the tag \(tag.name) is gone; the note is saved without it", isTrouble: true)
     return true
   }
 

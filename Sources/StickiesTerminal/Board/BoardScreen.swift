@@ -311,7 +311,7 @@ final class BoardScreen: ApplicationDelegate {
         if editing === controller { editing = nil }
         if linkStart === controller {
           linkStart = nil
-          say("the note where the line begins is gone from here", isTrouble: true)
+          say("the note where the line begins is gone", isTrouble: true)
         }
         // Ends the undo step of the drag.
         if dragged === controller {
@@ -343,7 +343,7 @@ final class BoardScreen: ApplicationDelegate {
   private func tellWhyItWent(_ id: ObjectID, from page: BoardPage) {
     let deletion = page.lastChange.flatMap { $0.deleted.contains(id) ? $0 : nil }
     let author = deletion.map { $0.author.isEmpty ? "someone" : $0.author }
-    say(author.map { "\($0) has deleted the note" } ?? "the note is not on this board any more", isTrouble: true)
+    say(author.map { "\($0) has deleted the note" } ?? "the note is no longer on this board", isTrouble: true)
   }
 
   /// Shows a message in the status line for a while.

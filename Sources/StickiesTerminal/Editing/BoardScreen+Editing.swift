@@ -17,7 +17,7 @@ extension BoardScreen {
   /// Whether changes are possible; shows the reason if not.
   var linkIsOpen: Bool {
     if case .closed(let why) = linkState {
-      say("nothing can be changed any more: \(why)", isTrouble: true)
+      say("nothing can be changed now: \(why)", isTrouble: true)
       return false
     }
     guard let why = readOnlyReason else { return true }
@@ -89,7 +89,7 @@ extension BoardScreen {
   /// first character, and discarded if there is none.
   func newNote() {
     guard linkIsOpen else { return }
-    guard !boardIsGone else { return say("there is no board to make it on", isTrouble: true) }
+    guard !boardIsGone else { return say("there is no board for the note", isTrouble: true) }
     // The search does not match the new note and would hide it. The note is created at the current scroll position.
     search?.keepPlace()
     closeSearch()
@@ -109,7 +109,7 @@ extension BoardScreen {
     guard !paste.isOpen else { return true }
     let isTaken = editing.editedText?.isEmpty == false
     endEditing()
-    if isTaken, !paste.isCut { say("what was pasted is a note; u takes it away") }
+    if isTaken, !paste.isCut { say("the paste is now a note; u removes it") }
     return true
   }
 
@@ -197,8 +197,8 @@ extension BoardScreen {
     ask(
       QuestionText(
         title: "The note has moved",
-        lines: [loss.sentence + ".", "It is on the board\(name) now, and what you write goes into it."],
-        choices: [.init(key: "w", title: "Write on", isEscape: true) {}]
+        lines: [loss.sentence + ".", "It is on the board\(name) now, and your text still goes into it."],
+        choices: [.init(key: "w", title: "Keep writing", isEscape: true) {}]
           + (place == nil
             ? []
             : [
@@ -219,7 +219,7 @@ extension BoardScreen {
     offered.insert(loss.id)
     ask(
       QuestionText(
-        title: "The note is gone", lines: [loss.sentence + ".", "What stood in the editor can be kept."],
+        title: "The note is gone", lines: [loss.sentence + ".", "You can keep the text of the editor."],
         choices: [
           .init(key: "n", title: "New note with it") { [weak self] in
             guard let self else { return }
@@ -245,7 +245,7 @@ extension BoardScreen {
     var text = text
     ask(
       QuestionText(
-        title: "Where to with the text?", lines: [sentence + ".", "What stood in the editor can be kept."],
+        title: "Keep the text?", lines: [sentence + ".", "You can keep the text of the editor."],
         choices: [
           .init(key: "n", title: "New note with it") { [weak self] in
             guard let self else { return }
@@ -265,7 +265,7 @@ extension BoardScreen {
 
   /// Creates a note with such a text; without a board, asks again.
   private func newNote(with text: String, at place: (x: Double, y: Double)) {
-    guard !boardIsGone else { return offer(text, "there is no board to make it on") }
+    guard !boardIsGone else { return offer(text, "there is no board for the note") }
     newNote(text: text, at: place)
   }
 
@@ -299,7 +299,7 @@ extension BoardScreen {
         guard !note.isDeleted, !note.isFault else {
           guard !boardIsGone else { return offer(text, "the note is gone") }
           newNote(text: text, at: onBoard(canvas.middle))
-          return say("the note is gone; what was written is in a new one", isTrouble: true)
+          return say("the note is gone; your text is in a new one", isTrouble: true)
         }
         // Other clients may have edited the text meanwhile.
         let all = TextSplice.merged(before, mine: text, theirs: note.text)
@@ -310,7 +310,7 @@ extension BoardScreen {
         offered.remove(note.id)
         touch(note.id)
         if page.part == nil, !note.isInserted, !page.rows.contains(note.id) {
-          say("it is on another board now; what was written goes into it", isTrouble: true)
+          say("the note is on another board now; your text goes into it", isTrouble: true)
         }
       case .failure(let refusal): say(refusal.message, isTrouble: true)
       }

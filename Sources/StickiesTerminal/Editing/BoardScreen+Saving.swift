@@ -9,7 +9,7 @@ extension BoardScreen {
     if let action = quitting.somethingChanged() {
       perform(action)
       // A user who is still typing must see that the program does not quit.
-      say("stays: there is something new", isTrouble: true)
+      say("stays open: there are changes", isTrouble: true)
     }
     unsent.touch(id)
     pacer.change()
@@ -135,7 +135,7 @@ extension BoardScreen {
         if note.isInserted { page.add(id) }
         // This is not a change by the user, so quitting continues.
         unsent.touch(id)
-        say("its board is gone; it is on this one", isTrouble: true)
+        say("its board is gone; the note is here", isTrouble: true)
         isSettled = true
       default: break
       }
@@ -191,9 +191,9 @@ extension BoardScreen {
       QuestionText(
         title: "Not saved",
         lines: sentences + [
-          kept.map { "What it was to be is in \($0)." } ?? "What it was to be could not be kept in a file."
+          kept.map { "Your text is in \($0)." } ?? "Your text could not be kept in a file."
         ],
-        choices: [.init(key: "o", title: "I see") {}]
+        choices: [.init(key: "o", title: "OK") {}]
           + texts.prefix(1).map { text in
             .init(key: "c", title: "Copy it") { [weak self] in self?.copy(text) }
           }))
@@ -223,7 +223,7 @@ extension BoardScreen {
     let orphans = new.compactMap { written[$0.id] ?? texts[$0.id] }
     if !left.isEmpty, new.isEmpty { return }
     if let first = new.first {
-      let cause = isUnknown ? "the server went back to a state without" : "\(name(first)) has deleted"
+      let cause = isUnknown ? "the server was restored to a state without" : "\(name(first)) has deleted"
       let what = orphans.count == 1 ? "the note" : "\(orphans.count) notes"
       return offer(orphans.joined(separator: "\n\n"), "\(cause) \(what) that you have written in")
     }
@@ -241,10 +241,10 @@ extension BoardScreen {
     }
     say(
       isUnknown
-        ? "the server went back to a state without what was changed here; the change is gone"
+        ? "the server was restored to a state without this object; your change is lost"
         : context.model.entity(lost.id.entity)?.name == "Note"
-          ? "\(name(lost)) has deleted the note; what was changed in it here is gone"
-          : "\(name(lost)) has deleted what this was to refer to; the rest is saved", isTrouble: true)
+          ? "\(name(lost)) has deleted the note; your change to it is lost"
+          : "\(name(lost)) has deleted an object this refers to; the rest is saved", isTrouble: true)
   }
 
   /// Reports that a change made here replaced one of another client, which may not have been visible.
@@ -273,9 +273,9 @@ extension BoardScreen {
       guard let self else { return }
       switch result {
       case .success(let isWhole):
-        let stays = isWhole ? "" : "; what others changed since stays"
-        say((isRedo ? "Done again" : "Undone") + stays)
-      case .failure(RequestChannel.givenUp): say("given up; the server may still do it")
+        let stays = isWhole ? "" : "; later changes by others stay"
+        say((isRedo ? "Redone" : "Undone") + stays)
+      case .failure(RequestChannel.givenUp): say("cancelled; the server may still do it")
       case .failure(let refusal): say(refusal.message, isTrouble: refusal.code != .notFound)
       }
     }

@@ -49,9 +49,9 @@ extension BoardScreen {
     ask(
       QuestionText(
         title: "The note left the filter",
-        lines: [loss.sentence + ".", "It is still on the board, and what you write goes into it."],
+        lines: [loss.sentence + ".", "It is still on the board, and your text still goes into it."],
         choices: [
-          .init(key: "w", title: "Write on", isEscape: true) {},
+          .init(key: "w", title: "Keep writing", isEscape: true) {},
           .init(key: "s", title: "Show all notes") { [weak self] in self?.filter = BoardFilter() },
           .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
             self?.copy(controller?.editedText ?? loss.text)

@@ -39,7 +39,7 @@ extension BoardScreen {
   /// Handles the choice of the other note.
   func endLink(at controller: NoteController?) {
     guard let start = linkStart, let from = start.note, let to = controller?.note else { return }
-    guard from.id != to.id else { return say("choose another note: Tab or a click, Esc leaves it") }
+    guard from.id != to.id else { return say("choose another note: Tab or a click, Esc cancels") }
     findLines(at: from.id, and: to.id) { [weak self] lines in
       guard let self, linkStart === start else { return }
       endLink(from, to, lines.first)
@@ -50,7 +50,7 @@ extension BoardScreen {
   /// - Parameter line: the existing link.
   private func endLink(_ from: Note, _ to: Note, _ line: Link?) {
     if writesOnLink {
-      guard let line else { return say("no line leads there: Tab or a click, Esc leaves it") }
+      guard let line else { return say("no line leads there: Tab or a click, Esc cancels") }
       linkStart = nil
       return askForLabel(of: line)
     }
@@ -62,7 +62,7 @@ extension BoardScreen {
       (line.from, line.to) = (from, to)
       touch(line.id)
     }
-    say("linked; u takes it back")
+    say("linked; u undoes it")
   }
 
   private func unlink(_ line: Link) {
@@ -72,7 +72,7 @@ extension BoardScreen {
       context.delete(line)
       touch(id)
     }
-    say("unlinked; u takes it back")
+    say("unlinked; u undoes it")
   }
 
   /// Makes an undo step that is saved separately from earlier changes.

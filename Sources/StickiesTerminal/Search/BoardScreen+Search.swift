@@ -158,7 +158,7 @@ extension BoardScreen {
 
   private func goToFound() {
     guard let found else { return closeSearch() }
-    guard !found.isEmpty else { return say("nothing is found; Esc ends the search") }
+    guard !found.isEmpty else { return say("nothing found; Esc ends the search") }
     guard let first = found.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
     show(first)
     search?.keepPlace()
