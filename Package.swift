@@ -54,8 +54,7 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory", log, lifecycle] + nio),
     .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
     // The typed classes, the model itself, and the user's environment: what the daemon and its clients share.
-    .target(
-      name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"], plugins: ["GraphModelPlugin"]),
+    .target(name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"]),
     .target(
       name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"]),
     // Notes as files and in files of other programs; it knows no graph.
@@ -114,7 +113,8 @@ let package = Package(
       dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
-    .testTarget(name: "StickiesModelTests", dependencies: ["GraphModel", "GraphTesting", "GraphWire", "StickiesModel"]),
+    .testTarget(
+      name: "StickiesModelTests", dependencies: ["GraphModel", "GraphTesting", "GraphWire", "StickiesModel"]),
     .testTarget(
       name: "StickiesFilesTests", dependencies: ["GraphModel", "GraphTesting", "StickiesFiles", "StickiesModel"]),
     .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells", "GraphTesting"]),

@@ -7,6 +7,7 @@ struct ClassGenerator {
 
   var source: String {
     var lines = [
+      "// swift-format-ignore-file",
       "// Generated from the model \(model.name), version \(model.version). Change the model file instead.",
       "import GraphModel", "import GraphReplica", "",
       comment(model.documentation, model.name),

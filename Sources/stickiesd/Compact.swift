@@ -37,7 +37,7 @@ struct Compact: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits takes a number from 1.") }
+    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits must be at least 1.") }
   }
 
   mutating func run() async throws {

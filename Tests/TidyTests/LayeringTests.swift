@@ -76,6 +76,16 @@ import Testing
     return found
   }
 
+  /// The pages of the project: docs, the README, the changelog and what a contributor reads.
+  static func pages() throws -> [(path: String, text: String)] {
+    guard let walker = FileManager.default.enumerator(atPath: root.appendingPathComponent("docs").path) else {
+      return []
+    }
+    var paths = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+    for case let path as String in walker where path.hasSuffix(".md") { paths.append("docs/\(path)") }
+    return try paths.map { ($0, try file($0)) }
+  }
+
   static func file(_ path: String) throws -> String {
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }

@@ -47,7 +47,7 @@ extension GraphCommand {
 
     func validate() throws {
       if entity == nil, template.name == nil { throw ValidationError("an entity or --template is missing") }
-      if offset < 0 { throw ValidationError("--offset takes a number from 0") }
+      if offset < 0 { throw ValidationError("--offset must be at least 0") }
       if count, ids { throw ValidationError("--count and --ids exclude each other") }
       if ids, properties != nil || distinct || groupBy != nil {
         throw ValidationError("--ids prints ids alone: leave out --properties, --distinct and --group-by")
