@@ -21,8 +21,8 @@ struct Daemon: AsyncParsableCommand {
 
       An option that is not given as a flag is read from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, \
       STICKIESD_LISTEN with commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, \
-      STICKIESD_KEEP_HISTORY, STICKIESD_OVERDUE, STICKIESD_PRUNE_EVERY), else from the configuration file, a JSON \
-      object with the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, overdue and pruneEvery.
+      STICKIESD_KEEP_HISTORY, STICKIESD_MINIMUM_RETENTION, STICKIESD_PRUNE_EVERY), else from the configuration file, a JSON \
+      object with the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, minimumRetention and pruneEvery.
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self],

@@ -102,7 +102,7 @@ import Testing
     process.environment = ProcessInfo.processInfo.environment.merging([
       "XDG_CONFIG_HOME": desk.daemon.home.path, "STICKIESD_DATA": desk.daemon.data,
     ]) { $1 }
-    process.arguments = ["compact", "--keep-commits", "1", "--overdue", "0s"]
+    process.arguments = ["compact", "--keep-commits", "1", "--minimum-retention", "0s"]
     process.standardOutput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()

@@ -64,7 +64,7 @@ import Testing
     for word in ["five", "six"] { try company.run("update", project, "plan=one two three \(word)", author: "ben@test") }
     #expect(daemon.stop() == 0)
     let compacted = try daemon.stickiesd(
-      "compact", "--schema", company.schema, "--keep-commits", "1", "--overdue", "0s")
+      "compact", "--schema", company.schema, "--keep-commits", "1", "--minimum-retention", "0s")
     #expect(compacted.status == 0, "\(compacted.errors)")
     try daemon.start(["--schema", company.schema])
     for policy in MergePolicy.allCases {

@@ -69,7 +69,7 @@ struct ValueOrigins {
     let inverse = property.relationship.flatMap { model.property($0.inverse) }
     let other = inverse.flatMap { model.entity($0.owner) }
     guard let inverse, let other else {
-      throw Refusal(.malformed, "\(entity.name).\(property.name) is transient: no store has it")
+      throw Refusal(.malformed, "\(entity.name).\(property.name) is transient: it is not stored")
     }
     throw Refusal(
       .malformed,

@@ -195,7 +195,7 @@ struct PrintedColumns {
     for part in list.split(separator: ",") {
       let name = String(part.filter { !$0.isWhitespace })
       if let property = properties.first(where: { $0.name == name }), property.slot == nil, property.attribute != nil {
-        throw Refusal(.malformed, "\(entity.name).\(name) is transient: no store has it")
+        throw Refusal(.malformed, "\(entity.name).\(name) is transient: it is not stored")
       }
       guard known.contains(name) || ["id", "entity", "revision"].contains(name) else {
         throw Refusal(.malformed, Suggestion.sentence(forProperty: name, of: entity, among: known))
