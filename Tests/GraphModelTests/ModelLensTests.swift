@@ -326,7 +326,7 @@ import Testing
   @Test func untranslatablePartsAreReported() throws {
     func changed(_ old: String, _ new: String) -> String { Self.first.replacing(old, with: new) }
     let rank = #"{"name": "rank", "type": "integer", "default": 1}, "#
-    #expect(try problems(changed(rank, "")) == ["Person.rank: is gone"])
+    #expect(try problems(changed(rank, "")) == ["Person.rank: was removed"])
     let required = changed(
       #"{"name": "name", "type": "string"}"#,
       #"{"name": "name", "type": "string"}, {"name": "badge", "type": "string"}"#)
