@@ -32,6 +32,7 @@ import Testing
     ],
     "graph-sim": ["GraphModel", "GraphSimulation"],
     "graph-generate": ["GraphModel"],
+    "wire-generate": [],
     "GraphTesting": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphSimulation"],
   ]
 
