@@ -46,7 +46,7 @@ public struct ChunkEncoder: Sendable {
   /// The last frame of a window's rows.
   /// - Parameter total: the number of rows of the query before limit and offset.
   public mutating func finish(at token: Token, total: UInt64) -> [UInt8] {
-    body.count(30, total)
+    body.rowCount(30, total)
     return finish(at: token)
   }
 
