@@ -292,7 +292,7 @@ extension BatchProgress: BinaryCodable {
   }
 }
 
-/// `message DatedRevision`
+/// `message RevisionAtTime`
 extension RevisionAtTime: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, revision)
@@ -318,7 +318,7 @@ extension RevisionAtTime: BinaryCodable {
   }
 }
 
-/// `message WhyReply`
+/// `message ValueOrigin`
 extension ValueOrigin: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))
@@ -371,7 +371,7 @@ extension ValueOrigin: BinaryCodable {
   }
 }
 
-/// `message LostValue`
+/// `message OverwrittenValue`
 extension ValueOrigin.OverwrittenValue: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, value)

@@ -139,7 +139,7 @@ extension Transaction: BinaryCodable {
   }
 }
 
-/// `message Identity`
+/// `message IDAssignment`
 extension CommitResult.IDAssignment: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, temporary)
@@ -252,7 +252,7 @@ extension Violation.KeyPart: BinaryCodable {
   }
 }
 
-/// `message Committed`
+/// `message CommitResult`
 extension CommitResult: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, revision)

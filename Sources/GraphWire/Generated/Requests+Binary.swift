@@ -50,7 +50,7 @@ extension Fetch: BinaryCodable {
     writer.field(9, groupBy)
     writer.field(10, after)
     writer.field(11, explain)
-    if let at { writer.past(20, at) }
+    if let at { writer.asOf(20, at) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -79,7 +79,7 @@ extension Fetch: BinaryCodable {
       case 9: self.groupBy = try field.string()
       case 10: self.after = try field.array()
       case 11: self.explain = try field.bool()
-      case 20: self.at = try field.past()
+      case 20: self.at = try field.asOf()
       default: break
       }
     }
@@ -87,15 +87,15 @@ extension Fetch: BinaryCodable {
 }
 
 extension BinaryWriter {
-  /// `message Past`
-  mutating func past(_ number: Int, _ value: Int64) {
+  /// `message AsOf`
+  mutating func asOf(_ number: Int, _ value: Int64) {
     message(number) { $0.field(1, value) }
   }
 }
 
 extension BinaryReader.Field {
-  /// `message Past`
-  func past() throws(MalformedMessage) -> Int64 {
+  /// `message AsOf`
+  func asOf() throws(MalformedMessage) -> Int64 {
     var value: Int64 = 0
     var reader = try reader()
     while let (number, field) = try reader.next() {

@@ -177,7 +177,7 @@ extension ToServer: BinaryCodable {
     return .revisionAt(time)
   }
 
-  /// `message Why`
+  /// `message ValueOriginRequest`
   private static func why(_ field: BinaryReader.Field) throws(MalformedMessage) -> Body {
     var object: ObjectID?
     var property: UInt32 = 0
