@@ -40,7 +40,7 @@ struct Codec {
       guard message.choices.isEmpty else { throw mistake("a payload cannot have a oneof", at: mapped.line) }
     case .type: break
     }
-    guard !mapped.file.isEmpty else { throw mistake("a \"file\" line must come before this one", at: mapped.line) }
+    guard mapped.file != nil else { throw mistake("a \"file\" line must come before this one", at: mapped.line) }
     for field in message.fields { _ = try code(of: field, in: mapped) }
     for choice in message.choices { _ = try choiceCode(choice, in: message, mapped) }
   }
@@ -78,7 +78,7 @@ struct FieldCode {
   var argument = "$"
   /// The expression that reads a value.
   var reads: String
-  /// Whether the writer's function omits zeros unless it is told not to.
+  /// Whether the writer's function omits zeros without the argument `always`.
   var omitsZero = false
   /// The role of the field's message, if its type is one.
   var role: SwiftMapping.Role?
@@ -196,7 +196,6 @@ extension Codec {
 extension String {
   /// `whole_objects` is `wholeObjects` in Swift.
   var camelCased: String {
-    let words = split(separator: "_").map(String.init)
-    return words.dropFirst().reduce(words.first ?? "") { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+    split(separator: "_").reduce("") { $0.isEmpty ? String($1) : $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
   }
 }

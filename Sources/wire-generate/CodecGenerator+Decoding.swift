@@ -2,7 +2,8 @@ extension CodecGenerator {
   /// The statements of `init(from:)`.
   func decoding(_ message: ProtoFile.Message, _ mapped: SwiftMapping.Message) throws(SourceError) -> [String] {
     let parts = try parts(of: message, mapped)
-    var lines = mapped.start.map { ["self.init(\($0))"] } ?? []
+    var lines = [String]()
+    if let start = mapped.start { lines.append("self.init(\(start))") }
     lines += parts.flatMap { beginning(of: $0, among: parts, hasStart: mapped.start != nil) }
     lines += ["while let (number, field) = try reader.next() {", "  switch number {"]
     var cases = [(number: Int, lines: [String])]()
@@ -34,7 +35,8 @@ extension CodecGenerator {
     switch part {
     case .choice(let choice):
       if choice.required != nil { return ["var \(local(of: choice)): \(choice.type)?"] }
-      return choice.zero.map { ["\(choice.property) = \($0)"] } ?? []
+      guard let zero = choice.zero else { return [] }
+      return ["\(choice.property) = \(zero)"]
     case .field(let field):
       if let flagged = field.options.flags {
         let isTuple = !elements(of: flagged, in: parts).isEmpty && !hasStart
@@ -46,13 +48,14 @@ extension CodecGenerator {
   }
 
   private func declaration(of field: FieldCode) -> String {
-    let initial = field.initial.flatMap { $0 == "nil" ? nil : " = \($0)" } ?? ""
-    return "var \(field.property): \(field.type)\(initial)"
+    let head = "var \(field.property): \(field.type)"
+    guard let initial = field.initial, initial != "nil" else { return head }
+    return "\(head) = \(initial)"
   }
 
   private func local(of choice: ChoiceCode) -> String { choice.isSelf ? "result" : choice.property }
 
-  /// What follows after the last field: errors for missing fields, and properties that depend on several fields.
+  /// The statements after the last field: errors for missing fields, and properties that depend on several fields.
   private func ending(of part: Part, among parts: [Part]) -> [String] {
     switch part {
     case .choice(let choice):

@@ -1,14 +1,9 @@
 /// Parses the mapping file. A line at the margin begins a `form`, a `file` or a `message`; indented lines belong to the
 /// message above them.
 struct MappingParser {
-  private struct Word {
-    var text: String
-    var isQuoted: Bool
-  }
-
   private var mapping: SwiftMapping
   private var line = 0
-  private var words = [Word]()[...]
+  private var words = [String]()[...]
 
   static func parse(_ text: String, path: String) throws(SourceError) -> SwiftMapping {
     var parser = MappingParser(mapping: SwiftMapping(path: path))
@@ -16,8 +11,8 @@ struct MappingParser {
       parser.line = index + 1
       parser.words = try parser.split(line)[...]
       guard let first = parser.words.popFirst() else { continue }
-      if line.first == " " { try parser.parseDetail(first.text) } else { try parser.parseHead(first.text) }
-      if let rest = parser.words.first { throw parser.mistake("\"\(rest.text)\" is not understood here") }
+      if line.first == " " { try parser.parseDetail(first) } else { try parser.parseHead(first) }
+      if let rest = parser.words.first { throw parser.mistake("\"\(rest)\" is not understood here") }
     }
     return parser.mapping
   }
@@ -25,17 +20,16 @@ struct MappingParser {
   private init(mapping: SwiftMapping) { self.mapping = mapping }
 
   /// Words, texts in double quotes, and Swift expressions in backticks; a # outside of them begins a comment.
-  private func split(_ line: Substring) throws(SourceError) -> [Word] {
-    var words = [Word]()
+  private func split(_ line: Substring) throws(SourceError) -> [String] {
+    var words = [String]()
     var rest = line.drop { $0 == " " }
     while let first = rest.first, first != "#" {
       let isQuoted = first == "\"" || first == "`"
       let body = isQuoted ? rest.dropFirst() : rest
-      let end = body.firstIndex { isQuoted ? $0 == first : $0 == " " }
-      guard !isQuoted || end != nil else { throw mistake("a closing \(first) is missing") }
-      words.append(Word(text: String(body[..<(end ?? body.endIndex)]), isQuoted: isQuoted))
-      rest = end.map { isQuoted ? body[body.index(after: $0)...] : body[$0...] } ?? ""
-      rest = rest.drop { $0 == " " }
+      let word = body.prefix { isQuoted ? $0 != first : $0 != " " }
+      guard !isQuoted || word.endIndex < body.endIndex else { throw mistake("a closing \(first) is missing") }
+      words.append(String(word))
+      rest = body[word.endIndex...].dropFirst(isQuoted ? 1 : 0).drop { $0 == " " }
     }
     return words
   }
@@ -59,16 +53,15 @@ struct MappingParser {
   private mutating func parseMessage() throws(SourceError) {
     let name = try next("a message needs its name in the schema")
     guard mapping.message(name) == nil else { throw mistake("\(name) is mapped twice; remove one") }
-    var message = SwiftMapping.Message(
-      name: name, line: line, role: .type, type: name, file: mapping.files.last?.path ?? "")
-    if let keyword = words.popFirst()?.text {
+    var message = SwiftMapping.Message(name: name, line: line, role: .type, type: name, file: mapping.files.last?.path)
+    if let keyword = words.popFirst() {
       switch keyword {
       case "type": message.type = try next("the name of a type is missing")
       case "payload": message.role = .payload
       case "wrapper": message.role = .wrapper(try next("the name of its functions is missing"))
       case "handwritten":
         message.role = .handwritten
-        if let type = words.popFirst() { message.type = type.text }
+        if let type = words.popFirst() { message.type = type }
       default: throw mistake("\"\(keyword)\" is not known; write type, payload, wrapper or handwritten")
       }
     }
@@ -93,7 +86,7 @@ struct MappingParser {
   private mutating func parseOptions() throws(SourceError) -> SwiftMapping.Field {
     var field = SwiftMapping.Field(line: line)
     while let option = words.popFirst() {
-      switch option.text {
+      switch option {
       case "=": field.property = try next("the property is missing")
       case "_": field.isUnlabeled = true
       case "as": field.form = try next("the form is missing")
@@ -109,7 +102,7 @@ struct MappingParser {
       case "narrow": field.narrow = try next("the error is missing")
       case "through": field.filter = try next("the function is missing")
       case "in-place": field.isInPlace = true
-      default: throw mistake("\"\(option.text)\" is not an option of a field")
+      default: throw mistake("\"\(option)\" is not an option of a field")
       }
     }
     return field
@@ -117,7 +110,7 @@ struct MappingParser {
 
   private mutating func next(_ message: String) throws(SourceError) -> String {
     guard let word = words.popFirst() else { throw mistake(message) }
-    return word.text
+    return word
   }
 
   private func mistake(_ message: String) -> SourceError {

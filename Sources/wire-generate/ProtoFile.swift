@@ -8,7 +8,7 @@ struct ProtoFile {
     var type: String
     var number: Int
     var isRepeated: Bool
-    /// Of a field that distinguishes absent from zero.
+    /// Whether an absent field is distinguished from zero.
     var isOptional: Bool
     /// The name of the oneof that the field belongs to.
     var choice: String?

@@ -9,8 +9,10 @@ enum SwiftCode {
   /// A block, in one line if its body has one and both fit.
   /// - Parameter column: the indentation that is added later.
   static func block(_ head: String, _ body: [String], column: Int) -> [String] {
-    let short = "\(head) { \(body.first ?? "") }"
-    if body.count == 1, column + short.count <= lineLength, body.allSatisfy({ !$0.hasPrefix("//") }) { return [short] }
+    if let line = body.first, body.count == 1, !line.hasPrefix("//") {
+      let short = "\(head) { \(line) }"
+      if column + short.count <= lineLength { return [short] }
+    }
     return ["\(head) {"] + indented(body) + ["}"]
   }
 
@@ -20,8 +22,9 @@ enum SwiftCode {
 
   /// A case of a switch, in one line if its body has one and both fit.
   static func label(_ pattern: String, _ body: [String], column: Int) -> [String] {
-    let short = "\(pattern): \(body.first ?? "")"
-    if body.count == 1, column + short.count <= lineLength { return [short] }
+    if let line = body.first, body.count == 1, column + pattern.count + 2 + line.count <= lineLength {
+      return ["\(pattern): \(line)"]
+    }
     return ["\(pattern):"] + indented(body)
   }
 }

@@ -33,7 +33,7 @@ struct SwiftMapping {
     var type: String?
     /// The error if the field is absent.
     var required: String?
-    /// Of a message: it is always written, and an absent one is read as the empty value.
+    /// Whether the message is always written, and an absent one is read as the empty value.
     var isPresent = false
     /// The initial value.
     var zero: String?
@@ -60,8 +60,8 @@ struct SwiftMapping {
     var line: Int
     var role: Role
     var type: String
-    /// The output file, relative to Sources.
-    var file: String
+    /// The output file, relative to Sources; nil above the first line of a file.
+    var file: String?
     /// The arguments of the initializer that makes an empty value.
     var start: String?
     /// The expression of an empty value.
