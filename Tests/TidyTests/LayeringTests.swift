@@ -34,6 +34,7 @@ import Testing
     ],
     "graph-sim": ["GraphModel", "GraphSimulation"],
     "graph-generate": ["GraphModel"],
+    "wire-generate": [],
     "GraphTesting": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphSimulation"],
   ]
 
