@@ -23,7 +23,7 @@ extension SQLiteStore {
 
   /// The failure for an error that GRDB threw.
   static func failure(_ error: DatabaseError, path: String) -> any Error {
-    failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+    failure(code: error.extendedResultCode.rawValue, message: error.text, path: path)
   }
 
   /// The failure for a result code of SQLite.

@@ -208,6 +208,15 @@ enum StoreFiles {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 
+  /// The names of the files in a directory; empty if it can't be read.
+  static func names(in directory: String) -> [String] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: directory)
+    } catch {
+      return []
+    }
+  }
+
   /// The size of the database and its WAL, in bytes.
   static func size(of path: String) -> Int {
     ["", "-wal"].reduce(0) { sum, suffix in

@@ -22,8 +22,8 @@ extension BatchWriter {
     // Deleted objects may refer to each other in a cycle, and to objects of an earlier slice. Not a prepared
     // statement: the pragma takes effect when it is prepared, and until the transaction ends.
     try connection.database.execute(sql: "PRAGMA defer_foreign_keys = ON")
-    try letGo(consequences, leaving, of: total)
-    try judgeCounts(consequences, leaving)
+    try clearReferences(consequences, leaving, of: total)
+    try checkCounts(consequences, leaving)
     try refuseIfViolated()
     // A reference is a row number; its id can be read only while the row exists.
     var steps = 2 * consequences.survivorCount
@@ -54,7 +54,7 @@ extension BatchWriter {
 
   // MARK: - Surviving objects
 
-  private func letGo(_ consequences: DeleteSet.DeleteEffects, _ leaving: DeleteSet, of total: Int) throws {
+  private func clearReferences(_ consequences: DeleteSet.DeleteEffects, _ leaving: DeleteSet, of total: Int) throws {
     var done = 0
     for table in writer.layout.orderedTables {
       guard let rows = consequences.survivors[table.root.number] else { continue }
@@ -69,7 +69,7 @@ extension BatchWriter {
 
   private func edits(of image: ObjectImage, _ leaving: DeleteSet) throws -> [Edit] {
     var edits = [Edit]()
-    for property in model.entity(image.id.entity)?.relationships ?? [] where property.slot != nil {
+    for property in model.relationships(of: image.id.entity) where property.slot != nil {
       let gone = try image[property].objectIDs.filter { id in
         guard let root = model.entity(id.entity)?.root, let found = try writer.objects.find(id) else { return false }
         return leaving.contains(found.row, of: root)
@@ -81,10 +81,11 @@ extension BatchWriter {
     return edits
   }
 
-  private func judgeCounts(_ consequences: DeleteSet.DeleteEffects, _ leaving: DeleteSet) throws {
+  private func checkCounts(_ consequences: DeleteSet.DeleteEffects, _ leaving: DeleteSet) throws {
     let reader = BatchReader(writer, leaving: leaving)
     for (number, rows) in consequences.counts.sorted(by: { $0.key < $1.key }) {
-      guard let owner = model.property(number)?.owner, let table = writer.layout.table(of: owner) else { continue }
+      let property = try invariant(model.property(number), "a counted relationship is a property of the model")
+      let table = try invariant(writer.layout.table(of: property.owner), "an entity with counted objects has a table")
       for row in rows {
         guard let id = try leaving.id(row, table) else { continue }
         try collect(TransactionPlanner.violations(ofCounts: [(id, number)], reader: reader))
@@ -104,9 +105,10 @@ extension BatchWriter {
       tombstone.bind(2, Int64(writer.layout.numbers.stored(entity: image.id.entity)))
       tombstone.bind(3, revision)
       try connection.run(tombstone)
-      let words = table.shape(of: image.id.entity)?.words ?? []
-      guard !words.isEmpty, let found = try writer.objects.find(image.id) else { continue }
-      for words in words {
+      let shape = try invariant(table.shape(of: image.id.entity), "an object that a batch deletes has columns")
+      if shape.words.isEmpty { continue }
+      guard let found = try writer.objects.find(image.id) else { throw RowWriter.missing }
+      for words in shape.words {
         texts.append(FullTextIndexer.DeletedText(text: image[words.property].stringValue, row: found.row, table: words))
       }
     }

@@ -36,6 +36,7 @@ final class BatchWriter {
 
   func commit(related: PathQueryMatcher) throws -> WriteResult {
     try batch.check(in: model)
+    try invariant(!run.author.isEmpty, "a batch has an author")
     writer.objects.underway = revision
     defer { writer.objects.underway = nil }
     if case .restore(let rows) = batch.operation {
@@ -55,7 +56,9 @@ final class BatchWriter {
     if let whole {
       let result = try writer.commit(
         .init(transaction: whole, author: run.author, isBatch: true), time: time, related: related)
-      try report(done: whole.changes.count, of: whole.changes.count, changed: result.record?.changes.count ?? 0)
+      // A batch that changes nothing makes no commit.
+      let changed = if let record = result.record { record.changes.count } else { 0 }
+      try report(done: whole.changes.count, of: whole.changes.count, changed: changed)
       return result
     }
     try refuseIfViolated()
@@ -64,6 +67,7 @@ final class BatchWriter {
 
   private func finish() throws -> WriteResult {
     try refuseIfViolated()
+    try invariant(revision == writer.revision + 1, "no other commit is made during a batch")
     try writer.words.endBatch(head: revision)
     parts.entities = entities.map { writer.layout.numbers.stored(entity: $0) }.sorted()
     return try writer.write(batch, author: run.author, time: time, changes: parts, ids: ids)
@@ -123,9 +127,9 @@ final class BatchWriter {
     let sums = try writer.sums(of: plan.changes, &size)
     try RowWriter(
       objects: writer.objects, words: writer.words, changes: plan.changes, sums: sums, revision: revision,
-      statements: writer.updates, revives: false, deferredKeys: deferredKeys
+      statements: writer.updates, hasRevivals: false, deferredKeys: deferredKeys
     ).write()
-    for (property, next) in plan.sequences { writer.sequences[property] = next }
+    try writer.advance(&writer.sequences, plan.sequences)
     try writePart(plan.changes, sums: sums, size: size)
   }
 
@@ -134,10 +138,11 @@ final class BatchWriter {
 
   /// Writes the history of a slice whose rows are written.
   func writePart(_ changes: [ObjectChange], sums: [UInt64], size: Int) throws {
-    guard let bounds = CommitPartSummary.bounds(changes.lazy.map(\.id)) else { return }
+    let bounds = try invariant(
+      CommitPartSummary.bounds(changes.lazy.map(\.id)), "a part of a batch has at least one change")
     parts.changes += changes.count
     guard parts.changes <= Batch.maximumObjects else { throw Self.tooMany }
-    let bytes = HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
+    let bytes = try HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
     parts.count += 1
     parts.sum = Checksum.of(bytes, seed: parts.sum)
     for change in changes { entities.insert(change.id.entity) }

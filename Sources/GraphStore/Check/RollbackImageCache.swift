@@ -29,6 +29,7 @@ struct RollbackImageCache {
       }
     }
     let result = try body(&held)
+    assert(limit > 0)
     if held.count > limit { try putAway() }
     return result
   }
@@ -85,7 +86,7 @@ struct RollbackImageCache {
     do {
       return try body()
     } catch let error as DatabaseError {
-      throw TemporaryFileFailure(isFull: error.resultCode == .SQLITE_FULL, cause: error.message ?? "")
+      throw TemporaryFileFailure(isFull: error.resultCode == .SQLITE_FULL, cause: error.text)
     } catch let failure as StoreFailure {
       throw TemporaryFileFailure(isFull: failure.code == .full, cause: failure.cause)
     }

@@ -163,9 +163,9 @@ public enum StoreCheck {
     } catch let error as DatabaseError {
       // A WAL without space for its index is not damaged.
       let failure = SQLiteStore.failure(
-        code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+        code: error.extendedResultCode.rawValue, message: error.text, path: path)
       if let failure = failure as? StoreFailure, failure.code == .full { throw failure }
-      findings.add(.integrity, text: "the file can't be read: \(error.message ?? "no reason was given")")
+      findings.add(.integrity, text: "the file can't be read: \(error.reason)")
     }
     return findings.all
   }
@@ -195,7 +195,7 @@ struct FindingList {
 
   var isEmpty: Bool { counts.isEmpty }
 
-  func count(of kind: StoreCheck.Kind) -> Int { counts[kind] ?? 0 }
+  func count(of kind: StoreCheck.Kind) -> Int { counts[kind, default: 0] }
 
   mutating func add(_ kind: StoreCheck.Kind, _ place: StoreCheck.Place = .init(), text: String) {
     counts[kind, default: 0] += 1
@@ -206,14 +206,16 @@ struct FindingList {
   mutating func add(_ more: FindingList) {
     for (kind, count) in more.counts {
       counts[kind, default: 0] += count
-      listed[kind] = Array(((listed[kind] ?? []) + (more.listed[kind] ?? [])).prefix(StoreCheck.maximumFindings))
+      let all = listed[kind, default: []] + more.listed[kind, default: []]
+      listed[kind] = Array(all.prefix(StoreCheck.maximumFindings))
     }
   }
 
   var all: [StoreCheck.Finding] {
     StoreCheck.Kind.allCases.flatMap { kind in
       let rest = count(of: kind) - StoreCheck.maximumFindings
-      return (listed[kind] ?? []) + (rest > 0 ? [.init(kind: kind, text: "and \(rest) more")] : [])
+      assert(listed[kind, default: []].count == min(count(of: kind), StoreCheck.maximumFindings))
+      return listed[kind, default: []] + (rest > 0 ? [.init(kind: kind, text: "and \(rest) more")] : [])
     }
   }
 }

@@ -34,7 +34,7 @@ extension StoreChecker {
       """
       SELECT DISTINCT revision FROM _part WHERE revision NOT IN (SELECT revision FROM _commit) AND revision > ?
       """)
-    orphans.bind(1, try HistoryFloor.read(connection)?.revision ?? 0)
+    orphans.bind(1, try HistoryFloor.revision(connection))
     while try connection.step(orphans) {
       report(.history, .init(table: "_part"), "has parts of revision \(orphans.integer(0)), which does not exist")
     }

@@ -53,7 +53,7 @@ struct StoreChecker {
     } catch let failure as StoreFailure {
       report(.integrity, .init(), "\(what) can't be read: \(failure.cause.isEmpty ? failure.sentence : failure.cause)")
     } catch let error as DatabaseError {
-      report(.integrity, .init(), "\(what) can't be read: \(error.message ?? "no reason was given")")
+      report(.integrity, .init(), "\(what) can't be read: \(error.reason)")
     } catch {
       report(.integrity, .init(), "\(what) can't be read: \(error)")
     }
@@ -67,7 +67,7 @@ struct StoreChecker {
     attempt("the floor of history") { try $0.checkFloor() }
     attempt("the chain of commits") { try $0.checkChain() }
     attempt("the parts of commits") { try $0.checkParts() }
-    attempt("the complete objects of history") { try $0.checkWholes() }
+    attempt("the complete objects of history") { try $0.checkKeyframes() }
     attempt("the values lost in conflicts") { try $0.checkLosses() }
     // Under another model the stored data can't be interpreted.
     guard findings.count(of: .model) == 0 else { return }
@@ -93,8 +93,8 @@ struct StoreChecker {
   private mutating func checkForeignKeys() throws {
     let rows = try GRDB.Row.fetchCursor(database, sql: "PRAGMA foreign_key_check")
     while let row = try rows.next() {
-      let (table, parent): (String?, String?) = (row[0], row[2])
-      report(.foreignKey, .init(table: table, row: row[1]), "refers to a missing row of \(parent ?? "?")")
+      let (table, parent): (String?, String) = (row[0], row[2])
+      report(.foreignKey, .init(table: table, row: row[1]), "refers to a missing row of \(parent)")
     }
   }
 
@@ -141,7 +141,9 @@ struct StoreChecker {
     // Any program may have run ANALYZE.
     let sql = "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat*'"
     for row in try GRDB.Row.fetchAll(database, sql: sql) {
-      schema[row[0] as String? ?? ""] = [row[1], row[2], row[3]]
+      // Only a damaged file has a part without a name.
+      let name = if let name = row[0] as String? { name } else { "" }
+      schema[name] = [row[1], row[2], row[3]]
     }
     return schema
   }
@@ -182,7 +184,7 @@ struct StoreChecker {
       }
     }
     if count != 1 { report(.store, .init(table: "_store"), "has \(count) rows instead of one") }
-    let marks = try Int.fetchOne(database, sql: "SELECT count(*) FROM _words") ?? 0
+    let marks = try database.count("_words")
     if marks != 1 { report(.store, .init(table: "_words"), "has \(marks) rows instead of one") }
     let models = try connection.statement("SELECT number, hash, source, sum FROM _model ORDER BY number")
     var (newest, source) = ([UInt8](), "")

@@ -82,6 +82,7 @@ final class FullTextIndexer {
   /// Counts a commit; call it for each commit after its rows are written.
   /// - Parameter size: the size in bytes of all changed images.
   func committed(changes count: Int, size: Int) {
+    assert(count >= 0 && size >= 0)
     changes += max(1, count)
     bytes += size
   }
@@ -99,6 +100,7 @@ final class FullTextIndexer {
 
   /// Updates the indexes up to a revision before history up to it is pruned.
   func feedAll(upTo floor: Revision, head: Revision) throws {
+    try invariant(floor < head, "the newest commit is never pruned")
     guard isNeeded, watermark < floor else { return }
     changes = max(changes, limit, 1)
     try feedIfDue(head: head)
@@ -166,7 +168,8 @@ final class FullTextIndexer {
       guard let found = try history.objects.find(id), let image = try history.objects.readImage(of: id),
         let table = history.objects.layout.table(of: id.entity)
       else { continue }
-      for words in table.shape(of: image.id.entity)?.words ?? [] {
+      let shape = try invariant(table.shape(of: image.id.entity), "an object that was read has columns in its table")
+      for words in shape.words {
         let (old, new) = (before?[words.property].stringValue, image[words.property].stringValue)
         if old != new { put(old, new, RowKey(property: words.property.number, row: found.row), words) }
       }

@@ -17,7 +17,7 @@ struct IndexedImages {
     try history.forEachCommitNewestFirst(after: watermark) { commit in
       changes += max(1, commit.changes.count)
       for change in try history.takeBack(commit, in: &present) {
-        bytes += (change.after ?? change.before)?.binary.count ?? 0
+        if let image = change.after ?? change.before { bytes += image.binary.count }
         if change.kind == .deleted { deleted.insert(change.id) }
       }
     }

@@ -11,7 +11,8 @@ struct UnindexedRows {
   init(_ history: HistoryReader, past: ShadowedTables? = nil) throws {
     watermark = try FullTextIndexer.watermark(history.objects.connection)
     var seen = Set<ObjectID>()
-    var ids = past?.objects ?? []
+    var ids = [ObjectID]()
+    if let past { ids = past.objects }
     seen.formUnion(ids)
     try history.forEachCommitNewestFirst(after: watermark) { commit in
       for change in commit.changes where seen.insert(change.id).inserted { ids.append(change.id) }

@@ -95,10 +95,12 @@ extension HistoryReader {
     let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
-    guard try connection.step(row) else {
-      throw StoreFailure(
-        .corrupt, "history lacks the commit of revision \(revision)", advice: "Run stickiesd check.")
-    }
+    guard try connection.step(row) else { throw missingCommit(revision) }
     return row.integer(0)
+  }
+
+  /// The failure for a commit between others that a damaged history lacks.
+  func missingCommit(_ revision: Revision) -> StoreFailure {
+    StoreFailure(.corrupt, "history lacks the commit of revision \(revision)", advice: "Run stickiesd check.")
   }
 }

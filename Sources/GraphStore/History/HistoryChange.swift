@@ -68,25 +68,30 @@ extension HistoryChange {
   ///   - isWhole: whether an update holds the complete object.
   init(
     _ place: UnsafePointer<ObjectChange>, sum: UInt64, model: Model, deletion: Revision? = nil, isWhole: Bool = false
-  ) {
+  ) throws(InvariantFailure) {
     let before = place.pointee.before
     kind = place.pointee.kind
     id = place.pointee.id
-    previous = before?.revision ?? deletion ?? 0
+    previous = if let before { before.revision } else if let deletion { deletion } else { 0 }
     self.sum = sum
     spacing = place.pointee.spacing
-    if kind == .deleted { values = before?.values ?? [] }
-    if isWhole, kind == .updated { values = place.pointee.after?.values ?? [] }
+    try invariant(before != nil || kind == .inserted, "an update or a delete has the object before it")
+    if kind == .deleted { values = try invariant(before, "a delete has the object before it").values }
+    if isWhole, kind == .updated {
+      values = try invariant(place.pointee.after, "an update has the object after it").values
+    }
     for edit in place.pointee.edits {
-      guard let property = model.property(edit.property) else { continue }
-      let old = before?[property] ?? .null
+      let property = try invariant(
+        model.property(edit.property), "an edit that is recorded names a property of the model")
+      let old = before.value(of: property)
       let action: HistoryEdit.Action =
         switch edit.action {
         case .set(let new): .set(old: old, new: new)
         case .members(let added, let removed): .members(added: added, removed: removed)
         // Plans contain an ordered to-many as a complete list; an undo needs the difference of two lists.
-        case .place: .set(old: old, new: place.pointee.after?[property] ?? old)
-        case .splice(let splices): .splice(splices, removed: Self.removed(splices, from: old.stringValue ?? ""))
+        case .place:
+          .set(old: old, new: try invariant(place.pointee.after, "an update has the object after it")[property])
+        case .splice(let splices): .splice(splices, removed: Self.removed(splices, from: old.editedText))
         }
       edits.append(HistoryEdit(property: edit.property, action: action))
     }
@@ -155,18 +160,19 @@ extension HistoryChange: BinaryCodable {
     _ changes: [ObjectChange], sums: [UInt64], layout: StoreLayout, deletions: [ObjectID: Revision],
     whole: Set<Int> = [],
     marks: [ObjectID: LastWriterIndex] = [:]
-  ) -> [UInt8] {
+  ) throws -> [UInt8] {
+    try invariant(changes.count == sums.count, "each recorded change has a checksum")
     var writer = BinaryWriter(capacity: 48 * changes.count)
-    changes.withUnsafeBufferPointer { buffer in
+    try changes.withUnsafeBufferPointer { buffer in
       guard let changes = buffer.baseAddress else { return }
       for index in buffer.indices {
         let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
         let isWhole = !whole.isEmpty && whole.contains(index)
-        var told = HistoryChange(
+        var change = try HistoryChange(
           changes + index, sum: sums[index], model: layout.model, deletion: deletion, isWhole: isWhole)
-        if !marks.isEmpty { told.marks = marks[changes[index].id] }
-        if !layout.numbers.isPlain { told = told.stored(layout.numbers) }
-        writer.field(1, told)
+        if !marks.isEmpty { change.marks = marks[changes[index].id] }
+        if !layout.numbers.isPlain { change = change.stored(layout.numbers) }
+        writer.field(1, change)
       }
     }
     return writer.bytes

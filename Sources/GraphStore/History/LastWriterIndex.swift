@@ -31,6 +31,7 @@ struct LastWriterIndex: Equatable {
         last.insert(LastWrite(property: edit.property, revision: revision), at: place)
       }
     }
+    assert(zip(last, last.dropFirst()).allSatisfy { $0.property < $1.property })
   }
 }
 
@@ -85,7 +86,7 @@ final class LastWriterTracker {
   private var entries = [ObjectID: Entry]()
   private var pending = [(id: ObjectID, entry: Entry?)]()
 
-  /// Returns the marks for the changes of a commit; nothing is remembered before `settle`.
+  /// Returns the marks for the changes of a commit; nothing is remembered before `remember`.
   func marks(_ changes: [ObjectChange], at revision: Revision) -> [ObjectID: LastWriterIndex] {
     pending.removeAll(keepingCapacity: true)
     var due = [ObjectID: LastWriterIndex]()
@@ -100,14 +101,13 @@ final class LastWriterTracker {
       }
       let known = entries[change.id]
       // Changes that were not seen here, such as a batch's, are before the range.
-      let begins = known?.newest != before.revision
-      var entry = begins ? nil : known
-      var marks = entry?.marks ?? LastWriterIndex(behind: before.revision)
-      marks.note(change.edits, change.spacing, at: revision)
-      entry = Entry(newest: revision, count: (entry?.count ?? 0) + 1, marks: marks)
-      if let count = entry?.count, count >= Self.interval {
-        due[change.id] = marks
-        entry?.count = 0
+      var entry = Entry(newest: revision, marks: LastWriterIndex(behind: before.revision))
+      if let known, known.newest == before.revision { (entry.count, entry.marks) = (known.count, known.marks) }
+      entry.marks.note(change.edits, change.spacing, at: revision)
+      entry.count += 1
+      if entry.count >= Self.interval {
+        due[change.id] = entry.marks
+        entry.count = 0
       }
       pending.append((change.id, entry))
     }
@@ -115,11 +115,12 @@ final class LastWriterTracker {
   }
 
   /// Remembers the changes of the last `marks` call, after their commit is written.
-  func settle() {
+  func remember() {
     for (id, entry) in pending {
       if entry != nil, entries.count >= Self.maximumObjects, entries[id] == nil { entries.removeAll() }
       entries[id] = entry
     }
+    assert(entries.count <= Self.maximumObjects)
     pending.removeAll(keepingCapacity: true)
   }
 

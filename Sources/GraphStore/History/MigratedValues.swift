@@ -21,6 +21,7 @@ struct MigratedValues {
 
   /// Called before the walk rolls back a change of a revision, which left the object as `after`.
   mutating func pass(_ id: ObjectID, _ after: ObjectImage?, at revision: Revision) {
+    assert(made.count == steps.count)
     for (place, step) in steps.enumerated() where revision <= step.since && made[place].index(forKey: id) == nil {
       made[place][id] = .some(after)
     }
@@ -42,7 +43,8 @@ struct MigratedValues {
         }
       }
       for count in step.counts where entity.property(count.attribute.number) != nil {
-        image[count.attribute] = counts?.count(count.attribute, of: image.id, later: known) ?? .null
+        image[count.attribute] =
+          if let counts { counts.count(count.attribute, of: image.id, later: known) } else { .null }
       }
     }
     return image

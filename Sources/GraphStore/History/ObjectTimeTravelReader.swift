@@ -37,6 +37,7 @@ final class ObjectTimeTravelReader {
         throw Refusal.pruned(revision, oldest: try history.oldest())
       }
     }
+    assert(state.newest <= revision)
     // States may be dropped: their objects then start from the present again.
     if states[id] == nil, states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
     states[id] = state
@@ -61,7 +62,7 @@ final class ObjectTimeTravelReader {
     }
     for (id, events) in try history.events(of: spans) {
       try count(events)
-      states[id]?.ahead = events
+      states.modifyIfPresent(id) { $0.ahead = events }
     }
   }
 
@@ -86,6 +87,6 @@ final class ObjectTimeTravelReader {
     if let image = try history.objects.readImage(of: id) {
       return State(image: image, newest: image.revision, mapped: mapped)
     }
-    return State(image: nil, newest: try history.deletion(of: id)?.revision ?? 0, mapped: mapped)
+    return State(image: nil, newest: try history.newestChange(of: id, present: nil), mapped: mapped)
   }
 }

@@ -39,9 +39,11 @@ struct OverwrittenValues {
   {
     var losers = [ValueOrigin.OverwrittenValue]()
     for conflict in try conflicts(of: winner) where conflict.mineWon && conflict.isAbout(property, of: id) {
-      let time = try commit(conflict.revision)?.time ?? 0
-      losers.append(
-        .init(value: conflict.theirs, revision: conflict.revision, time: time, author: conflict.author))
+      var loser = ValueOrigin.OverwrittenValue(
+        value: conflict.theirs, revision: conflict.revision, time: 0, author: conflict.author)
+      // The commit that lost may have been pruned.
+      if let commit = try commit(conflict.revision) { loser.time = commit.time }
+      losers.append(loser)
     }
     for revision in try revisions(of: property, of: id, after: winner) {
       guard let commit = try commit(revision) else { continue }

@@ -14,7 +14,8 @@ struct ValueOrigins {
     let (id, deletion) = try history.located(id)
     let property = try stored(number, of: id)
     let image = try history.objects.readImage(of: id)
-    var (value, revision) = (image?[property] ?? .null, deletion ?? image?.revision ?? 0)
+    var value = image.value(of: property)
+    var revision = if let deletion { deletion } else { try history.newestChange(of: id, present: image) }
     // Changes before the property was added do not concern its values.
     var beginning = history.objects.layout.beginning(of: number)
     while revision > 0 {
@@ -34,16 +35,19 @@ struct ValueOrigins {
       }
       switch change.kind {
       case .deleted:
-        value = change.kept(property) ?? .null
+        value = change.keptValue(property)
         revision = change.previous
       case .inserted:
         guard change.previous > 0 else {
           return try told(.inserted, value, replaced: .null, number, id, at: revision, deletion)
         }
         // A revival mostly restores the value from before the delete.
-        let before = try history.change(of: id, at: change.previous)
-        if before == nil { try history.refusePrunedCommit(change.previous) }
-        let kept = before?.kept(property) ?? .null
+        var kept = Value.null
+        if let before = try history.change(of: id, at: change.previous) {
+          kept = before.keptValue(property)
+        } else {
+          try history.refusePrunedCommit(change.previous)
+        }
         if kept != value { return try told(.revived, value, replaced: kept, number, id, at: revision, deletion) }
         revision = change.previous
       case .updated:
@@ -86,13 +90,14 @@ struct ValueOrigins {
       throw try history.prunedCommit(revision)
     }
     var origin = ValueOrigin(
-      kind: kind, value: value, replaced: replaced ?? .null, revision: revision, time: commit.time,
+      kind: kind, value: value, replaced: .null, revision: revision, time: commit.time,
       author: commit.author,
       transaction: commit.transaction, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
       deletion: deletion,
       losers: try OverwrittenValues(connection: history.connection, numbers: history.objects.layout.numbers)
         .losers(of: property, of: id, to: revision))
     origin.isReplacedKnown = replaced != nil
+    if let replaced { origin.replaced = replaced }
     return origin
   }
 }

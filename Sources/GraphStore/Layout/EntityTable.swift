@@ -66,7 +66,8 @@ final class EntityTable: Sendable {
       }
     }
     self.columns = columns
-    var positions = [Int](repeating: -1, count: Int(position.keys.max() ?? 0) + 1)
+    assert(names != nil || Set(columns.map(\.name)).count == columns.count, "no two columns share a name")
+    var positions = [Int](repeating: -1, count: model.propertyCount + 1)
     for (number, index) in position { positions[Int(number)] = index }
     self.positions = positions
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
@@ -101,7 +102,7 @@ final class EntityTable: Sendable {
       let family = owner.number == root.number ? "" : "_entity IN (\(numbers.family(of: owner)))"
       let parts = constraint.compactMap { model.property($0) }
       guard !family.isEmpty || parts.contains(where: \.isOptional) else { continue }
-      for part in parts where partialKeys[part.number]?.isEmpty ?? true {
+      for part in parts where partialKeys[part.number, default: ""].isEmpty {
         partialKeys[part.number] = part.owner == owner.number ? family : ""
       }
     }
@@ -126,11 +127,11 @@ final class EntityTable: Sendable {
   }
 
   static func edgeName(_ property: Property, _ model: Model) -> String {
-    "\(model.entity(property.owner)?.name ?? "").\(property.name)"
+    model.path(of: property)
   }
 
   static func wordName(_ property: Property, _ model: Model) -> String {
-    "\(model.entity(property.owner)?.name ?? "").\(property.name).words"
+    model.path(of: property) + ".words"
   }
 
   func column(of property: PropertyNumber) -> Column? {
@@ -141,7 +142,7 @@ final class EntityTable: Sendable {
   /// The column of a property. The position beside the to-one `project` is `project._order`, because a name without
   /// the underscore could be that of a subentity's property.
   static func columnName(_ property: Property, root: Entity, _ model: Model) -> String {
-    let owner = property.owner == root.number ? "" : (model.entity(property.owner)?.name ?? "") + "."
+    let owner = property.owner == root.number ? "" : model.owner(of: property).name + "."
     return owner + ownName(property)
   }
 
@@ -160,8 +161,9 @@ final class EntityTable: Sendable {
       "_revision INTEGER NOT NULL", "_sum INTEGER NOT NULL",
     ]
     for column in columns {
-      let reference = column.references.map { " REFERENCES \(quoted($0)) (_row)" } ?? ""
-      definitions.append("\(quoted(column.name)) \(column.type)\(reference)")
+      var definition = "\(quoted(column.name)) \(column.type)"
+      if let references = column.references { definition += " REFERENCES \(quoted(references)) (_row)" }
+      definitions.append(definition)
     }
     statements.append("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
     for column in columns where column.destination != nil || column.property.attribute?.isIndexed == true {

@@ -38,11 +38,11 @@ struct MigrationLossFinder {
   func loss(
     _ path: String, _ kind: MigrationLoss.Kind, in table: EntityTable, where condition: String
   ) throws -> MigrationLoss? {
-    let rows = "FROM \(quoted(table.name)) WHERE \(condition)"
-    let count = try Int.fetchOne(connection.database, sql: "SELECT count(*) \(rows)") ?? 0
+    let rows = "\(quoted(table.name)) WHERE \(condition)"
+    let count = try connection.database.count(rows)
     guard count > 0 else { return nil }
     let first = try connection.statement(
-      "SELECT _id, _entity \(rows) ORDER BY _row LIMIT \(MigrationLoss.maximumObjects)")
+      "SELECT _id, _entity FROM \(rows) ORDER BY _row LIMIT \(MigrationLoss.maximumObjects)")
     var ids = [ObjectID]()
     while try connection.step(first) {
       ids.append(ObjectID(key: first.id(0), entity: layout.numbers.entity(first, 1)))

@@ -73,7 +73,7 @@ extension MigrationWriter {
 
   private func isNew(_ constraint: [PropertyNumber], _ owner: Entity) -> Bool {
     let earlier = constraint.compactMap { plan.kept($0) }
-    if constraint.contains(where: { plan.new.property($0).map(isMoved) ?? false }) { return true }
+    if constraint.contains(where: { plan.new.property($0).map(isMoved) == true }) { return true }
     guard earlier.count == constraint.count, let before = plan.entities[owner.number].flatMap({ plan.old.entity($0) })
     else { return true }
     return !before.uniquenessConstraints.contains(earlier)
@@ -161,7 +161,7 @@ struct MigrationViolations {
 
   mutating func add(_ id: ObjectID, _ model: Model, _ text: String) {
     guard listed.count < MigrationRefusal.maximumBreaches else { return more += 1 }
-    listed.append(MigrationViolation(object: id, entity: model.entity(id.entity)?.name ?? "", text: text))
+    listed.append(MigrationViolation(object: id, entity: model.displayName(of: id.entity), text: text))
   }
 
   func refuse(_ plan: MigrationPlan) throws {

@@ -23,8 +23,10 @@ extension MigrationWriter {
   }
 
   private func leadsToNew(_ column: EntityTable.Column) -> Bool {
-    guard column.destination != nil else { return false }
-    return column.property.relationship.flatMap { new.table(of: $0.destination) }.map { before($0) == nil } ?? false
+    guard column.destination != nil, let relationship = column.property.relationship,
+      let table = new.table(of: relationship.destination)
+    else { return false }
+    return before(table) == nil
   }
 
   /// The destination by its present name; SQLite updates references when it renames a table.
@@ -75,9 +77,9 @@ extension MigrationWriter {
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
       for column in before.columns {
-        let heir = table.columns.first { self.before($0, in: before)?.property.number == column.property.number }
+        let successor = table.columns.first { self.before($0, in: before)?.property.number == column.property.number }
         let stored = old.numbers.stored(property: column.property.number)
-        let name = heir?.name ?? TableNames.ended(stored)
+        let name = successor?.name ?? TableNames.ended(stored)
         if name != column.name { columns.append(ColumnRename(table: before.name, from: column.name, to: name)) }
       }
       for column in table.columns where self.before(column, in: before) == nil && !leadsToNew(column) {

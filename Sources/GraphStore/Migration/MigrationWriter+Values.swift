@@ -64,9 +64,9 @@ extension MigrationWriter {
     _ table: EntityTable, _ sets: [String], condition: String?, _ arguments: [Value]
   ) throws {
     guard !sets.isEmpty else { return }
-    let statement = try connection.makeStatement(
-      "UPDATE \(quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
-        + (condition.map { " WHERE \($0)" } ?? ""))
+    var sql = "UPDATE \(quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
+    if let condition { sql += " WHERE \(condition)" }
+    let statement = try connection.makeStatement(sql)
     defer { withExtendedLifetime(statement) {} }
     let row = Row(statement: statement.sqliteStatement)
     for (index, value) in arguments.enumerated() { row.bind(Int32(index + 1), value) }
@@ -126,7 +126,7 @@ extension MigrationWriter {
   mutating func sumAgain() throws {
     let objects = ObjectReader(connection, layout: new)
     for (root, rows) in touched.sorted(by: { $0.key < $1.key }) {
-      guard let table = new.table(of: root) else { continue }
+      let table = try invariant(new.table(of: root), "a changed row is in a table of the new version")
       let select = try connection.statement(table.select + " WHERE t._row = ?")
       for row in rows {
         select.bind(1, row)
@@ -201,7 +201,7 @@ extension MigrationWriter {
         else { continue }
         var builder = PredicateSQL(layout: new, table: table)
         let expression = try GraphExpression(parsing: derivation.text, entity: owner, model: plan.new)
-        guard let sql = builder.expression(expression) else { continue }
+        let sql = try invariant(builder.expression(expression), "a count of one relationship can be expressed in SQL")
         let name = quoted(column.name)
         let wrong = "t._entity IN (\(new.numbers.family(of: owner))) AND t.\(name) IS NOT \(sql)"
         let rows = try connection.statement("SELECT t._row FROM \(quoted(table.name)) AS t WHERE \(wrong)")
@@ -233,7 +233,7 @@ extension MigrationWriter {
   /// Removes the words of rows before they are deleted.
   func forget(_ condition: String, in table: EntityTable) throws {
     for words in table.wordTables where isFed(words) {
-      guard let column = table.column(of: words.property.number) else { continue }
+      let column = try invariant(table.column(of: words.property.number), "a text with an index has a column")
       let rows = try connection.statement(
         "SELECT _row, \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(condition) AND \(quoted(column.name)) <> ''"
       )

@@ -92,7 +92,8 @@ public struct StoreMigration: Sendable {
         } catch {
           // The store is unchanged, so the copy is not needed. But if the disk has failed, the copy may be the better
           // one.
-          let isOfTheDisk = (error as? DatabaseError).map { $0.resultCode != .SQLITE_FULL } ?? false
+          let failure = error as? DatabaseError
+          let isOfTheDisk = failure != nil && failure?.resultCode != .SQLITE_FULL
           if let backup = report.backup, !isOfTheDisk { unlink(backup) }
           throw error
         }
@@ -158,7 +159,7 @@ public struct StoreMigration: Sendable {
 
   /// Removes incomplete copies of interrupted runs.
   private func discardDrafts() {
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    for name in StoreFiles.names(in: directory)
     where name.hasPrefix(StoreFiles.name + ".version-") && name.contains(".backup.new") {
       unlink(directory + "/" + name)
     }
@@ -221,7 +222,8 @@ public struct StoreMigration: Sendable {
             lost += writer.lost
             rewritten += writer.rewritten
           }
-          revision = try Int64.fetchOne(database, sql: "SELECT max(revision) FROM _commit") ?? 0
+          revision = try invariant(
+            Int64.fetchOne(database, sql: "SELECT max(revision) FROM _commit"), "a migration makes a commit")
           return .commit
         }
         // An older program reads the layout from the database file, not from the WAL.
@@ -247,7 +249,9 @@ public struct StoreMigration: Sendable {
     }
     let old = try StoreVersions.layout(database, model: plan.old)
     let head = try commitHead(database)
-    let number = (try Int64.fetchOne(database, sql: "SELECT max(number) FROM _model") ?? 1) + 1
+    let present = try invariant(
+      Int64.fetchOne(database, sql: "SELECT max(number) FROM _model"), "a store that is migrated has a model")
+    let number = present + 1
     let connection = Connection(database)
     // Completes the full-text indexes with the old model, so that no text must be read across a migration.
     if try FullTextRebuild.isDue(database) {

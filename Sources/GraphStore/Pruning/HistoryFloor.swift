@@ -56,7 +56,13 @@ struct HistoryFloor: Equatable {
       author: row.integer(3))
   }
 
+  /// The revision of the floor; 0 if nothing was pruned.
+  static func revision(_ connection: Connection) throws -> Revision {
+    if let floor = try read(connection) { floor.revision } else { 0 }
+  }
+
   func write(_ connection: Connection) throws {
+    try invariant(revision > 0, "the floor of history is a commit")
     try connection.run("DELETE FROM _floor")
     let row = try connection.statement(
       "INSERT INTO _floor (revision, fingerprint, time, author, sum) VALUES (?, ?, ?, ?, ?)")

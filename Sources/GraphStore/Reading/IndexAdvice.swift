@@ -12,7 +12,8 @@ enum IndexAdvice {
 
   /// The attributes that have an index. SQLite may still consider a scan in id order cheaper.
   static func indexedAttributes(for request: FetchRequest, in model: Model) -> [String] {
-    lead(request.predicate, model)?.candidates.filter(\.isIndexed).map(\.name) ?? []
+    guard let lead = lead(request.predicate, model) else { return [] }
+    return lead.candidates.filter(\.isIndexed).map(\.name)
   }
 
   /// Whether only the order can use an index, so that the condition is evaluated for each row in that order.
@@ -88,7 +89,8 @@ enum IndexAdvice {
     guard request.limit != nil, let key = request.sort.first, key.isByStoredValue, key.path.hops.isEmpty else {
       return []
     }
-    return candidates(key.path, model) ?? []
+    guard let candidates = candidates(key.path, model) else { return [] }
+    return candidates
   }
 
   private static func candidates(_ path: GraphPredicate.Path, _ model: Model) -> [Candidate]? {

@@ -170,7 +170,8 @@ extension PredicateSQL {
       else { return nil }
       let value = "\(join.alias).\(quoted(column.name))"
       let aggregated = past == nil ? value : "x"
-      let type = column.property.attribute.map { GraphValueType($0.kind) } ?? .integer
+      let type: GraphValueType =
+        if let attribute = column.property.attribute { .init(attribute.kind) } else { .integer }
       let call =
         switch aggregate {
         case .minimum: "min(\(aggregated))"

@@ -31,7 +31,8 @@ struct QueryPlan {
     while try connection.step(row) { details.append((row.integer(0), row.integer(1), row.text(3))) }
     var depths = [Int64: Int]()
     for (id, parent, text) in details {
-      let depth = depths[parent].map { $0 + 1 } ?? 0
+      // The parent of an outermost step is 0, which is no step.
+      let depth = if let outer = depths[parent] { outer + 1 } else { 0 }
       depths[id] = depth
       steps.append(String(repeating: "  ", count: depth) + (try words(text, connection.database)))
     }
@@ -153,7 +154,7 @@ struct QueryPlan {
 
   private mutating func size(of table: String, _ database: Database) throws -> Int {
     if let size = sizes[table] { return size }
-    let size = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(quoted(table))") ?? 0
+    let size = try database.count(quoted(table))
     sizes[table] = size
     return size
   }

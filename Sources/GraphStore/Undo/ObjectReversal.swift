@@ -26,8 +26,9 @@ struct ObjectReversal {
   ) throws {
     self.id = id
     self.now = now
+    assert(!own.isEmpty)
     isInserted = own.first?.change.kind == .inserted
-    let known = past.first?.revision ?? .max
+    let known = if let first = past.first { first.revision } else { Revision.max }
     var steps = own[...]
     // Server-assigned values are not restored, except positions, which users choose.
     func isServers(_ number: PropertyNumber) -> Bool {
@@ -35,7 +36,7 @@ struct ObjectReversal {
       return ![nil, .position].contains(property.attribute?.assignment) || property.attribute?.isDerived == true
     }
     while let first = steps.first, first.revision < known {
-      take(first.change, isServers)
+      reverse(first.change, isServers)
       steps.removeFirst()
     }
     if steps.count < own.count, let revival = past.first { passGap(revival.past) }
@@ -45,9 +46,9 @@ struct ObjectReversal {
       cancelled: cancelled)
     var lastDelete: HistoryChange?
     for (index, event) in past.enumerated() {
-      for number in properties.keys { properties[number]?.closePairs(before: event.revision) }
+      closePairs(before: event.revision)
       if let first = steps.first, first.revision == event.revision {
-        take(first.change, isServers)
+        reverse(first.change, isServers)
         steps.removeFirst()
       } else {
         pass(
@@ -60,7 +61,7 @@ struct ObjectReversal {
       }
       if !UTF8Comparison.equal(event.author, author), event.past.isSomebodysEdit(in: model) { other = event.past }
     }
-    for number in properties.keys { properties[number]?.closePairs(before: .max) }
+    closePairs(before: .max)
     if let last = own.last, last.change.kind == .deleted {
       if now != nil {
         isBack = true
@@ -73,12 +74,16 @@ struct ObjectReversal {
     }
   }
 
-  private mutating func take(_ change: HistoryChange, _ isServers: (PropertyNumber) -> Bool) {
+  private mutating func closePairs(before revision: Revision) {
+    for index in properties.values.indices { properties.values[index].closePairs(before: revision) }
+  }
+
+  private mutating func reverse(_ change: HistoryChange, _ isServers: (PropertyNumber) -> Bool) {
     for edit in change.edits where !isServers(edit.property) {
       if change.spacing.contains(edit.property) {
         properties[edit.property, default: PropertyReversal()].space(edit)
       } else {
-        properties[edit.property, default: PropertyReversal()].take(edit)
+        properties[edit.property, default: PropertyReversal()].reverse(edit)
       }
     }
   }
@@ -89,40 +94,46 @@ struct ObjectReversal {
   ) {
     for number in edited {
       guard let property = model.property(number), let old = deletion?.kept(property)?.stringValue,
-        let new = cancelled.text(number, behind: event.revision), properties[number]?.close(event.revision) != true
+        let new = cancelled.text(number, behind: event.revision)
       else { continue }
-      properties[number]?.passRevival(from: old, to: new)
+      properties.modifyIfPresent(number) { reversal in
+        if !reversal.close(event.revision) { reversal.passRevival(from: old, to: new) }
+      }
     }
     for edit in event.change.edits where edited.contains(edit.property) {
       if event.change.spacing.contains(edit.property) {
         properties[edit.property, default: PropertyReversal()].space(edit)
       } else if let pair = cancelled.pair(edit.property, event.revision) {
         if model.property(edit.property)?.isPlace == true {
-          if case .set(_, let new) = edit.action { properties[edit.property]?.renumber(to: new) }
+          if case .set(_, let new) = edit.action {
+            properties.modifyIfPresent(edit.property) { $0.renumber(to: new) }
+          }
         } else {
           properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past, pair: pair)
         }
       } else if model.property(edit.property)?.isPlace == true {
-        properties[edit.property]?.passMove(of: event.past)
+        properties.modifyIfPresent(edit.property) { $0.passMove(of: event.past) }
       } else {
-        properties[edit.property]?.pass(
-          edit, of: event.past, as: UTF8Comparison.equal(event.author, author) ? .own : .other)
+        let origin = UTF8Comparison.equal(event.author, author) ? PropertyReversal.ChangeOrigin.own : .other
+        properties.modifyIfPresent(edit.property) { $0.pass(edit, of: event.past, from: origin) }
       }
-      if let text = cancelled.text(edit.property, behind: event.revision) { properties[edit.property]?.trim(text) }
+      if let text = cancelled.text(edit.property, behind: event.revision) {
+        properties.modifyIfPresent(edit.property) { $0.trim(text) }
+      }
     }
   }
 
   /// Takes the new position numbers after a revival, which restores places but possibly under other numbers.
   private mutating func passPlaces(behind later: ArraySlice<HistoryReader.RecordedChange>, model: Model) {
     for place in properties.keys.compactMap({ model.property($0) }) where place.isPlace {
-      var value = now?[place] ?? .null
+      var value = now.value(of: place)
       for event in later.reversed() {
         if let kept = event.change.kept(place) { value = kept }
         for edit in event.change.edits where edit.property == place.number {
           if case .set(let old, _) = edit.action { value = old }
         }
       }
-      properties[place.number]?.renumber(to: value)
+      properties.modifyIfPresent(place.number) { $0.renumber(to: value) }
     }
   }
 
@@ -133,7 +144,7 @@ struct ObjectReversal {
   }
 
   private mutating func passGap(_ change: PastChange) {
-    for number in properties.keys { properties[number]?.passGap(change) }
+    for index in properties.values.indices { properties.values[index].passGap(change) }
   }
 
   /// The edits that restore the properties of `image`, and the conflicts of those that stay.
@@ -167,8 +178,7 @@ struct ObjectReversal {
         case .stays(let mine, let other):
           skipped.append(
             Conflict(
-              kind: .changed, id: id, property: property.number, mine: mine, theirs: value,
-              author: other?.author ?? "", revision: other?.revision ?? 0))
+              kind: .changed, id: id, property: property.number, mine: mine, theirs: value, with: other?.commit))
         case .cannot(let conflict): skipped.append(conflict)
         }
       }
@@ -179,7 +189,9 @@ struct ObjectReversal {
     // The number only marks that the member returns; its position is determined later.
     for place in returning.sorted() where !edits.contains(where: { $0.property == place }) {
       guard let slot = model.property(place)?.slot, slot < image.values.count else { continue }
-      edits.append(Edit(place, .set(.integer(image.values[slot].wholeNumber ?? 0))))
+      // The member has no number if it is in no list now.
+      let number = if let number = image.values[slot].wholeNumber { number } else { Int64(0) }
+      edits.append(Edit(place, .set(.integer(number))))
     }
     return (edits, skipped)
   }

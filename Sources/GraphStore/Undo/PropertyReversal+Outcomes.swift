@@ -20,20 +20,20 @@ extension PropertyReversal {
     _ property: PropertyNumber, now value: Value, isPlace: Bool = false, obstacle: (Value) throws -> Conflict?
   ) throws -> [Outcome] {
     var end = self
-    end.settle(value)
+    end.resolve(value)
     var outcomes = [Outcome]()
-    switch end.way {
+    switch end.method {
     case .none: break
     case .splices(let splices):
-      if TextSplice.apply(splices, to: value.stringValue ?? "") == nil {
-        end.lost = end.lost ?? .null
+      if TextSplice.apply(splices, to: value.editedText) == nil {
+        end.markLost(.null)
       } else if !splices.isEmpty {
         outcomes.append(.edit(Edit(property, .splice(splices))))
       }
     case .set(let old, let gave):
       if value == old, !isPlace { break }
       if value != gave {
-        end.lost = end.lost ?? old
+        end.markLost(old)
       } else if let conflict = try obstacle(old) {
         outcomes.append(.cannot(conflict))
       } else {

@@ -12,7 +12,7 @@ final class StoreWriter {
   let layout: StoreLayout
   /// The number of objects in a slice of a batch.
   let sliceObjects: Int
-  private let wholes: KeyframePolicy
+  private let keyframes: KeyframePolicy
   private let undoLimits: UndoLimits
   let scans: ScanReporter
   private let log: Logger
@@ -30,7 +30,7 @@ final class StoreWriter {
   /// another normalization is another author.
   private var authors = [Value: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
-  private let marker = LastWriterTracker()
+  private let lastWriters = LastWriterTracker()
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateStatements()
@@ -39,6 +39,8 @@ final class StoreWriter {
   var isPruned: Bool
   /// Test only.
   private(set) var plantedBug: SQLiteStore.PlantedBug?
+  /// Test only: changes the plan of each transaction before it is written, as a fault of the rules engine would.
+  var alterPlan: ((inout TransactionPlan) throws -> Void)?
 
   private struct KnownReplica {
     let number: Int64
@@ -47,14 +49,14 @@ final class StoreWriter {
   }
 
   init(
-    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, wholeInterval: Int,
+    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, keyframeInterval: Int,
     undoLimits: UndoLimits, scans: ScanReporter, log: Logger,
     damage: DamageReporter, random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
     self.sliceObjects = sliceObjects
-    wholes = KeyframePolicy(interval: wholeInterval)
+    keyframes = KeyframePolicy(interval: keyframeInterval)
     self.undoLimits = undoLimits
     self.scans = scans
     self.log = log
@@ -131,6 +133,8 @@ final class StoreWriter {
     _ work: CommitJob, time: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
     try invariant(!work.author.isEmpty, "a commit has an author")
+    try invariant(work.undoes == nil || !work.isRestore, "a restore undoes no commit")
+    try invariant(work.redoes == nil || work.undoes != nil, "a redo undoes an undo")
     var ids = newIDs(time: time)
     objects.beginTrail()
     defer { objects.endTrail() }
@@ -146,9 +150,13 @@ final class StoreWriter {
     }
     if work.isBatch, plan.changes.isEmpty { return nothing(plan.identities, plan.conflicts) }
     if let bug { plant(bug, in: &plan) }
+    try alterPlan?(&plan)
     var result = try write(plan, work, time: time)
     lastIDHigh = ids.high
-    if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
+    if !related.isEmpty, var record = result.record {
+      record.related = try effects(of: plan.changes, on: related)
+      result.record = record
+    }
     return result
   }
 
@@ -211,18 +219,18 @@ final class StoreWriter {
     let (transaction, author) = (work.transaction, work.author)
     let next = revision + 1
     var counters = sequences
-    for (property, number) in plan.sequences { counters[property] = number }
+    try advance(&counters, plan.sequences)
     var size = 0
     var whole = Set<Int>()
     let sums = try sums(of: plan.changes, &size) { index, id, bytes in
-      if wholes.isDue(id, in: next, bytes: bytes) { whole.insert(index) }
+      if keyframes.isDue(id, in: next, bytes: bytes) { whole.insert(index) }
     }
     var deletions = [ObjectID: Revision]()
     let revived = transaction.changes.indices.filter { transaction.changes[$0].kind == .revive }
     for id in revived.map({ transaction.changes[$0].id }) { deletions[id] = try history.deletion(of: id)?.revision }
-    let changes = HistoryChange.encode(
+    let changes = try HistoryChange.encode(
       plan.changes, sums: sums, layout: layout, deletions: deletions, whole: whole,
-      marks: marker.marks(plan.changes, at: next))
+      marks: lastWriters.marks(plan.changes, at: next))
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are allowed: split it")
@@ -231,15 +239,15 @@ final class StoreWriter {
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + work.skipped)
     try RowWriter(
       objects: objects, words: words, changes: plan.changes, sums: sums, revision: next, statements: updates,
-      revives: !revived.isEmpty
+      hasRevivals: !revived.isEmpty
     ).write()
     let print = try writeCommit(
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
-    for place in whole.sorted() { try wholes.write(plan.changes[place].id, in: next, connection) }
+    for place in whole.sorted() { try keyframes.write(plan.changes[place].id, in: next, connection) }
     try OverwrittenValues(connection: connection, numbers: layout.numbers).record(outcome.conflicts, of: next)
     words.committed(changes: plan.changes.count, size: size)
-    marker.settle()
+    lastWriters.remember()
     committed(next, print, time: time)
     sequences = counters
     var committed = outcome
@@ -250,8 +258,19 @@ final class StoreWriter {
     return WriteResult(outcome: .committed(committed), record: record)
   }
 
+  /// Sets the next numbers of the sequences that a plan has used. A sequence never gives a number again.
+  func advance(
+    _ counters: inout [PropertyNumber: Int64], _ sequences: [(property: PropertyNumber, next: Int64)]
+  ) throws {
+    for (property, next) in sequences {
+      try invariant(next > counters[property, default: 1], "the next number of a sequence rises")
+      counters[property] = next
+    }
+  }
+
   /// Advances the state after the commit's row is written.
   private func committed(_ next: Revision, _ print: UInt64, time: Timestamp) {
+    assert(next == revision + 1)
     revision = next
     fingerprint = print
     lastTime = time
@@ -294,13 +313,20 @@ final class StoreWriter {
     _ next: Revision, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
     changes: [UInt8], counters: [PropertyNumber: Int64], outcome: CommitResult
   ) throws -> UInt64 {
+    try invariant(next == revision + 1, "a commit follows the newest one")
+    try invariant(outcome.revision == next, "the outcome of a commit has its revision")
+    if let undoes { try invariant((1..<next).contains(undoes), "a commit undoes an earlier one") }
+    try invariant(
+      outcome.identities.allSatisfy { $0.temporary.isTemporary && !$0.permanent.isTemporary },
+      "an insert turns a temporary id into a permanent one")
     let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
-    let seal = FingerprintInput(
+    var seal = FingerprintInput(
       previous: fingerprint, revision: next, time: time, author: author, transaction: transaction.id,
       model: modelNumber,
-      undoes: undoes, undo: transaction.undo?.binary ?? [],
+      undoes: undoes, undo: [],
       outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
       counters: Self.encodeCounters(counters, layout.numbers), changes: changes)
+    if let undo = transaction.undo { seal.undo = undo.binary }
     let print = seal.fingerprint
     let author = try number(ofAuthor: author)
     let replica = try number(of: transaction.id)
@@ -343,8 +369,9 @@ final class StoreWriter {
   /// Returns the number of the transaction's replica, and records the sequence number as committed.
   private func number(of id: TransactionID) throws -> Int64 {
     let sequence = Int64(bitPattern: id.sequence)
-    if let known = replicas[id.replica] {
-      replicas[id.replica]?.highest = max(known.highest, sequence)
+    if var known = replicas[id.replica] {
+      known.highest = max(known.highest, sequence)
+      replicas[id.replica] = known
       return known.number
     }
     let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
@@ -397,7 +424,7 @@ final class StoreWriter {
   func reload() throws {
     objects.forgetAll()
     history.forgetRecent()
-    marker.forgetAll()
+    lastWriters.forgetAll()
     authors.removeAll()
     replicas.removeAll()
     isPruned = try HistoryFloor.isThere(connection)
