@@ -22,10 +22,10 @@ struct DiskSpaceMonitor {
   /// The minimum WAL size for a checkpoint, because a checkpoint waits for two syncs.
   static let minimumPages = 32
   /// The minimum interval between two queries while the free space is above twice `lowBytes`.
-  private static let askedNanoseconds: Int64 = 100_000_000
+  private static let queryIntervalNanoseconds: Int64 = 100_000_000
 
   private var free = 0
-  private var asked: Int64?
+  private var lastQuery: Int64?
   /// The WAL size, in pages, at which it is checkpointed now.
   private(set) var checkpointPages: Int
 
@@ -37,15 +37,15 @@ struct DiskSpaceMonitor {
   /// - Parameters:
   ///   - now: the time on the monotonic clock.
   ///   - free: queries the disk.
-  mutating func ask(now: Int64, _ free: () -> Int?) {
-    if let asked, self.free > 2 * Self.lowBytes, now - asked < Self.askedNanoseconds { return }
+  mutating func updateFreeSpace(now: Int64, _ free: () -> Int?) {
+    if let lastQuery, self.free > 2 * Self.lowBytes, now - lastQuery < Self.queryIntervalNanoseconds { return }
     // A disk that does not report its free space counts as one with enough.
     self.free = if let free = free() { free } else { .max }
-    asked = now
+    lastQuery = now
   }
 
   /// - Returns: the new WAL size, in pages, for a checkpoint; nil to keep the current one.
-  mutating func newLimit(log: Int, pageSize: Int, usual: Int) -> Int? {
+  mutating func newThreshold(log: Int, pageSize: Int, usual: Int) -> Int? {
     assert(log >= 0 && pageSize > 0)
     let quarter = (free < Int.max - log ? (free + log) / 4 : Int.max) / pageSize
     let limit = isLow ? max(min(Self.minimumPages, usual), min(usual, quarter)) : usual
@@ -73,7 +73,7 @@ extension SQLiteStore {
   /// Reserves, before COMMIT, the space that the checkpoint will need.
   /// - Throws: `StoreFailure(.full)`; then the caller rolls the transaction back.
   func reserveCheckpointSpace(_ connection: Connection) throws {
-    diskSpace.ask(now: options.monotonicNanoseconds()) { options.freeBytes(directory) }
+    diskSpace.updateFreeSpace(now: options.monotonicNanoseconds()) { options.freeBytes(directory) }
     guard diskSpace.isLow else { return }
     let row = try connection.statement(Self.pageCount)
     let pages = try connection.step(row) ? row.integer(0) : 0
@@ -96,7 +96,9 @@ extension SQLiteStore {
   func setCheckpointThreshold(_ database: Database) {
     guard diskSpace.isLow || diskSpace.checkpointPages != options.checkpointPages else { return }
     let log = StoreFiles.size(ofFile: path + "-wal")
-    guard let limit = diskSpace.newLimit(log: log, pageSize: pageSize, usual: options.checkpointPages) else { return }
+    guard let limit = diskSpace.newThreshold(log: log, pageSize: pageSize, usual: options.checkpointPages) else {
+      return
+    }
     sqlite3_wal_autocheckpoint(database.sqliteConnection, Int32(limit))
     // Shrinks the WAL to the limit when it restarts, if one large commit has made it longer.
     let bytes = limit == options.checkpointPages ? -1 : limit * pageSize

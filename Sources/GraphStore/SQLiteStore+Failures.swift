@@ -32,7 +32,7 @@ extension SQLiteStore {
   static func failure(code: Int32, message: String, path: String = "", systemError: Int32 = 0) -> any Error {
     let subject = path.isEmpty ? "the store" : "the store \(path)"
     if code & 0xFF == SQLITE_CANTOPEN || writeCodes.contains(code) {
-      let error = systemError != 0 || path.isEmpty ? systemError : StoreFiles.trouble(at: path)
+      let error = systemError != 0 || path.isEmpty ? systemError : StoreFiles.writeError(at: path)
       if let failure = StoreFiles.knownFailure(
         "\(subject) can't be \(code & 0xFF == SQLITE_CANTOPEN ? "opened" : "written")", error, on: subject)
       {

@@ -39,13 +39,13 @@ extension SQLiteStore {
         let writer = try self.writer ?? makeWriter(database)
         self.writer = writer
         do {
-          return try performTogether(batch, now: now, writer)
+          return try commitTogether(batch, now: now, writer)
         } catch let failure as SQLConstraintFailure {
           log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
-          return try batch.map { try performAlone($0, now: now, writer) }
+          return try batch.map { try commitAlone($0, now: now, writer) }
         } catch let failure as InvariantFailure {
           log.critical("an invariant is broken: the commit is refused", metadata: ["invariant": "\(failure.name)"])
-          return try batch.map { try performAlone($0, now: now, writer) }
+          return try batch.map { try commitAlone($0, now: now, writer) }
         }
       }
     } catch let unknown as UnknownOutcome {
@@ -66,7 +66,7 @@ extension SQLiteStore {
   private static let commit = SQL("COMMIT")
   private static let rollback = SQL("ROLLBACK")
 
-  private func performTogether(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
+  private func commitTogether(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
     let connection = writer.connection
     let plantedBug = options.plantedBug
     if plantedBug == .replyBeforeCommit, sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 {
@@ -88,7 +88,7 @@ extension SQLiteStore {
         // The savepoint rolls back a request's partial writes; a single request uses the transaction itself.
         if batch.count > 1 { try connection.run(Self.save) }
         results.append(
-          try writer.perform(
+          try writer.execute(
             request, now: now, related: related, bug: plantedBug))
         if batch.count > 1 { try connection.run(Self.release) }
       }
@@ -98,7 +98,7 @@ extension SQLiteStore {
         try writer.reload()
         return results
       }
-      try writer.words.feedIfDue(head: writer.revision)
+      try writer.fullText.updateIfDue(head: writer.revision)
       try invariant(results.count == batch.count, "each request of a batch has a result")
       try invariant(writer.revision >= head, "revisions never fall")
       try reserveCheckpointSpace(connection)
@@ -130,12 +130,12 @@ extension SQLiteStore {
   /// Performs one request of a batch that fired a constraint of SQL, which the rules should have prevented.
   ///
   /// Each request gets its own result: the commits before a failure are on disk.
-  private func performAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
+  private func commitAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
     let refusal: Refusal
     do {
       // After an unknown outcome there is no writer; nothing else is tried on this connection.
       guard self.writer != nil else { throw Refusal(.unavailable, "the store failed") }
-      return try performTogether([request], now: now, writer)[0]
+      return try commitTogether([request], now: now, writer)[0]
     } catch let failure as SQLConstraintFailure {
       refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
     } catch let unknown as UnknownOutcome {

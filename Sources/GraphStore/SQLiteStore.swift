@@ -208,7 +208,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       _ = try? database.checkpoint(.truncate)
     }
     fetches.removeAll()
-    putForeignLogAside()
+    renameForeignLog()
     try pool.close()
     lock.release()
   }

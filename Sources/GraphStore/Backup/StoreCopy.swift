@@ -18,7 +18,7 @@ struct StoreCopy {
   let draft: String
   let model: Model
   let pace: StoreBackup.CopyRate
-  let tell: (StoreBackup.Progress) throws -> Void
+  let report: (StoreBackup.Progress) throws -> Void
 
   /// The contents of a copy.
   struct Contents {
@@ -68,7 +68,7 @@ struct StoreCopy {
       guard ftruncate(descriptor, 0) == 0 else { throw StoreFiles.failure("\(draft) can't be written", errno) }
       let head = try copyPages()
       guard fsync(descriptor) == 0 else { throw StoreFiles.failure("\(draft) can't be synchronized", errno) }
-      try tell(.checking)
+      try report(.checking)
       try Self.refuseMoved(draft, file)
       let findings = try StoreCheck.run(file: draft, model: model)
       let damage = findings.filter(\.isDamage)
@@ -181,9 +181,9 @@ struct StoreCopy {
     try queue.inDatabase { target in
       try database.backup(to: target, pagesPerStep: pagesPerStep(pageSize)) { progress in
         let (done, total) = (progress.completedPageCount * pageSize, progress.totalPageCount * pageSize)
-        try tell(.copying(bytes: done, of: total))
+        try report(.copying(bytes: done, of: total))
         if progress.isCompleted { return }
-        try pacing.wait(behind: done, tell)
+        try pacing.wait(behind: done, report)
       }
     }
     try queue.close()
@@ -229,18 +229,18 @@ private struct CopyRateLimiter {
     logSize = StoreFiles.size(ofFile: log)
   }
 
-  mutating func wait(behind bytes: Int, _ tell: (StoreBackup.Progress) throws -> Void) throws {
+  mutating func wait(behind bytes: Int, _ report: (StoreBackup.Progress) throws -> Void) throws {
     guard let rate = pace.bytesPerSecond, rate > 0, !isLifted else { return }
     let due = begun + Int64(Double(bytes) / Double(rate) * 1e9)
     while case let rest = due - pace.monotonicNanoseconds(), rest > 0 {
       let growth = StoreFiles.size(ofFile: log) - logSize
       if growth > pace.maximumLogGrowth {
         isLifted = true
-        return try tell(.throttleLifted(logGrowth: growth))
+        return try report(.throttleLifted(logGrowth: growth))
       }
       // Short pauses, so that the WAL's size is checked and a cancellation takes effect.
       pace.sleepNanoseconds(min(rest, 200_000_000))
-      try tell(.waiting)
+      try report(.waiting)
     }
   }
 }

@@ -53,7 +53,7 @@ public enum StoreRestore {
     let draft = path + ".restore"
     let contents = try ofBackup(file) {
       try withoutActuallyEscaping(progress) { progress in
-        try StoreCopy(source: file, draft: draft, model: model, pace: .init(), tell: progress).make()
+        try StoreCopy(source: file, draft: draft, model: model, pace: .init(), report: progress).make()
       }
     }
     do {

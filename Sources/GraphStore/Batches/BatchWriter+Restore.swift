@@ -31,7 +31,7 @@ extension BatchWriter {
 
   private func forEachImage(_ body: (Int, ObjectImage, Entity) throws -> Void) throws {
     var number = 0
-    try run.rows?.forEachChunk { rows in
+    try job.rows?.forEachChunk { rows in
       for row in rows {
         number += 1
         guard case .object(let id)? = row.first, !id.isTemporary, let entity = model.entity(id.entity),
@@ -68,14 +68,14 @@ extension BatchWriter {
       changes += 1
       size += image.approximateSize
       guard changes >= writer.sliceObjects || size >= Batch.sliceBytes else { return }
-      writer.words.committed(changes: changes, size: size)
-      try writer.words.feedInBatch()
+      writer.fullText.recordCommit(changes: changes, size: size)
+      try writer.fullText.updateInBatch()
       (changes, size) = (0, 0)
       try report(done: number, of: 2 * total)
     }
     guard done == total else { throw Refusal(.malformed, "\(done) rows arrived instead of \(total)") }
-    writer.words.committed(changes: changes, size: size)
-    try writer.words.feedInBatch()
+    writer.fullText.recordCommit(changes: changes, size: size)
+    try writer.fullText.updateInBatch()
     return numbers
   }
 
@@ -206,7 +206,7 @@ extension BatchWriter {
 
   private func write(_ changes: [ObjectChange], sums: [UInt64]) throws {
     try RowWriter(
-      objects: writer.objects, words: writer.words, changes: changes, sums: sums, revision: revision,
+      objects: writer.objects, fullText: writer.fullText, changes: changes, sums: sums, revision: revision,
       statements: writer.updates, hasRevivals: false
     ).write()
   }
@@ -280,7 +280,7 @@ extension BatchWriter {
   ///   - image: the object as it should have been written.
   ///   - numbers: the row number of each key, with which the other object is reported.
   private func violateUnique(_ number: Int, _ image: ObjectImage, _ numbers: [UniqueID: Int32]) throws {
-    guard var (violation, other) = try clash(of: image, inBatch: .new) else {
+    guard var (violation, other) = try keyConflict(of: image, inBatch: .new) else {
       return try violate(number, image, rule: "unique", "another object of this graph has the same key")
     }
     violation.id = row(number, image)

@@ -91,24 +91,24 @@ extension BatchWriter {
       try connection.run(row)
       guard connection.changes == 1 else { throw RowWriter.missing }
     } catch let failure as SQLiteStore.SQLConstraintFailure {
-      guard let violation = try clash(of: id, values) else { throw failure }
+      guard let violation = try keyConflict(of: id, values) else { throw failure }
       try collect([violation.0], [Conflict(kind: .unique, id: violation.other)])
     }
   }
 
   /// The violation and the object that already has the key.
-  private func clash(
+  private func keyConflict(
     of id: ObjectID, _ values: [(property: Property, value: Value)]
   ) throws -> (Violation, other: ObjectID)? {
     guard var image = try writer.objects.readImage(of: id) else { return nil }
     for (property, value) in values { image[property] = value }
-    return try clash(of: image, inBatch: .changed)
+    return try keyConflict(of: image, inBatch: .changed)
   }
 
   /// - Parameters:
   ///   - image: the object as it should have been written.
   ///   - holder: the description of a conflicting object that this batch wrote.
-  func clash(of image: ObjectImage, inBatch holder: Violation.KeyHolder) throws -> (Violation, other: ObjectID)? {
+  func keyConflict(of image: ObjectImage, inBatch holder: Violation.KeyHolder) throws -> (Violation, other: ObjectID)? {
     guard let entity = model.entity(image.id.entity) else { return nil }
     let reader = PlanReader(writer: writer)
     for constraint in entity.uniquenessConstraints {

@@ -68,9 +68,9 @@ final class DeleteSet {
     var counts = [PropertyNumber: RowSet]()
     var survivorCount: Int { survivors.values.reduce(0) { $0 + $1.count } }
 
-    fileprivate mutating func keep(_ rows: [Int64], of root: EntityNumber, besides leaving: Int) throws {
+    fileprivate mutating func keep(_ rows: [Int64], of root: EntityNumber, besides deleted: Int) throws {
       for row in rows { survivors[root, default: RowSet()].insert(row) }
-      guard leaving + survivorCount <= Batch.maximumObjects else { throw BatchWriter.tooMany }
+      guard deleted + survivorCount <= Batch.maximumObjects else { throw BatchWriter.tooMany }
     }
   }
 

@@ -113,13 +113,13 @@ public enum StoreCheck {
   ) throws -> [Finding] {
     let path = directory + "/" + StoreFiles.name
     if ReadOnlyMedium.holds(path) { return try run(onReadOnlyMedium: path, directory, model, heldObjects) }
-    func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
-    guard try isThere() || StoreRestore.isUnfinished(in: directory) else {
+    func storeExists() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
+    guard try storeExists() || StoreRestore.isUnfinished(in: directory) else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
-    if try StoreRestore.finish(in: directory) { _ = try isThere() }
+    if try StoreRestore.finish(in: directory) { _ = try storeExists() }
     return try run(file: path, model: model, heldObjects: heldObjects)
   }
 
@@ -175,7 +175,7 @@ public enum StoreCheck {
   private static func checkWordTables(_ path: String, model: Model) throws -> FindingList {
     var findings = FindingList()
     try DatabaseQueue(path: path).inDatabase { database in
-      for words in try StoreVersions.layout(database, model: model).orderedTables.flatMap(\.wordTables) {
+      for words in try StoreVersions.layout(database, model: model).orderedTables.flatMap(\.fullTextTables) {
         do {
           let name = quoted(words.name)
           try database.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('integrity-check')")

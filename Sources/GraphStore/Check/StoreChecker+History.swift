@@ -54,7 +54,7 @@ extension StoreChecker {
   }
 
   private func setbacks() throws -> [Revision: Setback] {
-    guard try ClockSetbacks.areKept(connection) else { return [:] }
+    guard try ClockSetbacks.tableExists(connection) else { return [:] }
     var setbacks = [Revision: Setback]()
     let row = try connection.statement("SELECT revision, time, previous FROM _setback")
     while try connection.step(row) {
@@ -102,7 +102,7 @@ extension StoreChecker {
       let (gone, changes) = try past.present.with(commit.changes.map(\.id)) { present in
         // The walk meets each object first in its newest change.
         let gone = commit.changes.filter { $0.kind == .deleted && present[$0.id] == nil }
-        return (gone.map(\.id), try history.takeBack(commit, in: &present))
+        return (gone.map(\.id), try history.rollBack(commit, in: &present))
       }
       for id in gone { past.deleted[id] = commit.revision }
       for (recorded, change) in zip(commit.changes, changes) {
@@ -119,7 +119,7 @@ extension StoreChecker {
       }
     }
     for (place, text) in problems { report(.history, place, text) }
-    try past.present.forEachThere { image in
+    try past.present.forEachExisting { image in
       // An object from a pruned commit exists at the floor, as that commit left it.
       guard !(1...max(1, floor)).contains(image.revision) || floor == 0 else { return }
       report(.history, .init(object: image.id), "existed before its first commit")

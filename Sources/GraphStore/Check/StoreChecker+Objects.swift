@@ -36,8 +36,8 @@ extension StoreChecker {
       try checkDerived(image, place)
       try checkEdges(image, number, table, place, &members)
       if withWords, let known = indexed.known(image) {
-        for wordTable in table.wordTables {
-          words.add(value(of: wordTable.property, in: known), row: number, to: wordTable.name)
+        for fullTextTable in table.fullTextTables {
+          words.add(value(of: fullTextTable.property, in: known), row: number, to: fullTextTable.name)
         }
       }
     }
@@ -50,8 +50,8 @@ extension StoreChecker {
         report(.edges, .init(table: edge.name), "has \(total) rows, but the objects have \(expected) members")
       }
     }
-    for wordTable in table.wordTables where withWords {
-      attempt("the full-text index \(wordTable.name)") { try $0.checkWords(of: wordTable, in: table, words) }
+    for fullTextTable in table.fullTextTables where withWords {
+      attempt("the full-text index \(fullTextTable.name)") { try $0.checkWords(of: fullTextTable, in: table, words) }
     }
   }
 

@@ -6,12 +6,12 @@ import GraphModel
 /// them.
 extension StoreChecker {
   /// Whether the store has a `_part` table, which older layouts lack.
-  func hasPlaceForParts() throws -> Bool { try layoutVersion() >= 2 }
+  func hasPartTable() throws -> Bool { try layoutVersion() >= 2 }
 
   func layoutVersion() throws -> Int32 { try LayoutVersion.read(database).layout }
 
   mutating func checkParts() throws {
-    guard try hasPlaceForParts() else { return }
+    guard try hasPartTable() else { return }
     let history = HistoryReader(objects: objects)
     let commits = try connection.statement(
       """

@@ -68,7 +68,7 @@ struct StoreChecker {
     attempt("the chain of commits") { try $0.checkChain() }
     attempt("the parts of commits") { try $0.checkParts() }
     attempt("the complete objects of history") { try $0.checkKeyframes() }
-    attempt("the values lost in conflicts") { try $0.checkLosses() }
+    attempt("the values lost in conflicts") { try $0.checkOverwrittenValues() }
     // Under another model the stored data can't be interpreted.
     guard findings.count(of: .model) == 0 else { return }
     attempt("the newest commits") { try $0.checkWatermark() }
@@ -108,8 +108,8 @@ struct StoreChecker {
     else {
       return report(.store, .init(table: "_model"), "holds no readable model")
     }
-    let isPruned = try HistoryFloor.isThere(connection)
-    let hasSetbacks = try ClockSetbacks.areKept(connection)
+    let isPruned = try HistoryFloor.tableExists(connection)
+    let hasSetbacks = try ClockSetbacks.tableExists(connection)
     // Repeats the migrations without objects, which produces the same statements.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
@@ -124,7 +124,7 @@ struct StoreChecker {
       return try Self.schema(of: database)
     }
     let present = try Self.schema(of: database)
-    if try !hasPlaceForParts() { expected = expected.filter { $0.value[1] != "_part" } }
+    if try !hasPartTable() { expected = expected.filter { $0.value[1] != "_part" } }
     if try layoutVersion() < 3 { expected = expected.filter { $0.value[1] != "_whole" } }
     // An older store gets this table with its first lost value.
     if present["_lost"] == nil { expected = expected.filter { $0.value[1] != "_lost" } }
@@ -155,7 +155,7 @@ struct StoreChecker {
       return report(.words, .init(table: "_words"), "says \(watermark), but the newest commit is \(head)")
     }
     // Without an index the watermark never moves, and the texts of all history would be read.
-    guard layout.orderedTables.contains(where: { !$0.wordTables.isEmpty }) else { return }
+    guard layout.orderedTables.contains(where: { !$0.fullTextTables.isEmpty }) else { return }
     if let floor = try HistoryFloor.read(connection), watermark < floor.revision {
       report(.words, .init(table: "_words"), "says \(watermark), but history goes back to \(floor.revision) only")
     }

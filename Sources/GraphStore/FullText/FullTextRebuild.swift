@@ -13,7 +13,7 @@ enum FullTextRebuild {
   /// Rebuilds all indexes; call it within a transaction.
   static func perform(_ connection: Connection, layout: StoreLayout, head: Revision) throws {
     for table in layout.orderedTables {
-      for words in table.wordTables {
+      for words in table.fullTextTables {
         try connection.run("INSERT INTO \(quoted(words.name)) (\(quoted(words.name))) VALUES ('delete-all')")
         try fill(words, of: table, connection)
       }

@@ -16,7 +16,7 @@ struct IndexedImages {
     var deleted = Set<ObjectID>()
     try history.forEachCommitNewestFirst(after: watermark) { commit in
       changes += max(1, commit.changes.count)
-      for change in try history.takeBack(commit, in: &present) {
+      for change in try history.rollBack(commit, in: &present) {
         if let image = change.after ?? change.before { bytes += image.binary.count }
         if change.kind == .deleted { deleted.insert(change.id) }
       }

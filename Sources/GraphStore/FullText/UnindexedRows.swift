@@ -18,7 +18,7 @@ struct UnindexedRows {
       for change in commit.changes where seen.insert(change.id).inserted { ids.append(change.id) }
     }
     for id in ids {
-      guard let table = history.objects.layout.table(of: id.entity), !table.wordTables.isEmpty,
+      guard let table = history.objects.layout.table(of: id.entity), !table.fullTextTables.isEmpty,
         let found = try history.objects.find(id), let image = try history.objects.readImage(of: id)
       else { continue }
       images.append((found.row, image))

@@ -15,7 +15,7 @@ extension HistoryChange {
       edit.mapped(numbers.stored(property: edit.property), { numbers.stored($0) }, { numbers.stored($0) })
     }
     change.spacing = spacing.map { numbers.stored(property: $0) }
-    change.marks = marks?.mapped { numbers.stored(property: $0) }
+    change.lastWrites = lastWrites?.mapped { numbers.stored(property: $0) }
     return change
   }
 
@@ -33,7 +33,7 @@ extension HistoryChange {
       guard layout.model.property(number) != nil else { return nil }
       return edit.mapped(number, { numbers.present($0) }, { numbers.present($0) })
     }
-    change.marks = marks?.mapped { numbers.present(property: $0) }
+    change.lastWrites = lastWrites?.mapped { numbers.present(property: $0) }
     change.values = values.map { numbers.present($0) }
     return change
   }
@@ -48,7 +48,7 @@ extension HistoryChange {
       return edit.mapped(
         successor.property.number, { layout.presentID($0) }, { layout.presentValue(successor.value($0)) })
     }
-    change.marks = marks?.mapped { layout.successor(of: $0, from: version)?.property.number }
+    change.lastWrites = lastWrites?.mapped { layout.successor(of: $0, from: version)?.property.number }
     if !values.isEmpty { change.values = layout.values(values, of: id, from: version).map { layout.presentValue($0) } }
     return change
   }

@@ -18,7 +18,7 @@ struct HistoryChange {
   /// The properties among these whose position changed only to make space for others. An undo ignores them.
   var spacing = [PropertyNumber]()
   /// In some changes: the last changes of the object's properties.
-  var marks: LastWriterIndex?
+  var lastWrites: LastWriterIndex?
 }
 
 /// An edit that can be reversed.
@@ -65,9 +65,9 @@ extension HistoryChange {
   ///   - place: a pointer to the change, because a copy would cost as much as its binary form.
   ///   - sum: the checksum of the image after the commit, or before it for a delete.
   ///   - deletion: for a revival, the revision of the delete.
-  ///   - isWhole: whether an update holds the complete object.
+  ///   - isKeyframe: whether an update holds the complete object.
   init(
-    _ place: UnsafePointer<ObjectChange>, sum: UInt64, model: Model, deletion: Revision? = nil, isWhole: Bool = false
+    _ place: UnsafePointer<ObjectChange>, sum: UInt64, model: Model, deletion: Revision? = nil, isKeyframe: Bool = false
   ) throws(InvariantFailure) {
     let before = place.pointee.before
     kind = place.pointee.kind
@@ -77,7 +77,7 @@ extension HistoryChange {
     spacing = place.pointee.spacing
     try invariant(before != nil || kind == .inserted, "an update or a delete has the object before it")
     if kind == .deleted { values = try invariant(before, "a delete has the object before it").values }
-    if isWhole, kind == .updated {
+    if isKeyframe, kind == .updated {
       values = try invariant(place.pointee.after, "an update has the object after it").values
     }
     for edit in place.pointee.edits {
@@ -132,7 +132,7 @@ extension HistoryChange: BinaryCodable {
     for value in values { writer.field(5, value) }
     for edit in edits { writer.field(6, edit) }
     for property in spacing { writer.field(7, UInt64(property)) }
-    if let marks { writer.field(8, marks) }
+    if let lastWrites { writer.field(8, lastWrites) }
   }
 
   init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -146,7 +146,7 @@ extension HistoryChange: BinaryCodable {
       case 5: values.append(try field.form())
       case 6: edits.append(try field.form())
       case 7: spacing.append(try field.uint32())
-      case 8: marks = try field.form()
+      case 8: lastWrites = try field.form()
       default: break
       }
     }
@@ -158,8 +158,8 @@ extension HistoryChange: BinaryCodable {
 
   static func encode(
     _ changes: [ObjectChange], sums: [UInt64], layout: StoreLayout, deletions: [ObjectID: Revision],
-    whole: Set<Int> = [],
-    marks: [ObjectID: LastWriterIndex] = [:]
+    keyframes: Set<Int> = [],
+    lastWrites: [ObjectID: LastWriterIndex] = [:]
   ) throws -> [UInt8] {
     try invariant(changes.count == sums.count, "each recorded change has a checksum")
     var writer = BinaryWriter(capacity: 48 * changes.count)
@@ -167,10 +167,10 @@ extension HistoryChange: BinaryCodable {
       guard let changes = buffer.baseAddress else { return }
       for index in buffer.indices {
         let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
-        let isWhole = !whole.isEmpty && whole.contains(index)
+        let isKeyframe = !keyframes.isEmpty && keyframes.contains(index)
         var change = try HistoryChange(
-          changes + index, sum: sums[index], model: layout.model, deletion: deletion, isWhole: isWhole)
-        if !marks.isEmpty { change.marks = marks[changes[index].id] }
+          changes + index, sum: sums[index], model: layout.model, deletion: deletion, isKeyframe: isKeyframe)
+        if !lastWrites.isEmpty { change.lastWrites = lastWrites[changes[index].id] }
         if !layout.numbers.isPlain { change = change.stored(layout.numbers) }
         writer.field(1, change)
       }

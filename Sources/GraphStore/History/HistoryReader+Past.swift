@@ -62,7 +62,7 @@ extension HistoryReader {
   /// - Parameters:
   ///   - excess: the exceeded limit, as the beginning of a sentence.
   ///   - readable: the oldest revision whose state can be read; nil if unknown.
-  static func tooMuchSince(_ revision: Revision, _ excess: String, readable: Revision? = nil) -> Refusal {
+  static func limitRefusal(_ revision: Revision, _ excess: String, readable: Revision? = nil) -> Refusal {
     let later = if let readable { "revision \(readable) or a later one" } else { "a later revision" }
     // The advice comes first, because a terminal may truncate the rest.
     return Refusal(
@@ -99,12 +99,12 @@ extension HistoryReader {
         assert(bytes >= 0)
         // The limits held for all newer commits. A single commit may touch a million objects.
         if let excess = limits.excess(objects: images.count, bytes: bytes) {
-          throw Self.tooMuchSince(revision, excess, readable: commit.revision)
+          throw Self.limitRefusal(revision, excess, readable: commit.revision)
         }
       }
       guard count <= Self.maximumSkippedChanges else {
         let excess = "objects have changed more than \(Self.maximumSkippedChanges) times"
-        throw Self.tooMuchSince(revision, excess, readable: commit.revision)
+        throw Self.limitRefusal(revision, excess, readable: commit.revision)
       }
     }
     // An object whose count was different may not have been touched itself.
@@ -113,11 +113,11 @@ extension HistoryReader {
       images[id] = image.map { .some($0) }
       bytes += image.memorySize
       if let excess = limits.excess(objects: images.count, bytes: bytes) {
-        throw Self.tooMuchSince(revision, excess)
+        throw Self.limitRefusal(revision, excess)
       }
     }
     guard !mapped.isEmpty || !objects.layout.computed(behind: revision).isEmpty else { return images }
-    return images.mapValues { computed(mapped.told($0, at: revision, counts), at: revision) }
+    return images.mapValues { computed(mapped.migrated($0, at: revision, counts), at: revision) }
   }
 
   // MARK: - One object
@@ -138,7 +138,7 @@ extension HistoryReader {
       image = event.change.before(image, model: objects.model)
       made = event.change.previous
     }
-    return computed(mapped.told(image, at: revision), at: revision)
+    return computed(mapped.migrated(image, at: revision), at: revision)
   }
 
   /// The start of the walk: an image, and the revision that produced it.

@@ -192,9 +192,9 @@ struct HistoryReader {
       }
       let changes: [ObjectChange]
       if commit.parts == nil {
-        changes = try takeBack(commit, in: &present).filter { model.entity($0.id.entity) != nil }
+        changes = try rollBack(commit, in: &present).filter { model.entity($0.id.entity) != nil }
       } else {
-        try takeBackParts(of: commit, touching: wantedIDs, in: &present)
+        try rollBackParts(of: commit, touching: wantedIDs, in: &present)
         changes = []
       }
       guard isWanted else { return }
@@ -231,14 +231,14 @@ struct HistoryReader {
     return ids.sorted()
   }
 
-  private func takeBackParts(
+  private func rollBackParts(
     of commit: Commit, touching ids: [ObjectID], in present: inout [ObjectID: ObjectImage?]
   ) throws {
     let wanted = Set(ids)
     for place in try places(of: commit.revision).reversed() where Self.isAny(of: ids, in: place) {
       var part = commit
       part.changes = try self.part(place.number, of: commit.revision).filter { wanted.contains($0.id) }
-      _ = try takeBack(part, in: &present)
+      _ = try rollBack(part, in: &present)
     }
   }
 
@@ -273,7 +273,7 @@ struct HistoryReader {
   }
 
   /// Rolls `present` back from the state after a commit to the state before it.
-  func takeBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
+  func rollBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
     var changes = [ObjectChange]()
     changes.reserveCapacity(commit.changes.count)
     for change in commit.changes.reversed() {

@@ -22,7 +22,7 @@ struct LastWriterIndex: Equatable {
   }
 
   /// Records that a change touched these properties.
-  mutating func note(_ edits: [Edit], _ spacing: [PropertyNumber], at revision: Revision) {
+  mutating func record(_ edits: [Edit], _ spacing: [PropertyNumber], at revision: Revision) {
     for edit in edits where !spacing.contains(edit.property) {
       if let place = last.firstIndex(where: { $0.property == edit.property }) {
         last[place].revision = revision
@@ -73,7 +73,7 @@ final class LastWriterTracker {
     var newest: Revision
     /// The number of changes since the last one with marks.
     var count = 0
-    var marks: LastWriterIndex
+    var lastWrites: LastWriterIndex
   }
 
   /// The number of an object's changes from one with marks to the next.
@@ -87,7 +87,7 @@ final class LastWriterTracker {
   private var pending = [(id: ObjectID, entry: Entry?)]()
 
   /// Returns the marks for the changes of a commit; nothing is remembered before `remember`.
-  func marks(_ changes: [ObjectChange], at revision: Revision) -> [ObjectID: LastWriterIndex] {
+  func lastWrites(of changes: [ObjectChange], at revision: Revision) -> [ObjectID: LastWriterIndex] {
     pending.removeAll(keepingCapacity: true)
     var due = [ObjectID: LastWriterIndex]()
     let isLarge = changes.count > Self.maximumNewcomers
@@ -101,12 +101,14 @@ final class LastWriterTracker {
       }
       let known = entries[change.id]
       // Changes that were not seen here, such as a batch's, are before the range.
-      var entry = Entry(newest: revision, marks: LastWriterIndex(behind: before.revision))
-      if let known, known.newest == before.revision { (entry.count, entry.marks) = (known.count, known.marks) }
-      entry.marks.note(change.edits, change.spacing, at: revision)
+      var entry = Entry(newest: revision, lastWrites: LastWriterIndex(behind: before.revision))
+      if let known, known.newest == before.revision {
+        (entry.count, entry.lastWrites) = (known.count, known.lastWrites)
+      }
+      entry.lastWrites.record(change.edits, change.spacing, at: revision)
       entry.count += 1
       if entry.count >= Self.interval {
-        due[change.id] = entry.marks
+        due[change.id] = entry.lastWrites
         entry.count = 0
       }
       pending.append((change.id, entry))
@@ -114,7 +116,7 @@ final class LastWriterTracker {
     return due
   }
 
-  /// Remembers the changes of the last `marks` call, after their commit is written.
+  /// Remembers the changes of the last `lastWrites` call, after their commit is written.
   func remember() {
     for (id, entry) in pending {
       if entry != nil, entries.count >= Self.maximumObjects, entries[id] == nil { entries.removeAll() }

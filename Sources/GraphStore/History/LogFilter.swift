@@ -53,10 +53,11 @@ struct LogFilter {
     guard after < through, authors?.isEmpty != true else { return nil }
     assert(after >= 0)
     if let object { return try forEach(of: object, newestFirst: newestFirst, body) }
-    let who = if let authors { "AND author IN (\(authors.map(String.init).joined(separator: ", "))) " } else { "" }
+    let authorCondition =
+      if let authors { "AND author IN (\(authors.map(String.init).joined(separator: ", "))) " } else { "" }
     let order = newestFirst ? "DESC" : "ASC"
     let row = try history.connection.statement(
-      HistoryReader.columns + " WHERE revision > ? AND revision <= ? \(who)ORDER BY revision \(order)")
+      HistoryReader.columns + " WHERE revision > ? AND revision <= ? \(authorCondition)ORDER BY revision \(order)")
     row.bind(1, after)
     row.bind(2, through)
     defer { sqlite3_reset(row.statement) }

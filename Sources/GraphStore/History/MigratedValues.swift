@@ -30,7 +30,7 @@ struct MigratedValues {
   /// Returns an object at a revision, with the values that later migrations gave it.
   /// - Parameter counts: the changes of its counts since; nil if unknown, and then counts that a later migration
   ///   added are null.
-  func told(_ image: ObjectImage?, at revision: Revision, _ counts: PastCounts? = nil) -> ObjectImage? {
+  func migrated(_ image: ObjectImage?, at revision: Revision, _ counts: PastCounts? = nil) -> ObjectImage? {
     guard !steps.isEmpty, var image else { return image }
     for (place, step) in steps.enumerated() where revision < step.since {
       // The entry is nil if the object did not exist at the migration. An object not passed yet is unchanged since

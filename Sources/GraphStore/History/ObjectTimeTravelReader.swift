@@ -27,11 +27,11 @@ final class ObjectTimeTravelReader {
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
     var state = try states[id] ?? present(id)
     if state.newest > revision {
-      takeBack(&state, id, to: revision)
+      rollBack(&state, id, to: revision)
       if state.newest > revision {
         state.ahead = try history.events(of: id, newest: state.newest, after: revision)
         try count(state.ahead)
-        takeBack(&state, id, to: revision)
+        rollBack(&state, id, to: revision)
       }
       guard state.newest <= revision else {
         throw Refusal.pruned(revision, oldest: try history.oldest())
@@ -41,7 +41,7 @@ final class ObjectTimeTravelReader {
     // States may be dropped: their objects then start from the present again.
     if states[id] == nil, states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
     states[id] = state
-    return history.computed(state.mapped.told(state.image, at: revision), at: revision)
+    return history.computed(state.mapped.migrated(state.image, at: revision), at: revision)
   }
 
   /// The number of objects for which one walk through the commits pays off, and whose changes fit into memory.
@@ -66,7 +66,7 @@ final class ObjectTimeTravelReader {
     }
   }
 
-  private func takeBack(_ state: inout State, _ id: ObjectID, to revision: Revision) {
+  private func rollBack(_ state: inout State, _ id: ObjectID, to revision: Revision) {
     while let event = state.ahead.last, event.revision > revision {
       state.ahead.removeLast()
       state.mapped.pass(id, state.image, at: event.revision)

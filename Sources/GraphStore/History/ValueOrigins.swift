@@ -22,13 +22,13 @@ struct ValueOrigins {
       guard let change = try history.change(of: id, at: revision), change.previous < revision else {
         // The object's earlier changes were pruned, but the migration that gave it the value was not.
         if revision < beginning, try history.row(of: beginning) != nil {
-          return try told(.updated, value, replaced: nil, number, id, at: beginning, deletion)
+          return try makeOrigin(.updated, value, replaced: nil, number, id, at: beginning, deletion)
         }
         break
       }
       if revision < beginning {
         guard change.kind == .deleted else {
-          return try told(.updated, value, replaced: nil, number, id, at: beginning, deletion)
+          return try makeOrigin(.updated, value, replaced: nil, number, id, at: beginning, deletion)
         }
         // The object did not exist at the migration.
         beginning = 0
@@ -39,7 +39,7 @@ struct ValueOrigins {
         revision = change.previous
       case .inserted:
         guard change.previous > 0 else {
-          return try told(.inserted, value, replaced: .null, number, id, at: revision, deletion)
+          return try makeOrigin(.inserted, value, replaced: .null, number, id, at: revision, deletion)
         }
         // A revival mostly restores the value from before the delete.
         var kept = Value.null
@@ -48,15 +48,15 @@ struct ValueOrigins {
         } else {
           try history.refusePrunedCommit(change.previous)
         }
-        if kept != value { return try told(.revived, value, replaced: kept, number, id, at: revision, deletion) }
+        if kept != value { return try makeOrigin(.revived, value, replaced: kept, number, id, at: revision, deletion) }
         revision = change.previous
       case .updated:
         let edits = change.spacing.contains(number) ? [] : change.edits.filter { $0.property == number }
         guard edits.isEmpty else {
           let old = edits.reversed().reduce(value) { $1.reversed.applied(to: $0) ?? $0 }
-          return try told(.updated, value, replaced: old, number, id, at: revision, deletion)
+          return try makeOrigin(.updated, value, replaced: old, number, id, at: revision, deletion)
         }
-        let next = change.marks?.next(for: number) ?? change.previous
+        let next = change.lastWrites?.next(for: number) ?? change.previous
         revision = next < revision ? next : change.previous
       }
     }
@@ -82,7 +82,7 @@ struct ValueOrigins {
   }
 
   /// - Parameter replaced: nil if unknown.
-  private func told(
+  private func makeOrigin(
     _ kind: ValueOrigin.Kind, _ value: Value, replaced: Value?, _ property: PropertyNumber, _ id: ObjectID,
     at revision: Revision, _ deletion: Revision?
   ) throws -> ValueOrigin {

@@ -32,7 +32,7 @@ final class EntityTable: Sendable {
   /// By row; `deleteByID` by id.
   let delete: SQL
   let deleteByID: SQL
-  let wordTables: [FullTextTable]
+  let fullTextTables: [FullTextTable]
   /// The attributes of unique keys whose index is partial. The value is the condition of the index for the entities
   /// that alone have the attribute; empty if there is no such condition, or if an ancestor's objects have the
   /// attribute too.
@@ -93,9 +93,9 @@ final class EntityTable: Sendable {
         property: column.property, name: Self.edgeName(column.property, model), owners: root.name,
         members: members.name)
     }
-    wordTables = columns.compactMap { column in
+    fullTextTables = columns.compactMap { column in
       column.property.attribute?.isFullText == true
-        ? FullTextTable(property: column.property, name: Self.wordName(column.property, model)) : nil
+        ? FullTextTable(property: column.property, name: Self.fullTextName(column.property, model)) : nil
     }
     var partialKeys = [PropertyNumber: String]()
     for (owner, constraint) in Self.constraints(of: root, model) {
@@ -108,9 +108,9 @@ final class EntityTable: Sendable {
     }
     self.partialKeys = partialKeys
     shapes = Dictionary(
-      uniqueKeysWithValues: family.map { [columns, edges, wordTables] entity in
+      uniqueKeysWithValues: family.map { [columns, edges, fullTextTables] entity in
         let own = entity.storedProperties.compactMap { position[$0.number].map { columns[$0] } }
-        return (entity.number, EntityColumns(entity, columns: own, edges: edges, words: wordTables))
+        return (entity.number, EntityColumns(entity, columns: own, edges: edges, fullTextTables: fullTextTables))
       })
   }
 
@@ -130,7 +130,7 @@ final class EntityTable: Sendable {
     model.path(of: property)
   }
 
-  static func wordName(_ property: Property, _ model: Model) -> String {
+  static func fullTextName(_ property: Property, _ model: Model) -> String {
     model.path(of: property) + ".words"
   }
 
@@ -180,7 +180,7 @@ final class EntityTable: Sendable {
       )
       statements.append("CREATE INDEX \(quoted(edge.name + ".owner")) ON \(quoted(edge.name)) (owner)")
     }
-    for words in wordTables {
+    for words in fullTextTables {
       statements.append(
         "CREATE VIRTUAL TABLE \(quoted(words.name)) USING fts5(words, content='', detail=none, tokenize='ascii')")
     }

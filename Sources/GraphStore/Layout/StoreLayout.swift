@@ -103,7 +103,7 @@ struct StoreLayout: Sendable {
 
   /// The table of commits that lost a conflict over a property. It gets rows only from conflicts; older stores get
   /// the table with their first one, and programs that do not know it do not need it.
-  static let losses = """
+  static let overwrittenValues = """
     CREATE TABLE IF NOT EXISTS _lost (id BLOB NOT NULL, property INTEGER NOT NULL, revision INTEGER NOT NULL, \
     PRIMARY KEY (id, property, revision)) WITHOUT ROWID
     """
@@ -129,7 +129,7 @@ struct StoreLayout: Sendable {
       "CREATE TABLE _words (revision INTEGER NOT NULL)",
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
-      Self.losses,
+      Self.overwrittenValues,
     ] + Self.parts + Self.keyframes + orderedTables.flatMap { $0.creation(model: model) }
   }
 

@@ -51,10 +51,11 @@ struct MigrationLossFinder {
   }
 
   /// Finds everything that the new version lacks; called before the store is changed.
-  func gone(_ plan: MigrationPlan) throws -> [MigrationLoss] {
+  func findRemoved(_ plan: MigrationPlan) throws -> [MigrationLoss] {
     var losses = [MigrationLoss]()
     for entity in plan.removedEntities {
-      guard let table = layout.table(of: entity.number), !entity.isAbstract else { continue }
+      if entity.isAbstract { continue }
+      let table = try invariant(layout.table(of: entity.number), "an entity of the old version has a table")
       let condition = "_entity = \(layout.numbers.stored(entity: entity.number))"
       if let loss = try loss(entity.name, .gone, in: table, where: condition) { losses.append(loss) }
     }

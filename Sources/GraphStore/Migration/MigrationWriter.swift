@@ -107,7 +107,7 @@ struct MigrationWriter {
   /// - Parameter progress: called with the next step and the completed fraction.
   mutating func alter(_ progress: (_ step: String, _ done: Double) throws -> Void) throws {
     MigrationFunctions.register(on: database, plan)
-    lost = try MigrationLossFinder(connection: connection, layout: old).gone(plan)
+    lost = try MigrationLossFinder(connection: connection, layout: old).findRemoved(plan)
     try progress("adding columns", 0.05)
     try addColumns(toNewTables: false)
     try progress("computing values", 0.1)
@@ -119,23 +119,23 @@ struct MigrationWriter {
     try dropIndexes()
     try makeTables()
     try addColumns(toNewTables: true)
-    try pair()
+    try fillEdgeTables()
     try endReferences()
     try removeRows()
     try progress("computing derived values", 0.55)
-    try fill()
-    try place()
-    try derive()
-    try recount()
+    try fillMissingValues()
+    try assignPositions()
+    try computeDerivedValues()
+    try recomputeCounts()
     lost += try findReplaced()
     try progress("building indexes", 0.7)
-    try feedWords()
-    try findShared()
+    try fillFullTextIndexes()
+    try findDuplicateKeys()
     // Shared keys make a unique index impossible, but the remaining checks still run, so that all problems are
     // reported.
     try makeIndexes(withKeys: breaches.isEmpty)
     try progress("sealing", 0.9)
-    try sumAgain()
+    try rewriteChecksums()
   }
 
   func run(_ sql: String) throws { try database.execute(sql: sql) }
@@ -173,7 +173,7 @@ struct MigrationWriter {
       sql: "INSERT OR REPLACE INTO _model (number, hash, source, sum) VALUES (?, ?, ?, ?)",
       arguments: [number, Data(hash), source, StoreLayout.sum(model: hash, source: source)])
     // A pruned store keeps its higher layout.
-    let isPruned = try HistoryFloor.isThere(connection)
+    let isPruned = try HistoryFloor.tableExists(connection)
     try run(LayoutVersion(layout: isPruned ? HistoryFloor.layout : StoreVersions.layout).statement)
   }
 }

@@ -53,17 +53,17 @@ public struct StoreMigration: Sendable {
   /// - Throws: `MigrationRefusal` with all problems, `StoreFailure` for the disk; then the store is unchanged.
   @discardableResult
   public func run() throws -> MigrationReport {
-    func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
-    guard try StoreRestore.isUnfinished(in: directory) || isThere() else {
+    func storeExists() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
+    guard try StoreRestore.isUnfinished(in: directory) || storeExists() else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     let lock = try StoreLock(directory: directory)
     defer { lock.release() }
     do {
       // A pending restore is completed first, so that the restored store is migrated.
-      if try StoreRestore.finish(in: directory) { _ = try isThere() }
+      if try StoreRestore.finish(in: directory) { _ = try storeExists() }
       try WriteAheadLogFile.refuseLoss(beside: path)
-      let kept = try keptModel()
+      let kept = try storedModel()
       var report = MigrationReport(from: kept, to: models.last ?? kept)
       let plans = try plans(from: kept)
       guard !plans.isEmpty else { return report }
@@ -75,7 +75,7 @@ public struct StoreMigration: Sendable {
         try StoreFiles.prepare(directory: folder)
         let copy = folder + "/" + StoreFiles.name
         let isKept = try makeVerifiedCopy(of: kept, at: copy)
-        try perform(isKept ? plans : judged(plans), on: copy, &report)
+        try perform(isKept ? plans : rechecked(plans), on: copy, &report)
       } else {
         discardDrafts()
         // Unchecked objects may violate the old version's rules.
@@ -88,7 +88,7 @@ public struct StoreMigration: Sendable {
         do {
           // The store may have been replaced during the copy and the check.
           try lock.verify()
-          try perform(isKept ? plans : judged(plans), on: path, &report)
+          try perform(isKept ? plans : rechecked(plans), on: path, &report)
         } catch {
           // The store is unchanged, so the copy is not needed. But if the disk has failed, the copy may be the better
           // one.
@@ -106,7 +106,7 @@ public struct StoreMigration: Sendable {
   }
 
   /// The newest model that the store has had.
-  private func keptModel() throws -> Model {
+  private func storedModel() throws -> Model {
     try Self.open(path) { database in
       let source = try String.fetchOne(database, sql: "SELECT source FROM _model ORDER BY number DESC LIMIT 1")
       guard let model = source.flatMap({ try? Model(parsing: $0.utf8) }) else {
@@ -151,7 +151,7 @@ public struct StoreMigration: Sendable {
   ///
   /// The store may have been served with another text of the same hash, which restricts less. So the first step
   /// checks all rules of its version.
-  private func judged(_ plans: [MigrationPlan]) -> [MigrationPlan] {
+  private func rechecked(_ plans: [MigrationPlan]) -> [MigrationPlan] {
     plans.prefix(1).map { $0.judgingEverything() } + plans.dropFirst()
   }
 
@@ -259,7 +259,7 @@ public struct StoreMigration: Sendable {
     } else {
       let words = FullTextIndexer(connection, layout: old, limit: 0)
       try words.reload(HistoryReader(objects: ObjectReader(connection, layout: old)))
-      try words.feedIfDue(head: head.revision + 1)
+      try words.updateIfDue(head: head.revision + 1)
     }
     var writer = MigrationWriter(
       connection, plan: plan, old: old, number: number, since: head.revision + 1,

@@ -90,7 +90,7 @@ final class PastReader: @unchecked Sendable {
     }
     let bytes = images.values.reduce(0) { $0 + $1.memorySize }
     if let excess = limits.excess(objects: images.count, bytes: bytes) {
-      throw HistoryReader.tooMuchSince(revision, excess)
+      throw HistoryReader.limitRefusal(revision, excess)
     }
     let scope = try tables.show(images, objects: objects)
     shown = MaterializedState(

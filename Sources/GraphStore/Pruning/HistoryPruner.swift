@@ -67,7 +67,7 @@ struct HistoryPruner {
       try connection.run(delete)
     }
     assert(losses.count == losers.count)
-    let hasLosses = try !losses.isEmpty && OverwrittenValues.areKept(connection)
+    let hasLosses = try !losses.isEmpty && OverwrittenValues.tableExists(connection)
     for (loss, revision) in zip(losses, losers) where hasLosses {
       // Both are in the store's numbers.
       let delete = try connection.statement("DELETE FROM _lost WHERE id = ? AND property = ? AND revision = ?")

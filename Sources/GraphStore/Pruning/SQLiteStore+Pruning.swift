@@ -62,7 +62,7 @@ extension SQLiteStore {
       floor = try pruner.removeCommits(through: target)
       if let floor {
         // The full-text indexes find their missing changes in history, so they must not need commits below the floor.
-        try writer.words.feedAll(upTo: floor.revision, head: writer.revision)
+        try writer.fullText.update(upTo: floor.revision, head: writer.revision)
         hasMore = true
       } else {
         hasMore = try pruner.removeParts(through: writer.history.oldest())

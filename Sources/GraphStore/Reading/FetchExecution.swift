@@ -26,7 +26,7 @@ final class FetchExecution {
   private var last: ObjectID?
 
   /// The maximum number of objects evaluated in memory for row results: eight bytes each, and as many again as text.
-  static let maximumJudgedRows = 1_000_000
+  static let maximumEvaluatedRows = 1_000_000
 
   init(
     _ request: FetchRequest, _ objects: ObjectReader, _ history: HistoryReader, past: ShadowedTables? = nil
@@ -172,10 +172,10 @@ final class FetchExecution {
     var rows = [Int64]()
     try each(sql) { row in
       if let evaluator, try !matches(objects.image(row, in: table), evaluator) { return true }
-      guard rows.count < Self.maximumJudgedRows else {
+      guard rows.count < Self.maximumEvaluatedRows else {
         throw Refusal(
           .limit,
-          "a result of rows reads at most \(Self.maximumJudgedRows) objects if SQL can't express the whole predicate: "
+          "a result of rows reads at most \(Self.maximumEvaluatedRows) objects if SQL can't express the whole predicate: "
             + "nest it less deep, or compare less")
       }
       rows.append(row.integer(0))

@@ -14,10 +14,10 @@ final class ObjectReader: ImageSource {
   private var latest: (id: ObjectID, row: Int64)?
 
   /// Nil if damage is not looked for: in `check`, which reports it, and where the past hides the present.
-  var damage: DamageReporter? { isTrusting ? nil : reporter }
+  var damage: DamageReporter? { skipsVerification ? nil : reporter }
   private let reporter: DamageReporter?
   /// Set during reads that must not refuse a transaction.
-  var isTrusting = false
+  var skipsVerification = false
   /// The revision of a batch in progress: its rows get their checksums before their unique keys and references.
   var underway: Revision?
   /// Recognizes rows of older model versions; only the writer has it.
@@ -237,14 +237,14 @@ final class ObjectReader: ImageSource {
 
   // MARK: - ImageSource
 
-  func image(of id: ObjectID) -> ObjectImage? { noting(fallback: nil) { try readImage(of: id) } }
+  func image(of id: ObjectID) -> ObjectImage? { recordingFailure(fallback: nil) { try readImage(of: id) } }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    noting(fallback: []) { try readReferrers(to: id, through: property) }
+    recordingFailure(fallback: []) { try readReferrers(to: id, through: property) }
   }
 
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
-    noting(fallback: 0) { try countReferrers(to: id, through: property) }
+    recordingFailure(fallback: 0) { try countReferrers(to: id, through: property) }
   }
 
   /// Returns and clears the first error since the last call.
@@ -254,7 +254,7 @@ final class ObjectReader: ImageSource {
   }
 
   /// Returns the fallback if `body` throws, and keeps the first error.
-  private func noting<Result>(fallback: Result, _ body: () throws -> Result) -> Result {
+  private func recordingFailure<Result>(fallback: Result, _ body: () throws -> Result) -> Result {
     do {
       return try body()
     } catch {

@@ -36,7 +36,7 @@ struct RestoreChangeBuilder {
       if revived.contains(image.id) {
         try revive(image)
       } else if let now = try now(image.id) {
-        try setBack(image, from: now)
+        try restore(image, from: now)
       }
     }
     // In a restore of the complete graph, every differing object is a target itself.
@@ -169,7 +169,7 @@ struct RestoreChangeBuilder {
 
   // MARK: - Existing objects
 
-  private mutating func setBack(_ image: ObjectImage, from now: ObjectImage) throws {
+  private mutating func restore(_ image: ObjectImage, from now: ObjectImage) throws {
     var isElsewhere = Set<PropertyNumber>()
     for property in inOrder(image.id.entity) {
       // Server-assigned values are not restored, except positions, which users choose.

@@ -43,9 +43,9 @@ final class RestoreSnapshot {
           mapped.pass(change.id, after, at: commit.revision)
         }
       }
-      _ = try history.takeBack(commit, in: &touched)
+      _ = try history.rollBack(commit, in: &touched)
     }
-    if !mapped.isEmpty { touched = touched.mapValues { mapped.told($0, at: revision) } }
+    if !mapped.isEmpty { touched = touched.mapValues { mapped.migrated($0, at: revision) } }
     // Objects of removed entities can't be restored.
     let model = history.objects.model
     self.init(history: history, touched: touched.filter { model.entity($0.key.entity) != nil })

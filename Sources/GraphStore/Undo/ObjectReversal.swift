@@ -10,7 +10,7 @@ struct ObjectReversal {
   /// The step's delete of the object, if all later changes of the object were undone.
   private(set) var deletion: HistoryChange?
   /// Whether the step deleted the object and it was revived anyway.
-  private(set) var isBack = false
+  private(set) var wasRevived = false
   /// The newest edit by another author since the step began.
   private(set) var other: PastChange?
   private(set) var properties = [PropertyNumber: PropertyReversal]()
@@ -36,10 +36,10 @@ struct ObjectReversal {
       return ![nil, .position].contains(property.attribute?.assignment) || property.attribute?.isDerived == true
     }
     while let first = steps.first, first.revision < known {
-      reverse(first.change, isServers)
+      receiveOwn(first.change, isServers)
       steps.removeFirst()
     }
-    if steps.count < own.count, let revival = past.first { passGap(revival.past) }
+    if steps.count < own.count, let revival = past.first { receiveGap(revival.past) }
     let edited = Set(own.flatMap { $0.change.edits.map(\.property) }.filter { !isServers($0) })
     let nothing = try UndoneEditPairs(
       edited, in: past, own: Set(own.map(\.revision)), image: now ?? Self.image(before: past.last), model: model,
@@ -48,23 +48,23 @@ struct ObjectReversal {
     for (index, event) in past.enumerated() {
       closePairs(before: event.revision)
       if let first = steps.first, first.revision == event.revision {
-        reverse(first.change, isServers)
+        receiveOwn(first.change, isServers)
         steps.removeFirst()
       } else {
-        pass(
+        receive(
           event, edited, nothing, author: author, model: model,
           revives: event.change.kind == .inserted ? lastDelete : nil)
       }
       if event.change.kind == .deleted { lastDelete = event.change }
       if event.change.kind == .inserted, lastDelete != nil {
-        passPlaces(behind: past[(index + 1)...], model: model)
+        receivePositions(behind: past[(index + 1)...], model: model)
       }
       if !UTF8Comparison.equal(event.author, author), event.past.isSomebodysEdit(in: model) { other = event.past }
     }
     closePairs(before: .max)
     if let last = own.last, last.change.kind == .deleted {
       if now != nil {
-        isBack = true
+        wasRevived = true
       } else if try !past.isEmpty
         && past.allSatisfy({ try $0.revision <= last.revision || cancelled($0.author)[$0.revision] != nil })
       {
@@ -78,17 +78,17 @@ struct ObjectReversal {
     for index in properties.values.indices { properties.values[index].closePairs(before: revision) }
   }
 
-  private mutating func reverse(_ change: HistoryChange, _ isServers: (PropertyNumber) -> Bool) {
+  private mutating func receiveOwn(_ change: HistoryChange, _ isServers: (PropertyNumber) -> Bool) {
     for edit in change.edits where !isServers(edit.property) {
       if change.spacing.contains(edit.property) {
         properties[edit.property, default: PropertyReversal()].space(edit)
       } else {
-        properties[edit.property, default: PropertyReversal()].reverse(edit)
+        properties[edit.property, default: PropertyReversal()].receiveOwn(edit)
       }
     }
   }
 
-  private mutating func pass(
+  private mutating func receive(
     _ event: HistoryReader.RecordedChange, _ edited: Set<PropertyNumber>, _ cancelled: UndoneEditPairs, author: String,
     model: Model, revives deletion: HistoryChange?
   ) {
@@ -97,7 +97,7 @@ struct ObjectReversal {
         let new = cancelled.text(number, behind: event.revision)
       else { continue }
       properties.modifyIfPresent(number) { reversal in
-        if !reversal.close(event.revision) { reversal.passRevival(from: old, to: new) }
+        if !reversal.close(event.revision) { reversal.receiveRevival(from: old, to: new) }
       }
     }
     for edit in event.change.edits where edited.contains(edit.property) {
@@ -112,10 +112,10 @@ struct ObjectReversal {
           properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past, pair: pair)
         }
       } else if model.property(edit.property)?.isPlace == true {
-        properties.modifyIfPresent(edit.property) { $0.passMove(of: event.past) }
+        properties.modifyIfPresent(edit.property) { $0.receiveMove(of: event.past) }
       } else {
         let origin = UTF8Comparison.equal(event.author, author) ? PropertyReversal.ChangeOrigin.own : .other
-        properties.modifyIfPresent(edit.property) { $0.pass(edit, of: event.past, from: origin) }
+        properties.modifyIfPresent(edit.property) { $0.receive(edit, of: event.past, from: origin) }
       }
       if let text = cancelled.text(edit.property, behind: event.revision) {
         properties.modifyIfPresent(edit.property) { $0.trim(text) }
@@ -124,7 +124,7 @@ struct ObjectReversal {
   }
 
   /// Takes the new position numbers after a revival, which restores places but possibly under other numbers.
-  private mutating func passPlaces(behind later: ArraySlice<HistoryReader.RecordedChange>, model: Model) {
+  private mutating func receivePositions(behind later: ArraySlice<HistoryReader.RecordedChange>, model: Model) {
     for place in properties.keys.compactMap({ model.property($0) }) where place.isPlace {
       var value = now.value(of: place)
       for event in later.reversed() {
@@ -143,8 +143,8 @@ struct ObjectReversal {
     return ObjectImage(id: event.change.id, revision: event.change.previous, values: event.change.values)
   }
 
-  private mutating func passGap(_ change: PastChange) {
-    for index in properties.values.indices { properties.values[index].passGap(change) }
+  private mutating func receiveGap(_ change: PastChange) {
+    for index in properties.values.indices { properties.values[index].receiveGap(change) }
   }
 
   /// The edits that restore the properties of `image`, and the conflicts of those that stay.
@@ -164,11 +164,11 @@ struct ObjectReversal {
       let outcomes = try reversal.outcomes(
         property.number, now: value, isPlace: property.isPlace
       ) { try obstacle(property, $0) }
-      var (goesBack, hasPlace) = (false, false)
+      var (isRestored, hasPlace) = (false, false)
       for outcome in outcomes {
         switch outcome {
         case .edit(let edit):
-          goesBack = true
+          isRestored = true
           if case .set(.object) = edit.action { hasPlace = true }
           // Without the to-one there is no position.
           if property.isPlace, case .set(.null) = edit.action { continue }
@@ -184,7 +184,7 @@ struct ObjectReversal {
       }
       guard let place = property.relationship?.position else { continue }
       if hasPlace { returning.insert(place) }
-      if !goesBack, !outcomes.isEmpty { kept.insert(place) }
+      if !isRestored, !outcomes.isEmpty { kept.insert(place) }
     }
     // The number only marks that the member returns; its position is determined later.
     for place in returning.sorted() where !edits.contains(where: { $0.property == place }) {

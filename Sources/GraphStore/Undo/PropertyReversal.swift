@@ -64,7 +64,7 @@ struct PropertyReversal {
   // MARK: - Received changes
 
   /// Receives an edit of the step.
-  mutating func reverse(_ edit: HistoryEdit) {
+  mutating func receiveOwn(_ edit: HistoryEdit) {
     open = []
     switch edit.action {
     case .set(.objects(let old), .objects(let new)):
@@ -152,7 +152,7 @@ struct PropertyReversal {
       default: break
       }
     }
-    pass(edit, of: change, from: .cancelled)
+    receive(edit, of: change, from: .cancelled)
   }
 
   /// Closes the pairs that end before a revision. An undo that did not change the property is not received.
@@ -172,7 +172,7 @@ struct PropertyReversal {
   /// Receives a revival with another text than the deleted one.
   ///
   /// The deleting author had edited the object before, and undid both.
-  mutating func passRevival(from old: String, to new: String) {
+  mutating func receiveRevival(from old: String, to new: String) {
     guard case .splices(let splices) = method, !UTF8Comparison.equal(old, new),
       let text = TextSplice.apply(splices, to: old)
     else {
@@ -187,7 +187,7 @@ struct PropertyReversal {
   }
 
   /// Receives an edit of another author or of another step.
-  mutating func pass(_ edit: HistoryEdit, of change: PastChange, from origin: ChangeOrigin) {
+  mutating func receive(_ edit: HistoryEdit, of change: PastChange, from origin: ChangeOrigin) {
     if origin != .cancelled { open = [] }
     switch (method, edit.action) {
     case (.members, .members(let added, let removed)):
@@ -230,12 +230,12 @@ struct PropertyReversal {
   }
 
   /// Receives a move by another step; even with an equal number the position is theirs.
-  mutating func passMove(of change: PastChange) {
+  mutating func receiveMove(of change: PastChange) {
     cover(change, from: .other)
   }
 
   /// Receives a revival before which the changes are unknown.
-  mutating func passGap(_ change: PastChange) {
+  mutating func receiveGap(_ change: PastChange) {
     open = []
     switch method {
     case .members, .lists: return

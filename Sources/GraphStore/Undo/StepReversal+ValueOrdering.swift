@@ -28,7 +28,7 @@ extension StepReversal {
   private static let maximumMoves = 200_000
 
   /// Removes from `edits` the numbers that mean other positions by now, and returns the changes that replace them.
-  mutating func returnToPlaces() throws -> [Change] {
+  mutating func restorePositions() throws -> [Change] {
     var (lists, keys) = ([ListKey: RestoredMembers](), [ListKey]())
     for object in order where !deleted.contains(object.id) {
       let edits = edits[object.id, default: []]
@@ -62,7 +62,7 @@ extension StepReversal {
       for (id, isBroughtBack) in list.members where !isBroughtBack && !returning.contains(id) {
         edits.modifyIfPresent(id) { $0.removeAll { $0.property == key.place } }
       }
-      for row in rows where try !isMeant(row, in: key, list, returning) {
+      for row in rows where try !canUseOldNumbers(row, in: key, list, returning) {
         for member in row.members { edits.modifyIfPresent(member) { $0.removeAll { $0.property == key.place } } }
         changes.append(
           Change(.update, key.parent, base: .max, edits: [Edit(ordered, .place(row.members, after: row.anchor))]))
@@ -85,7 +85,7 @@ extension StepReversal {
   }
 
   /// Whether the old numbers lead to the right positions.
-  private func isMeant(
+  private func canUseOldNumbers(
     _ row: (anchor: ObjectID?, members: [ObjectID]), in key: ListKey, _ list: RestoredMembers,
     _ returning: Set<ObjectID>
   ) throws -> Bool {
@@ -135,7 +135,7 @@ extension StepReversal {
       lists.map { ($0.key.place, $0.value.reference) }, uniquingKeysWith: { first, _ in first }
     )
     .sorted { $0.key < $1.key }
-    var standings = [MemberKey: OrderPosition]()
+    var positions = [MemberKey: OrderPosition]()
     var count = 0
     try history.forEachCommitNewestFirst(after: base) { commit in
       for change in commit.changes where count <= Self.maximumMoves {
@@ -144,9 +144,9 @@ extension StepReversal {
             model.entity(change.id.entity)?.property(reference.number) != nil
           else { continue }
           let member = MemberKey(id: change.id, place: place.number)
-          let now = try standings[member] ?? standing(change.id, place, reference)
-          let before = change.standing(before: now, place, reference)
-          standings[member] = before
+          let now = try positions[member] ?? position(change.id, place, reference)
+          let before = change.position(before: now, place, reference)
+          positions[member] = before
           count += 1
           let isSpacing =
             change.kind == .updated && change.spacing.contains(place.number) && now.parent == before.parent
@@ -173,7 +173,7 @@ extension StepReversal {
     return count <= Self.maximumMoves
   }
 
-  private func standing(_ id: ObjectID, _ place: Property, _ reference: Property) throws -> OrderPosition {
+  private func position(_ id: ObjectID, _ place: Property, _ reference: Property) throws -> OrderPosition {
     guard let image = try objects.readImage(of: id) else { return OrderPosition() }
     return OrderPosition(parent: image[reference].objectID, number: image[place].wholeNumber)
   }
@@ -184,7 +184,7 @@ extension HistoryChange {
     kind != .updated || edits.contains { $0.property == place.number || $0.property == reference.number }
   }
 
-  fileprivate func standing(
+  fileprivate func position(
     before now: StepReversal.OrderPosition, _ place: Property, _ reference: Property
   ) -> StepReversal.OrderPosition {
     switch kind {

@@ -12,7 +12,7 @@ struct StepReversal {
   let base: Revision
   /// The step's own commits.
   let own: Set<Revision>
-  private let memory = PairCache()
+  private let pairs = PairCache()
   private(set) var order = [ObjectReversal]()
   private var places = [ObjectID: Int]()
   private var revived = Set<ObjectID>()
@@ -33,9 +33,9 @@ struct StepReversal {
     own = Set(commits.map(\.revision))
     try readObjects(commits, limits)
     try reviveObjects()
-    try setBack()
+    try restoreProperties()
     try chooseDeletes()
-    let returns = try returnToPlaces()
+    let returns = try restorePositions()
     // Revivals come first, because updates may refer to revived objects.
     changes = order.filter { revived.contains($0.id) }.map { Change(.revive, $0.id, edits: edits[$0.id, default: []]) }
     let updates = order.filter { !revived.contains($0.id) && !edits[$0.id, default: []].isEmpty }
@@ -88,9 +88,9 @@ struct StepReversal {
 
   /// The undone commits of an author since the step, each with the newer commit of the pair; cached by author.
   func cancelled(_ author: String) throws -> [Revision: Revision] {
-    if let known = memory.cancelled[.string(author)] { return known }
+    if let known = pairs.cancelled[.string(author)] { return known }
     let cancelled = try UndoStacks(history: history).cancelled(of: author, after: base)
-    memory.cancelled[.string(author)] = cancelled
+    pairs.cancelled[.string(author)] = cancelled
     return cancelled
   }
 
@@ -182,8 +182,8 @@ struct StepReversal {
 
   // MARK: - Changed objects
 
-  private mutating func setBack() throws {
-    for object in order where object.deletion == nil && !object.isBack {
+  private mutating func restoreProperties() throws {
+    for object in order where object.deletion == nil && !object.wasRevived {
       if object.isInserted, object.other == nil {
         if object.now != nil { deleted.insert(object.id) }
         continue
@@ -220,7 +220,7 @@ struct StepReversal {
     while changed {
       changed = false
       for object in order where deleted.contains(object.id) {
-        guard let other = try foreigner(below: object.id) ?? foreigner(referringTo: object.id) else { continue }
+        guard let other = try foreignChange(below: object.id) ?? foreignChange(referringTo: object.id) else { continue }
         keep(object.id, because: other.change, property: other.property)
         deleted.remove(object.id)
         changed = true
@@ -235,7 +235,7 @@ struct StepReversal {
     }
   }
 
-  private mutating func foreigner(below root: ObjectID) throws -> ForeignChange? {
+  private mutating func foreignChange(below root: ObjectID) throws -> ForeignChange? {
     /// The objects to check, each with the root's relationship that leads to it.
     var pending: [(id: ObjectID, property: PropertyNumber)] = [(root, 0)]
     var seen: Set = [root]
@@ -245,13 +245,13 @@ struct StepReversal {
         guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
         for other in try related(image, property, relationship) where seen.insert(other).inserted {
           if deleted.contains(other) || isReleased(other, from: id, property, relationship) { continue }
-          guard let foreigner = try foreigner(other) else {
+          guard let foreignChange = try foreignChange(other) else {
             pending.append((other, id == root ? property.number : first))
             continue
           }
           // The step itself made the referenced object part of this one, so the reference is removed.
           guard id == root, relationship.storage != .inverse else {
-            return (foreigner, id == root ? property.number : first)
+            return (foreignChange, id == root ? property.number : first)
           }
           let release: Edit.Action = relationship.isToMany ? .members(added: [], removed: [other]) : .set(.null)
           edits[root, default: []].append(Edit(property.number, release))
@@ -262,18 +262,18 @@ struct StepReversal {
   }
 
   /// The last change by another author that refers to the object: a tag that others use by now is kept.
-  private func foreigner(referringTo id: ObjectID) throws -> ForeignChange? {
+  private func foreignChange(referringTo id: ObjectID) throws -> ForeignChange? {
     for property in model.relationships(of: id.entity) {
       guard let relationship = property.relationship, relationship.storage == .inverse,
         let inverse = model.property(relationship.inverse)
       else { continue }
       for other in try objects.readReferrers(to: id, through: inverse) where !deleted.contains(other) {
         guard let image = try objects.readImage(of: other) else { continue }
-        let giver = try history.past(of: other, newest: image.revision, after: base).last { change in
+        let latest = try history.past(of: other, newest: image.revision, after: base).last { change in
           !UTF8Comparison.equal(change.author, author)
             && (change.kind == .inserted || change.edits.contains { $0.property == inverse.number })
         }
-        if let giver { return (giver, property.number) }
+        if let latest { return (latest, property.number) }
       }
     }
     return nil
@@ -309,7 +309,7 @@ struct StepReversal {
   /// The reason why an object must not be deleted too.
   ///
   /// Nil if the author inserted it since the step and no other author edited it.
-  private func foreigner(_ id: ObjectID) throws -> PastChange? {
+  private func foreignChange(_ id: ObjectID) throws -> PastChange? {
     guard let image = try objects.readImage(of: id) else { return nil }
     let past = try history.past(of: id, newest: image.revision, after: base)
     if let other = past.last(where: { !UTF8Comparison.equal($0.author, author) && $0.isSomebodysEdit(in: model) }) {

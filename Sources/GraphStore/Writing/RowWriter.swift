@@ -10,7 +10,7 @@ import GraphModel
 /// 4. Delete objects, after clearing references among them.
 struct RowWriter {
   let objects: ObjectReader
-  let words: FullTextIndexer
+  let fullText: FullTextIndexer
   let changes: [ObjectChange]
   /// The checksum of each change's image.
   let sums: [UInt64]
@@ -45,7 +45,7 @@ struct RowWriter {
           let shape = try invariant(
             layout.shape(of: changes[index].id.entity), "an object that a commit inserts has columns")
           try writeEdges(of: changes + index, shape, isNew: true)
-        case .updated: try update(changes + index, sum: sums[index])
+        case .updated: try updateObject(changes + index, sum: sums[index])
         case .deleted: deleted.append(index)
         }
       }
@@ -99,12 +99,12 @@ struct RowWriter {
       tombstone.bind(1, image.id.key)
       try connection.run(tombstone)
     }
-    for words in shape.words {
-      self.words.inserted(image[words.property].stringValue, row: number, words)
+    for words in shape.fullTextTables {
+      fullText.inserted(image[words.property].stringValue, row: number, words)
     }
   }
 
-  private func update(_ place: UnsafePointer<ObjectChange>, sum: UInt64) throws {
+  private func updateObject(_ place: UnsafePointer<ObjectChange>, sum: UInt64) throws {
     let id = place.pointee.id
     let table = try invariant(layout.table(of: id.entity), "an object that a commit updates has a table")
     let shape = try invariant(layout.shape(of: id.entity), "an object that a commit updates has columns")
@@ -115,15 +115,15 @@ struct RowWriter {
     let edits = place.pointee.edits
     let row = objects.nextRow(of: id, in: table)
     if edits.count == 1, !deferredKeys.contains(edits[0].property), let column = table.column(of: edits[0].property) {
-      try update(column, image, row: row, sum: sum)
+      try updateColumn(column, image, row: row, sum: sum)
     } else {
       let changed = edits.compactMap { edit in
         deferredKeys.contains(edit.property) ? nil : table.column(of: edit.property)
       }
-      try update(changed, of: table, image, row: row, sum: sum)
+      try updateColumns(changed, of: table, image, row: row, sum: sum)
     }
-    for words in shape.words where edits.contains(where: { $0.property == words.property.number }) {
-      self.words.updated(
+    for words in shape.fullTextTables where edits.contains(where: { $0.property == words.property.number }) {
+      fullText.updated(
         from: before[words.property].stringValue, to: image[words.property].stringValue,
         row: try self.row(of: image.id),
         words)
@@ -139,25 +139,25 @@ struct RowWriter {
   }
 
   /// - Parameter row: the object's row, if known; then no lookup by id is necessary.
-  private func update(
+  private func updateColumns(
     _ columns: [EntityTable.Column], of table: EntityTable, _ image: ObjectImage, row known: Int64?, sum: UInt64
   ) throws {
     guard let sql = statements.update(columns, of: table, byRow: known != nil) else {
-      for column in columns { try update(column, image, row: known, sum: sum) }
+      for column in columns { try updateColumn(column, image, row: known, sum: sum) }
       return
     }
     let row = try connection.statement(sql)
     for (offset, column) in columns.enumerated() { try bind(image[column.property], of: column, to: row, offset + 3) }
-    try run(row, last: columns.count + 3, image, row: known, sum: sum)
+    try runUpdate(row, last: columns.count + 3, image, row: known, sum: sum)
   }
 
-  private func update(_ column: EntityTable.Column, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
+  private func updateColumn(_ column: EntityTable.Column, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
     let row = try connection.statement(known == nil ? column.update : column.updateByRow)
     try bind(image[column.property], of: column, to: row, 3)
-    try run(row, last: 4, image, row: known, sum: sum)
+    try runUpdate(row, last: 4, image, row: known, sum: sum)
   }
 
-  private func run(_ row: Row, last: Int, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
+  private func runUpdate(_ row: Row, last: Int, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
     row.bind(1, image.revision)
     row.bind(2, Int64(bitPattern: sum))
     if let known { row.bind(Int32(last), known) } else { row.bind(Int32(last), image.id.key) }
@@ -216,12 +216,12 @@ struct RowWriter {
       let edge = shape.edges[index]
       let owner = try row(of: image.id)
       let (newSet, oldSet) = (Set(new), Set(old))
-      for member in old where !newSet.contains(member) { try run(edge.remove, try row(of: member), owner) }
-      for member in new where !oldSet.contains(member) { try run(edge.insert, try row(of: member), owner) }
+      for member in old where !newSet.contains(member) { try runEdge(edge.remove, try row(of: member), owner) }
+      for member in new where !oldSet.contains(member) { try runEdge(edge.insert, try row(of: member), owner) }
     }
   }
 
-  private func run(_ sql: SQL, _ first: Int64, _ second: Int64) throws {
+  private func runEdge(_ sql: SQL, _ first: Int64, _ second: Int64) throws {
     let row = try connection.statement(sql)
     row.bind(1, first)
     row.bind(2, second)
@@ -300,12 +300,12 @@ struct RowWriter {
         else { continue }
         try setNull(shape.columns[slot], of: image.id)
       }
-      for words in shape.words {
+      for words in shape.fullTextTables {
         let row = try self.row(of: image.id)
         texts.append(FullTextIndexer.DeletedText(text: image[words.property].stringValue, row: row, table: words))
       }
     }
-    if !texts.isEmpty { try words.deleted(texts) }
+    if !texts.isEmpty { try fullText.deleted(texts) }
     for index in indices {
       let id = changes[index].id
       let table = try invariant(layout.table(of: id.entity), "an object that a commit deletes has a table")
