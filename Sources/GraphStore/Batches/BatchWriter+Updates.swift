@@ -109,7 +109,8 @@ extension BatchWriter {
   ///   - image: the object as it should have been written.
   ///   - holder: the description of a conflicting object that this batch wrote.
   func keyConflict(of image: ObjectImage, inBatch holder: Violation.KeyHolder) throws -> (Violation, other: ObjectID)? {
-    guard let entity = model.entity(image.id.entity) else { return nil }
+    let entity = try invariant(
+      model.entity(image.id.entity), "an object that a batch writes has an entity of the model")
     let reader = PlanReader(writer: writer)
     for constraint in entity.uniquenessConstraints {
       let key = try constraint.map { number in

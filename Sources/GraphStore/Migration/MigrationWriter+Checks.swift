@@ -113,9 +113,8 @@ extension MigrationWriter {
   private mutating func findBrokenRules(besides rechecked: Set<EntityNumber>) throws {
     let objects = ObjectReader(connection, layout: new)
     for (root, rows) in touched.sorted(by: { $0.key < $1.key }) where !rechecked.contains(root) {
-      guard let table = new.table(of: root), let family = plan.new.entity(root)?.family,
-        family.contains(where: { !plan.new.rules(of: $0).isEmpty })
-      else { continue }
+      let table = try invariant(new.table(of: root), "a changed row is in a table of the new version")
+      guard table.root.family.contains(where: { !plan.new.rules(of: $0).isEmpty }) else { continue }
       let select = try connection.statement(table.select + " WHERE t._row = ?")
       for row in rows {
         select.bind(1, row)

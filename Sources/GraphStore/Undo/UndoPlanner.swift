@@ -95,8 +95,8 @@ struct UndoPlanner {
       try limits.check(changes: extent.changes, bytes: extent.bytes)
     }
     var count = 0
-    return try revisions.compactMap { revision in
-      guard let commit = try history.commit(revision) else { return nil }
+    return try revisions.map { revision in
+      let commit = try invariant(history.commit(revision), "a commit whose size was read is in history")
       count += commit.changes.count
       try limits.check(changes: count, bytes: 0)
       return commit

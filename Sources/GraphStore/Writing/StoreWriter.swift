@@ -39,7 +39,7 @@ final class StoreWriter {
   var isPruned: Bool
   /// Test only.
   private(set) var plantedBug: SQLiteStore.PlantedBug?
-  /// Test only: changes the plan of each transaction before it is written, as a fault of the rules engine would.
+  /// Test only: alters the plan of each transaction before the writer checks it, to simulate faults of the rules engine.
   var alterPlan: ((inout TransactionPlan) throws -> Void)?
 
   private struct KnownReplica {
