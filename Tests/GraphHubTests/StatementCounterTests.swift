@@ -115,7 +115,7 @@ import Testing
     let counter = Counter()
     var options = SQLiteStore.Options()
     // Which changes hold their object whole is drawn by lot.
-    options.wholeInterval = 0
+    options.keyframeInterval = 0
     options.willRunStatement = { counter.add(isReader: $0) }
     let store = try SQLiteStore(directory: directory.path, model: model, options: options)
     defer { try? store.close() }
