@@ -33,85 +33,81 @@ public struct WindowRows: Hashable, Sendable {
 /// The rows of the new place are of the revision that this connection has been sent, so they wait with the deltas for
 /// the next advance. Until then the window has two numbers, and deltas under both belong to it.
 extension Replica {
+  /// Sets the place that the owner wants. The server may have refused the query meanwhile.
   mutating func moveWindow(_ query: QueryID, _ offset: UInt64, _ limit: UInt64, _ actions: inout [ReplicaAction]) {
-    guard queries[query]?.subscribe.window != nil else { return }
-    queries[query]?.subscribe.window?.offset = offset
-    queries[query]?.subscribe.window?.limit = limit
-    moveOn(query, &actions)
+    queries.modifyIfPresent(query) { $0.setPlace(offset: offset, limit: limit) }
+    requestMove(query, &actions)
   }
 
   /// Sends the requested place, if it differs from the last one sent and those rows are visible.
-  mutating func moveOn(_ query: QueryID, _ actions: inout [ReplicaAction]) {
-    guard case .live = phase, let followed = queries[query], !followed.isMoving, followed.incoming == nil,
-      followed.isLoaded,
-      let number = followed.number,
-      let place = followed.subscribe.window, place != followed.place
-    else { return }
-    queries[query]?.place = place
-    queries[query]?.isMoving = true
+  mutating func requestMove(_ query: QueryID, _ actions: inout [ReplicaAction]) {
+    guard let (number, place) = queries.modifyIfPresent(query, { $0.beginMove() }) ?? nil else { return }
+    assert(state.isWelcomed, "a query that the server follows belongs to a connection")
     send(.moveWindow(query: number, offset: place.offset, limit: place.limit), for: .moveWindow(query), &actions)
   }
 
-  /// Handles the answer to a move.
-  mutating func take(_ moved: WindowMoved, of query: QueryID, _ actions: inout [ReplicaAction]) {
-    guard let before = queries[query]?.number else {
-      return send(.unsubscribe(query: moved.query), for: .other, &actions)
+  /// Handles the answer to a move. The query may no longer be followed.
+  mutating func receiveMoved(
+    _ moved: WindowMoved, of query: QueryID, _ request: UInt64, _ actions: inout [ReplicaAction]
+  ) {
+    guard answerMove(request, of: query) != nil else {
+      return send(.unsubscribe(query: moved.query), for: .unanswered, &actions)
     }
     numbers[moved.query] = query
-    queries[query]?.number = moved.query
-    moves[query] = (moved, before)
+    queries.modify(query) { $0.acceptMove(moved) }
   }
 
   /// Handles a move that is answered by a new result. The server does not know which rows this side holds.
-  mutating func takeAnew(_ query: QueryID, _ number: UInt64, _ actions: inout [ReplicaAction]) {
-    guard let before = queries[query]?.number else {
-      return send(.unsubscribe(query: number), for: .other, &actions)
+  mutating func receiveMovedAsReload(
+    _ number: UInt64, of query: QueryID, _ request: UInt64, _ actions: inout [ReplicaAction]
+  ) {
+    guard let subscription = answerMove(request, of: query) else {
+      return send(.unsubscribe(query: number), for: .unanswered, &actions)
     }
-    numbers[before] = nil
+    numbers[subscription.number] = nil
     numbers[number] = query
-    let place = queries[query]?.place
-    queries[query]?.number = number
-    queries[query]?.isMoving = false
-    queries[query]?.shown = place
-    queries[query]?.beginAnew()
-    queries[query]?.incoming = FollowedQuery.IncomingResult()
-    staged.removeAll { $0.query == before }
+    queries.modify(query) { $0.reloadAfterMove(number: number) }
+    staged.removeAll { $0.query == subscription.number }
   }
 
-  /// Drops a move when the rows of its place are reloaded. The rows that the move brought are older, and must not
-  /// replace them.
+  /// Makes the move the request that the server's answers name from here on.
+  /// - Returns: the subscription before it; nil if the query is no longer followed.
+  private mutating func answerMove(_ request: UInt64, of query: QueryID) -> FollowedQuery.Subscription? {
+    guard let subscription = queries[query]?.subscription else {
+      openRequests.close(request)
+      return nil
+    }
+    openRequests.replace(subscription.request, by: request, for: .subscribe(query))
+    queries.modify(query) { $0.setRequest(request) }
+    return subscription
+  }
+
+  /// Drops an answered move when the rows of its place are reloaded. The rows that the move brought are older, and must
+  /// not replace them.
   mutating func dropMove(of query: QueryID) {
-    guard let move = moves.removeValue(forKey: query) else { return }
-    numbers[move.before] = nil
-    staged.removeAll { $0.query == move.before }
-    let place = queries[query]?.place
-    queries[query]?.shown = place
-    queries[query]?.isMoving = false
+    guard let move = queries[query]?.answeredMove else { return }
+    numbers[move.previousNumber] = nil
+    staged.removeAll { $0.query == move.previousNumber }
+    queries.modify(query) { $0.endMove() }
   }
 
-  /// Handles a refused move: the window stays where it is.
-  mutating func stay(_ query: QueryID) {
-    let shown = queries[query]?.shown
-    queries[query]?.isMoving = false
-    queries[query]?.place = shown
-    queries[query]?.subscribe.window = shown
+  /// Handles a refused move: the window stays where it is. The query may no longer be followed.
+  mutating func receiveMoveRefusal(_ query: QueryID) {
+    queries.modifyIfPresent(query) { $0.cancelMove() }
   }
 
   /// Publishes moves of revisions before this one.
-  mutating func showMoves(before revision: Revision, _ actions: inout [ReplicaAction]) {
-    for query in moves.keys.sorted() {
-      guard let move = moves[query], move.moved.at.revision < revision else { continue }
-      showMove(of: query, &actions)
+  mutating func publishMoves(of queries: [QueryID], before revision: Revision, _ actions: inout [ReplicaAction]) {
+    for query in queries {
+      guard let (moved, previous) = self.queries[query]?.answeredMove, moved.at.revision < revision else { continue }
+      numbers[previous] = nil
+      self.queries.modify(query) { $0.endMove() }
+      guard let place = self.queries[query]?.places?.visible else {
+        assertionFailure("a window that has moved has a place")
+        continue
+      }
+      actions.append(.loadedWindow(query, WindowRows(moved, place), at: moved.at))
+      requestMove(query, &actions)
     }
-  }
-
-  private mutating func showMove(of query: QueryID, _ actions: inout [ReplicaAction]) {
-    guard let move = moves.removeValue(forKey: query) else { return }
-    numbers[move.before] = nil
-    guard let place = queries[query]?.place else { return }
-    queries[query]?.shown = place
-    queries[query]?.isMoving = false
-    actions.append(.loadedWindow(query, WindowRows(move.moved, place), at: move.moved.at))
-    moveOn(query, &actions)
   }
 }
