@@ -49,7 +49,7 @@ extension ObjectContext {
     let tracker = ChangeTracker()
     var context: ObjectContext? = self
     while let here = context {
-      here.edition.add(tracker)
+      here.changeCounter.add(tracker)
       context = here.parent
     }
     return tracker

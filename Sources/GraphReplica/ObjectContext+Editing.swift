@@ -12,20 +12,20 @@ extension ObjectContext {
     guard !entity.isAbstract, !refusesEdit("no \(entity.name) can be made") else { return nil }
     let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)
     state.isInserted = true
-    keep(state)
+    add(state)
     dirty[state.id] = state
-    return face(of: state)
+    return instance(of: state)
   }
 
   /// Deletes an object when saved; the server applies the delete rules. An object that was never sent is discarded at
   /// once.
   public func delete(_ object: ManagedObject) {
     if refusesEdit("no \(object.entity.name) can be deleted") { return }
-    let state = own(object)
+    let state = localState(of: object)
     for property in state.entity.relationships { forgetMoves(of: state, through: property) }
     if state.isInserted, state.sent.isEmpty {
       dirty[state.id] = nil
-      forget(state.id)
+      remove(state.id)
       state.isDeleted = true
       return nullify(referencesTo: state.id)
     }
@@ -53,7 +53,7 @@ extension ObjectContext {
             local.value.objectID == id ? ObjectState.PropertyEdit(value: .null) : local.withoutMember(id)
         }
       }
-      settle(state)
+      removeIfClean(state)
     }
   }
 
@@ -80,7 +80,7 @@ extension ObjectContext {
     }
     // The server refuses a value that is not an object.
     if let inverse = inverseOfOneToOne(property), value.isNull || value.objectID != nil {
-      return pair(state, with: value.objectID, property, inverse)
+      return setOneToOne(state, with: value.objectID, property, inverse)
     }
     if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
     begin(state)
@@ -90,7 +90,7 @@ extension ObjectContext {
       // Null counts as empty, so that the first words of two clients merge as well.
       let present = state.value(property)
       local.textBase = state.edits[property.number].map(\.textBase) ?? (present.isNull ? "" : present.stringValue)
-      local.follow(state.edits[property.number])
+      local.composeSplices(after: state.edits[property.number])
     }
     state.edits[property.number] = local
   }
@@ -140,7 +140,9 @@ extension ObjectContext {
       body(&local, other.id)
       // A reference to another object has nothing to remove; a fault's reference is unknown.
       if local.added.isEmpty, !state.isFault, state.value(property).objectID != other.id { return }
-      if let inverse = inverseOfOneToOne(property) { return pair(state, with: local.added.first, property, inverse) }
+      if let inverse = inverseOfOneToOne(property) {
+        return setOneToOne(state, with: local.added.first, property, inverse)
+      }
       if local.added.first != state.value(property).objectID { forgetMoves(of: state, through: property) }
       begin(state)
       state.edits[property.number] = ObjectState.PropertyEdit(value: local.added.first.map(Value.object) ?? .null)
@@ -154,27 +156,27 @@ extension ObjectContext {
 
   /// Sets a one-to-one, which is stored at both ends. The other end refers back at once, and previous partners are
   /// cleared. The server receives only the edit itself, and does the same.
-  private func pair(_ state: ObjectState, with id: ObjectID?, _ property: Property, _ inverse: Property) {
+  private func setOneToOne(_ state: ObjectState, with id: ObjectID?, _ property: Property, _ inverse: Property) {
     let other = id.flatMap { stateOrFault($0) }
-    if let old = state.value(property).objectID, old != id { letGo(old, of: state.id, inverse) }
+    if let old = state.value(property).objectID, old != id { clearReference(old, of: state.id, inverse) }
     if let other, let holder = other.value(inverse).objectID, holder != state.id {
-      letGo(holder, of: other.id, property)
+      clearReference(holder, of: other.id, property)
     }
     begin(state)
     state.edits[property.number] = ObjectState.PropertyEdit(value: id.map(Value.object) ?? .null)
     guard let other, !other.isFault, !other.isDeleted else { return }
     begin(other)
-    other.edits[inverse.number] = ObjectState.PropertyEdit(value: .object(state.id), isEcho: true)
+    other.edits[inverse.number] = ObjectState.PropertyEdit(value: .object(state.id), isInverseEdit: true)
   }
 
-  private func letGo(_ id: ObjectID, of other: ObjectID, _ property: Property) {
+  private func clearReference(_ id: ObjectID, of other: ObjectID, _ property: Property) {
     guard let state = stateOrFault(id), !state.isFault, !state.isDeleted, state.value(property).objectID == other else {
       return
     }
     // If the property was edited here, the server knows another partner, and has to receive this edit.
-    let isEcho = state.edits[property.number] == nil
+    let isInverseEdit = state.edits[property.number] == nil
     begin(state)
-    state.edits[property.number] = ObjectState.PropertyEdit(value: .null, isEcho: isEcho)
+    state.edits[property.number] = ObjectState.PropertyEdit(value: .null, isInverseEdit: isInverseEdit)
   }
 
   /// The value of a property in this context. A to-many that is stored at its other end has the objects that refer to
@@ -188,14 +190,14 @@ extension ObjectContext {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse { return state.value(property).objectIDs }
     guard let inverse = model.property(relationship.inverse) else { return [] }
-    if parent != nil { return relatedOnParent(to: state, property, inverse) }
+    if parent != nil { return relatedThroughParent(to: state, property, inverse) }
     let others = referrers.referrers(to: state.id, through: inverse, in: self).compactMap { self.state($0) }
     return relationship.isOrdered ? inOrder(others, of: state, property, inverse) : others.map(\.id)
   }
 
   /// New objects that have not been saved, in the order of creation.
   public var insertedObjects: [ManagedObject] {
-    dirty.values.filter { $0.isInserted && $0.sent.isEmpty }.sorted { $0.id < $1.id }.map { face(of: $0) }
+    dirty.values.filter { $0.isInserted && $0.sent.isEmpty }.sorted { $0.id < $1.id }.map { instance(of: $0) }
   }
 
   /// Whether `save` would send anything.
@@ -219,7 +221,7 @@ extension ObjectContext {
       state.edits = [:]
       if isUnsavedDelete(state) { state.isDeleted = false }
       guard state.isInserted, state.sent.isEmpty else { continue }
-      forget(id)
+      remove(id)
       // The program may still hold its instance, which no longer represents an object.
       state.isInserted = false
       state.isDeleted = true

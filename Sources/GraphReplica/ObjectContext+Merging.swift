@@ -7,20 +7,20 @@ extension ObjectContext {
     switch action {
     case .saved(let id, .success(let saved)): confirm(id, saved)
     case .saved(let id, .failure(let refusal)):
-      giveBack(id)
-      buryMissing(refusal)
+      restoreUnsavedEdits(of: id)
+      deleteMissing(refusal)
     case .loaded(let query, let images, let at):
       load(images, into: query, at: at.revision, isWhole: true)
-      prefetchAnew(query)
+      restartPrefetch(query)
     case .loadedWindow(let query, let rows, let at):
       load(rows, into: query, at: at.revision)
-      prefetchAnew(query)
-    case .resumed(let query, _): prefetchWhatIsMissing(query)
+      restartPrefetch(query)
+    case .resumed(let query, _): prefetchMissing(query)
     case .diverged:
       for index in queuedSaves.indices where queuedSaves[index].request != nil { queuedSaves[index].isOutdated = true }
-      burials.forget()
+      tombstones.removeAll()
       // From here on any image of the current store counts as newer.
-      for state in held {
+      for state in heldStates {
         if dirty[state.id] != nil { state.seenInOtherPast = state.seenInOtherPast ?? state.stored }
         state.stored?.revision = -1
         state.loadedMembers = [:]
@@ -28,7 +28,7 @@ extension ObjectContext {
         if state.isGone, state.sent.isEmpty, dirty[state.id] == nil { state.isDeleted = false }
       }
     case .outdated(let transaction):
-      if queuedSaves.first?.id == transaction.id { sendNextSave() } else { sendAnew(transaction) }
+      if queuedSaves.first?.id == transaction.id { sendNextSave() } else { resend(transaction) }
     case .changed(let update):
       apply(update)
       prefetch(update)
@@ -72,7 +72,7 @@ extension ObjectContext {
         change.refreshed.append(image.id)
       }
     }
-    if isWhole { change.deleted = buryMissing(from: result, of: query, at: revision) }
+    if isWhole { change.deleted = deleteMissing(from: result, of: query, at: revision) }
     change.departed = old.subtracting(change.deleted).filter { result[$0] == nil }.sorted()
     results[query] = result
     post(change)
@@ -114,8 +114,8 @@ extension ObjectContext {
         change.departed.append(item.id)
         return
       }
-      burials.note(item.id, at: revision)
-      if let state, !state.isDeleted || state.stored != nil { bury(state) }
+      tombstones.record(item.id, at: revision)
+      if let state, !state.isDeleted || state.stored != nil { recordDeletion(of: state) }
       if !change.deleted.contains(item.id) { change.deleted.append(item.id) }
     }
   }
@@ -126,24 +126,24 @@ extension ObjectContext {
     image.apply(item.edits, model: model)
     image.revision = revision
     state.recordTextMoves(item.edits, at: revision)
-    take(image, into: state)
+    replaceStored(of: state, by: image)
   }
 
   /// Replaces the stored image; the edits in between are unknown.
   func merge(_ image: ObjectImage, into state: ObjectState) {
-    state.loseTrackOfTexts()
-    take(image, into: state)
+    state.markTextsUntracked()
+    replaceStored(of: state, by: image)
   }
 
   /// Replaces the stored image. Unsaved texts are rebased over what other clients wrote, so that both stay.
-  private func take(_ image: ObjectImage, into state: ObjectState) {
+  private func replaceStored(of state: ObjectState, by image: ObjectImage) {
     state.stored = image
     state.uncertainTexts = []
     if let seen = state.seenInOtherPast {
       state.seenInOtherPast = nil
-      beginAnew(state, seen, image)
+      adjustBases(of: state, seen: seen, current: image)
     }
-    if state.sent.isEmpty { state.settleTexts() }
+    if state.sent.isEmpty { state.rebaseTexts() }
   }
 
   // MARK: - Another past
@@ -157,7 +157,7 @@ extension ObjectContext {
   /// If an edit was begun on the last visible state, and the object still has the values that it replaces, the
   /// current revision becomes its base. Otherwise the user has never seen the current values, and the base is
   /// `oldestBase`.
-  private func beginAnew(_ state: ObjectState, _ seen: ObjectImage, _ image: ObjectImage) {
+  private func adjustBases(of state: ObjectState, seen: ObjectImage, current image: ObjectImage) {
     func base(_ edits: [PropertyNumber: ObjectState.PropertyEdit], begun: Revision, isDelete: Bool) -> Revision {
       guard begun >= seen.revision else { return min(Self.oldestBase, image.revision) }
       let isSeen =
@@ -188,14 +188,14 @@ extension ObjectContext {
 
   /// Resends a transaction of another past that was made outside the context. It is refused if it contains text
   /// splices, whose positions are invalid; its other edits are compared with all changes of other clients.
-  private func sendAnew(_ transaction: Transaction) {
-    var anew = transaction
-    for index in anew.changes.indices where anew.changes[index].base > 0 {
-      let hasPlaces = anew.changes[index].edits.contains { if case .splice = $0.action { true } else { false } }
+  private func resend(_ transaction: Transaction) {
+    var rebased = transaction
+    for index in rebased.changes.indices where rebased.changes[index].base > 0 {
+      let hasPlaces = rebased.changes[index].edits.contains { if case .splice = $0.action { true } else { false } }
       if hasPlaces { return actions.append(.saved(transaction.id, .failure(Replica.otherPast))) }
-      anew.changes[index].base = Self.oldestBase
-      anew.changes[index].onlyIf?.revision = Self.oldestBase
+      rebased.changes[index].base = Self.oldestBase
+      rebased.changes[index].onlyIf?.revision = Self.oldestBase
     }
-    handle(.save(anew))
+    handle(.save(rebased))
   }
 }

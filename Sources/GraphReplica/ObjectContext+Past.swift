@@ -9,7 +9,7 @@ extension ObjectContext {
   /// An empty context of the graph as it was at a revision, with the same classes.
   public func makePast(at revision: Revision) -> ObjectContext { ObjectContext(at: revision, like: self) }
 
-  /// The fetches that loads need now. The owner answers each with `takePast` or `refusePast` under its number.
+  /// The fetches that loads need now. The owner answers each with `receivePastChunk` or `refusePast` under its number.
   public func takePastFetches() -> [(number: RequestID, fetch: Fetch)] {
     var fetches = [(number: RequestID, fetch: Fetch)]()
     while let event = nextLoadEvent() {
@@ -20,10 +20,10 @@ extension ObjectContext {
   }
 
   /// Accepts a part of a fetch's answer.
-  public func takePast(_ chunk: Chunk, of number: RequestID) { _ = isForLoads(.chunk(number, chunk)) }
+  public func receivePastChunk(_ chunk: Chunk, of number: RequestID) { _ = handleLoadAnswer(.chunk(number, chunk)) }
 
   /// Fails a fetch.
-  public func refusePast(_ number: RequestID, _ refusal: Refusal) { _ = isForLoads(.refused(number, refusal)) }
+  public func refusePast(_ number: RequestID, _ refusal: Refusal) { _ = handleLoadAnswer(.refused(number, refusal)) }
 
   /// Reports an attempt to edit a context of the past.
   /// - Returns: whether this is such a context.
@@ -32,8 +32,8 @@ extension ObjectContext {
     let edit = ReadOnlyContextError(revision: revision, what: what())
     var context = self
     while context.editWasRefused == nil, let parent = context.parent { context = parent }
-    guard let tell = context.editWasRefused else { preconditionFailure(edit.description) }
-    tell(edit)
+    guard let report = context.editWasRefused else { preconditionFailure(edit.description) }
+    report(edit)
     return true
   }
 }

@@ -49,7 +49,7 @@ extension ObjectContext {
       }
     }
     let order = placed.sorted().map(\.id) + others.sorted()
-    return state.locals(of: property).reduce(order) { order, local in local.moving(order) }
+    return state.localEdits(of: property).reduce(order) { order, local in local.moving(order) }
   }
 }
 
@@ -72,7 +72,7 @@ extension ObjectState {
   }
 
   /// The unanswered and unsaved edits of one property, oldest first.
-  func locals(of property: Property) -> [PropertyEdit] {
+  func localEdits(of property: Property) -> [PropertyEdit] {
     sent.compactMap { $0.edits[property.number] } + [edits[property.number]].compactMap { $0 }
   }
 }

@@ -39,12 +39,12 @@ public final class ObjectContext {
   public var undoScope: UndoScope?
   /// Unanswered saves, oldest first; only the first has been passed to the replica.
   var queuedSaves = [QueuedSave]()
-  var burials = Tombstones()
+  var tombstones = Tombstones()
   /// Loads in progress.
   var loads = LoadScheduler()
   /// The nesting depth of events: an observer may cause further ones.
   private var depth = 0
-  let edition = ChangeCounter()
+  let changeCounter = ChangeCounter()
   var referrers = ReferrerIndex(.seen)
   var storedReferrers = ReferrerIndex(.stored)
   /// Called once for each merged commit, and for each loaded result.
@@ -89,24 +89,24 @@ public final class ObjectContext {
   public func object(_ id: ObjectID) -> ManagedObject? {
     if parent != nil, state(id) == nil, parent?.object(id) == nil { return nil }
     guard let state = parent == nil ? state(id) : stateOrFault(id), !state.isDeleted, !state.isFault else { return nil }
-    return face(of: state)
+    return instance(of: state)
   }
 
   func state(_ id: ObjectID) -> ObjectState? { states[id]?.state }
 
-  func face(of state: ObjectState) -> ManagedObject {
-    if let face = state.face { return face }
+  func instance(of state: ObjectState) -> ManagedObject {
+    if let instance = state.instance { return instance }
     let type = classes[state.entity.number] ?? ManagedObject.self
-    let face = type.init(state: ObjectStateToken(state: state), context: self)
-    state.face = face
-    return face
+    let instance = type.init(state: ObjectStateToken(state: state), context: self)
+    state.instance = instance
+    return instance
   }
 
   /// Registers an object's image from the server; an image older than the held one is ignored.
   /// - Returns: nil for an object that is known to have been deleted since.
   @discardableResult
   func register(_ image: ObjectImage) -> ObjectState? {
-    guard !burials.outlived(image) else { return nil }
+    guard !tombstones.isDeleted(since: image) else { return nil }
     if let state = states[image.id]?.state {
       if dirty[image.id] == nil { state.isDeleted = false }
       if state.stored?.revision ?? -1 < image.revision { merge(image, into: state) }
@@ -114,26 +114,26 @@ public final class ObjectContext {
     }
     guard let entity = model.entity(image.id.entity) else { return nil }
     let state = ObjectState(id: image.id, entity: entity, stored: image)
-    keep(state)
+    add(state)
     return state
   }
 
-  func keep(_ state: ObjectState) {
+  func add(_ state: ObjectState) {
     states[state.id] = WeakState(state: state)
-    state.edition = edition
-    edition.advance(state.id)
+    state.changeCounter = changeCounter
+    changeCounter.advance(state.id)
     guard states.count > sweepAt else { return }
     states = states.filter { $0.value.state != nil }
     sweepAt = max(1_024, 2 * states.count)
   }
 
-  func forget(_ id: ObjectID) {
+  func remove(_ id: ObjectID) {
     states[id] = nil
-    edition.advance(id)
+    changeCounter.advance(id)
   }
 
   /// All held objects, in the order of their ids.
-  var held: [ObjectState] { unsortedStates.sorted { $0.id < $1.id } }
+  var heldStates: [ObjectState] { unsortedStates.sorted { $0.id < $1.id } }
 
   /// All held objects, in no order.
   var unsortedStates: [ObjectState] { states.values.compactMap(\.state) }
@@ -142,7 +142,7 @@ public final class ObjectContext {
   /// - Parameter batch: collects the objects of one fetch, if they arrive in several parts.
   public func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {
     if let parent { return parent.register(images, in: batch).compactMap { fault($0.id) } }
-    return images.compactMap { register($0, in: batch).map { face(of: $0) } }
+    return images.compactMap { register($0, in: batch).map { instance(of: $0) } }
   }
 
   func register(_ image: ObjectImage, in batch: FetchBatch) -> ObjectState? {
@@ -174,7 +174,7 @@ public final class ObjectContext {
     // Observers may send further requests, and the server requires ascending request numbers: queue these first.
     actions += produced.filter(\.isForTheConnection)
     depth += 1
-    for action in produced where !action.isForTheConnection && !isForLoads(action) {
+    for action in produced where !action.isForTheConnection && !handleLoadAnswer(action) {
       merge(action)
       actions.append(action)
     }
@@ -225,7 +225,7 @@ public final class ObjectContext {
     if let parent { return parent.result(of: query, sort: sort).compactMap { fault($0.id) } }
     let held = StoredImages(context: self)
     return SortOrder(sort, model: model).sorted((results[query] ?? [:]).values.compactMap(\.stored), in: held)
-      .compactMap { results[query]?[$0.id].map { face(of: $0) } }
+      .compactMap { results[query]?[$0.id].map { instance(of: $0) } }
   }
 
   /// The objects of a live query as the server has them, by id.

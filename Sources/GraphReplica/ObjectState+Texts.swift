@@ -17,7 +17,7 @@ extension ObjectState {
 
   /// Records a commit's edits of texts.
   func recordTextMoves(_ moved: [Edit], at revision: Revision) {
-    guard !edits.isEmpty || !sent.isEmpty else { return followTyped(moved, at: revision) }
+    guard !edits.isEmpty || !sent.isEmpty else { return moveTypedEnds(moved, at: revision) }
     for edit in moved where entity.property(edit.property)?.attribute?.kind == .text {
       if case .splice(let splices) = edit.action {
         textMoves[edit.property, default: []].append(CommittedSplices(revision: revision, splices: splices))
@@ -28,7 +28,7 @@ extension ObjectState {
   }
 
   /// Marks texts as untracked: a complete image arrived, and the edits before it are unknown.
-  func loseTrackOfTexts() {
+  func markTextsUntracked() {
     guard !edits.isEmpty || !sent.isEmpty else { return typed = [:] }
     for property in entity.storedProperties where property.attribute?.kind == .text {
       untrackedTexts.insert(property.number)
@@ -40,11 +40,11 @@ extension ObjectState {
   /// - Parameters:
   ///   - answered: the edits of the save that has just been committed, based on the same text as the moves.
   ///   - revision: the revision of its commit, whose own delta is among the moves.
-  func settleTexts(after answered: [PropertyNumber: PropertyEdit] = [:], committedAt revision: Revision = 0) {
+  func rebaseTexts(after answered: [PropertyNumber: PropertyEdit] = [:], committedAt revision: Revision = 0) {
     defer { (textMoves, untrackedTexts) = ([:], []) }
     guard let stored else { return typed = [:] }
-    lean(above: answered)
-    followTyped(answered, committedAt: revision)
+    setInsertionAffinity(above: answered)
+    moveTypedEnds(answered, committedAt: revision)
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }
     // Texts are independent of each other: their order does not matter.
@@ -63,12 +63,12 @@ extension ObjectState {
   private func move(
     _ number: PropertyNumber, to stored: String, _ answered: PropertyEdit?, committedAt revision: Revision
   ) -> Bool {
-    let heard = textMoves[number] ?? []
-    var moves = heard.map(\.splices)
+    let recorded = textMoves[number] ?? []
+    var moves = recorded.map(\.splices)
     if let answered {
       guard let own = answered.splices else { return false }
-      moves = Self.under(own, heard.filter { $0.revision < revision }.map(\.splices)).moves
-      moves += heard.filter { $0.revision > revision }.map(\.splices)
+      moves = Self.transform(own, recorded.filter { $0.revision < revision }.map(\.splices)).moves
+      moves += recorded.filter { $0.revision > revision }.map(\.splices)
     }
     var pile = sent.compactMap { $0.edits[number] } + [edits[number]].compactMap { $0 }
     guard var ground = pile.first?.textBase else { return false }
@@ -79,7 +79,7 @@ extension ObjectState {
     guard UTF8Comparison.equal(ground, stored) else { return false }
     for index in pile.indices {
       guard let own = pile[index].splices else { return false }
-      let moved = Self.under(own, moves)
+      let moved = Self.transform(own, moves)
       guard let text = TextSplice.apply(moved.own, to: ground) else { return false }
       (pile[index].textBase, pile[index].value, pile[index].splices) = (ground, .string(text), moved.own)
       (moves, ground) = (moved.moves, text)
@@ -90,7 +90,7 @@ extension ObjectState {
   }
 
   /// Rebases a local edit over a sequence of other clients' moves, and the moves over the edit.
-  static func under(
+  static func transform(
     _ own: [TextSplice], _ moves: [[TextSplice]]
   ) -> (own: [TextSplice], moves: [[TextSplice]]) {
     var own = own
@@ -120,7 +120,7 @@ extension ObjectState.PropertyEdit {
   /// - Parameters:
   ///   - older: the previous edit; nil for the first.
   ///   - newer: an edit on top of the older one, if it is known.
-  mutating func follow(_ older: Self?, _ newer: Self? = nil) {
+  mutating func composeSplices(after older: Self?, _ newer: Self? = nil) {
     splices = nil
     guard let base = textBase, let mine = value.stringValue else { return }
     if let made = older?.splices, let before = older?.value.stringValue {

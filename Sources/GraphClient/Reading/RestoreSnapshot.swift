@@ -71,7 +71,7 @@ public final class PastGraph: GraphReader {
   private func ask(_ number: RequestID, _ fetch: Fetch) async {
     do {
       let stream = client.stream(fetch)
-      while let chunk = try await stream.nextWholeChunk() { context.takePast(chunk, of: number) }
+      while let chunk = try await stream.nextWholeChunk() { context.receivePastChunk(chunk, of: number) }
     } catch {
       context.refusePast(number, error as? Refusal ?? Refusal(.unavailable, "\(error)"))
     }

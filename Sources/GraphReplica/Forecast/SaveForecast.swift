@@ -41,7 +41,7 @@ extension ObjectContext {
     var own = [ObjectID: Set<PropertyNumber>]()
     for state in dirty.values where !state.isDeleted { own[state.id] = unsavedValues(of: state, policy) }
     guard own.contains(where: { !$0.value.isEmpty }) else { return nil }
-    let graph = ContextGraphReader(self, judgesKeys: false)
+    let graph = ContextGraphReader(self, checksKeys: false)
     let broken = forecast(policy, nil, graph).violations.filter { violation in
       guard let mine = own[violation.id] else { return false }
       if let rule = graph.rule(of: violation) { return rule.sources.isSubset(of: mine) }
@@ -77,11 +77,11 @@ extension ObjectContext {
         return ObjectID(key: UniqueID(high: 0, low: made), entity: entity)
       }
       let temporary = Dictionary(plan.identities.map { ($0.permanent, $0.temporary) }) { first, _ in first }
-      return SaveForecast(changes: plan.changes.map { $0.naming(temporary, model) })
+      return SaveForecast(changes: plan.changes.map { $0.replacingIDs(temporary, model) })
     } catch {
       // The reader never throws.
       let broken = (error as? Refusal)?.violations ?? []
-      return SaveForecast(violations: broken.filter { graph.knows($0, isTimed: now != nil) })
+      return SaveForecast(violations: broken.filter { graph.isCertain($0, isTimed: now != nil) })
     }
   }
 
@@ -132,7 +132,7 @@ extension [PropertyNumber: ObjectState.PropertyEdit] {
 extension ObjectState {
   /// All unanswered and unsaved edits, including those of the parent contexts.
   var pending: [PropertyNumber: PropertyEdit] {
-    var all = under?.pending ?? [:]
+    var all = parentState?.pending ?? [:]
     for edits in sent.map(\.edits) + [edits] { all.merge(edits) { $0.merged(with: $1) } }
     return all
   }
@@ -140,33 +140,33 @@ extension ObjectState {
 
 extension ObjectChange {
   /// The change with some ids replaced.
-  fileprivate func naming(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectChange {
+  fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectChange {
     guard !names.isEmpty else { return self }
     var change = self
     change.id = names[id] ?? id
-    (change.before, change.after) = (before?.naming(names, model), after?.naming(names, model))
-    change.edits = edits.map { $0.naming(names, model) }
+    (change.before, change.after) = (before?.replacingIDs(names, model), after?.replacingIDs(names, model))
+    change.edits = edits.map { $0.replacingIDs(names, model) }
     return change
   }
 }
 
 extension ObjectImage {
-  fileprivate func naming(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectImage {
+  fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectImage {
     var image = self
     image.id = names[id] ?? id
     for property in model.entity(id.entity)?.storedProperties ?? [] {
-      image[property] = image[property].naming(names, property)
+      image[property] = image[property].replacingIDs(names, property)
     }
     return image
   }
 }
 
 extension Edit {
-  fileprivate func naming(_ names: [ObjectID: ObjectID], _ model: Model) -> Edit {
+  fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ model: Model) -> Edit {
     func named(_ ids: [ObjectID]) -> [ObjectID] { ids.map { names[$0] ?? $0 } }
     switch action {
     case .set(let value):
-      return model.property(property).map { Edit(property, .set(value.naming(names, $0))) } ?? self
+      return model.property(property).map { Edit(property, .set(value.replacingIDs(names, $0))) } ?? self
     case .members(let added, let removed):
       return Edit(property, .members(added: named(added).sorted(), removed: named(removed).sorted()))
     case .place(let ids, let anchor): return Edit(property, .place(named(ids), after: anchor.map { names[$0] ?? $0 }))
@@ -177,7 +177,7 @@ extension Edit {
 
 extension Value {
   /// Unordered members are sorted by id.
-  fileprivate func naming(_ names: [ObjectID: ObjectID], _ property: Property) -> Value {
+  fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ property: Property) -> Value {
     switch self {
     case .object(let id): return .object(names[id] ?? id)
     case .objects(let ids):

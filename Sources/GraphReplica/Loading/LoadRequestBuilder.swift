@@ -13,7 +13,7 @@ struct LoadRequestBuilder {
 
   mutating func add(_ load: ObjectLoad) {
     guard load.faults.isEmpty else {
-      for id in load.faults where context.state(id)?.isFault == true { want(id, load) }
+      for id in load.faults where context.state(id)?.isFault == true { request(id, load) }
       return
     }
     for (tree, objects) in load.level {
@@ -30,18 +30,18 @@ struct LoadRequestBuilder {
     guard let relationship = property.relationship else { return }
     if relationship.storage == .inverse {
       guard !object.id.isTemporary else { return }
-      if !load.isAnew, context.isLoaded(property, of: object) { return hold(property, of: object, load) }
+      if !load.reloadsHeld, context.isLoaded(property, of: object) { return hold(property, of: object, load) }
       members[property.number, default: RequestedIDs()].add(object.id, load)
       return
     }
     for id in object.value(property).objectIDs where !id.isTemporary {
       if let state = context.state(id), !state.isFault,
-        !load.isAnew || load.companions.holds(id) || (state.isDeleted && !context.mayBeBack(state))
+        !load.reloadsHeld || load.companions.holds(id) || (state.isDeleted && !context.mayBeRestored(state))
           || context.isFollowed(id)
       {
         load.companions.hold(state)
       } else {
-        want(id, load)
+        request(id, load)
       }
     }
   }
@@ -54,10 +54,10 @@ struct LoadRequestBuilder {
     object.loadedMembers[property.number]?.add(load.companions)
   }
 
-  private mutating func want(_ id: ObjectID, _ load: ObjectLoad) {
-    if let number = context.loads.asked[id] {
+  private mutating func request(_ id: ObjectID, _ load: ObjectLoad) {
+    if let number = context.loads.requestsByObject[id] {
       // Another load has requested it.
-      load.waitsFor.insert(number)
+      load.pendingRequests.insert(number)
       context.loads.requests[number]?.wanted.add(id, load)
     } else if let entity = context.model.entity(id.entity) {
       objects[entity.root, default: RequestedIDs()].add(id, load)
@@ -72,9 +72,9 @@ struct LoadRequestBuilder {
         let load = ready.first(where: { load in load.bringsOthers && load.faults.contains(where: wanted.contains) })
       else { continue }
       var room = (LoadScheduler.batchSize - wanted.ids.count % LoadScheduler.batchSize) % LoadScheduler.batchSize
-      for state in context.held where room > 0 {
-        guard state.isFault, state.entity.root == root, state.face != nil, !wanted.contains(state.id),
-          context.loads.asked[state.id] == nil
+      for state in context.heldStates where room > 0 {
+        guard state.isFault, state.entity.root == root, state.instance != nil, !wanted.contains(state.id),
+          context.loads.requestsByObject[state.id] == nil
         else { continue }
         objects[root]?.add(state.id, load)
         room -= 1
@@ -86,7 +86,7 @@ struct LoadRequestBuilder {
 extension ObjectContext {
   /// Whether an object that is known as deleted may have been restored. A reference to it, received since, suggests
   /// that.
-  func mayBeBack(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
+  func mayBeRestored(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
 
   /// Whether a live query keeps the object as the server has it.
   func isFollowed(_ id: ObjectID) -> Bool { results.values.contains { $0[id] != nil } }

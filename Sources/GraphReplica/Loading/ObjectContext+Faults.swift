@@ -22,14 +22,14 @@ extension ManagedObject {
 }
 
 extension ObjectState {
-  var isFault: Bool { !isDeleted && (under?.isFault ?? (stored == nil && !isInserted)) }
+  var isFault: Bool { !isDeleted && (parentState?.isFault ?? (stored == nil && !isInserted)) }
 }
 
 extension ObjectContext {
   /// The object of an id: as the context holds it, otherwise a fault. Nil for one that is known to be deleted.
   public func fault(_ id: ObjectID) -> ManagedObject? {
     guard let state = stateOrFault(id), !state.isDeleted else { return nil }
-    return face(of: state)
+    return instance(of: state)
   }
 
   /// The objects of ids that arrived together, without those known to be deleted. An object that the context does not
@@ -41,23 +41,23 @@ extension ObjectContext {
       guard let state = stateOrFault(id), !state.isDeleted else { return nil }
       batch.add(id)
       state.batch = batch
-      return face(of: state)
+      return instance(of: state)
     }
   }
 
   func stateOrFault(_ id: ObjectID) -> ObjectState? {
     if let state = state(id) { return state }
-    if parent != nil { return stateOnParent(id) }
+    if parent != nil { return makeState(onParent: id) }
     guard !id.isTemporary, let entity = model.entity(id.entity) else { return nil }
     let state = ObjectState(id: id, entity: entity, stored: nil)
-    keep(state)
+    add(state)
     return state
   }
 
   func isLoaded(_ property: Property, of state: ObjectState) -> Bool {
     guard let relationship = property.relationship, !state.isInserted else { return true }
     guard !state.isFault else { return false }
-    if let under = state.under, let parent { return parent.isLoaded(property, of: under) }
+    if let parentState = state.parentState, let parent { return parent.isLoaded(property, of: parentState) }
     if relationship.storage == .inverse { return state.loadedMembers[property.number]?.areHeld ?? false }
     return state.value(property).objectIDs.allSatisfy { self.state($0).map { !$0.isFault } ?? $0.isTemporary }
   }

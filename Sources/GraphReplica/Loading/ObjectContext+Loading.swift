@@ -10,22 +10,22 @@ extension ObjectContext {
   public func load(_ objects: [ManagedObject], bringsOthers: Bool = false) -> LoadID {
     if let parent { return parent.load(objects, bringsOthers: bringsOthers) }
     loads.lastLoad += 1
-    let faults = objects.map { own($0) }.filter(\.isFault)
+    let faults = objects.map { localState(of: $0) }.filter(\.isFault)
     loads.ready.append(ObjectLoad(id: loads.lastLoad, faults: faults, bringsOthers: bringsOthers))
     return loads.lastLoad
   }
 
   /// Follows relationships from objects. The loaded objects are kept as long as the program holds one of `objects`.
   /// - Parameters:
-  ///   - isAnew: also reload objects that the context holds, unless a live query keeps them current; otherwise only
+  ///   - reloadsHeld: also reload objects that the context holds, unless a live query keeps them current; otherwise only
   ///     missing objects are read.
   /// - Returns: the load that `.filled` names when it has ended.
-  public func load(_ tree: RelationshipTree, of objects: [ManagedObject], isAnew: Bool = true) -> LoadID {
-    if let parent { return parent.load(tree, of: objects, isAnew: isAnew) }
+  public func load(_ tree: RelationshipTree, of objects: [ManagedObject], reloadsHeld: Bool = true) -> LoadID {
+    if let parent { return parent.load(tree, of: objects, reloadsHeld: reloadsHeld) }
     loads.lastLoad += 1
-    let roots = objects.map { own($0) }
+    let roots = objects.map { localState(of: $0) }
     loads.ready.append(
-      ObjectLoad(id: loads.lastLoad, query: nil, isAnew: isAnew, roots: roots, owners: objects, tree: tree))
+      ObjectLoad(id: loads.lastLoad, query: nil, reloadsHeld: reloadsHeld, roots: roots, owners: objects, tree: tree))
     return loads.lastLoad
   }
 
@@ -34,18 +34,18 @@ extension ObjectContext {
   /// - Returns: the load that `.filled` names, which may be in progress already; nil if nothing is missing.
   public func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
     if let parent { return parent.load(tree, of: object) }
-    let first = own(object)
+    let first = localState(of: object)
     guard isMissing(tree, of: first) else { return nil }
     if let load = loads.shared[tree], load.sharers.contains(object.id) { return load.id }
     var roots = [object]
     for id in first.batch.map({ Array($0.members(from: object.id)) }) ?? [] {
       guard roots.count < LoadScheduler.batchSize else { break }
-      guard id != object.id, let state = state(id), !state.isDeleted, let face = state.face,
+      guard id != object.id, let state = state(id), !state.isDeleted, let instance = state.instance,
         isMissing(tree, of: state)
       else { continue }
-      roots.append(face)
+      roots.append(instance)
     }
-    let number = load(tree, of: roots, isAnew: false)
+    let number = load(tree, of: roots, reloadsHeld: false)
     loads.ready.last?.sharers = Set(roots.map(\.id))
     loads.shared[tree] = loads.ready.last
     return number
@@ -75,25 +75,25 @@ extension ObjectContext {
     parent?.prefetch(of: query) ?? (loads.prefetches[query]?.first, loads.prefetches[query]?.failure)
   }
 
-  func prefetchAnew(_ query: QueryID) {
+  func restartPrefetch(_ query: QueryID) {
     let old = loads.prefetches[query]?.companions
     loads.prefetches[query]?.companions = RetainedObjects()
     loads.prefetches[query]?.newcomers = []
-    start(query, isAnew: true, instead: old)
+    startPrefetch(of: query, reloadsHeld: true, replacing: old)
   }
 
   /// The requests in flight when a connection broke were refused.
-  func prefetchWhatIsMissing(_ query: QueryID) {
-    start(query, isAnew: false, instead: nil)
+  func prefetchMissing(_ query: QueryID) {
+    startPrefetch(of: query, reloadsHeld: false, replacing: nil)
   }
 
-  private func start(_ query: QueryID, isAnew: Bool, instead old: RetainedObjects?) {
+  private func startPrefetch(of query: QueryID, reloadsHeld: Bool, replacing old: RetainedObjects?) {
     guard let prefetch = loads.prefetches[query], let result = results[query] else { return }
     loads.lastLoad += 1
     let id = loads.lastLoad
     loads.prefetches[query]?.first = id
     let load = ObjectLoad(
-      id: id, query: query, isAnew: isAnew, roots: result.values.sorted { $0.id < $1.id },
+      id: id, query: query, reloadsHeld: reloadsHeld, roots: result.values.sorted { $0.id < $1.id },
       tree: prefetch.tree, companions: prefetch.companions)
     load.predecessor = old
     loads.ready.append(load)
@@ -106,14 +106,14 @@ extension ObjectContext {
     }
   }
 
-  private func startNewcomers() {
+  private func prefetchNewcomers() {
     for query in loads.prefetches.keys.sorted() {
       guard let prefetch = loads.prefetches[query], !prefetch.newcomers.isEmpty else { continue }
       loads.prefetches[query]?.newcomers = []
       loads.lastLoad += 1
       loads.ready.append(
         ObjectLoad(
-          id: loads.lastLoad, query: query, isAnew: false, roots: prefetch.newcomers, tree: prefetch.tree,
+          id: loads.lastLoad, query: query, reloadsHeld: false, roots: prefetch.newcomers, tree: prefetch.tree,
           companions: prefetch.companions))
     }
   }
@@ -122,17 +122,17 @@ extension ObjectContext {
 
   /// The next event of the loads for the replica; nil if there is none, or all have to wait.
   func nextLoadEvent() -> ReplicaEvent? {
-    startNewcomers()
+    prefetchNewcomers()
     while !loads.ready.isEmpty {
       let ready = loads.ready
       loads.ready = []
       request(for: ready)
     }
-    if !loads.mores.isEmpty { return .more(loads.mores.removeFirst()) }
-    while loads.underWay < LoadScheduler.maximumAtOnce, !loads.waiting.isEmpty {
+    if !loads.continuable.isEmpty { return .more(loads.continuable.removeFirst()) }
+    while loads.inFlightCount < LoadScheduler.maximumAtOnce, !loads.waiting.isEmpty {
       let number = loads.waiting.removeFirst()
       guard let request = loads.requests[number] else { continue }
-      loads.underWay += 1
+      loads.inFlightCount += 1
       return .ask(number, .fetch(request.fetch))
     }
     return nil
@@ -148,7 +148,7 @@ extension ObjectContext {
       for part in wanted.batches {
         let number = enqueue(
           .objects, root, Self.isOne(of: part.ids, .one, GraphPredicate.Path(end: .identifier)), part)
-        for id in part.ids { loads.asked[id] = number }
+        for id in part.ids { loads.requestsByObject[id] = number }
       }
     }
     for number in needs.members.keys.sorted() {
@@ -163,7 +163,7 @@ extension ObjectContext {
         enqueue(.members(property), inverse.owner, condition, part)
       }
     }
-    for load in ready where load.waitsFor.isEmpty { goOn(load) }
+    for load in ready where load.pendingRequests.isEmpty { advanceLoad(load) }
   }
 
   private static func isOne(
@@ -181,7 +181,7 @@ extension ObjectContext {
     loads.requests[number] = LoadRequest(
       content: content, fetch: Fetch(entity: entity, predicate: condition.text(in: model), at: revision), wanted: wanted
     )
-    for load in wanted.loads { load.waitsFor.insert(number) }
+    for load in wanted.loads { load.pendingRequests.insert(number) }
     loads.waiting.append(number)
     return number
   }
@@ -189,30 +189,30 @@ extension ObjectContext {
   // MARK: - Answers
 
   /// Handles the answer to a load's request; false for any other action.
-  func isForLoads(_ action: ReplicaAction) -> Bool {
+  func handleLoadAnswer(_ action: ReplicaAction) -> Bool {
     switch action {
     case .chunk(let number, let chunk) where loads.requests[number] != nil:
       loads.requests[number]?.images += chunk.objects
-      if let end = chunk.end { finish(number, at: end.at.revision) } else { loads.mores.append(number) }
+      if let end = chunk.end { completeRequest(number, at: end.at.revision) } else { loads.continuable.append(number) }
       return true
     case .refused(let number, let refusal) where loads.requests[number] != nil:
-      for load in take(number)?.wanted.loads ?? [] { end(load, refusal) }
+      for load in removeRequest(number)?.wanted.loads ?? [] { finishLoad(load, refusal) }
       return true
     default: return false
     }
   }
 
-  private func take(_ number: RequestID) -> LoadRequest? {
+  private func removeRequest(_ number: RequestID) -> LoadRequest? {
     guard let request = loads.requests.removeValue(forKey: number) else { return nil }
-    loads.underWay -= 1
+    loads.inFlightCount -= 1
     if case .objects = request.content {
-      for id in request.wanted.ids where loads.asked[id] == number { loads.asked[id] = nil }
+      for id in request.wanted.ids where loads.requestsByObject[id] == number { loads.requestsByObject[id] = nil }
     }
     return request
   }
 
-  private func finish(_ number: RequestID, at revision: Revision) {
-    guard let request = take(number) else { return }
+  private func completeRequest(_ number: RequestID, at revision: Revision) {
+    guard let request = removeRequest(number) else { return }
     let all = request.wanted.loads
     let batch = FetchBatch()
     for image in request.images {
@@ -229,39 +229,39 @@ extension ObjectContext {
     case .objects:
       let found = Set(request.images.map(\.id))
       for id in request.wanted.ids where !found.contains(id) {
-        lose(id, at: revision, request.wanted.loads(of: id))
+        recordMissing(id, at: revision, request.wanted.loads(of: id))
       }
     case .members(let property):
-      let holders = all.filter { !$0.isOver }.map(\.companions)
+      let holders = all.filter { !$0.isFinished }.map(\.companions)
       for owner in request.wanted.ids {
         state(owner)?.loadedMembers[property.number] = LoadedMembers(holders)
       }
     }
-    for load in all where !load.isOver {
-      load.waitsFor.remove(number)
-      if load.waitsFor.isEmpty { goOn(load) }
+    for load in all where !load.isFinished {
+      load.pendingRequests.remove(number)
+      if load.pendingRequests.isEmpty { advanceLoad(load) }
     }
   }
 
   /// Handles an object that the server does not have. It may not have been held even as a fault, if an edit names an
   /// object that other clients deleted. Its deletion is kept with the loaded objects; otherwise each load along that
   /// edit would request it again.
-  private func lose(_ id: ObjectID, at revision: Revision, _ wanting: [ObjectLoad]) {
+  private func recordMissing(_ id: ObjectID, at revision: Revision, _ wanting: [ObjectLoad]) {
     guard let state = stateOrFault(id), state.stored?.revision ?? 0 <= revision else { return }
     for load in wanting { load.companions.hold(state) }
     guard !state.isDeleted else { return }
-    burials.note(id, at: revision)
-    bury(state)
+    tombstones.record(id, at: revision)
+    recordDeletion(of: state)
     for load in wanting { load.deleted.append(id) }
   }
 
   // MARK: - Levels
 
   /// Continues a load whose level is complete: with the next level, or the end.
-  private func goOn(_ load: ObjectLoad) {
+  private func advanceLoad(_ load: ObjectLoad) {
     if !load.faults.isEmpty {
       load.faults = []
-      return load.tree.isEmpty ? end(load, nil) : loads.ready.append(load)
+      return load.tree.isEmpty ? finishLoad(load, nil) : loads.ready.append(load)
     }
     var next = [(tree: RelationshipTree, objects: [ObjectState])]()
     for (tree, objects) in load.level {
@@ -278,12 +278,12 @@ extension ObjectContext {
       }
     }
     load.level = next
-    if next.isEmpty { end(load, nil) } else { loads.ready.append(load) }
+    if next.isEmpty { finishLoad(load, nil) } else { loads.ready.append(load) }
   }
 
-  private func end(_ load: ObjectLoad, _ refusal: Refusal?) {
-    guard !load.isOver else { return }
-    load.isOver = true
+  private func finishLoad(_ load: ObjectLoad, _ refusal: Refusal?) {
+    guard !load.isFinished else { return }
+    load.isFinished = true
     load.predecessor = nil
     if loads.shared[load.tree] === load { loads.shared[load.tree] = nil }
     if let query = load.query {

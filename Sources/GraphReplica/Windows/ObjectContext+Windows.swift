@@ -52,7 +52,7 @@ extension ObjectContext {
     }
     guard let held = windows[query] else { return nil }
     return QueryWindow(
-      objects: held.rows.compactMap { results[query]?[$0].map { face(of: $0) } }, offset: held.offset,
+      objects: held.rows.compactMap { results[query]?[$0].map { instance(of: $0) } }, offset: held.offset,
       limit: held.limit, total: held.total)
   }
 
