@@ -228,4 +228,67 @@ extension ObjectContext {
     }
     dirty = dirty.filter { !$0.value.sent.isEmpty }
   }
+
+  /// Reports an attempt to edit a context of the past.
+  /// - Returns: whether this is such a context.
+  func refusesEdit(_ what: @autoclosure () -> String) -> Bool {
+    guard let revision else { return false }
+    let edit = ReadOnlyContextError(revision: revision, what: what())
+    var context = self
+    while context.editWasRefused == nil, let parent = context.parent { context = parent }
+    guard let report = context.editWasRefused else { preconditionFailure(edit.description) }
+    report(edit)
+    return true
+  }
+
+  // MARK: - Ordered relationships
+
+  /// Places `other` after `anchor` in an ordered relationship, or at the beginning. A non-member becomes a member.
+  func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
+    guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
+      !refusesEdit("\(property.name) can't be changed")
+    else { return }
+    if !related(to: state, through: property).contains(other.id) { connect(state, other, through: property) }
+    record(.place([other.id], after: anchor?.id), property, of: state)
+  }
+
+  /// Brings the members into the order of `wanted` with as few moves as possible.
+  func arrange(_ wanted: [ObjectID], _ property: Property, of state: ObjectState) {
+    let present = related(to: state, through: property)
+    let members = Set(present)
+    for run in ListReorderer.runs(from: present, to: ListReorderer.unique(wanted.filter { members.contains($0) })) {
+      record(.place(run.objects, after: run.after), property, of: state)
+    }
+  }
+
+  private func record(_ move: ObjectState.OrderEdit, _ property: Property, of state: ObjectState) {
+    begin(state)
+    state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)].moves.append(move)
+  }
+
+  /// Drops moves of an object that is about to leave the owner that its to-one names. Saving them would bring it
+  /// back.
+  func forgetMoves(of state: ObjectState, through toOne: Property) {
+    guard let relationship = toOne.relationship, !relationship.isToMany, relationship.position != nil,
+      let parent = state.value(toOne).objectID.flatMap({ self.state($0) })
+    else { return }
+    parent.edits[relationship.inverse]?.forgetMoves(of: state.id)
+    if parent.edits[relationship.inverse]?.isEmptyList == true { parent.edits[relationship.inverse] = nil }
+  }
+
+  /// Members by the server's positions, then members that the server does not know. Local moves are applied to these.
+  func inOrder(_ members: [ObjectState], of state: ObjectState, _ property: Property, _ toOne: Property) -> [ObjectID] {
+    guard let position = toOne.relationship?.position.flatMap({ model.property($0) }) else { return members.map(\.id) }
+    var placed = [OrderedMemberKey]()
+    var others = [ObjectID]()
+    for member in members {
+      if let stored = member.stored, stored[toOne].objectID == state.id, case .integer(let number) = stored[position] {
+        placed.append(OrderedMemberKey(position: number, id: member.id))
+      } else {
+        others.append(member.id)
+      }
+    }
+    let order = placed.sorted().map(\.id) + others.sorted()
+    return state.localEdits(of: property).reduce(order) { order, local in local.moving(order) }
+  }
 }

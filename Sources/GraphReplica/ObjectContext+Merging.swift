@@ -11,11 +11,11 @@ extension ObjectContext {
       deleteMissing(refusal)
     case .loaded(let query, let images, let at):
       load(images, into: query, at: at.revision, isWhole: true)
-      restartPrefetch(query)
+      loads.restartPrefetch(of: query)
     case .loadedWindow(let query, let rows, let at):
       load(rows, into: query, at: at.revision)
-      restartPrefetch(query)
-    case .resumed(let query, _): prefetchMissing(query)
+      loads.restartPrefetch(of: query)
+    case .resumed(let query, _): loads.prefetchMissing(of: query)
     case .diverged:
       for index in queuedSaves.indices where queuedSaves[index].request != nil { queuedSaves[index].isOutdated = true }
       tombstones.removeAll()
@@ -31,10 +31,10 @@ extension ObjectContext {
       if queuedSaves.first?.id == transaction.id { sendNextSave() } else { resend(transaction) }
     case .changed(let update):
       apply(update)
-      prefetch(update)
+      loads.prefetch(for: update)
     case .refusedQuery(let query, let refusal):
       windows[query] = nil
-      loads.prefetches[query] = nil
+      loads.removePrefetch(of: query)
       guard results.removeValue(forKey: query) != nil else { return }
       var change = ObjectsDidChange()
       change.refused = [query: refusal]
@@ -76,6 +76,21 @@ extension ObjectContext {
     change.departed = old.subtracting(change.deleted).filter { result[$0] == nil }.sorted()
     results[query] = result
     post(change)
+  }
+
+  /// Replaces a window's rows.
+  func load(_ rows: WindowRows, into query: QueryID, at revision: Revision) {
+    guard let old = windows[query] else { return }
+    let news = Dictionary(rows.objects.map { ($0.id, $0) }) { first, _ in first }
+    let images = rows.rows.compactMap { news[$0] ?? results[query]?[$0]?.stored }
+    let updated = Set(images.filter { $0.revision != state($0.id)?.stored?.revision }.map(\.id))
+    let total = Int(clamping: rows.total)
+    windows[query] = WindowState(
+      rows: images.map(\.id), offset: Int(clamping: rows.offset), limit: Int(clamping: rows.limit), total: total)
+    load(
+      images, into: query, at: revision,
+      window: WindowDifference(
+        from: old.rows, to: images.map(\.id), updated: updated, total: total == old.total ? nil : total))
   }
 
   private func apply(_ update: CommitUpdate) {
@@ -197,5 +212,69 @@ extension ObjectContext {
       rebased.changes[index].onlyIf?.revision = Self.oldestBase
     }
     handle(.save(rebased))
+  }
+
+  // MARK: - Deletes by other clients
+
+  /// Marks an object as deleted on the server, and discards its unsaved edits. A restore brings back the stored
+  /// object, and not edits that can no longer be saved.
+  func recordDeletion(of state: ObjectState) {
+    removeInverseEdits(of: state)
+    state.isDeleted = true
+    state.stored = nil
+    state.edits = [:]
+    dirty[state.id] = nil
+  }
+
+  /// Deletes the objects that the server does not know (rule `missing`). The store was restored to a state before
+  /// them. Their unsaved edits are discarded, because no later save could succeed with them; all other edits stay
+  /// unsaved.
+  func deleteMissing(_ refusal: Refusal) {
+    var change = ObjectsDidChange()
+    for violation in refusal.violations where violation.commonRule == .missing {
+      guard !violation.id.isTemporary, let state = state(violation.id) else { continue }
+      recordDeletion(of: state)
+      change.deleted.append(violation.id)
+    }
+    if !change.deleted.isEmpty { post(change) }
+  }
+
+  /// Discards the echoes of the object's one-to-one edits. They are at the new partner, and at that partner's
+  /// previous one.
+  private func removeInverseEdits(of state: ObjectState) {
+    for (number, local) in state.edits where !local.isInverseEdit {
+      guard let other = local.value.objectID.flatMap({ self.state($0) }),
+        let property = state.entity.property(number), let inverse = inverseOfOneToOne(property),
+        other.hasInverseEdit(.object(state.id), inverse)
+      else { continue }
+      other.edits[inverse.number] = nil
+      if let left = other.value(inverse).objectID.flatMap({ self.state($0) }), left.hasInverseEdit(.null, property) {
+        left.edits[number] = nil
+        removeIfClean(left)
+      }
+      removeIfClean(other)
+    }
+  }
+
+  /// Deletes held objects that a complete result does not contain.
+  ///
+  /// The result of a query without a condition contains all objects of its entity. After a reset the client is not
+  /// notified of each delete, so it detects them here; otherwise a held object would remain a member of its
+  /// relationships.
+  /// - Returns: the ids of the deleted objects, ascending.
+  func deleteMissing(from result: [ObjectID: ObjectState], of query: QueryID, at revision: Revision) -> [ObjectID] {
+    guard let subscribe = replica.queries[query]?.subscribe, subscribe.predicate.isEmpty, subscribe.window == nil,
+      let entity = model.entity(subscribe.entity)
+    else { return [] }
+    var gone = [ObjectID]()
+    for state in heldStates where entity.family.contains(state.id.entity) && result[state.id] == nil {
+      // An object newer than the result may have been inserted after it. The age of an object is unknown without an
+      // image, or with only the image of its own save.
+      guard let stored = state.stored, stored.revision > 0, stored.revision <= revision else { continue }
+      tombstones.record(state.id, at: revision)
+      recordDeletion(of: state)
+      gone.append(state.id)
+    }
+    return gone
   }
 }

@@ -94,6 +94,12 @@ final class ObjectState {
     self.stored = stored
   }
 
+  /// Whether the context knows only the object's id.
+  var isFault: Bool { !isDeleted && (parentState?.isFault ?? (stored == nil && !isInserted)) }
+
+  /// Whether another client deleted the object, so that nothing is left to edit or save.
+  var isGone: Bool { isDeleted && stored == nil && !isInserted }
+
   private func didChange() { changeCounter?.advance(id) }
 
   /// The value in this context: unsaved over sent over stored.

@@ -4,12 +4,13 @@ import GraphWire
 /// The objects and members that a set of loads needs together, each id once.
 struct LoadRequestBuilder {
   let context: ObjectContext
+  let scheduler: LoadScheduler
   /// Wanted objects by the root entities of their families. Each family has one table, and one request reads it.
   private(set) var objects = [EntityNumber: RequestedIDs]()
   /// The owners whose members are wanted, by to-many.
   private(set) var members = [PropertyNumber: RequestedIDs]()
 
-  init(context: ObjectContext) { self.context = context }
+  init(context: ObjectContext, scheduler: LoadScheduler) { (self.context, self.scheduler) = (context, scheduler) }
 
   mutating func add(_ load: ObjectLoad) {
     guard load.faults.isEmpty else {
@@ -51,15 +52,12 @@ struct LoadRequestBuilder {
     for id in context.related(to: object, through: property) {
       if let state = context.state(id) { load.companions.hold(state) }
     }
-    object.loadedMembers[property.number]?.add(load.companions)
+    object.loadedMembers.modify(property.number) { $0.add(load.companions) }
   }
 
   private mutating func request(_ id: ObjectID, _ load: ObjectLoad) {
-    if let number = context.loads.requestsByObject[id] {
-      // Another load has requested it.
-      load.pendingRequests.insert(number)
-      context.loads.requests[number]?.wanted.add(id, load)
-    } else if let entity = context.model.entity(id.entity) {
+    if scheduler.join(load, toRequestOf: id) { return }
+    if let entity = context.model.entity(id.entity) {
       objects[entity.root, default: RequestedIDs()].add(id, load)
     }
   }
@@ -74,20 +72,11 @@ struct LoadRequestBuilder {
       var room = (LoadScheduler.batchSize - wanted.ids.count % LoadScheduler.batchSize) % LoadScheduler.batchSize
       for state in context.heldStates where room > 0 {
         guard state.isFault, state.entity.root == root, state.instance != nil, !wanted.contains(state.id),
-          context.loads.requestsByObject[state.id] == nil
+          !scheduler.hasRequested(state.id)
         else { continue }
-        objects[root]?.add(state.id, load)
+        objects.modify(root) { $0.add(state.id, load) }
         room -= 1
       }
     }
   }
-}
-
-extension ObjectContext {
-  /// Whether an object that is known as deleted may have been restored. A reference to it, received since, suggests
-  /// that.
-  func mayBeRestored(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
-
-  /// Whether a live query keeps the object as the server has it.
-  func isFollowed(_ id: ObjectID) -> Bool { results.values.contains { $0[id] != nil } }
 }

@@ -94,12 +94,12 @@ struct RequestedIDs {
       wanting[id] = [load]
       return
     }
-    if known.last !== load { wanting[id]?.append(load) }
+    if known.last !== load { wanting[id] = known + [load] }
   }
 
   func contains(_ id: ObjectID) -> Bool { wanting[id] != nil }
 
-  func loads(of id: ObjectID) -> [ObjectLoad] { wanting[id] ?? [] }
+  func loads(of id: ObjectID) -> [ObjectLoad] { wanting[id, default: []] }
 
   /// All loads, the oldest first.
   var loads: [ObjectLoad] {
@@ -119,29 +119,4 @@ struct RequestedIDs {
       return part
     }
   }
-}
-
-/// All loads of a context.
-struct LoadScheduler {
-  /// The most ids in one request.
-  static let batchSize = 1_000
-  /// The most requests at a time: half of the reads that a server runs at once for a connection.
-  static let maximumAtOnce = 8
-  /// Far above the numbers of an owner's questions.
-  static let firstRequest: RequestID = 1 << 48
-
-  var lastLoad: LoadID = 0
-  var lastRequest = firstRequest
-  var prefetches = [QueryID: QueryPrefetch]()
-  /// Loads whose level has not been requested yet.
-  var ready = [ObjectLoad]()
-  var requests = [RequestID: LoadRequest]()
-  var waiting = [RequestID]()
-  var inFlightCount = 0
-  /// Objects that an unanswered request names.
-  var requestsByObject = [ObjectID: RequestID]()
-  /// Requests whose next chunk can be requested.
-  var continuable = [RequestID]()
-  /// The newest load of each tree that an object began for others as well.
-  var shared = [RelationshipTree: ObjectLoad]()
 }
