@@ -209,12 +209,11 @@ struct FollowedQuery {
   /// Adds a chunk to the result that is being received.
   /// - Returns: the number of its objects so far; nil if no result is being received.
   mutating func append(_ chunk: Chunk) -> Int? {
-    let count = modifyIncoming { incoming in
+    modifyIncoming { incoming in
       incoming.objects += chunk.objects
       if let end = chunk.end { incoming.complete(at: end.at, total: chunk.total ?? end.count) }
       return incoming.objects.count
     }
-    return count
   }
 
   /// Marks a complete result as covered if an advance reaches its state.
@@ -225,12 +224,14 @@ struct FollowedQuery {
   @discardableResult
   private mutating func modifyIncoming<Result>(_ body: (inout IncomingResult) -> Result) -> Result? {
     guard isReceiving else { return nil }
-    return modifySubscription { subscription -> Result? in
-      guard case .receiving(var incoming, let old) = subscription.result else { return nil }
+    var result: Result?
+    modifySubscription { subscription in
+      guard case .receiving(var incoming, let old) = subscription.result else { return }
       subscription.result = .reloading(old: old)
-      defer { subscription.result = .receiving(incoming, old: old) }
-      return body(&incoming)
-    } ?? nil
+      result = body(&incoming)
+      subscription.result = .receiving(incoming, old: old)
+    }
+    return result
   }
 
   /// The result that an advance covers, ready to be published; nil if there is none.
@@ -280,6 +281,10 @@ struct FollowedQuery {
   /// Handles the answer to a move: the rows wait for their revision to be complete.
   mutating func acceptMove(_ moved: WindowMoved) {
     modifySubscription { subscription in
+      if case .requested = subscription.move {
+      } else {
+        assertionFailure("a move that is answered was requested")
+      }
       subscription.move = .answered(moved, previousNumber: subscription.number)
       subscription.number = moved.query
     }

@@ -44,7 +44,8 @@ open class ManagedObject {
   /// The value of a property by its number; null if the entity does not have it. A to-many that is stored at its
   /// other end has the members that this context holds.
   public func value(_ property: PropertyNumber) -> Value {
-    entity.property(property).map { context.value($0, of: state) } ?? .null
+    guard let property = entity.property(property) else { return .null }
+    return context.value(property, of: state)
   }
 
   /// Sets a property by its number; the edit stays in this context until `save`.
@@ -59,7 +60,10 @@ open class ManagedObject {
 
   /// The value of a property by its name.
   public subscript(name: String) -> Value {
-    get { entity.property(named: name).map { context.value($0, of: state) } ?? .null }
+    get {
+      guard let property = entity.property(named: name) else { return .null }
+      return context.value(property, of: state)
+    }
     set {
       guard let property = entity.property(named: name) else { return }
       context.set(newValue, property, of: state)

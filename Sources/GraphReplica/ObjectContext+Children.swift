@@ -36,7 +36,8 @@ extension ObjectContext {
 
   /// The parent's members of a to-many, with this context's edits applied.
   func relatedThroughParent(to state: ObjectState, _ property: Property, _ inverse: Property) -> [ObjectID] {
-    let known = state.parentState.map { parent?.related(to: $0, through: property) ?? [] } ?? []
+    var known = [ObjectID]()
+    if let parent, let parentState = state.parentState { known = parent.related(to: parentState, through: property) }
     let left = known.filter { id in
       guard let other = self.state(id), other.isDeleted || other.edits[inverse.number] != nil else { return true }
       return !other.isDeleted && other.value(inverse).objectIDs.contains(state.id)
@@ -56,7 +57,7 @@ extension ObjectContext {
   /// clients have committed since. An object's base stays at the oldest revision that its edits have seen, so that
   /// the server detects conflicts when the parent saves.
   func saveIntoParent() {
-    guard let parent else { return }
+    guard let parent else { return assertionFailure("only a child saves into its parent") }
     // Temporary ids ascend in the order of creation.
     let changed = dirty.values.sorted { $0.id < $1.id }
     for state in changed where state.isInserted {
@@ -78,7 +79,9 @@ extension ObjectContext {
       }
     }
     for state in heldStates {
-      for (number, value) in state.transients { state.parentState?.transients[number] = value }
+      if let parentState = state.parentState {
+        for (number, value) in state.transients { parentState.transients[number] = value }
+      }
       state.transients = [:]
     }
     for state in changed where state.isDeleted {

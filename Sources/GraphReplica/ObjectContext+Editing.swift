@@ -22,7 +22,7 @@ extension ObjectContext {
   public func delete(_ object: ManagedObject) {
     if refusesEdit("no \(object.entity.name) can be deleted") { return }
     let state = localState(of: object)
-    for property in state.entity.relationships { forgetMoves(of: state, through: property) }
+    for property in state.entity.relationships { removeMoves(of: state, through: property) }
     if state.isInserted, state.sent.isEmpty {
       dirty[state.id] = nil
       remove(state.id)
@@ -82,7 +82,7 @@ extension ObjectContext {
     if let inverse = inverseOfOneToOne(property), value.isNull || value.objectID != nil {
       return setOneToOne(state, with: value.objectID, property, inverse)
     }
-    if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
+    if value.objectID == nil || value != state.value(property) { removeMoves(of: state, through: property) }
     begin(state)
     var local = ObjectState.PropertyEdit(value: value)
     // The previous text of a fault is unknown.
@@ -128,13 +128,16 @@ extension ObjectContext {
     case .members:
       begin(state)
       let isMember = state.value(property).objectIDs.contains(other.id)
-      body(&state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)], other.id)
-      guard relationship.isOrdered, let local = state.edits[property.number] else { return }
-      if local.removed.contains(other.id) {
-        state.edits[property.number]?.forgetMoves(of: other.id)
-      } else if !isMember {
-        state.edits[property.number]?.moves.append(.append(other.id))
+      var local = state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)]
+      body(&local, other.id)
+      if relationship.isOrdered {
+        if local.removed.contains(other.id) {
+          local.removeMoves(of: other.id)
+        } else if !isMember {
+          local.moves.append(.append(other.id))
+        }
       }
+      state.edits[property.number] = local
     case .reference:
       var local = ObjectState.PropertyEdit(value: .null)
       body(&local, other.id)
@@ -143,9 +146,9 @@ extension ObjectContext {
       if let inverse = inverseOfOneToOne(property) {
         return setOneToOne(state, with: local.added.first, property, inverse)
       }
-      if local.added.first != state.value(property).objectID { forgetMoves(of: state, through: property) }
+      if local.added.first != state.value(property).objectID { removeMoves(of: state, through: property) }
       begin(state)
-      state.edits[property.number] = ObjectState.PropertyEdit(value: local.added.first.map(Value.object) ?? .null)
+      state.edits[property.number] = ObjectState.PropertyEdit(value: .reference(local.added.first))
     }
   }
 
@@ -163,7 +166,7 @@ extension ObjectContext {
       clearReference(holder, of: other.id, property)
     }
     begin(state)
-    state.edits[property.number] = ObjectState.PropertyEdit(value: id.map(Value.object) ?? .null)
+    state.edits[property.number] = ObjectState.PropertyEdit(value: .reference(id))
     guard let other, !other.isFault, !other.isDeleted else { return }
     begin(other)
     other.edits[inverse.number] = ObjectState.PropertyEdit(value: .object(state.id), isInverseEdit: true)
@@ -189,7 +192,10 @@ extension ObjectContext {
   func related(to state: ObjectState, through property: Property) -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse { return state.value(property).objectIDs }
-    guard let inverse = model.property(relationship.inverse) else { return [] }
+    guard let inverse = model.property(relationship.inverse) else {
+      assertionFailure("a relationship has an inverse: \(property.name)")
+      return []
+    }
     if parent != nil { return relatedThroughParent(to: state, property, inverse) }
     let others = referrers.referrers(to: state.id, through: inverse, in: self).compactMap { self.state($0) }
     return relationship.isOrdered ? inOrder(others, of: state, property, inverse) : others.map(\.id)
@@ -268,12 +274,13 @@ extension ObjectContext {
 
   /// Drops moves of an object that is about to leave the owner that its to-one names. Saving them would bring it
   /// back.
-  func forgetMoves(of state: ObjectState, through toOne: Property) {
+  func removeMoves(of state: ObjectState, through toOne: Property) {
     guard let relationship = toOne.relationship, !relationship.isToMany, relationship.position != nil,
       let parent = state.value(toOne).objectID.flatMap({ self.state($0) })
     else { return }
-    parent.edits[relationship.inverse]?.forgetMoves(of: state.id)
-    if parent.edits[relationship.inverse]?.isEmptyList == true { parent.edits[relationship.inverse] = nil }
+    guard var list = parent.edits[relationship.inverse] else { return }
+    list.removeMoves(of: state.id)
+    parent.edits[relationship.inverse] = list.isEmptyList ? nil : list
   }
 
   /// Members by the server's positions, then members that the server does not know. Local moves are applied to these.
@@ -291,4 +298,9 @@ extension ObjectContext {
     let order = placed.sorted().map(\.id) + others.sorted()
     return state.localEdits(of: property).reduce(order) { order, local in local.moving(order) }
   }
+}
+
+extension Value {
+  /// A reference to an object; null for none.
+  fileprivate static func reference(_ id: ObjectID?) -> Value { if let id { .object(id) } else { .null } }
 }

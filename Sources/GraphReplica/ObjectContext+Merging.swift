@@ -22,7 +22,10 @@ extension ObjectContext {
       // From here on any image of the current store counts as newer.
       for state in heldStates {
         if dirty[state.id] != nil { state.seenInOtherPast = state.seenInOtherPast ?? state.stored }
-        state.stored?.revision = -1
+        if var stored = state.stored {
+          stored.revision = -1
+          state.stored = stored
+        }
         state.loadedMembers = [:]
         // The store may not have the deletes of other clients.
         if state.isGone, state.sent.isEmpty, dirty[state.id] == nil { state.isDeleted = false }
@@ -102,7 +105,7 @@ extension ObjectContext {
       guard results[query] != nil else { continue }
       change.queries.insert(query)
       for item in changes { apply(item, update.revision, query, &change) }
-      change.windows[query] = windows[query]?.apply(changes, total: update.totals[query])
+      change.windows[query] = windows.modifyIfPresent(query) { $0.apply(changes, total: update.totals[query]) }
     }
     guard !change.queries.isEmpty else { return }
     post(change)
@@ -111,20 +114,23 @@ extension ObjectContext {
   private func apply(_ item: Delta.Change, _ revision: Revision, _ query: QueryID, _ change: inout ObjectsDidChange) {
     switch item.kind {
     case .inserted:
+      // A server that inserts an object sends it.
       guard let image = item.object else { return }
       let isNew = state(image.id)?.stored == nil
       guard let state = register(image) else { return }
-      results[query]?[image.id] = state
+      results.modify(query) { $0[image.id] = state }
       // Another client restored it.
       if dirty[image.id] == nil { state.isDeleted = false }
       if isNew { change.inserted.append(image.id) } else { change.refreshed.append(image.id) }
     case .updated:
       guard let state = results[query]?[item.id] ?? state(item.id) else { return }
-      results[query]?[item.id] = state
+      results.modify(query) { $0[item.id] = state }
       merge(item, revision, into: state)
       change.updated[item.id, default: []].formUnion(item.edits.map(\.property))
     case .removed:
-      let state = results[query]?.removeValue(forKey: item.id) ?? state(item.id)
+      var member: ObjectState?
+      results.modify(query) { member = $0.removeValue(forKey: item.id) }
+      let state = member ?? state(item.id)
       guard item.deleted else {
         change.departed.append(item.id)
         return
@@ -189,9 +195,12 @@ extension ObjectContext {
     state.base = base(state.edits, begun: state.base, isDelete: state.isDeleted)
     for index in queuedSaves.indices {
       for place in queuedSaves[index].states.indices where queuedSaves[index].states[place].state === state {
-        let sent = state.sent.first { $0.transaction == queuedSaves[index].id }
+        guard let sent = state.sent.first(where: { $0.transaction == queuedSaves[index].id }) else {
+          assertionFailure("an object of a queued save has its edits")
+          continue
+        }
         let begun = queuedSaves[index].states[place].base
-        queuedSaves[index].states[place].base = base(sent?.edits ?? [:], begun: begun, isDelete: sent?.isDelete == true)
+        queuedSaves[index].states[place].base = base(sent.edits, begun: begun, isDelete: sent.isDelete)
       }
       // A requirement on the other past can't be checked in this one: the object counts as changed.
       for place in queuedSaves[index].preconditions.indices
@@ -209,7 +218,10 @@ extension ObjectContext {
       let hasPlaces = rebased.changes[index].edits.contains { if case .splice = $0.action { true } else { false } }
       if hasPlaces { return actions.append(.saved(transaction.id, .failure(Replica.otherPast))) }
       rebased.changes[index].base = Self.oldestBase
-      rebased.changes[index].onlyIf?.revision = Self.oldestBase
+      if var condition = rebased.changes[index].onlyIf {
+        condition.revision = Self.oldestBase
+        rebased.changes[index].onlyIf = condition
+      }
     }
     handle(.save(rebased))
   }

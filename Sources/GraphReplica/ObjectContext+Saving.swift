@@ -14,6 +14,9 @@ struct QueuedSave {
   var request: ReplicaEvent?
   /// Whether the request refers to a past that the store does not have.
   var isOutdated = false
+
+  /// The undo stack of its step; zero without a group.
+  var scope: UniqueID { if let undo { undo.scope } else { .zero } }
 }
 
 extension ObjectContext {
@@ -55,7 +58,7 @@ extension ObjectContext {
       states.append((state, kind, state.base))
       state.sent.append(.init(transaction: id, edits: state.edits, isDelete: kind == .delete))
       state.edits = [:]
-      state.base = state.stored?.revision ?? 0
+      state.base = state.revision
     }
     guard !states.isEmpty else { return nil }
     lastSequence += 1
@@ -115,7 +118,10 @@ extension ObjectContext {
       let base = max(0, min(begun, state.stored?.revision ?? begun))
       // Deltas may have arrived while the save was queued: rebase over them.
       state.rebaseTexts()
-      guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }
+      guard let sent = state.sent.first(where: { $0.transaction == save.id }) else {
+        assertionFailure("an object of a queued save has its edits")
+        continue
+      }
       // If the insert was refused, this update is sent as the insert.
       let isInsert = kind == .insert || state.isInserted
       let placing = edits(sent.edits.filter { isPlacedByMembers($0.key) })
@@ -136,7 +142,8 @@ extension ObjectContext {
 
   /// Whether a property is an ordered relationship whose members store their positions. Its owner sends only moves.
   func isPlacedByMembers(_ property: PropertyNumber) -> Bool {
-    model.property(property)?.relationship.map { $0.isToMany && $0.position != nil } ?? false
+    guard let relationship = model.property(property)?.relationship else { return false }
+    return relationship.isToMany && relationship.position != nil
   }
 
   func edits(_ locals: [PropertyNumber: ObjectState.PropertyEdit]) -> [Edit] {
@@ -162,7 +169,7 @@ extension ObjectContext {
     var plain = locals
     var texts = [Edit]()
     // After a divergence the stored text may be of a lost past, until the object has been reloaded.
-    let seen = state.stored?.revision ?? 0
+    let seen = state.revision
     let isKnown = seen >= 0
     for (number, local) in locals.sorted(by: { $0.key < $1.key })
     where isKnown && !state.uncertainTexts.contains(number) {
@@ -204,7 +211,7 @@ extension ObjectContext {
     }
     let made = Set(identities.values)
     for image in saved.objects { register(image) }
-    for (state, _, _) in save?.states ?? [] {
+    for (state, _, _) in objects(of: save) {
       // `assignPermanentID` may have replaced the state.
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
@@ -213,7 +220,7 @@ extension ObjectContext {
       if sent.isDelete {
         // Under some policies another client's change outweighs a delete. A restore by another client may also have
         // arrived before the answer.
-        let isBack = state.stored?.revision ?? 0 > saved.committed.revision
+        let isBack = state.revision > saved.committed.revision
         let isGone = !isBack && !conflicts.contains { $0.kind == .changed }
         state.isDeleted = isGone
         if isGone {
@@ -221,7 +228,7 @@ extension ObjectContext {
           tombstones.record(state.id, at: saved.committed.revision)
         }
       } else if !saved.isComplete, conflicts.isEmpty, state.stored != nil || made.contains(state.id),
-        state.stored?.revision ?? 0 < saved.committed.revision,
+        state.revision < saved.committed.revision,
         !results.values.contains(where: { $0[state.id] != nil })
       {
         // The reply did not contain the object and no query delivers it: assume that what was sent is stored. Edits
@@ -247,7 +254,7 @@ extension ObjectContext {
   /// made outside the queue.
   private func undoRequest(after save: QueuedSave) -> UndoRequest? {
     guard !save.states.isEmpty, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil, !undo.redo,
-      undo.scope == nil || undo.scope == save.undo?.scope ?? .zero, undo.id.sequence == save.id.sequence + 1
+      undo.scope == nil || undo.scope == save.scope, undo.id.sequence == save.id.sequence + 1
     else { return nil }
     return undo
   }
@@ -280,7 +287,7 @@ extension ObjectContext {
       state.stored
       ?? ObjectImage(
         id: state.id, revision: 0,
-        values: state.entity.storedProperties.map { $0.attribute?.defaultValue ?? .null })
+        values: state.entity.storedProperties.map(\.initialValue))
     for (number, local) in edits {
       guard let property = state.entity.property(number) else { continue }
       if local.textBase != nil { state.uncertainTexts.insert(number) }
@@ -306,7 +313,7 @@ extension ObjectContext {
       actions.append(.saved(undo.id, .failure(Self.nothingToUndo)))
     }
     var discarded = [ObjectID]()
-    for (state, _, begun) in save?.states ?? [] {
+    for (state, _, begun) in objects(of: save) {
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
@@ -348,8 +355,14 @@ extension ObjectContext {
   private func lowerBase(of state: ObjectState, in id: TransactionID, to base: Revision) {
     guard let save = queuedSaves.firstIndex(where: { $0.id == id }),
       let place = queuedSaves[save].states.firstIndex(where: { $0.state === state || $0.state.id == state.id })
-    else { return }
+    else { return assertionFailure("the edits of an object belong to a queued save") }
     queuedSaves[save].states[place].base = min(queuedSaves[save].states[place].base, base)
+  }
+
+  /// The objects that a save changes. A transaction that was made outside the context has no queued save, and none.
+  private func objects(of save: QueuedSave?) -> [(state: ObjectState, kind: Change.Kind, base: Revision)] {
+    guard let save else { return [] }
+    return save.states
   }
 
   private func removeQueuedSave(_ id: TransactionID) -> QueuedSave? {

@@ -10,7 +10,8 @@ extension ObjectState {
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }
     for number in numbers where entity.property(number)?.attribute?.kind == .text {
-      var ends = answered[number].map { $0.ends(after: typed[number] ?? []) } ?? typed[number] ?? []
+      let stored = typed[number, default: []]
+      var ends = answered[number].map { $0.ends(after: stored) } ?? stored
       func step(_ local: PropertyEdit) -> PropertyEdit {
         var local = local
         if let splices = local.splices, let base = local.textBase {
@@ -48,7 +49,7 @@ extension ObjectState {
         typed[number] = nil
         continue
       }
-      let recorded = textMoves[number] ?? []
+      let recorded = textMoves[number, default: []]
       guard var own = answered[number] else {
         moveEnds(of: number, over: recorded.filter { $0.revision != typedAt }.map(\.splices))
         continue
@@ -56,7 +57,7 @@ extension ObjectState {
       let before = recorded.filter { $0.revision < revision }.map(\.splices)
       moveEnds(of: number, over: before)
       own.splices = own.splices.map { Self.transform($0, before).own }
-      typed[number] = own.ends(after: typed[number] ?? [])
+      typed[number] = own.ends(after: typed[number, default: []])
       moveEnds(of: number, over: recorded.filter { $0.revision > revision }.map(\.splices))
     }
   }
@@ -73,7 +74,8 @@ extension ObjectState.PropertyEdit {
   fileprivate func ends(after ends: [Int]) -> [Int] {
     guard let splices else {
       // All text of a new object is local.
-      return textBase == nil ? value.stringValue.map { [$0.utf8.count] } ?? [] : []
+      guard textBase == nil, let text = value.stringValue else { return [] }
+      return [text.utf8.count]
     }
     let own = TextSplice.ends(of: splices)
     let all = Set(ends.map { TextSplice.moved($0, by: splices, isBehind: true) } + own)

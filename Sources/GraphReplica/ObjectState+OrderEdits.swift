@@ -30,14 +30,14 @@ extension ObjectState.PropertyEdit {
   /// Whether the edit of a to-many is empty.
   var isEmptyList: Bool { moves.isEmpty && added.isEmpty && removed.isEmpty }
 
-  mutating func forgetMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
+  mutating func removeMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
 
   /// The edit without an added member; nil if it is empty then.
   func withoutMember(_ id: ObjectID) -> Self? {
     guard added.contains(id) else { return self }
     var rest = self
     rest.added.remove(id)
-    rest.forgetMoves(of: id)
+    rest.removeMoves(of: id)
     return rest.isEmptyList ? nil : rest
   }
 

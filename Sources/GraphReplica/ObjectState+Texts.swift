@@ -63,7 +63,7 @@ extension ObjectState {
   private func move(
     _ number: PropertyNumber, to stored: String, _ answered: PropertyEdit?, committedAt revision: Revision
   ) -> Bool {
-    let recorded = textMoves[number] ?? []
+    let recorded = textMoves[number, default: []]
     var moves = recorded.map(\.splices)
     if let answered {
       guard let own = answered.splices else { return false }
@@ -124,14 +124,15 @@ extension ObjectState.PropertyEdit {
     splices = nil
     guard let base = textBase, let mine = value.stringValue else { return }
     if let made = older?.splices, let before = older?.value.stringValue {
-      let isKnown = newer?.textBase.map { UTF8Comparison.equal($0, before) } ?? false
-      let step = isKnown ? newer?.splices : nil
+      var step: [TextSplice]?
+      if let newer, let newerBase = newer.textBase, UTF8Comparison.equal(newerBase, before) { step = newer.splices }
       let found = {
         TextSplice.leaning(TextSplice.differences(from: before, to: mine), on: TextSplice.ends(of: made), of: before)
       }
       splices = TextSplice.compose(made, then: step ?? found())
     }
-    if splices?.count ?? .max > TextSplice.maximumPlaces { splices = TextSplice.differences(from: base, to: mine) }
+    if let splices, splices.count <= TextSplice.maximumPlaces { return }
+    splices = TextSplice.differences(from: base, to: mine)
   }
 
   /// The same edit on another stored text. It is found by comparison, because the splices between the two are

@@ -19,7 +19,8 @@ final class ObjectState {
 
     /// Whether the edit sets, adds or removes a reference to one of these objects.
     func refers(to ids: Set<ObjectID>) -> Bool {
-      value.objectID.map { ids.contains($0) } ?? false || !ids.isDisjoint(with: added) || !ids.isDisjoint(with: removed)
+      if let id = value.objectID, ids.contains(id) { return true }
+      return !ids.isDisjoint(with: added) || !ids.isDisjoint(with: removed)
     }
 
     /// This edit and a newer one of the same property, combined.
@@ -29,7 +30,7 @@ final class ObjectState {
       var both = PropertyEdit(
         value: newer.value, isInverseEdit: isInverseEdit, added: added.subtracting(newer.removed).union(newer.added),
         removed: removed.subtracting(newer.added).union(newer.removed), moves: moves, textBase: textBase)
-      for id in newer.removed { both.forgetMoves(of: id) }
+      for id in newer.removed { both.removeMoves(of: id) }
       both.moves += newer.moves
       both.composeSplices(after: self, newer)
       return both
@@ -122,12 +123,16 @@ final class ObjectState {
   }
 
   /// The revision of its values, apart from edits.
-  var revision: Revision { stored?.revision ?? parentState?.revision ?? 0 }
+  var revision: Revision {
+    if let stored { return stored.revision }
+    if let parentState { return parentState.revision }
+    return 0
+  }
 
   func storedValue(_ property: Property) -> Value {
     if let parentState { return parentState.value(property) }
     if let stored { return stored[property] }
-    return property.attribute?.defaultValue ?? .null
+    return property.initialValue
   }
 
   private func members(_ property: Property) -> [ObjectID] {
@@ -154,4 +159,9 @@ final class ObjectState {
     edits = edits.mapValues(replaced)
     for index in sent.indices { sent[index].edits = sent[index].edits.mapValues(replaced) }
   }
+}
+
+extension Property {
+  /// The value of an object that was never saved, unless it is set.
+  var initialValue: Value { if let attribute { attribute.defaultValue } else { .null } }
 }

@@ -104,7 +104,7 @@ extension Replica {
 
   /// Handles a part of a result. A chunk that was sent before a reset is ignored.
   mutating func receiveChunk(_ chunk: Chunk, of query: QueryID, _ request: UInt64, _ actions: inout [ReplicaAction]) {
-    guard let count = queries.modifyIfPresent(query, { $0.append(chunk) }) ?? nil else { return }
+    guard let appended = queries.modifyIfPresent(query, { $0.append(chunk) }), let count = appended else { return }
     if let most = queries[query]?.maximumCount, count > most {
       unsubscribe(query, &actions)
       return actions.append(.refusedQuery(query, Self.tooMany(most)))
@@ -184,6 +184,9 @@ extension Replica {
       if let total = delta.total { updates[updates.count - 1].totals[query] = total }
     }
     staged = rest
+    assert(
+      zip(updates, updates.dropFirst()).allSatisfy { $0.revision < $1.revision }, "commits are published in their order"
+    )
     return updates
   }
 

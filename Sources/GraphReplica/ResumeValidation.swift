@@ -41,7 +41,10 @@ struct ResumeValidation {
   }
 
   /// Records that the server knows the newest state.
-  mutating func confirm() { newest.confirm() }
+  mutating func confirm() {
+    assert(!isDenied, "the server knows the states that are confirmed")
+    newest.confirm()
+  }
 
   /// Discards all but the state that this connection's server has sent.
   mutating func discardUnconfirmed() {

@@ -23,5 +23,5 @@ struct Tombstones {
   func isDeleted(since image: ObjectImage) -> Bool { image.revision < deletion(of: image.id) }
 
   /// The revision at which the object was deleted; 0 if the delete was not received or is forgotten.
-  func deletion(of id: ObjectID) -> Revision { newer[id] ?? older[id] ?? 0 }
+  func deletion(of id: ObjectID) -> Revision { newer[id] ?? older[id, default: 0] }
 }

@@ -67,7 +67,10 @@ final class ContextGraphReader: PlannerReader {
     let places = referrers(to: parent, through: reference).compactMap { id -> OrderedMemberKey? in
       guard case .integer(let number)? = image(of: id)?[position] else { return nil }
       return OrderedMemberKey(position: number, id: id)
-    }.filter { each in place.map { ascending ? each > $0 : each < $0 } ?? true }.sorted()
+    }.filter { each in
+      guard let place else { return true }
+      return ascending ? each > place : each < place
+    }.sorted()
     return Array((ascending ? places : places.reversed()).prefix(limit))
   }
 
@@ -77,8 +80,17 @@ final class ContextGraphReader: PlannerReader {
     if let known = keys[key] { return known[values] }
     var all = [[Value]: ObjectID]()
     for image in images where entity.family.contains(image.id.entity) {
-      guard let entity = model.entity(image.id.entity) else { continue }
-      let values = constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
+      guard let entity = model.entity(image.id.entity) else {
+        assertionFailure("a held object has an entity: \(image.id)")
+        continue
+      }
+      let values = constraint.map { number -> Value in
+        guard let property = entity.property(number) else {
+          assertionFailure("an entity inherits the properties of its keys: \(number)")
+          return .null
+        }
+        return image[property]
+      }
       all[values] = all[values].map { min($0, image.id) } ?? image.id
     }
     keys[key] = all

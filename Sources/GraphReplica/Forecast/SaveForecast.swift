@@ -69,9 +69,11 @@ extension ObjectContext {
     let transaction = Transaction(
       id: TransactionID(replica: replica.id, sequence: lastSequence + 1), policy: policy, changes: changes)
     var made: UInt64 = 0
+    // Without a time, rules that read it are left out below.
+    let time = if let now { now } else { Timestamp(0) }
     do {
       let plan = try TransactionPlanner.plan(
-        transaction, reader: graph, revision: 1 + (changes.map(\.base).max() ?? 0), now: now ?? 0
+        transaction, reader: graph, revision: changes.reduce(1) { max($0, 1 + $1.base) }, now: time
       ) { entity in
         made += 1
         return ObjectID(key: UniqueID(high: 0, low: made), entity: entity)
@@ -80,8 +82,8 @@ extension ObjectContext {
       return SaveForecast(changes: plan.changes.map { $0.replacingIDs(temporary, model) })
     } catch {
       // The reader never throws.
-      let broken = (error as? Refusal)?.violations ?? []
-      return SaveForecast(violations: broken.filter { graph.isCertain($0, isTimed: now != nil) })
+      guard let refusal = error as? Refusal else { return SaveForecast() }
+      return SaveForecast(violations: refusal.violations.filter { graph.isCertain($0, isTimed: now != nil) })
     }
   }
 
@@ -100,7 +102,8 @@ extension ObjectContext {
     var moves = [Change]()
     for state in states {
       let stored = graph.image(of: state.id)
-      let base = stored?.revision ?? 0
+      // A new object has no base.
+      let base = if let stored { stored.revision } else { Revision(0) }
       if state.isDeleted {
         if stored != nil { changes.append(Change(.delete, state.id, base: base)) }
         continue
@@ -132,7 +135,8 @@ extension [PropertyNumber: ObjectState.PropertyEdit] {
 extension ObjectState {
   /// All unanswered and unsaved edits, including those of the parent contexts.
   var pending: [PropertyNumber: PropertyEdit] {
-    var all = parentState?.pending ?? [:]
+    var all = [PropertyNumber: PropertyEdit]()
+    if let parentState { all = parentState.pending }
     for edits in sent.map(\.edits) + [edits] { all.merge(edits) { $0.merged(with: $1) } }
     return all
   }
@@ -154,7 +158,11 @@ extension ObjectImage {
   fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectImage {
     var image = self
     image.id = names[id] ?? id
-    for property in model.entity(id.entity)?.storedProperties ?? [] {
+    guard let entity = model.entity(id.entity) else {
+      assertionFailure("a planned object has an entity: \(id)")
+      return image
+    }
+    for property in entity.storedProperties {
       image[property] = image[property].replacingIDs(names, property)
     }
     return image

@@ -41,7 +41,7 @@ extension Replica {
 
   /// Sends the requested place, if it differs from the last one sent and those rows are visible.
   mutating func requestMove(_ query: QueryID, _ actions: inout [ReplicaAction]) {
-    guard let (number, place) = queries.modifyIfPresent(query, { $0.beginMove() }) ?? nil else { return }
+    guard let begun = queries.modifyIfPresent(query, { $0.beginMove() }), let (number, place) = begun else { return }
     assert(state.isWelcomed, "a query that the server follows belongs to a connection")
     send(.moveWindow(query: number, offset: place.offset, limit: place.limit), for: .moveWindow(query), &actions)
   }

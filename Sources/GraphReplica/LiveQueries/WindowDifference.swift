@@ -37,6 +37,7 @@ public struct WindowDifference: Hashable, Sendable {
       if updated.contains(id) { self.updated.append(place) }
     }
     let stands = ListReorderer.longestRise(stays.map(\.from))
+    assert(stands.count == stays.count, "each row that stayed moved or did not")
     moved = stays.indices.filter { !stands[$0] }.map { Move(from: stays[$0].from, to: stays[$0].to) }
   }
 }

@@ -3,7 +3,7 @@ import GraphModel
 /// Objects that arrived together, in one fetch or load. A load for one of them covers all of them, since a program
 /// that reads one row of a list will read the next.
 public final class FetchBatch {
-  var members = [ObjectID]()
+  private var members = [ObjectID]()
   /// The index of each member.
   private var places = [ObjectID: Int]()
 
@@ -16,7 +16,8 @@ public final class FetchBatch {
 
   /// All members, beginning at one of them and wrapping around.
   func members(from id: ObjectID) -> some Sequence<ObjectID> {
-    let start = min(places[id] ?? 0, members.count)
+    assert(places[id] != nil, "an object is a member of its batch")
+    let start = places[id, default: 0]
     return [members[start...], members[..<start]].joined()
   }
 }
