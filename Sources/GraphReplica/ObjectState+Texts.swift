@@ -70,22 +70,24 @@ extension ObjectState {
       moves = Self.transform(own, recorded.filter { $0.revision < revision }.map(\.splices)).moves
       moves += recorded.filter { $0.revision > revision }.map(\.splices)
     }
-    var pile = sent.compactMap { $0.edits[number] } + [edits[number]].compactMap { $0 }
-    guard var ground = pile.first?.textBase else { return false }
+    var layers = sent.compactMap { $0.edits[number] } + [edits[number]].compactMap { $0 }
+    guard var baseText = layers.first?.textBase else { return false }
     for splices in moves {
-      guard let next = TextSplice.apply(splices, to: ground) else { return false }
-      ground = next
+      guard let next = TextSplice.apply(splices, to: baseText) else { return false }
+      baseText = next
     }
-    guard UTF8Comparison.equal(ground, stored) else { return false }
-    for index in pile.indices {
-      guard let own = pile[index].splices else { return false }
+    guard UTF8Comparison.equal(baseText, stored) else { return false }
+    for index in layers.indices {
+      guard let own = layers[index].splices else { return false }
       let moved = Self.transform(own, moves)
-      guard let text = TextSplice.apply(moved.own, to: ground) else { return false }
-      (pile[index].textBase, pile[index].value, pile[index].splices) = (ground, .string(text), moved.own)
-      (moves, ground) = (moved.moves, text)
+      guard let text = TextSplice.apply(moved.own, to: baseText) else { return false }
+      (layers[index].textBase, layers[index].value, layers[index].splices) = (baseText, .string(text), moved.own)
+      (moves, baseText) = (moved.moves, text)
     }
-    for index in sent.indices where sent[index].edits[number] != nil { sent[index].edits[number] = pile.removeFirst() }
-    if edits[number] != nil { edits[number] = pile.removeFirst() }
+    for index in sent.indices where sent[index].edits[number] != nil {
+      sent[index].edits[number] = layers.removeFirst()
+    }
+    if edits[number] != nil { edits[number] = layers.removeFirst() }
     return true
   }
 
@@ -94,20 +96,20 @@ extension ObjectState {
     _ own: [TextSplice], _ moves: [[TextSplice]]
   ) -> (own: [TextSplice], moves: [[TextSplice]]) {
     var own = own
-    var lifted = [[TextSplice]]()
+    var transformed = [[TextSplice]]()
     for splices in moves {
-      lifted.append(TextSplice.rebase(splices, under: own))
+      transformed.append(TextSplice.rebase(splices, under: own))
       own = TextSplice.rebase(own, over: splices)
     }
-    return (own, lifted)
+    return (own, transformed)
   }
 
   /// Rebases the layers of a text by comparing it with the stored text; no save is in flight.
   private func compare(_ number: PropertyNumber, with stored: String) {
-    var ground = stored
+    var baseText = stored
     func step(_ local: PropertyEdit) -> PropertyEdit {
-      let moved = local.rebased(onto: ground)
-      ground = moved.value.stringValue ?? ground
+      let moved = local.rebased(onto: baseText)
+      baseText = moved.value.stringValue ?? baseText
       return moved
     }
     for index in sent.indices { sent[index].edits[number] = sent[index].edits[number].map(step) }

@@ -78,7 +78,7 @@ public struct Replica: Sendable {
 
     var kind: Kind
     /// Whether it was sent, on this connection or an earlier one, and so may have been committed.
-    var hasLeft = false
+    var wasSent = false
     /// Whether it was made in a past that the store does not have.
     var isOutdated = false
 
@@ -176,7 +176,7 @@ public struct Replica: Sendable {
       switch save.kind {
       case .transaction(let transaction): actions.append(.outdated(transaction))
       // A step or a revision of the other past may be something else here.
-      case .undo, .restore: actions.append(.saved(save.id, .failure(save.hasLeft ? Self.forgotten : Self.otherPast)))
+      case .undo, .restore: actions.append(.saved(save.id, .failure(save.wasSent ? Self.forgotten : Self.otherPast)))
       }
     }
     sendHeldQuestions(behind: .max, &actions)
@@ -198,7 +198,7 @@ public struct Replica: Sendable {
     "its answer was lost, and the store does not know any more what came before: whether it was done is in the log")
 
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
-    if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].hasLeft = true }
+    if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].wasSent = true }
     switch save.kind {
     case .transaction(let transaction):
       // An older server would ignore the preconditions, and commit what must not be committed.
