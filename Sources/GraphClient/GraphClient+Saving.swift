@@ -3,8 +3,8 @@ import GraphReplica
 import GraphWire
 
 /// Commits: saves of the context, undo and redo, which the server computes from history, and batches, which change many
-/// objects in one commit, all or none. Other commits wait for a batch; docs/operating.md says how long. The context receives
-/// its result like any other client's commit.
+/// objects in one commit, all or none. Other commits wait for a batch; docs/operating.md says how long. The context
+/// receives its result like any other client's commit.
 extension GraphClient {
   /// Saves the context's changes as one transaction and waits until they are on the server's disk.
   /// - Parameters:

@@ -1,5 +1,5 @@
-/// The times of a connection, in milliseconds of a monotonic clock. It says when to ping, when the server is silent, and
-/// when the connection counts as lost.
+/// The times of a connection, in milliseconds of a monotonic clock. It says when to ping, when the server is silent,
+/// and when the connection counts as lost.
 ///
 /// An idle client sleeps between heartbeats: nothing here depends on more frequent ticks.
 struct ConnectionTimer {

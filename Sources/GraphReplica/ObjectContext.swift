@@ -65,9 +65,9 @@ public final class ObjectContext {
     self.classes = byNumber
   }
 
-  /// An empty context of the graph as it was at a revision, with the same classes. It is read, faulted and followed along
-  /// relationships like any context, but nothing is edited, saved or followed live. The owner of a connection
-  /// (`PastGraph` of a client) takes its fetches and returns the answers.
+  /// An empty context of the graph at an earlier revision, with the same classes. Objects are read, faulted and
+  /// reached along relationships like in any context, but nothing is edited, saved or followed live. The owner of a
+  /// connection (`PastGraph` of a client) takes its fetches and returns the answers.
   public func makePast(at revision: Revision) -> ObjectContext { ObjectContext(at: revision, like: self) }
 
   /// A child context; its replica is never used.

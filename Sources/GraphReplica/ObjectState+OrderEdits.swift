@@ -1,7 +1,7 @@
 import GraphModel
 
-/// Changes to the order of an ordered relationship. They are kept as they were made and sent as such to the server, which
-/// decides; until it has answered, they are applied here to the order that it sent last.
+/// Changes to the order of an ordered relationship. They are kept as they were made and sent as such to the server,
+/// which decides; until it has answered, they are applied here to the order that it sent last.
 extension ObjectState {
   /// A local change to the order of an ordered to-many.
   enum OrderEdit: Equatable {

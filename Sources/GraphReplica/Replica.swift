@@ -195,7 +195,7 @@ public struct Replica: Sendable {
 
   private static let forgotten = Refusal(
     .unavailable,
-    "its answer was lost, and the store does not know any more what came before: whether it was done is in the log")
+    "its answer was lost, and the store no longer knows what came before: whether it was done is in the log")
 
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
     if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].wasSent = true }

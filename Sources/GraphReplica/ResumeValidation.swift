@@ -1,6 +1,6 @@
 import GraphModel
 
-/// What this connection's server has said about the states that this side holds.
+/// The server's answers, on this connection, about the states that this side holds.
 ///
 /// States follow from each other: a server that knows a newer one has had the older, even if that was pruned since.
 struct ResumeValidation {
