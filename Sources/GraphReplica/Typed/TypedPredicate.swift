@@ -97,12 +97,3 @@ extension [SortKey] {
     self = keys.map { $0(ObjectPath(way: RelationshipPath())).key }
   }
 }
-
-extension ObjectContext {
-  /// The current objects of a live query, in the given order.
-  public func result<Object: ManagedObject>(
-    of query: QueryID, as type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = []
-  ) -> [Object] {
-    result(of: query, sort: [SortKey](type, sort)).compactMap { $0 as? Object }
-  }
-}

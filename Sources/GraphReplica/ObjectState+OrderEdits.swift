@@ -1,58 +1,7 @@
 import GraphModel
 
-/// Ordered relationships. Moves are kept as they were made and sent as such to the server, which decides; until it
-/// has answered, they are applied here to the order that it sent last.
-extension ObjectContext {
-  /// Places `other` after `anchor` in an ordered relationship, or at the beginning. A non-member becomes a member.
-  func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
-    guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
-      !refusesEdit("\(property.name) can't be changed")
-    else { return }
-    if !related(to: state, through: property).contains(other.id) { connect(state, other, through: property) }
-    record(.place([other.id], after: anchor?.id), property, of: state)
-  }
-
-  /// Brings the members into the order of `wanted` with as few moves as possible.
-  func arrange(_ wanted: [ObjectID], _ property: Property, of state: ObjectState) {
-    let present = related(to: state, through: property)
-    let members = Set(present)
-    for run in ListReorderer.runs(from: present, to: ListReorderer.unique(wanted.filter { members.contains($0) })) {
-      record(.place(run.objects, after: run.after), property, of: state)
-    }
-  }
-
-  private func record(_ move: ObjectState.OrderEdit, _ property: Property, of state: ObjectState) {
-    begin(state)
-    state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)].moves.append(move)
-  }
-
-  /// Drops moves of an object that is about to leave the owner that its to-one names. Saving them would bring it
-  /// back.
-  func forgetMoves(of state: ObjectState, through toOne: Property) {
-    guard let relationship = toOne.relationship, !relationship.isToMany, relationship.position != nil,
-      let parent = state.value(toOne).objectID.flatMap({ self.state($0) })
-    else { return }
-    parent.edits[relationship.inverse]?.forgetMoves(of: state.id)
-    if parent.edits[relationship.inverse]?.isEmptyList == true { parent.edits[relationship.inverse] = nil }
-  }
-
-  /// Members by the server's positions, then members that the server does not know. Local moves are applied to these.
-  func inOrder(_ members: [ObjectState], of state: ObjectState, _ property: Property, _ toOne: Property) -> [ObjectID] {
-    guard let position = toOne.relationship?.position.flatMap({ model.property($0) }) else { return members.map(\.id) }
-    var placed = [OrderedMemberKey]()
-    var others = [ObjectID]()
-    for member in members {
-      if let stored = member.stored, stored[toOne].objectID == state.id, case .integer(let number) = stored[position] {
-        placed.append(OrderedMemberKey(position: number, id: member.id))
-      } else {
-        others.append(member.id)
-      }
-    }
-    let order = placed.sorted().map(\.id) + others.sorted()
-    return state.locals(of: property).reduce(order) { order, local in local.moving(order) }
-  }
-}
-
+/// Changes to the order of an ordered relationship. They are kept as they were made and sent as such to the server,
+/// which decides; until it has answered, they are applied here to the order that it sent last.
 extension ObjectState {
   /// A local change to the order of an ordered to-many.
   enum OrderEdit: Equatable {
@@ -72,7 +21,7 @@ extension ObjectState {
   }
 
   /// The unanswered and unsaved edits of one property, oldest first.
-  func locals(of property: Property) -> [PropertyEdit] {
+  func localEdits(of property: Property) -> [PropertyEdit] {
     sent.compactMap { $0.edits[property.number] } + [edits[property.number]].compactMap { $0 }
   }
 }
@@ -81,14 +30,14 @@ extension ObjectState.PropertyEdit {
   /// Whether the edit of a to-many is empty.
   var isEmptyList: Bool { moves.isEmpty && added.isEmpty && removed.isEmpty }
 
-  mutating func forgetMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
+  mutating func removeMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
 
   /// The edit without an added member; nil if it is empty then.
   func withoutMember(_ id: ObjectID) -> Self? {
     guard added.contains(id) else { return self }
     var rest = self
     rest.added.remove(id)
-    rest.forgetMoves(of: id)
+    rest.removeMoves(of: id)
     return rest.isEmptyList ? nil : rest
   }
 

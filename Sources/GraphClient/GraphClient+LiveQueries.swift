@@ -3,6 +3,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
+/// Live queries of the context, and watches without it. Presence, which the server forwards to other sessions.
 extension GraphClient {
   // MARK: - Live queries
 
@@ -12,7 +13,7 @@ extension GraphClient {
   public func follow(
     _ entity: Entity, where predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
   ) async throws -> QueryID {
-    try await loaded {
+    try await followUntilLoaded {
       context.follow(entity: entity, predicate: predicate.bound(now: Self.now), prefetching: prefetching)
     }
   }
@@ -29,7 +30,7 @@ extension GraphClient {
     _ entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
     prefetching: RelationshipTree = .none
   ) async throws -> QueryID {
-    try await loaded {
+    try await followUntilLoaded {
       context.follow(
         entity: entity, predicate: predicate.bound(now: Self.now), sort: sort, offset: offset, limit: limit,
         prefetching: prefetching)
@@ -44,11 +45,11 @@ extension GraphClient {
     perform()
   }
 
-  private func loaded(_ follow: () -> QueryID) async throws -> QueryID {
+  private func followUntilLoaded(_ follow: () -> QueryID) async throws -> QueryID {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
     let query = follow()
     try await withCheckedThrowingContinuation { continuation in
-      loading[query] = continuation
+      loadingQueries[query] = continuation
       perform()
     }
     do {
@@ -138,4 +139,41 @@ extension GraphClient {
     perform()
     return number
   }
+
+  // MARK: - Predicates that the compiler checks
+
+  /// Follows the objects of a class that satisfy a predicate; returns when the first result has arrived.
+  public func follow<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    prefetching: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> QueryID {
+    let (condition, tree) = (GraphPredicate(type, where: predicate), RelationshipTree(type, prefetching))
+    return try await follow(try entity(of: type), where: condition, prefetching: tree)
+  }
+
+  /// Follows a part of the objects of a class that satisfy a predicate, in an order. Returns when its first rows have
+  /// arrived, for `context.window(of:)`.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
+  ///   - prefetching: relationships to load with its objects, and with those that join it later.
+  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
+  ///   for an order over relationships.
+  public func follow<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey], offset: Int = 0, limit: Int,
+    prefetching: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> QueryID {
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    let tree = RelationshipTree(type, prefetching)
+    return try await follow(
+      try entity(of: type), where: condition, sort: order, offset: offset, limit: limit, prefetching: tree)
+  }
+
+  // MARK: - Presence
+
+  /// Sets this session's presence, at most 4,096 bytes. The server forwards it to all other sessions with a presence.
+  /// Dropped without a connection: send it again after a reconnect, and when a new session appears.
+  public func showPresence(_ state: [UInt8]) { handle(.presence(state)) }
 }

@@ -27,16 +27,17 @@ public struct WindowDifference: Hashable, Sendable {
     let oldPlaces = Dictionary(zip(old, old.indices)) { first, _ in first }
     let isNew = Set(new)
     removed = old.indices.filter { !isNew.contains(old[$0]) }
-    var stays = [(from: Int, to: Int)]()
+    var kept = [(from: Int, to: Int)]()
     for (place, id) in new.enumerated() {
       guard let before = oldPlaces[id] else {
         inserted.append(place)
         continue
       }
-      stays.append((before, place))
+      kept.append((before, place))
       if updated.contains(id) { self.updated.append(place) }
     }
-    let stands = ListReorderer.longestRise(stays.map(\.from))
-    moved = stays.indices.filter { !stands[$0] }.map { Move(from: stays[$0].from, to: stays[$0].to) }
+    let isUnmoved = ListReorderer.longestRise(kept.map(\.from))
+    assert(isUnmoved.count == kept.count, "each row that stayed moved or did not")
+    moved = kept.indices.filter { !isUnmoved[$0] }.map { Move(from: kept[$0].from, to: kept[$0].to) }
   }
 }

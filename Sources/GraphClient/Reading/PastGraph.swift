@@ -11,9 +11,7 @@ public final class PastGraph: GraphReader {
   /// The context of the objects. An edit in it traps, unless its `editWasRefused` is set.
   public let context: ObjectContext
   private let client: GraphClient
-  private var filling = [LoadID: [CheckedContinuation<Void, any Error>]]()
-  /// Whether loads are being collected, to be sent together.
-  private var isCollecting = false
+  private var loadWaiters = LoadWaiters()
 
   init(client: GraphClient, revision: Revision) {
     self.client = client
@@ -49,11 +47,10 @@ public final class PastGraph: GraphReader {
   /// - Throws: `Refusal`.
   public func fill(_ load: LoadID) async throws {
     try await withCheckedThrowingContinuation { continuation in
-      filling[load, default: []].append(continuation)
-      guard !isCollecting else { return }
-      isCollecting = true
+      // Otherwise another caller of this turn has begun to collect.
+      guard loadWaiters.add(continuation, for: load) else { return }
       Task { [self] in
-        isCollecting = false
+        loadWaiters.endCollection()
         perform()
       }
     }
@@ -62,47 +59,17 @@ public final class PastGraph: GraphReader {
   private func perform() {
     for (number, fetch) in context.takePastFetches() { Task { [self] in await ask(number, fetch) } }
     for case .filled(let load, let refusal) in context.takeActions() {
-      for waiting in filling.removeValue(forKey: load) ?? [] {
-        if let refusal { waiting.resume(throwing: refusal) } else { waiting.resume() }
-      }
+      loadWaiters.finish(load, refusal)
     }
   }
 
   private func ask(_ number: RequestID, _ fetch: Fetch) async {
     do {
       let stream = client.stream(fetch)
-      while let chunk = try await stream.nextWholeChunk() { context.takePast(chunk, of: number) }
+      while let chunk = try await stream.nextWholeChunk() { context.receivePastChunk(chunk, of: number) }
     } catch {
       context.refusePast(number, error as? Refusal ?? Refusal(.unavailable, "\(error)"))
     }
     perform()
-  }
-}
-
-extension GraphClient {
-  /// The graph as it was at a revision, read-only. It sends nothing before the first read.
-  public func graph(at revision: Revision) -> PastGraph { PastGraph(client: self, revision: revision) }
-
-  /// The newest commit at or before a time, and the head. Before the first commit it is revision 0, the empty graph.
-  /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
-  public func revision(at time: Timestamp) async throws -> RevisionAtTime {
-    guard case .revisionAt(let found)? = try await ask(.revisionAt(time)).nextAnswer() else {
-      throw Refusal(.unavailable, "the server did not say which revision it was")
-    }
-    return found
-  }
-
-  /// The token of a state in history, to follow commits or watch queries from.
-  /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
-  public func token(of revision: Revision) async throws -> Token {
-    guard let entity = context.model.entities.first(where: { $0.root == $0.number }) else {
-      throw Refusal(.malformed, "the model has no entity")
-    }
-    // A fetch of an object that never exists returns nothing but the token of the state that was read.
-    let nobody = ObjectID(key: UniqueID(high: 1, low: 1), entity: entity.number)
-    let stream = stream(wireFetch(entity, .identifiers([nobody]), at: revision))
-    while try await stream.nextWholeChunk() != nil {}
-    guard let token = stream.token else { throw Refusal(.unavailable, "the server's answer is incomplete") }
-    return token
   }
 }

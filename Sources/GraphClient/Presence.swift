@@ -1,5 +1,3 @@
-import GraphReplica
-
 /// The presence of another session: forwarded by the server, and never stored.
 public struct Presence: Hashable, Sendable {
   /// The session's number at the server; it changes with a reconnect.
@@ -15,10 +13,4 @@ public struct Presence: Hashable, Sendable {
     self.author = author
     self.state = state
   }
-}
-
-extension GraphClient {
-  /// Sets this session's presence, at most 4,096 bytes. The server forwards it to all other sessions with a presence.
-  /// Dropped without a connection: send it again after a reconnect, and when a new session appears.
-  public func showPresence(_ state: [UInt8]) { handle(.presence(state)) }
 }

@@ -2,19 +2,10 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-extension GraphClient {
-  /// Connects to a server of any model. The client sends a hello without a model, requests the model file, and uses
-  /// that model. From then on the model is fixed: a server with another model refuses this client.
-  /// - Throws: `ConnectFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that can't be used.
-  public static func connect(to address: ServerAddress, options: Options) async throws -> GraphClient {
-    try await ModelHandshake(address: address, options: options).open()
-  }
-}
-
 /// The handshake of a client that has no model: the hello, then the request for the model file. After it a
 /// `GraphClient` takes the connection over, and this passes on to it what the socket delivers.
 @MainActor
-private final class ModelHandshake {
+final class ModelHandshake {
   private let address: ServerAddress
   private let options: GraphClient.Options
   private var replica: Replica
@@ -39,7 +30,7 @@ private final class ModelHandshake {
       transport = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
         event in
         // Only one batch is in flight at a time, so these tasks can't overtake each other.
-        Task { @MainActor in self.take(event) }
+        Task { @MainActor in self.receive(event) }
       }
     } catch {
       throw ConnectFailure(address: address, cause: "\(error)")
@@ -59,14 +50,14 @@ private final class ModelHandshake {
     }
   }
 
-  private func take(_ event: Transport.Event) {
-    if let client { return client.take(event, of: GraphClient.firstConnection) }
+  private func receive(_ event: Transport.Event) {
+    if let client { return client.receive(event, of: GraphClient.firstConnection) }
     switch event {
     case .messages(let messages, let resume):
       for message in messages {
         // Messages after the model in the same batch belong to the client.
         if let client {
-          client.take(.messages([message]) {}, of: GraphClient.firstConnection)
+          client.receive(.messages([message]) {}, of: GraphClient.firstConnection)
         } else {
           handle(.received(message))
         }
@@ -86,15 +77,15 @@ private final class ModelHandshake {
       case .welcomed(let welcome):
         self.welcome = welcome
         handle(.ask(1, .model))
-      case .answer(_, .model(let source, let hash)): take(source, hash)
+      case .answer(_, .model(let source, let hash)): useModel(source, hash)
       case .disconnect(let refusal), .rejected(let refusal), .refused(_, let refusal): fail(refusal)
       default: break
       }
     }
   }
 
-  private func take(_ source: String, _ hash: ModelHash) {
-    guard let welcome, let transport else { return }
+  private func useModel(_ source: String, _ hash: ModelHash) {
+    guard let welcome, let transport else { return assertionFailure("a model is answered on a welcomed connection") }
     func refuse(_ reason: String) { fail(Refusal(.notAllowed, "the model that \(address) serves \(reason)")) }
     let model: Model
     do {
