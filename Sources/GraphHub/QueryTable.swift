@@ -79,18 +79,21 @@ struct QueryTable {
   mutating func register(_ query: LiveQuery, through lens: ModelLens?, for session: SessionID) -> UInt64 {
     registrations += 1
     let key = Key(query: query, lens: lens)
-    if let number = numbers[key], entries[number]?.insert(session) == true { return number }
+    if let number = numbers[key], insert(session, into: number) { return number }
     // A session that follows the same query twice gets two entries with independent numbers.
-    let number = file(query, through: lens)
-    entries[number]?.readers = [session]
+    var entry = entry(query, lens)
+    entry.readers = [session]
+    let number = file(entry)
     numbers[key] = numbers[key] ?? number
     return number
   }
 
-  /// Adds a query that has no readers yet; an order's query never gets any. `effects` includes it.
-  mutating func file(_ query: LiveQuery, through lens: ModelLens? = nil) -> UInt64 {
+  /// Adds the query of an order, which never gets readers. `effects` includes it.
+  mutating func file(_ query: LiveQuery) -> UInt64 { file(entry(query, nil)) }
+
+  private mutating func file(_ entry: Entry) -> UInt64 {
     lastNumber += 1
-    let entry = entry(query, lens)
+    let query = entry.query
     entries[lastNumber] = entry
     if entry.isRelated {
       related.append(lastNumber)
@@ -105,7 +108,7 @@ struct QueryTable {
   /// order.
   mutating func register(_ window: WindowKey, of query: LiveQuery, for session: SessionID) -> UInt64 {
     registrations += 1
-    if let number = windowNumbers[window], entries[number]?.insert(session) == true { return number }
+    if let number = windowNumbers[window], insert(session, into: number) { return number }
     lastNumber += 1
     var entry = entry(query, window.lens)
     entry.window = window
@@ -115,17 +118,32 @@ struct QueryTable {
     return lastNumber
   }
 
+  /// - Returns: false when the session is a reader already.
+  private mutating func insert(_ session: SessionID, into number: UInt64) -> Bool {
+    guard let index = entries.index(forKey: number) else {
+      assertionFailure("a query is found until it is removed")
+      return false
+    }
+    return entries.values[index].insert(session)
+  }
+
   private func entry(_ query: LiveQuery, _ lens: ModelLens?) -> Entry {
-    Entry(
-      query: query, lens: lens, family: model.entity(query.entity)?.family ?? [],
+    let entity = model.entity(query.entity)
+    assert(entity != nil, "a query is registered once its entity is known")
+    return Entry(
+      query: query, lens: lens, family: entity.map(\.family) ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model),
       isRelated: !query.predicate.readsOnlyOwnImage(in: model))
   }
 
   /// Removes the session from the query's readers, and the query with its last reader.
   mutating func unregister(_ number: UInt64, for session: SessionID) {
-    guard entries[number]?.remove(session) == true, let entry = entries[number] else { return }
+    guard let index = entries.index(forKey: number), entries.values[index].remove(session) else {
+      return assertionFailure("a session leaves a query that it reads")
+    }
     registrations -= 1
+    assert(registrations >= 0, "a registration ends once")
+    let entry = entries.values[index]
     guard entry.readers.isEmpty else { return }
     if let window = entry.window {
       entries[number] = nil
@@ -137,7 +155,7 @@ struct QueryTable {
 
   /// Removes a query that has no readers.
   mutating func unfile(_ number: UInt64) {
-    guard let entry = entries.removeValue(forKey: number) else { return }
+    guard let entry = entries.removeValue(forKey: number) else { return assertionFailure("a query is removed once") }
     let key = Key(query: entry.query, lens: entry.lens)
     if numbers[key] == number { numbers[key] = nil }
     if entry.isRelated {
@@ -158,14 +176,17 @@ struct QueryTable {
     var effects = [UInt64: [LiveQueryChange]]()
     for change in record.changes {
       for number in index.candidates(for: change) {
-        guard let entry = entries[number],
-          let effect = entry.evaluator.effect(of: change, family: entry.family)
-        else { continue }
+        guard let entry = entries[number] else {
+          assertionFailure("the index has no query that was removed")
+          continue
+        }
+        guard let effect = entry.evaluator.effect(of: change, family: entry.family) else { continue }
         effects[number, default: []].append(effect)
       }
     }
-    for effect in record.related?.effects ?? [] where entries[effect.query] != nil {
-      effects[effect.query] = effect.changes
+    if let related = record.related {
+      // A query may have ended while the commit was in progress.
+      for effect in related.effects where entries[effect.query] != nil { effects[effect.query] = effect.changes }
     }
     return effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
@@ -173,31 +194,43 @@ struct QueryTable {
   /// Whether a commit could change the query's result, if only the entities of its changes are known. A key-path
   /// query may depend on any entity.
   func couldMatter(_ summary: ChangeSummary, to number: UInt64) -> Bool {
-    guard let entry = entries[number] else { return false }
+    guard let entry = entries[number] else {
+      assertionFailure("only a registered query can be touched")
+      return false
+    }
     return entry.isRelated || summary.entities.contains { entry.family.contains($0) }
   }
 
   /// The queries on which the commit's effect is missing in the record; their readers reload.
   func unknown(to record: CommitRecord) -> [UInt64] {
-    let known = record.related?.knownThrough ?? 0
-    var unknown = record.related?.unknown.filter { entries[$0] != nil } ?? []
-    for number in related.reversed() {
-      if number <= known { break }
-      unknown.append(number)
+    guard let effects = record.related else { return related.reversed() }
+    let later = related.reversed().prefix { $0 > effects.knownThrough }
+    return effects.unknown.filter { entries[$0] != nil } + later
+  }
+
+  /// Whether some commits have an effect on the query that their records do not contain.
+  func isToldByOthers(_ number: UInt64) -> Bool {
+    guard let entry = entries[number] else {
+      assertionFailure("only a registered query has readers")
+      return false
     }
-    return unknown
+    return entry.isToldByOthers
   }
 
   /// The effect of a commit on one query; nil when the record does not contain it.
   func effects(of record: CommitRecord, on number: UInt64) -> [LiveQueryChange]? {
-    guard let entry = entries[number] else { return [] }
+    guard let entry = entries[number] else {
+      assertionFailure("only a registered query has readers")
+      return []
+    }
     // The rows of a window are known for the present only.
     if entry.window != nil { return nil }
     if entry.isRelated {
       guard let related = record.related, number <= related.knownThrough, !related.unknown.contains(number) else {
         return nil
       }
-      return related.effects.first { $0.query == number }?.changes ?? []
+      guard let effect = related.effects.first(where: { $0.query == number }) else { return [] }
+      return effect.changes
     }
     return record.changes.compactMap { entry.evaluator.effect(of: $0, family: entry.family) }
   }

@@ -43,6 +43,7 @@ final class Session {
     var request: UInt64
   }
 
+  let id: SessionID
   var phase = Phase.awaitingHello
   var author = ""
   var replica = UniqueID.zero
@@ -84,7 +85,12 @@ final class Session {
   var lastRequest: UInt64 = 0
   var hasPresence = false
 
-  init(lastHeard: Int64) { self.lastHeard = lastHeard }
+  init(_ id: SessionID, lastHeard: Int64) { (self.id, self.lastHeard) = (id, lastHeard) }
 
   var isLive: Bool { if case .open = phase { true } else { false } }
+}
+
+extension Collection<Session> {
+  /// By ascending id, so that actions are in a deterministic order.
+  func inOrder() -> [Session] { sorted { $0.id < $1.id } }
 }

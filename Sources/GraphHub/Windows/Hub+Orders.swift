@@ -3,11 +3,11 @@ import GraphWire
 
 /// The lifetime of orders: create, read, invalidate, reload and remove.
 extension Hub {
-  mutating func makeOrder(_ key: SortedResultTable.Key, for id: SessionID, _ actions: inout [HubAction]) -> UInt64 {
+  mutating func makeOrder(_ key: SortedResultTable.Key, for session: Session, _ actions: inout [HubAction]) -> UInt64 {
     let number = queries.file(key.query)
     // The writer's watch precedes the read, so that no commit falls between the two.
     tellWriter(&actions)
-    let ticket = collect(number, key, for: id, &actions)
+    let ticket = collect(number, key, for: session, &actions)
     let rows = SortedResult(order: SortOrder(key.sort, model: model))
     orders.insert(key, number: number, rows: rows, ticket: ticket, from: head.revision)
     return number
@@ -15,7 +15,7 @@ extension Hub {
 
   /// Requests the objects of an order with one statement, regardless of the number of windows.
   private mutating func collect(
-    _ number: UInt64, _ key: SortedResultTable.Key, for id: SessionID, _ actions: inout [HubAction]
+    _ number: UInt64, _ key: SortedResultTable.Key, for session: Session, _ actions: inout [HubAction]
   ) -> StoreRequestID {
     let ticket = ticket()
     tickets[ticket] = .order(number)
@@ -23,12 +23,12 @@ extension Hub {
     // A runner that reads in this sort lets each object be appended without a search.
     fetch.sort = key.sort
     fetch.isUnordered = true
-    actions.append(.collect(ticket, fetch, session: id))
+    actions.append(.collect(ticket, fetch, session: session.id))
     return ticket
   }
 
   mutating func removeOrder(_ number: UInt64, _ actions: inout [HubAction]) {
-    guard let entry = orders.remove(number) else { return }
+    guard let entry = orders.remove(number) else { return assertionFailure("an order is removed once") }
     if let ticket = entry.ticket { cancelCollecting(ticket, &actions) }
     queries.unfile(number)
     discard(entry.rows, &actions)
@@ -45,6 +45,7 @@ extension Hub {
   }
 
   private mutating func cancelCollecting(_ ticket: StoreRequestID, _ actions: inout [HubAction]) {
+    // The ticket of a read that has ended is removed.
     guard tickets.removeValue(forKey: ticket) != nil else { return }
     actions.append(.cancelRead(ticket))
   }
@@ -52,6 +53,7 @@ extension Hub {
   // MARK: - Reading
 
   mutating func collected(_ ticket: StoreRequestID, _ images: [ObjectImage], _ actions: inout [HubAction]) {
+    // The order was removed meanwhile.
     guard case .order(let number)? = tickets[ticket] else { return }
     orders.update(number, maximumRows: limits.orderRows) { $0.append(images) }
     keepWithinBudget(&actions)
@@ -60,8 +62,10 @@ extension Hub {
   mutating func finishCollecting(
     _ ticket: StoreRequestID, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
   ) {
-    guard case .order(let number)? = tickets[ticket], case .loading(_, let from)? = orders.state(of: number) else {
-      return
+    // The order was removed meanwhile.
+    guard case .order(let number)? = tickets[ticket] else { return }
+    guard case .loading(ticket, let from)? = orders.state(of: number) else {
+      return assertionFailure("an order is loading until its read ends")
     }
     switch result {
     case .failure(let refusal):
@@ -78,6 +82,7 @@ extension Hub {
 
   /// Continues to apply the commits that arrived while the order was read.
   mutating func continueOrder(_ ticket: StoreRequestID, _ actions: inout [HubAction]) {
+    // The order was removed meanwhile.
     guard case .order(let number)? = tickets[ticket] else { return }
     switch orders.state(of: number) {
     case .carrying(_, let at)?: carryOver(ticket, number, at, &actions)
@@ -100,18 +105,22 @@ extension Hub {
       }
     }
     keepWithinBudget(&actions)
+    // The order may have been evicted.
     guard let entry = orders[number] else { return }
     guard entry.kept.isEmpty else { return actions.append(.continueOrder(ticket)) }
     tickets[ticket] = nil
     orders.set(.ready(at), of: number)
-    let readers = orders.windows(of: number).flatMap { queries[$0.number]?.readers ?? [] }
-    for id in Set(readers).sorted() { serveWindows(id, &actions) }
+    var served = [SessionID: Session]()
+    for window in orders.windows(of: number) {
+      for session in readers(of: window.number) { served[session.id] = session }
+    }
+    for session in served.values.inOrder() { serveWindows(session, &actions) }
   }
 
   private mutating func readAnew(_ number: UInt64, from: Revision, _ actions: inout [HubAction]) {
-    guard let key = orders[number]?.key else { return }
+    guard let key = orders[number]?.key else { return assertionFailure("an order that is read again exists") }
     if let ticket = orders[number]?.ticket { cancelCollecting(ticket, &actions) }
-    let first = orders.windows(of: number).compactMap { queries[$0.number]?.readers.first }.first
+    let first = orders.windows(of: number).compactMap { readers(of: $0.number).first }.first
     guard let first else { return removeOrder(number, &actions) }
     orders.forgetKept(of: number)
     let empty = SortedResult(order: SortOrder(key.sort, model: model))
@@ -158,7 +167,7 @@ extension Hub {
       } else if let largest = orders.largest {
         endOrder(largest, .tooLargeOrders(limits.orderBytes), &actions)
       } else {
-        return
+        return assertionFailure("without orders, none takes memory")
       }
     }
   }
@@ -168,10 +177,10 @@ extension Hub {
     guard let entry = orders[number] else { return }
     removeOrder(number, &actions)
     for window in entry.windows.keys.sorted() {
-      for id in queries[window]?.readers ?? [] {
-        guard let reader = sessions[id]?.readers[window] else { continue }
-        drop(window, id, &actions)
-        send(answer(refusal, reader.request), to: id, &actions)
+      for session in readers(of: window) {
+        guard let reader = session.readers[window] else { continue }
+        drop(window, session, &actions)
+        send(answer(refusal, reader.request), to: session, &actions)
       }
     }
   }

@@ -66,6 +66,7 @@ struct SortedResult {
       place = nodes.count
       nodes.append(node)
     }
+    assert(places[image.id] == nil, "an object has one row")
     places[image.id] = place
     return place
   }
@@ -80,8 +81,7 @@ struct SortedResult {
     for image in images {
       let key = order.values(of: image)
       if spine.isEmpty { spine = wayToLast() }
-      let isLast = spine.last.map { order.precedes(nodes[$0].key, nodes[$0].image.id, key, image.id) } ?? true
-      guard isLast, places[image.id] == nil else {
+      guard isLast(key, image.id, behind: spine.last), places[image.id] == nil else {
         finish(&self)
         insert(image)
         continue
@@ -102,6 +102,12 @@ struct SortedResult {
     finish(&self)
   }
 
+  /// Whether an object comes behind the last row; true without a row.
+  private func isLast(_ key: [Value], _ id: ObjectID, behind last: Int?) -> Bool {
+    guard let last else { return true }
+    return order.precedes(nodes[last].key, nodes[last].image.id, key, id)
+  }
+
   private func wayToLast() -> [Int] {
     var (way, node) = ([Int](), root)
     while node != Self.none {
@@ -117,6 +123,7 @@ struct SortedResult {
     root = remove(place, below: root)
     places[id] = nil
     size -= nodes[place].size
+    assert(size >= 0, "the size is the sum of all rows")
     nodes[place].image.values = []
     nodes[place].key = []
     free.append(place)
@@ -200,7 +207,8 @@ struct SortedResult {
 
   /// Whether the object's sort key equals that of its current row.
   func hasSameKey(_ image: ObjectImage) -> Bool {
-    places[image.id].map { nodes[$0].key == order.values(of: image) } ?? false
+    guard let place = places[image.id] else { return false }
+    return nodes[place].key == order.values(of: image)
   }
 
   /// The ids in this range of positions, clamped to the rows.

@@ -49,7 +49,7 @@ struct SortedResultTransition {
         let place = order.place(for: image)
         (first, last) = (min(first, place), max(last, place - 1))
       }
-      rows[change.id] = Row(change: change, hasMoved: change.staying.map { !order.hasSameKey($0) } ?? false)
+      rows[change.id] = Row(change: change, hasMoved: change.staying.map(order.hasSameKey) == false)
     }
     (self.first, self.last) = (first, last)
     countBefore = order.count
