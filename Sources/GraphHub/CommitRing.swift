@@ -25,7 +25,7 @@ struct CommitRing {
   }
 
   mutating func append(_ record: CommitRecord, deltas: [UInt64: [UInt8]], lastQuery: UInt64) {
-    assert(entries.last.map { $0.record.revision + 1 == record.revision } ?? true, "the ring has no gaps")
+    assert(entries.suffix(1).allSatisfy { $0.record.revision + 1 == record.revision }, "the ring has no gaps")
     let bytes = record.approximateSize + deltas.values.reduce(0) { $0 + $1.count }
     entries.append(Entry(record: record, deltas: deltas, lastQuery: lastQuery, size: bytes))
     size += bytes

@@ -68,13 +68,13 @@ public struct Hub {
 
   /// Handles one event and appends the resulting actions in order.
   public mutating func handle(_ event: HubEvent, into actions: inout [HubAction]) {
+    // A connection may close while its last bytes are still handled.
     switch event {
     case .opened(let id): open(id, &actions)
     case .received(let message, let id): if let session = sessions[id] { receive(message, session, &actions) }
     case .malformed(let reason, let id):
       if let session = sessions[id] { end(session, Refusal(.malformed, reason), &actions) }
     case .receivedPart(let bytes, let id): if let session = sessions[id] { receivePart(bytes, of: session, &actions) }
-    // The socket may report its last bytes after its end.
     case .drained(let id, let bytes): if let session = sessions[id] { drain(session, bytes, &actions) }
     case .closed(let id): if let session = sessions[id] { forget(session, &actions) }
     case .committed(let results): deliver(results, &actions)

@@ -41,7 +41,7 @@ public enum HubEvent: Sendable {
   case malformed(String, from: SessionID)
   /// The number of bytes passed to `.send` and `.broadcast` that have been written to this session's socket.
   case drained(SessionID, bytes: Int)
-  /// The connection has closed; no event of it follows.
+  /// The connection has closed; later events of it have no effect.
   case closed(SessionID)
   /// A batch came back from the writer, in the order of the tickets' commits.
   case committed([(ticket: StoreRequestID, result: WriteResult)])

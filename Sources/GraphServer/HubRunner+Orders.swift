@@ -29,6 +29,7 @@ extension HubRunner {
 
   /// Passes a slice of an order's objects to the hub, and schedules the next one for the following turn.
   private func takeSlice(_ ticket: StoreRequestID) {
+    // The order may have been removed between two slices.
     guard let collected = slices[ticket] else { return }
     guard let images = collected.next() else {
       slices[ticket] = nil

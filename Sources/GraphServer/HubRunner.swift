@@ -81,6 +81,7 @@ final class HubRunner: @unchecked Sendable {
         for ticket in tickets { self.batches[ticket] = nil }
       default: break
       }
+      assert(self.awaited >= 0, "each request of the writer is answered once")
       self.handle(event)
     }
   }
@@ -96,6 +97,7 @@ final class HubRunner: @unchecked Sendable {
 
   /// Registers a connection; nil when the maximum number of connections is reached.
   func open(_ connection: ConnectionHandler) -> SessionID? {
+    loop.assertInEventLoop()
     guard connections.count < maximumConnections else {
       if let omitted = lines.omitted(before: "connections") {
         log.warning(
@@ -112,6 +114,7 @@ final class HubRunner: @unchecked Sendable {
 
   /// Handles a message of a connection; the caller flushes after its last message.
   func receive(_ message: ToServer, from id: SessionID) {
+    loop.assertInEventLoop()
     hub.time = GraphServer.now()
     perform(.received(message, from: id))
   }
@@ -125,6 +128,7 @@ final class HubRunner: @unchecked Sendable {
   }
 
   func flush() {
+    loop.assertInEventLoop()
     // Each of these steps may cause more of the others.
     while !commits.isEmpty || !dirty.isEmpty || !drained.isEmpty {
       handOverCommits()
@@ -232,7 +236,7 @@ final class HubRunner: @unchecked Sendable {
     case .unwatch(let number): reads.store.unwatch(number)
     case .recognize(let ticket, let token):
       errands.enqueue { [self] in
-        submit(.recognized(ticket, (try? reads.store.recognizes(token)) ?? false))
+        submit(.recognized(ticket, reads.recognizes(token)))
       }
     case .statistics(let ticket):
       errands.enqueue { [self] in submit(.statistics(ticket, status())) }
@@ -247,6 +251,7 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func write(_ buffer: ByteBuffer, to id: SessionID) {
+    // The connection may have closed in this turn.
     guard let connection = connections[id] else { return }
     if connection.write(buffer) { dirty.append(connection) }
   }
@@ -282,6 +287,7 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func take(_ output: ReadStream.Output, _ ticket: StoreRequestID, _ session: SessionID) {
+    // A cancelled read has no stream.
     guard streams[ticket] != nil else { return }
     switch output {
     case .frame(let frame):
@@ -295,6 +301,7 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func continueRead(_ ticket: StoreRequestID) {
+    // The read may have ended meanwhile.
     guard let stream = streams[ticket] else { return }
     if stream.usesFile {
       errands.enqueue { stream.more() }

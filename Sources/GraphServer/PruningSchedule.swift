@@ -75,6 +75,7 @@ final class PruningSchedule: @unchecked Sendable {
   }
 
   private func decide(_ reading: Result<PruningClock.Reading, any Error>) {
+    // An earlier check, delayed by a slow disk, may have begun.
     guard pruning == nil else { return }
     switch reading {
     case .failure(let error): log.error("history can't be read for pruning", metadata: ["failure": "\(error)"])
@@ -120,7 +121,7 @@ final class PruningSchedule: @unchecked Sendable {
   }
 
   private func takeSlice() {
-    guard let target = pruning?.floor else { return }
+    guard let target = pruning?.floor else { return assertionFailure("slices are removed while pruning") }
     guard !runner.isCommitting || waited >= Self.patience else {
       waited = waited + Self.pause
       return again()
@@ -146,7 +147,7 @@ final class PruningSchedule: @unchecked Sendable {
   private func again() { runner.loop.scheduleTask(in: Self.pause) { self.takeSlice() } }
 
   private func finish() {
-    guard let done = pruning else { return }
+    guard let done = pruning else { return assertionFailure("slices are removed while pruning") }
     pruning = nil
     log.info(
       "history was pruned",

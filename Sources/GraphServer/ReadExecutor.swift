@@ -63,7 +63,11 @@ final class ReadExecutor: Sendable {
       if case .left(let ticket) = event { state.jobs[ticket] = nil }
       let started = state.queue.handle(event)
       mustGiveWay.store(state.queue.mustGiveWay, ordering: .relaxed)
-      return started.compactMap { start in state.jobs.removeValue(forKey: start.ticket).map { (start, $0) } }
+      return started.compactMap { start in
+        let run = state.jobs.removeValue(forKey: start.ticket)
+        assert(run != nil, "a waiting read has a job")
+        return run.map { (start, $0) }
+      }
     }
     for (start, run) in started {
       pool.enqueue { [self] in

@@ -50,6 +50,8 @@ struct ReadScheduler {
 
   /// The number of reads that one session may run at once: half of the threads, at least one.
   let share: Int
+  /// The number of threads that are not reserved, and of the free ones among them.
+  private let unreserved: Int
   private var free: Int
   private var keptIsFree: Bool
   private var lines = [SessionID: SessionQueue]()
@@ -64,9 +66,11 @@ struct ReadScheduler {
   var mustGiveWay: Bool { tried != nil && turns.contains(where: mayBeTried) }
 
   init(threads: Int) {
+    precondition(threads > 0, "reads need a thread")
     // A single thread is not reserved.
     keptIsFree = threads > 1
-    free = threads > 1 ? threads - 1 : threads
+    unreserved = threads > 1 ? threads - 1 : threads
+    free = unreserved
     share = max(1, threads / 2)
   }
 
@@ -75,27 +79,29 @@ struct ReadScheduler {
     switch event {
     case .came(let ticket, let session, let isLong):
       owners[ticket] = session
-      lines[session, default: SessionQueue()].waiting.append(ticket)
-      if isLong {
-        lines[session]?.long.insert(ticket)
-        lines[session]?.fixed.insert(ticket)
+      modify(session) { line in
+        line.waiting.append(ticket)
+        if isLong {
+          line.long.insert(ticket)
+          line.fixed.insert(ticket)
+        }
       }
-      if lines[session]?.waiting.count == 1 { turns.append(session) }
     case .left(let ticket):
-      guard let session = owners[ticket], let place = lines[session]?.waiting.firstIndex(of: ticket) else { break }
+      // A read that runs, or has ended, is not waiting.
+      guard let session = owners[ticket], queue(of: session).waiting.contains(ticket) else { break }
       owners[ticket] = nil
-      lines[session]?.waiting.remove(at: place)
-      lines[session]?.forget(ticket)
-      if lines[session]?.waiting.isEmpty == true { turns.removeAll { $0 == session } }
-      forget(session)
+      modify(session) { line in
+        line.waiting.removeAll { $0 == ticket }
+        line.forget(ticket)
+      }
     case .ended(let ticket): end(ticket)
     case .tookTooLong(let ticket): putBack(ticket, isFixed: false)
     case .isTooLarge(let ticket): putBack(ticket, isFixed: true)
     }
     var started = [Start]()
-    while free > 0, let session = fewest() {
+    while free > 0, let session = fewest(), let ticket = start(session) {
       free -= 1
-      if let ticket = start(session) { started.append(Start(ticket: ticket, isTrial: false)) }
+      started.append(Start(ticket: ticket, isTrial: false))
     }
     if keptIsFree, let session = turns.first(where: mayBeTried), let ticket = start(session) {
       (keptIsFree, tried) = (false, ticket)
@@ -112,35 +118,41 @@ struct ReadScheduler {
     guard tried == ticket, let session = owners[ticket] else { return end(ticket) }
     end(ticket)
     owners[ticket] = session
-    lines[session, default: SessionQueue()].waiting.insert(ticket, at: 0)
-    lines[session]?.long.insert(ticket)
-    if isFixed { lines[session]?.fixed.insert(ticket) }
-    if lines[session]?.waiting.count == 1 { turns.append(session) }
+    modify(session) { line in
+      line.waiting.insert(ticket, at: 0)
+      line.long.insert(ticket)
+      if isFixed { line.fixed.insert(ticket) }
+    }
   }
 
   private mutating func end(_ ticket: StoreRequestID) {
     guard let session = owners.removeValue(forKey: ticket) else { return }
-    lines[session]?.running -= 1
-    lines[session]?.forget(ticket)
+    modify(session) { line in
+      line.running -= 1
+      line.forget(ticket)
+    }
     if tried == ticket { (keptIsFree, tried) = (true, nil) } else { free += 1 }
-    forget(session)
+    assert(free <= unreserved, "each read has one thread")
   }
 
   private func mayBeTried(_ session: SessionID) -> Bool {
-    lines[session].map { $0.running == 0 && $0.long.isEmpty } ?? false
+    let line = queue(of: session)
+    return line.running == 0 && line.long.isEmpty
   }
 
   /// Whether the session's first read is a long one that may borrow the reserved thread.
   private func mayBeGuest(_ session: SessionID) -> Bool {
-    guard let line = lines[session], line.running == 0, let first = line.waiting.first else { return false }
+    let line = queue(of: session)
+    guard line.running == 0, let first = line.waiting.first else { return false }
     return line.long.contains(first) && !line.fixed.contains(first)
   }
 
   private func fewest() -> SessionID? {
     var chosen: (session: SessionID, running: Int)?
     for session in turns {
-      let running = lines[session]?.running ?? 0
-      guard running < share, running < chosen?.running ?? .max else { continue }
+      let running = queue(of: session).running
+      guard running < share else { continue }
+      if let chosen, running >= chosen.running { continue }
       chosen = (session, running)
       if running == 0 { break }
     }
@@ -150,16 +162,29 @@ struct ReadScheduler {
   /// Takes the session's first read and moves the session to the end of the round.
   private mutating func start(_ session: SessionID) -> StoreRequestID? {
     turns.removeAll { $0 == session }
-    guard var line = lines[session], !line.waiting.isEmpty else { return nil }
-    let ticket = line.waiting.removeFirst()
-    line.running += 1
-    lines[session] = line
-    if !line.waiting.isEmpty { turns.append(session) }
-    return ticket
+    var started: StoreRequestID?
+    modify(session) { line in
+      guard !line.waiting.isEmpty else { return assertionFailure("a session of the round has a waiting read") }
+      started = line.waiting.removeFirst()
+      line.running += 1
+    }
+    return started
   }
 
-  private mutating func forget(_ session: SessionID) {
-    guard let line = lines[session], line.running == 0, line.waiting.isEmpty else { return }
-    lines[session] = nil
+  /// The queue of a session; an empty one if it has no read.
+  private func queue(of session: SessionID) -> SessionQueue { lines[session, default: SessionQueue()] }
+
+  /// Changes the queue of a session, and keeps the round and the table of the queues up to date.
+  private mutating func modify(_ session: SessionID, _ change: (inout SessionQueue) -> Void) {
+    change(&lines[session, default: SessionQueue()])
+    let line = queue(of: session)
+    assert(line.running >= 0 && line.running <= share, "a session runs at most its share")
+    assert(line.long.isSuperset(of: line.fixed), "only a long read is kept off the reserved thread")
+    if line.running == 0, line.waiting.isEmpty { lines[session] = nil }
+    if line.waiting.isEmpty {
+      turns.removeAll { $0 == session }
+    } else if !turns.contains(session) {
+      turns.append(session)
+    }
   }
 }

@@ -56,6 +56,7 @@ final class ReadStream: Sendable {
   func put(_ frame: [UInt8]) throws {
     try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
+      assert(state.result == nil, "the last frame was finished with")
       if state.credit > 0 {
         state.credit -= 1
         return output(.frame(frame))
@@ -81,6 +82,7 @@ final class ReadStream: Sendable {
   func finish(_ lastFrame: [UInt8], at token: Token) throws {
     try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
+      assert(state.result == nil, "a read finishes once")
       // Queued behind the waiting frames, which use the credit first.
       try spool(lastFrame, &state)
       state.result = .success(token)
@@ -90,7 +92,10 @@ final class ReadStream: Sendable {
 
   /// Ends the read with a refusal; waiting frames are sent first.
   func fail(_ refusal: Refusal) {
-    state.withLock { $0.result = .failure(refusal) }
+    state.withLock { state in
+      assert(state.result == nil, "a read finishes once")
+      state.result = .failure(refusal)
+    }
     deliverNext(grant: 0)
   }
 
@@ -121,9 +126,11 @@ final class ReadStream: Sendable {
         if !state.memory.isEmpty {
           let frame = state.memory.removeFirst()
           state.memoryBytes -= frame.count
+          assert(state.memoryBytes >= 0, "each frame in memory is counted once")
           deliver(frame, &state)
         } else if let file = state.file, state.nextFiled < state.filed.count {
           let length = state.filed[state.nextFiled]
+          assert(state.readOffset + length <= state.writeOffset, "a frame is read after it was written")
           guard let frame = file.read(length, at: state.readOffset) else {
             state.isFinished = true
             return output(.finished(.failure(Refusal(.unavailable, "the spooled result can't be read"))))

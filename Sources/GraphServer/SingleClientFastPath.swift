@@ -25,8 +25,12 @@ struct SingleClientFastPath {
   private static let pauseAfterSlow: UInt64 = 8
 
   mutating func allows(_ turn: [(StoreRequestID, WriteRequest)]) -> Bool {
-    guard turn.count == 1, let request = turn.first?.1, request.id.replica == replica else {
-      replica = turn.last?.1.id.replica ?? .zero
+    guard let (_, request) = turn.last else {
+      assertionFailure("a turn hands over at least one commit")
+      return false
+    }
+    guard turn.count == 1, request.id.replica == replica else {
+      replica = request.id.replica
       streak = 0
       return false
     }

@@ -34,6 +34,7 @@ final class StoreFileWatcher: Sendable {
     errands.enqueue { [self] in
       let failure = store.fileFailure()
       let before = state.withLock { state in
+        assert(state.isLooking, "one check runs at a time")
         defer { (state.isLooking, state.failure) = (false, failure) }
         return state.failure
       }

@@ -114,6 +114,13 @@ struct StoreReadRunner: Sendable {
     }
   }
 
+  /// Whether the store's history contains this state; false if the store can't be read, so that the client loads its
+  /// result again.
+  func recognizes(_ token: Token) -> Bool {
+    guard let isKnown = try? store.recognizes(token) else { return false }
+    return isKnown
+  }
+
   static func refusal(_ error: any Error) -> Refusal {
     switch error {
     case let refusal as Refusal: refusal

@@ -32,7 +32,7 @@ final class WriterThread: Sendable {
   static let maximumBatch = 1_024
 
   /// The number of changes from which a commit leaves more freed memory than the next commits need.
-  private static let largeCommit = 10_000
+  fileprivate static let largeCommit = 10_000
   /// The idle time after such a commit, at whose end the freed memory is returned to the system.
   private static let quietTime = DispatchTimeInterval.seconds(1)
 
@@ -138,7 +138,7 @@ final class WriterThread: Sendable {
       case .batch(let batch):
         let done = perform(batch)
         if case .committed(let results) = done {
-          leftMuch = leftMuch || results.contains { $0.result.record?.changes.count ?? 0 >= Self.largeCommit }
+          leftMuch = leftMuch || results.contains { $0.result.isLarge }
         }
         deliver(done)
       case .work(let work): work()
@@ -156,6 +156,7 @@ final class WriterThread: Sendable {
   /// The number of waiting requests to commit together. A large batch is committed alone, so that it does not delay
   /// the answers of earlier requests.
   private static func sharedPrefix(of waiting: [(StoreRequestID, WriteRequest)]) -> Int {
+    assert(!waiting.isEmpty, "a batch has a request")
     for (index, entry) in waiting.prefix(maximumBatch).enumerated() {
       if case .batch = entry.1 { return max(1, index) }
     }
@@ -165,6 +166,7 @@ final class WriterThread: Sendable {
   private func perform(_ batch: [(StoreRequestID, WriteRequest)]) -> HubEvent {
     do {
       let results = try store.commit(batch.map(\.1), now: clock())
+      try invariant(results.count == batch.count, "the store answers each request of a batch")
       return .committed(zip(batch, results).map { (ticket: $0.0, result: $1) })
     } catch {
       let failure =
@@ -172,5 +174,12 @@ final class WriterThread: Sendable {
         ?? StoreFailure(.inputOutput, "the store failed", cause: "\(error)", advice: "Look at the log.")
       return .commitFailed(batch.map(\.0), failure)
     }
+  }
+}
+
+extension WriteResult {
+  fileprivate var isLarge: Bool {
+    guard let record else { return false }
+    return record.changes.count >= WriterThread.largeCommit
   }
 }

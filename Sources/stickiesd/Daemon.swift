@@ -84,7 +84,7 @@ struct Serve: AsyncParsableCommand {
 
   private func serve(_ settings: Settings, _ signals: SignalHandler, _ log: Logger) async throws {
     let models = try ModelSource.versions(folder: settings.schema)
-    guard let model = models.last else { return }
+    let model = try invariant(models.last, "a model has a version")
     if migrate, FileManager.default.fileExists(atPath: settings.data + "/graph.sqlite") {
       let report = try Migrate.migrate(settings.data, models, isRehearsal: false)
       if report.revision > 0 {

@@ -134,7 +134,7 @@ struct SortedResultTable {
   mutating func keep(_ changes: [LiveQueryChange], of revision: Revision, for number: UInt64, atMost limit: Int) {
     modify(number) { entry in
       guard let ticket = entry.ticket else { return assertionFailure("an order that is ready applies the changes") }
-      assert(entry.kept.last.map { $0.revision < revision } ?? true, "revisions rise")
+      assert(entry.kept.suffix(1).allSatisfy { $0.revision < revision }, "revisions rise")
       entry.kept.append((revision, changes))
       entry.keptChanges += changes.count
       guard entry.keptChanges > limit else { return }

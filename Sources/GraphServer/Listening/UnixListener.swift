@@ -79,7 +79,9 @@ final class UnixListener: @unchecked Sendable {
       if lock != nil { self.removeOwn() }
       return [self.current?.channel, self.replaced].compactMap { $0 }
     }.get()
-    for channel in channels ?? [] { try? await channel.close() }
+    // The loop runs until all listeners are closed.
+    guard let channels else { return assertionFailure("a listener is closed before its loop") }
+    for channel in channels { try? await channel.close() }
   }
 
   private func removeOwn() {
@@ -121,6 +123,7 @@ final class UnixListener: @unchecked Sendable {
 
   /// Checks the file. Runs on `loop`.
   func look() {
+    loop.assertInEventLoop()
     if let channel = replaced {
       replaced = nil
       channel.close(promise: nil)
