@@ -29,10 +29,10 @@ extension Hub {
   {
     if case .current = session.progress, revision >= head.revision {
       if revision == head.revision {
-        send(frame: advanceFrame(head.revision, head.fingerprint), to: session, &actions)
+        sendFrame(advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       } else {
-        session.advanceAt = session.advanceAt.map { max(revision, $0) } ?? revision
-        waitingForHead = true
+        session.pendingAdvance = session.pendingAdvance.map { max(revision, $0) } ?? revision
+        hasPendingAdvances = true
       }
       return
     }
@@ -41,18 +41,18 @@ extension Hub {
   }
 
   /// Sends the pending advance to sessions whose results were read ahead of the hub, once the hub has caught up.
-  mutating func announceReached(_ actions: inout [HubAction]) {
-    guard waitingForHead else { return }
-    waitingForHead = false
+  mutating func sendPendingAdvances(_ actions: inout [HubAction]) {
+    guard hasPendingAdvances else { return }
+    hasPendingAdvances = false
     for session in sessions.values.inOrder() {
-      guard let revision = session.advanceAt else { continue }
+      guard let revision = session.pendingAdvance else { continue }
       guard revision <= head.revision else {
-        waitingForHead = true
+        hasPendingAdvances = true
         continue
       }
-      session.advanceAt = nil
+      session.pendingAdvance = nil
       if case .current = session.progress {
-        send(frame: advanceFrame(head.revision, head.fingerprint), to: session, &actions)
+        sendFrame(advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       }
     }
   }
@@ -74,7 +74,7 @@ extension Hub {
         break
       }
       guard session.backlog + frames.count < limits.sessionBacklog / 2,
-        totalBacklog + frames.count < limits.totalBacklog || session.backlog + frames.count < limits.fairShare
+        totalBacklog + frames.count < limits.totalBacklog || session.backlog + frames.count < limits.guaranteedBacklog
       else { break }
       let next = position + 1
       let (deltas, unknown): ([[UInt8]], [UInt64])
@@ -83,7 +83,7 @@ extension Hub {
       if let record = summarized(next, for: session), let summary = record.summary {
         session.progress = .behind(next)
         // Flushes earlier frames first.
-        if !frames.isEmpty { send(frame: frames, to: session, &actions) }
+        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
         frames = []
         reached = (next, record.fingerprint)
         reset(session, after: record, summary, &actions)
@@ -102,11 +102,11 @@ extension Hub {
       }
       session.progress = .behind(next)
       if deltas.contains(where: { $0.isEmpty || $0.count > limits.maximumFrameSize }) {
-        if !frames.isEmpty { send(frame: frames, to: session, &actions) }
+        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
         return reset(session, Self.tooLarge, &actions)
       }
       if !unknown.isEmpty {
-        if !frames.isEmpty { send(frame: frames, to: session, &actions) }
+        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
         frames = []
         for number in unknown {
           reset(number, of: session, reason(of: number, read, isHistory: isHistory), &actions)
@@ -124,7 +124,7 @@ extension Hub {
     if let reached, reached.revision != advanced, reached.revision >= session.advancedThrough {
       frames += advanceFrame(reached.revision, reached.fingerprint)
     }
-    if !frames.isEmpty { send(frame: frames, to: session, &actions) }
+    if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
   }
 
   /// The record of a revision, if it only has a summary of its changes; removes it from the session's replay queue.
@@ -148,7 +148,7 @@ extension Hub {
       guard case .live = reader.state, reader.through < record.revision else { continue }
       if let cached, number <= cached.lastQuery {
         guard let frame = cached.deltas[number] else { continue }
-        if frame.isEmpty, queries.isToldByOthers(number) {
+        if frame.isEmpty, queries.hasUnrecordedEffects(number) {
           unknown.append(number)
         } else {
           frames.append(frame)
@@ -174,7 +174,7 @@ extension Hub {
     actions.append(.history(ticket, after: after, through: max(through, after + 1)))
   }
 
-  mutating func takeHistory(
+  mutating func replayHistory(
     _ ticket: StoreRequestID, _ result: Result<[CommitRecord], Refusal>, _ actions: inout [HubAction]
   ) {
     // The session has ended, or catches up from another revision.

@@ -6,20 +6,20 @@ import GraphWire
 /// The hub sends deltas to the clients whose live queries a commit touches, in revision order, and then the author's
 /// reply.
 extension Hub {
-  mutating func deliver(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
+  mutating func publish(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
     let before = head.revision
     var batch = BatchFrames()
     if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
       assert(first.revision > before, "revisions rise")
       // The hub has missed commits, because a batch failed half-way: all sessions catch up from history.
       batch.lagging = skipUnknown(upTo: first.revision - 1)
-      var lost = Set<UInt64>()
-      for number in orders.numbers { lose(number, through: first.revision - 1, &lost, &actions) }
-      for number in lost { batch.unknown[number] = Self.windowLost }
+      var invalidated = Set<UInt64>()
+      for number in orders.numbers { invalidateOrder(number, through: first.revision - 1, &invalidated, &actions) }
+      for number in invalidated { batch.unknown[number] = Self.windowEffectsUnavailable }
     }
     for (_, result) in results {
       guard let record = result.record else { continue }
-      deliver(record, before: before, &batch, &actions)
+      sendDeltas(of: record, before: before, &batch, &actions)
     }
     // Sessions with a single query get the frames of the whole batch as one shared buffer.
     for number in batch.order {
@@ -44,10 +44,10 @@ extension Hub {
       }
     }
     // Evict before replying, so that an order is evicted by the commit that made it too large.
-    keepWithinBudget(&actions)
+    enforceMemoryLimit(&actions)
     for (ticket, result) in results { reply(ticket, result, &actions) }
-    tellFollowers(&actions)
-    announceReached(&actions)
+    answerFollowers(&actions)
+    sendPendingAdvances(&actions)
     finishShutdown(&actions)
   }
 
@@ -83,25 +83,26 @@ extension Hub {
     }
   }
 
-  private mutating func deliver(
-    _ record: CommitRecord, before: Revision, _ batch: inout BatchFrames, _ actions: inout [HubAction]
+  /// Sends a commit's deltas to the sessions with several queries, and collects those for the others in `batch`.
+  private mutating func sendDeltas(
+    of record: CommitRecord, before: Revision, _ batch: inout BatchFrames, _ actions: inout [HubAction]
   ) {
     var deltas = [UInt64: [UInt8]]()
     var touched = [SessionID: (session: Session, frames: [[UInt8]])]()
-    var lost = Set<UInt64>()
+    var invalidated = Set<UInt64>()
     for number in queries.unknown(to: record) {
       if orders.contains(number) {
-        lose(number, through: record.revision, &lost, &actions)
+        invalidateOrder(number, through: record.revision, &invalidated, &actions)
       } else {
-        lost.insert(number)
+        invalidated.insert(number)
       }
     }
     if let summary = record.summary {
-      for number in orders.numbers where queries.couldMatter(summary, to: number) {
-        lose(number, through: record.revision, &lost, &actions)
+      for number in orders.numbers where queries.mayAffect(summary, to: number) {
+        invalidateOrder(number, through: record.revision, &invalidated, &actions)
       }
     }
-    for number in lost {
+    for number in invalidated {
       if batch.unknown[number] == nil { batch.unknown[number] = reason(of: number, record) }
       deltas[number] = []
     }
@@ -127,12 +128,12 @@ extension Hub {
     let advance = touched.isEmpty ? [] : advanceFrame(record.revision, record.fingerprint)
     for (id, (session, frames)) in touched.sorted(by: { $0.key < $1.key }) {
       let bytes = Array(frames.joined()) + advance
-      guard hasRoom(session, for: bytes.count) else {
+      guard fitsBacklog(session, for: bytes.count) else {
         session.progress = .behind(record.revision - 1)
         batch.lagging[id] = session
         continue
       }
-      send(frame: bytes, to: session, &actions)
+      sendFrame(bytes, to: session, &actions)
     }
     assert(record.revision == head.revision + 1, "the commits of a batch follow each other")
     ring.append(record, deltas: deltas, lastQuery: queries.lastNumber)
@@ -142,7 +143,7 @@ extension Hub {
   /// The reason why a commit's record does not contain its effect on a query.
   /// - Parameter isHistory: the record was read from history, which contains only the changes of objects.
   func reason(of number: UInt64, _ record: CommitRecord, isHistory: Bool = false) -> String {
-    if queries[number]?.window != nil { return Self.windowLost }
+    if queries[number]?.window != nil { return Self.windowEffectsUnavailable }
     if isHistory { return Self.onlyInHistory }
     guard let related = record.related, number <= related.knownThrough else { return Self.madeBefore }
     return related.unknown.contains(number) ? Self.tooMany : Self.tooLarge
@@ -151,7 +152,7 @@ extension Hub {
   static let madeBefore = "a commit was in progress when the query arrived; its effect on the query is unknown"
   static let onlyInHistory = "history does not record the effect of a commit on a query with key paths"
   static let tooMany = "reading the query again costs less than computing the effect of one commit"
-  static let windowLost = "the effect of the commits on the window is no longer available"
+  static let windowEffectsUnavailable = "the effect of the commits on the window is no longer available"
   static let tooLarge = "one commit changed more than a frame can hold"
 
   /// The frames that a commit sends to the readers of each query and window that it touches.
@@ -175,15 +176,15 @@ extension Hub {
       assertionFailure("a query that a commit touches is registered")
       return nil
     }
-    var told = changes
+    var visible = changes
     if forgetsRemovals {
-      told.removeAll { if case .removed = $0 { true } else { false } }
+      visible.removeAll { if case .removed = $0 { true } else { false } }
     }
-    if let lens = entry.lens { told = told.compactMap { lens.view(of: $0) } }
-    guard !told.isEmpty else { return nil }
+    if let lens = entry.lens { visible = visible.compactMap { lens.view(of: $0) } }
+    guard !visible.isEmpty else { return nil }
     let delta = Delta(
       query: number, commit: record,
-      changes: told.map { Delta.Change($0, wholeObjects: entry.query.wholeObjects) })
+      changes: visible.map { Delta.Change($0, wholeObjects: entry.query.wholeObjects) })
     return Frame.encode(ToClient(0, .delta(delta)))
   }
 
@@ -223,7 +224,7 @@ extension Hub {
       else { continue }
       // A session whose result was read in the middle of the batch, or whose backlog is full, catches up from the
       // ring.
-      guard reader.through <= before, hasRoom(session, for: frames.count) else {
+      guard reader.through <= before, fitsBacklog(session, for: frames.count) else {
         session.progress = .behind(before)
         lagging.append(session)
         continue
@@ -247,12 +248,12 @@ extension Hub {
     assert(session.commitsInFlight >= 0 && session.commitBytes >= 0, "a commit is answered once")
     session.batches.remove(ticket)
     switch result.outcome {
-    case .refused(let refusal): send(answer(refusal, request), to: session, &actions)
+    case .refused(let refusal): refuse(request, refusal, session, &actions)
     case .committed(let committed):
       let (objects, isComplete) = storedObjects(of: result.record)
       send(ToClient(request, .committed(committed, objects: objects, isComplete: isComplete)), to: session, &actions)
     }
-    performWaiting(session, &actions)
+    executeWaiting(session, &actions)
     if isShuttingDown, session.commitsInFlight == 0 {
       end(session, Refusal(.unavailable, "the server is shutting down"), &actions)
     }

@@ -18,7 +18,7 @@ extension Hub {
   }
 
   /// Answers the waiting follow requests after a commit.
-  mutating func tellFollowers(_ actions: inout [HubAction]) {
+  mutating func answerFollowers(_ actions: inout [HubAction]) {
     for session in sessions.values.filter({ !$0.followers.isEmpty && $0.isLive }).inOrder() {
       let due = session.followers.filter { $0.value.since != head }
       for (request, follow) in due.sorted(by: { $0.key < $1.key }) {
@@ -26,7 +26,7 @@ extension Hub {
         do {
           try read(.changes(.follow(follow)), session, request, &actions)
         } catch {
-          send(answer(Refusal(.unavailable, "\(error)"), request), to: session, &actions)
+          refuse(request, Refusal(.unavailable, "\(error)"), session, &actions)
         }
       }
     }

@@ -5,10 +5,8 @@ import GraphWire
 extension Hub {
   mutating func presence(_ state: [UInt8], _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
     guard state.count <= ProtocolLimits.maximumPresenceSize else {
-      return send(
-        answer(Refusal(.limit, "a presence has at most \(ProtocolLimits.maximumPresenceSize) bytes"), request),
-        to: session,
-        &actions)
+      let refusal = Refusal(.limit, "a presence has at most \(ProtocolLimits.maximumPresenceSize) bytes")
+      return refuse(request, refusal, session, &actions)
     }
     session.hasPresence = true
     forwardPresence(state, of: session, left: false, &actions)
@@ -20,8 +18,8 @@ extension Hub {
     let frame = Frame.encode(
       ToClient(0, .presence(session: session.id, author: session.author, state: state, left: left)))
     for other in sessions.values.inOrder()
-    where other !== session && other.hasPresence && other.isLive && hasRoom(other, for: frame.count) {
-      send(frame: frame, to: other, &actions)
+    where other !== session && other.hasPresence && other.isLive && fitsBacklog(other, for: frame.count) {
+      sendFrame(frame, to: other, &actions)
     }
   }
 }

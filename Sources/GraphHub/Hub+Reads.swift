@@ -8,7 +8,7 @@ extension Hub {
     _ request: ReadRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
     let ticket = startRead(.read(session, request: number), session, number)
-    actions.append(.read(ticket, seen(request, by: session), session: session.id, request: number))
+    actions.append(.read(ticket, translated(request, by: session), session: session.id, request: number))
   }
 
   /// Registers a read that answers a request; `reads` contains it until it ends or is cancelled.
@@ -28,10 +28,10 @@ extension Hub {
     case .read(let session, let request)?:
       session.reads[request] = nil
       switch result {
-      case .failure(let refusal): send(answer(refusal, request), to: session, &actions)
-      case .success(let end): send(frame: end.lastFrame, to: session, &actions)
+      case .failure(let refusal): refuse(request, refusal, session, &actions)
+      case .success(let end): sendFrame(end.lastFrame, to: session, &actions)
       }
-      performWaiting(session, &actions)
+      executeWaiting(session, &actions)
     case .load(let session, let query)?:
       guard let reader = session.readers[query], case .loading = reader.state else {
         return assertionFailure("a query whose first result is read has a reader that loads it")
@@ -40,14 +40,14 @@ extension Hub {
       switch result {
       case .failure(let refusal):
         drop(query, session, &actions)
-        send(answer(refusal, reader.request), to: session, &actions)
+        refuse(reader.request, refusal, session, &actions)
       case .success(let end):
         let revision = end.at.revision
         session.readers[query] = Session.Subscription(state: .live, through: revision, request: reader.request)
-        send(frame: end.lastFrame, to: session, &actions)
+        sendFrame(end.lastFrame, to: session, &actions)
         showWhenReached(query, session, revision, &actions)
       }
-      performWaiting(session, &actions)
+      executeWaiting(session, &actions)
     // The read was cancelled.
     case nil: break
     case .history?, .recognize?, .statistics?, .rows?, .order?:
@@ -55,10 +55,10 @@ extension Hub {
     }
   }
 
-  mutating func answerStatus(_ ticket: StoreRequestID, _ status: ServerStatus, _ actions: inout [HubAction]) {
+  mutating func sendStatus(_ ticket: StoreRequestID, _ status: ServerStatus, _ actions: inout [HubAction]) {
     guard case .statistics(let session, let request)? = tickets.removeValue(forKey: ticket) else { return }
     session.reads[request] = nil
-    defer { performWaiting(session, &actions) }
+    defer { executeWaiting(session, &actions) }
     var status = status
     status.server = server
     status.sessions = UInt64(sessions.values.count { $0 !== session && $0.isLive })

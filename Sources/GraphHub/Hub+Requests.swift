@@ -4,8 +4,8 @@ import GraphWire
 /// Requests of clients: each message is checked against the session's state, then turned into an action or an answer.
 extension Hub {
   mutating func receive(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
-    session.lastHeard = now
-    forgetPart(of: session)
+    session.lastActivity = now
+    discardPart(of: session)
     switch session.phase {
     case .closing: return
     case .awaitingHello:
@@ -26,7 +26,7 @@ extension Hub {
       // After this, all numbers and names are those of the server's model.
       if let lens = session.lens { message = try lens.later(message) }
     } catch {
-      return send(answer(error, message.request), to: session, &actions)
+      return refuse(message.request, error, session, &actions)
     }
     switch message.body {
     case .hello: end(session, Refusal(.malformed, "hello can be sent only once"), &actions)
@@ -35,17 +35,17 @@ extension Hub {
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
     case .presence(let state): presence(state, session, message.request, &actions)
-    case .batchRows(let rows): keep(rows, session, message.request, &actions)
+    case .batchRows(let rows): stageRows(rows, session, message.request, &actions)
     case .commit, .undo, .restore, .batch, .importGraph, .model, .fetch, .exportGraph, .subscribe, .unsubscribe, .log,
       .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
-        return send(answer(refusal, message.request), to: session, &actions)
+        return refuse(message.request, refusal, session, &actions)
       }
       // Requests are performed in order.
       session.waiting.append(message)
       if case .commit(let transaction, _) = message.body { session.commitBytes += transaction.approximateSize }
-      performWaiting(session, &actions)
+      executeWaiting(session, &actions)
       limitRequests(session, &actions)
     }
   }
@@ -58,7 +58,7 @@ extension Hub {
   }
 
   /// Whether a request may be performed now: a fetch waits for earlier commits, and concurrent reads are limited.
-  private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
+  private func mayExecute(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
     case .commit, .undo, .restore, .batch, .importGraph: true
     case .fetch, .exportGraph, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
@@ -82,25 +82,25 @@ extension Hub {
 
   /// Passes a write request to the writer.
   /// - Parameters:
-  ///   - rows: the kept rows of a batch.
+  ///   - rows: the staged rows of a batch.
   ///   - bytes: the amount that `commitBytes` counts for this transaction.
   /// - Returns: nil when the request was refused.
   @discardableResult
-  mutating func commit(
+  mutating func requestCommit(
     _ request: WriteRequest, rows: StoreRequestID? = nil, bytes: Int, _ session: Session, _ number: UInt64,
     _ actions: inout [HubAction]
   ) -> StoreRequestID? {
     if let refusal = refusal(of: request, session) {
       session.commitBytes -= bytes
       assert(session.commitBytes >= 0, "a transaction is counted on arrival")
-      send(answer(refusal, number), to: session, &actions)
+      refuse(number, refusal, session, &actions)
       return nil
     }
     let ticket = ticket()
     commits[ticket] = (session.id, number, bytes)
     session.commitsInFlight += 1
     totalCommitBytes += bytes
-    if let rows { actions.append(.takeRows(rows, for: ticket)) }
+    if let rows { actions.append(.assignRows(rows, for: ticket)) }
     actions.append(.commit(ticket, request))
     return ticket
   }
@@ -118,26 +118,26 @@ extension Hub {
   }
 
   /// Performs the waiting requests, in order, as far as they may run now.
-  mutating func performWaiting(_ session: Session, _ actions: inout [HubAction]) {
-    while session.isLive, let message = session.waiting.first, mayPerform(message, session) {
+  mutating func executeWaiting(_ session: Session, _ actions: inout [HubAction]) {
+    while session.isLive, let message = session.waiting.first, mayExecute(message, session) {
       session.waiting.removeFirst()
-      perform(message, session, &actions)
+      execute(message, session, &actions)
     }
     resumeReading(session, &actions)
   }
 
-  private mutating func perform(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
+  private mutating func execute(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
     do {
       switch message.body {
       case .commit(let transaction, _):
-        commit(
+        requestCommit(
           .transaction(transaction, author: try author(of: session)), bytes: transaction.approximateSize, session,
           message.request, &actions)
       case .undo(let undo):
-        commit(.undo(undo, author: try author(of: session)), bytes: 0, session, message.request, &actions)
+        requestCommit(.undo(undo, author: try author(of: session)), bytes: 0, session, message.request, &actions)
       case .restore(let restore):
-        commit(.restore(restore, author: try author(of: session)), bytes: 0, session, message.request, &actions)
-      case .batch(let request): try batch(request, session, message.request, &actions)
+        requestCommit(.restore(restore, author: try author(of: session)), bytes: 0, session, message.request, &actions)
+      case .batch(let request): try startBatch(request, session, message.request, &actions)
       case .importGraph(let request): try importGraph(request, session, message.request, &actions)
       case .exportGraph: try read(.graph, session, message.request, &actions)
       case .undoState(let scope):
@@ -167,12 +167,12 @@ extension Hub {
         assertionFailure("this message is handled on arrival and never waits")
       }
     } catch let refusal as Refusal {
-      send(answer(refusal, message.request), to: session, &actions)
+      refuse(message.request, refusal, session, &actions)
     } catch let failure as InvariantFailure {
       actions.append(.report(failure, session: session.id))
       end(session, Refusal(.unavailable, "\(failure)"), &actions)
     } catch {
-      send(answer(Refusal(.malformed, "\(error)"), message.request), to: session, &actions)
+      refuse(message.request, Refusal(.malformed, "\(error)"), session, &actions)
     }
   }
 

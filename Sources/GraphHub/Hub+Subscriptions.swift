@@ -21,7 +21,7 @@ extension Hub {
       if let window { register(query, window.range, window.sort, for: session, &actions) } else {
         queries.register(query, through: session.lens, for: session.id)
       }
-    tellWriter(&actions)
+    sendWatches(&actions)
     guard let since = subscribe.since else { return load(number, session, request, &actions) }
     // Whether the client's state is part of the store's history; nil when only the store knows.
     let isKnown: Bool?
@@ -43,14 +43,14 @@ extension Hub {
     }
   }
 
-  mutating func takeRecognition(_ ticket: StoreRequestID, _ isKnown: Bool, _ actions: inout [HubAction]) {
+  mutating func finishRecognizing(_ ticket: StoreRequestID, _ isKnown: Bool, _ actions: inout [HubAction]) {
     // The query was dropped meanwhile.
     guard case .recognize(let session, let query)? = tickets.removeValue(forKey: ticket) else { return }
     guard let reader = session.readers[query], case .recognizing(ticket, let since) = reader.state else {
       return assertionFailure("a token is checked for a reader that waits for the answer")
     }
     session.reads[reader.request] = nil
-    defer { performWaiting(session, &actions) }
+    defer { executeWaiting(session, &actions) }
     if isKnown {
       resume(query, session, reader.request, since: since, &actions)
     } else {
@@ -63,7 +63,7 @@ extension Hub {
     _ query: UInt64, _ session: Session, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
     // The effect of old commits on key-path queries and windows is not recorded.
-    if queries.isToldByOthers(query) { return load(query, session, request, known: true, &actions) }
+    if queries.hasUnrecordedEffects(query) { return load(query, session, request, known: true, &actions) }
     session.readers[query] = Session.Subscription(state: .live, through: since, request: request)
     send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: session, &actions)
     rewind(session, to: since, for: query)
@@ -81,7 +81,7 @@ extension Hub {
     send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: session, &actions)
     var fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
     fetch.isUnordered = true
-    actions.append(.read(ticket, seen(.objects(fetch), by: session), session: session.id, request: request))
+    actions.append(.read(ticket, translated(.objects(fetch), by: session), session: session.id, request: request))
   }
 
   mutating func drop(_ query: UInt64, _ session: Session, _ actions: inout [HubAction]) {

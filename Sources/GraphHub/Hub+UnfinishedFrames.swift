@@ -12,7 +12,7 @@ extension Hub {
 
   mutating func receivePart(_ bytes: Int, of session: Session, _ actions: inout [HubAction]) {
     let since = session.unfinished?.since ?? now
-    forgetPart(of: session)
+    discardPart(of: session)
     guard bytes > 0 else { return }
     session.unfinished = UnfinishedFrame(bytes: bytes, since: since)
     unfinishedBytes += bytes
@@ -20,7 +20,7 @@ extension Hub {
   }
 
   /// Discards the record of an incomplete frame that is now complete or whose session has ended.
-  mutating func forgetPart(of session: Session) {
+  mutating func discardPart(of session: Session) {
     guard let part = session.unfinished else { return }
     session.unfinished = nil
     unfinishedBytes -= part.bytes
@@ -34,7 +34,7 @@ extension Hub {
   private mutating func limitUnfinished(_ actions: inout [HubAction]) {
     guard unfinishedBytes > limits.unfinishedBytes else { return }
     let candidates = sessions.values.compactMap { session in
-      session.unfinished.flatMap { $0.bytes > limits.fairShare ? (since: $0.since, session: session) : nil }
+      session.unfinished.flatMap { $0.bytes > limits.guaranteedBacklog ? (since: $0.since, session: session) : nil }
     }
     for (_, session) in candidates.sorted(by: { ($0.since, $0.session.id) < ($1.since, $1.session.id) })
     where unfinishedBytes > limits.unfinishedBytes {

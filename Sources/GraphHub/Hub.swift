@@ -35,7 +35,7 @@ public struct Hub {
   public var time: Timestamp = 0
   var isShuttingDown = false
   /// Whether some session's first result is ahead of the hub.
-  var waitingForHead = false
+  var hasPendingAdvances = false
   /// Test only: a planted bug that the simulation must catch.
   public var forgetsRemovals = false
 
@@ -76,8 +76,8 @@ public struct Hub {
       if let session = sessions[id] { end(session, Refusal(.malformed, reason), &actions) }
     case .receivedPart(let bytes, let id): if let session = sessions[id] { receivePart(bytes, of: session, &actions) }
     case .drained(let id, let bytes): if let session = sessions[id] { drain(session, bytes, &actions) }
-    case .closed(let id): if let session = sessions[id] { forget(session, &actions) }
-    case .committed(let results): deliver(results, &actions)
+    case .closed(let id): if let session = sessions[id] { remove(session, &actions) }
+    case .committed(let results): publish(results, &actions)
     case .commitFailed(let tickets, let failure): fail(tickets, failure, &actions)
     case .batchProgress(let ticket, let progress): batchProgressed(ticket, progress, &actions)
     case .rowsKept(let ticket, let request, let result): rowsKept(ticket, request, result, &actions)
@@ -85,17 +85,17 @@ public struct Hub {
     case .collected(let ticket, let images): collected(ticket, images, &actions)
     case .collectFinished(let ticket, let result): finishCollecting(ticket, result, &actions)
     case .continueOrder(let ticket): continueOrder(ticket, &actions)
-    case .history(let ticket, let result): takeHistory(ticket, result, &actions)
-    case .recognized(let ticket, let isKnown): takeRecognition(ticket, isKnown, &actions)
-    case .statistics(let ticket, let status): answerStatus(ticket, status, &actions)
+    case .history(let ticket, let result): replayHistory(ticket, result, &actions)
+    case .recognized(let ticket, let isKnown): finishRecognizing(ticket, isKnown, &actions)
+    case .statistics(let ticket, let status): sendStatus(ticket, status, &actions)
     case .tick(let milliseconds): tick(milliseconds, &actions)
     case .shutdown: shutDown(&actions)
     }
-    tellWriter(&actions)
+    sendWatches(&actions)
   }
 
   /// Sends the writer the key-path queries that it is to watch or to stop watching.
-  mutating func tellWriter(_ actions: inout [HubAction]) { actions += queries.takeWatches() }
+  mutating func sendWatches(_ actions: inout [HubAction]) { actions += queries.removePendingWatches() }
 
   /// Handles one event and returns the resulting actions in order.
   public mutating func handle(_ event: HubEvent) -> [HubAction] {
@@ -115,10 +115,10 @@ public struct Hub {
   // MARK: - Sending
 
   mutating func send(_ message: ToClient, to session: Session, _ actions: inout [HubAction]) {
-    send(frame: Frame.encode(session.lens?.view(of: message) ?? message), to: session, &actions)
+    sendFrame(Frame.encode(session.lens?.view(of: message) ?? message), to: session, &actions)
   }
 
-  mutating func send(frame: [UInt8], to session: Session, _ actions: inout [HubAction]) {
+  mutating func sendFrame(_ frame: [UInt8], to session: Session, _ actions: inout [HubAction]) {
     session.backlog += frame.count
     totalBacklog += frame.count
     actions.append(.send(frame, to: session.id))
@@ -129,19 +129,24 @@ public struct Hub {
     }
   }
 
-  func answer(_ refusal: Refusal, _ request: UInt64) -> ToClient { ToClient(request, .refused(refusal)) }
+  /// Answers a request with a refusal.
+  mutating func refuse(
+    _ request: UInt64, _ refusal: Refusal, _ session: Session, _ actions: inout [HubAction]
+  ) {
+    send(ToClient(request, .refused(refusal)), to: session, &actions)
+  }
 
   /// Whether this number of bytes fits into the session's backlog.
-  func hasRoom(_ session: Session, for bytes: Int) -> Bool {
+  func fitsBacklog(_ session: Session, for bytes: Int) -> Bool {
     if session.backlog + bytes > limits.sessionBacklog { return false }
-    return totalBacklog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.fairShare
+    return totalBacklog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.guaranteedBacklog
   }
 
   // MARK: - Opening and closing
 
   private mutating func open(_ id: SessionID, _ actions: inout [HubAction]) {
     assert(sessions[id] == nil, "the ids of sessions are never reused")
-    let session = Session(id, lastHeard: now)
+    let session = Session(id, lastActivity: now)
     sessions[id] = session
     if isShuttingDown { end(session, Refusal(.unavailable, "the server is shutting down"), &actions) }
   }
@@ -157,7 +162,7 @@ public struct Hub {
 
   /// Releases everything that the session registered.
   mutating func release(_ session: Session, _ actions: inout [HubAction]) {
-    forgetPart(of: session)
+    discardPart(of: session)
     for number in session.readers.keys.sorted() { unregister(number, session, &actions) }
     for (_, ticket) in session.reads.sorted(by: { $0.key < $1.key }) {
       tickets[ticket] = nil
@@ -176,7 +181,7 @@ public struct Hub {
     }
   }
 
-  private mutating func forget(_ session: Session, _ actions: inout [HubAction]) {
+  private mutating func remove(_ session: Session, _ actions: inout [HubAction]) {
     session.phase = .closing
     release(session, &actions)
     sessions[session.id] = nil
@@ -188,7 +193,7 @@ public struct Hub {
   private mutating func drain(_ session: Session, _ bytes: Int, _ actions: inout [HubAction]) {
     let drained = min(bytes, session.backlog)
     session.backlog -= drained
-    session.lastHeard = now
+    session.lastActivity = now
     totalBacklog -= drained
     if session.isBehind { pump(session, &actions) }
     serveWindows(session, &actions)
@@ -199,7 +204,7 @@ public struct Hub {
   mutating func resumeReading(_ session: Session, _ actions: inout [HubAction]) {
     guard session.isPaused, session.backlog <= limits.resumeBacklog, !hasTooManyCommits(session) else { return }
     session.isPaused = false
-    session.lastHeard = now
+    session.lastActivity = now
     // A paused session could not complete its frame.
     if let part = session.unfinished { session.unfinished = UnfinishedFrame(bytes: part.bytes, since: now) }
     actions.append(.resumeReading(session.id))
@@ -207,10 +212,10 @@ public struct Hub {
 
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [HubAction]) {
     // The first tick only sets the clock.
-    if now == 0 { for session in sessions.values { session.lastHeard = milliseconds } }
+    if now == 0 { for session in sessions.values { session.lastActivity = milliseconds } }
     now = milliseconds
     for session in sessions.values.inOrder() {
-      let silence = now - session.lastHeard
+      let silence = now - session.lastActivity
       switch session.phase {
       case .awaitingHello where silence > limits.helloMilliseconds:
         end(session, Refusal(.malformed, "no hello arrived within \(limits.helloMilliseconds) ms"), &actions)

@@ -25,7 +25,7 @@ struct QueryTable {
     var readers = [SessionID]()
 
     /// Whether some commits have an effect on the query that their records do not contain.
-    var isToldByOthers: Bool { isRelated || window != nil }
+    var hasUnrecordedEffects: Bool { isRelated || window != nil }
 
     /// The index at which the session is, or would be inserted.
     private func place(of session: SessionID) -> Int {
@@ -66,7 +66,7 @@ struct QueryTable {
   /// The key-path queries, ascending.
   private(set) var related = [UInt64]()
   /// Pending `.watch` and `.unwatch` actions for the writer.
-  private(set) var watches = [HubAction]()
+  private(set) var pendingWatches = [HubAction]()
 
   init(model: Model) {
     self.model = model
@@ -83,21 +83,21 @@ struct QueryTable {
     // A session that follows the same query twice gets two entries with independent numbers.
     var entry = entry(query, lens)
     entry.readers = [session]
-    let number = file(entry)
+    let number = add(entry)
     numbers[key] = numbers[key] ?? number
     return number
   }
 
   /// Adds the query of an order, which never gets readers. `effects` includes it.
-  mutating func file(_ query: LiveQuery) -> UInt64 { file(entry(query, nil)) }
+  mutating func add(_ query: LiveQuery) -> UInt64 { add(entry(query, nil)) }
 
-  private mutating func file(_ entry: Entry) -> UInt64 {
+  private mutating func add(_ entry: Entry) -> UInt64 {
     lastNumber += 1
     let query = entry.query
     entries[lastNumber] = entry
     if entry.isRelated {
       related.append(lastNumber)
-      watches.append(.watch(query, number: lastNumber))
+      pendingWatches.append(.watch(query, number: lastNumber))
     } else {
       index.insert(query, number: lastNumber)
     }
@@ -150,25 +150,25 @@ struct QueryTable {
       if windowNumbers[window] == number { windowNumbers[window] = nil }
       return
     }
-    unfile(number)
+    remove(number)
   }
 
   /// Removes a query that has no readers.
-  mutating func unfile(_ number: UInt64) {
+  mutating func remove(_ number: UInt64) {
     guard let entry = entries.removeValue(forKey: number) else { return assertionFailure("a query is removed once") }
     let key = Key(query: entry.query, lens: entry.lens)
     if numbers[key] == number { numbers[key] = nil }
     if entry.isRelated {
       related.removeAll { $0 == number }
-      watches.append(.unwatch(number))
+      pendingWatches.append(.unwatch(number))
     } else {
       index.remove(entry.query, number: number)
     }
   }
 
-  mutating func takeWatches() -> [HubAction] {
-    defer { watches = [] }
-    return watches
+  mutating func removePendingWatches() -> [HubAction] {
+    defer { pendingWatches = [] }
+    return pendingWatches
   }
 
   /// The effects of a commit on each query that it touches, by ascending number.
@@ -193,7 +193,7 @@ struct QueryTable {
 
   /// Whether a commit could change the query's result, if only the entities of its changes are known. A key-path
   /// query may depend on any entity.
-  func couldMatter(_ summary: ChangeSummary, to number: UInt64) -> Bool {
+  func mayAffect(_ summary: ChangeSummary, to number: UInt64) -> Bool {
     guard let entry = entries[number] else {
       assertionFailure("only a registered query can be touched")
       return false
@@ -209,12 +209,12 @@ struct QueryTable {
   }
 
   /// Whether some commits have an effect on the query that their records do not contain.
-  func isToldByOthers(_ number: UInt64) -> Bool {
+  func hasUnrecordedEffects(_ number: UInt64) -> Bool {
     guard let entry = entries[number] else {
       assertionFailure("only a registered query has readers")
       return false
     }
-    return entry.isToldByOthers
+    return entry.hasUnrecordedEffects
   }
 
   /// The effect of a commit on one query; nil when the record does not contain it.

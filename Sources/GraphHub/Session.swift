@@ -79,13 +79,13 @@ final class Session {
   /// Reads in progress, by request.
   var reads = [UInt64: StoreRequestID]()
   /// The revision at which a loaded query becomes visible, if the hub has not reached it yet.
-  var advanceAt: Revision?
+  var pendingAdvance: Revision?
   var isPaused = false
-  var lastHeard: Int64
+  var lastActivity: Int64
   var lastRequest: UInt64 = 0
   var hasPresence = false
 
-  init(_ id: SessionID, lastHeard: Int64) { (self.id, self.lastHeard) = (id, lastHeard) }
+  init(_ id: SessionID, lastActivity: Int64) { (self.id, self.lastActivity) = (id, lastActivity) }
 
   var isLive: Bool { if case .open = phase { true } else { false } }
 }

@@ -73,7 +73,7 @@ public struct GraphServer: Service {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     let readers = ReadExecutor(threads: configuration.readerThreads)
-    let errands = ReaderPool(threads: 1)
+    let internalReaders = ReaderPool(threads: 1)
     let relay = EventRelay()
     let writer = WriterThread(store: store, clock: Self.now) { event in relay.submit(event) }
     let runner = HubRunner(
@@ -81,7 +81,7 @@ public struct GraphServer: Service {
       hub: Hub(
         model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
         server: configuration.name, limits: configuration.limits),
-      store: store, writer: writer, readers: readers, errands: errands, spoolDirectory: store.directory,
+      store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits,
       maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
     relay.runner.set(runner)
@@ -96,7 +96,7 @@ public struct GraphServer: Service {
     do {
       try writer.start()
       try readers.start()
-      try errands.start()
+      try internalReaders.start()
       for address in configuration.addresses { try await listen(at: address) }
       for address in configuration.optionalAddresses {
         do {
@@ -109,17 +109,17 @@ public struct GraphServer: Service {
       for listener in listeners { await listener.close() }
       writer.stop()
       readers.stop()
-      errands.stop()
+      internalReaders.stop()
       try? await group.shutdownGracefully()
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
-    let fileWatch = StoreFileWatcher(store: store, errands: errands, log: log)
-    let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatch.look() }
-    var keeping: RepeatedTask?
+    let fileWatcher = StoreFileWatcher(store: store, internalReaders: internalReaders, log: log)
+    let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatcher.check() }
+    var pruning: RepeatedTask?
     if let policy = configuration.history, policy.prunes {
-      keeping = PruningSchedule(
-        store: store, runner: runner, errands: errands, policy: policy, start: start, log: log
+      pruning = PruningSchedule(
+        store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log
       ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
     }
     ready(listeners.map(\.address))
@@ -128,18 +128,18 @@ public struct GraphServer: Service {
     for listener in listeners { await listener.close() }
     runner.submit(.shutdown)
     // A client that no longer reads must not delay the shutdown.
-    let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.giveUp() }
+    let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.cancelRemaining() }
     try? await runner.whenFinished.get()
     deadline.cancel()
     timer.cancel()
     watching.cancel()
-    keeping?.cancel()
+    pruning?.cancel()
     // Join threads outside the cooperative pool, which must not be blocked.
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       @Sendable func join() {
         writer.stop()
         readers.stop()
-        errands.stop()
+        internalReaders.stop()
         continuation.resume()
       }
       // If no thread can be started, blocking the pool is acceptable, because nothing else is served at this point.

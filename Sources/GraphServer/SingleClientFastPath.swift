@@ -42,7 +42,7 @@ struct SingleClientFastPath {
       && transaction.approximateSize <= Self.maximumSize
   }
 
-  mutating func took(nanoseconds: UInt64) {
+  mutating func record(nanoseconds: UInt64) {
     pause = Int(nanoseconds / Self.slowNanoseconds * Self.pauseAfterSlow)
   }
 }

@@ -60,17 +60,17 @@ final class WriterThread: Sendable {
   /// queued for the thread. docs/decisions/0005 has the reasons and bounds.
   /// - Parameters:
   ///   - isFree: whether the hub has handled every result of the thread, so that no result is overtaken.
-  ///   - loneClient: the state of the loop's detector.
-  func takeTurn(_ requests: [(StoreRequestID, WriteRequest)], isFree: Bool, _ loneClient: inout SingleClientFastPath)
+  ///   - fastPath: the state of the loop's detector.
+  func write(_ requests: [(StoreRequestID, WriteRequest)], isFree: Bool, _ fastPath: inout SingleClientFastPath)
     -> HubEvent?
   {
-    guard loneClient.allows(requests), isFree else {
+    guard fastPath.allows(requests), isFree else {
       enqueue(requests)
       return nil
     }
     let start = DispatchTime.now().uptimeNanoseconds
-    let result = perform(requests)
-    loneClient.took(nanoseconds: DispatchTime.now().uptimeNanoseconds - start)
+    let result = commitBatch(requests)
+    fastPath.record(nanoseconds: DispatchTime.now().uptimeNanoseconds - start)
     return result
   }
 
@@ -114,7 +114,7 @@ final class WriterThread: Sendable {
   }
 
   private func run() {
-    var leftMuch = false
+    var leftFreedMemory = false
     while true {
       let next = mailbox.withLock { mailbox -> WorkItem in
         if let work = mailbox.work, !mailbox.isStopping {
@@ -136,17 +136,17 @@ final class WriterThread: Sendable {
       }
       switch next {
       case .batch(let batch):
-        let done = perform(batch)
+        let done = commitBatch(batch)
         if case .committed(let results) = done {
-          leftMuch = leftMuch || results.contains { $0.result.isLarge }
+          leftFreedMemory = leftFreedMemory || results.contains { $0.result.isLarge }
         }
         deliver(done)
       case .work(let work): work()
       case .wait:
-        guard leftMuch else { wake.wait(); continue }
+        guard leftFreedMemory else { wake.wait(); continue }
         guard wake.wait(timeout: .now() + Self.quietTime) == .timedOut else { continue }
         FreedMemory.giveBack()
-        leftMuch = false
+        leftFreedMemory = false
         wake.wait()
       case .end: return
       }
@@ -163,7 +163,7 @@ final class WriterThread: Sendable {
     return maximumBatch
   }
 
-  private func perform(_ batch: [(StoreRequestID, WriteRequest)]) -> HubEvent {
+  private func commitBatch(_ batch: [(StoreRequestID, WriteRequest)]) -> HubEvent {
     do {
       let results = try store.commit(batch.map(\.1), now: clock())
       try invariant(results.count == batch.count, "the store answers each request of a batch")

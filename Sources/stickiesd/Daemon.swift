@@ -67,7 +67,7 @@ struct Serve: AsyncParsableCommand {
     let signals = SignalHandler()
     DescriptorLimitRaiser.raise()
     FreedMemory.keepTogether()
-    try await StoreCommand.tellingFailures {
+    try await StoreCommand.reportingFailures {
       let settings = try await store.servingSettings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
       LoggingSystem.bootstrap { label in
@@ -139,7 +139,7 @@ struct Check: AsyncParsableCommand {
   var json = false
 
   mutating func run() async throws {
-    try await StoreCommand.tellingFailures(json: json) {
+    try await StoreCommand.reportingFailures(json: json) {
       let settings = try await store.settings()
       let model = try ModelSource.load(folder: settings.schema)
       let findings = try StoreCheck.run(directory: settings.data, model: model)

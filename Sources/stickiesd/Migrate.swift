@@ -25,7 +25,7 @@ struct Migrate: AsyncParsableCommand {
 
   mutating func run() async throws {
     umask(0o077)
-    try await StoreCommand.tellingFailures(json: json) {
+    try await StoreCommand.reportingFailures(json: json) {
       let settings = try await store.settings()
       let models = try ModelSource.versions(folder: settings.schema)
       do {

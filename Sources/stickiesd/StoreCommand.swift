@@ -12,7 +12,7 @@ enum StoreCommand {
   static func run<Result>(
     _ flags: StoreFlags, _ meter: ProgressMeter, json: Bool, _ body: (Settings, Model) throws -> Result
   ) async throws -> Result {
-    return try await tellingFailures(json: json) {
+    return try await reportingFailures(json: json) {
       defer { meter.end() }
       let settings = try await flags.settings()
       return try body(settings, try ModelSource.load(folder: settings.schema))
@@ -20,7 +20,7 @@ enum StoreCommand {
   }
 
   /// Reports failures and turns them into exit codes.
-  static func tellingFailures<Result>(
+  static func reportingFailures<Result>(
     json: Bool = false, _ body: () async throws -> Result
   ) async throws -> Result {
     do {
@@ -41,8 +41,8 @@ enum StoreCommand {
       }
       // With --json, standard output already has the reasons for a refused migration, with ids.
       let isLine = json && !(error is MigrationRefusal)
-      let told = [JSON.Member("code", .string(name)), .init("message", .string(words))] + members
-      let line = isLine ? JSON.object([.init("error", .object(told))]).text : "stickiesd: \(words)"
+      let object = [JSON.Member("code", .string(name)), .init("message", .string(words))] + members
+      let line = isLine ? JSON.object([.init("error", .object(object))]).text : "stickiesd: \(words)"
       StandardError.write(line)
       throw ExitCode(exit)
     }

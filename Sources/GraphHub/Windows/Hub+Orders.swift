@@ -4,9 +4,9 @@ import GraphWire
 /// The lifetime of orders: create, read, invalidate, reload and remove.
 extension Hub {
   mutating func makeOrder(_ key: SortedResultTable.Key, for session: Session, _ actions: inout [HubAction]) -> UInt64 {
-    let number = queries.file(key.query)
+    let number = queries.add(key.query)
     // The writer's watch precedes the read, so that no commit falls between the two.
-    tellWriter(&actions)
+    sendWatches(&actions)
     let ticket = collect(number, key, for: session, &actions)
     let rows = SortedResult(order: SortOrder(key.sort, model: model))
     orders.insert(key, number: number, rows: rows, ticket: ticket, from: head.revision)
@@ -30,7 +30,7 @@ extension Hub {
   mutating func removeOrder(_ number: UInt64, _ actions: inout [HubAction]) {
     guard let entry = orders.remove(number) else { return assertionFailure("an order is removed once") }
     if let ticket = entry.ticket { cancelCollecting(ticket, &actions) }
-    queries.unfile(number)
+    queries.remove(number)
     discard(entry.rows, &actions)
   }
 
@@ -56,7 +56,7 @@ extension Hub {
     // The order was removed meanwhile.
     guard case .order(let number)? = tickets[ticket] else { return }
     orders.update(number, maximumRows: limits.orderRows) { $0.append(images) }
-    keepWithinBudget(&actions)
+    enforceMemoryLimit(&actions)
   }
 
   mutating func finishCollecting(
@@ -73,7 +73,7 @@ extension Hub {
       endOrder(number, refusal, &actions)
     case .success(let at) where at.revision < from:
       tickets[ticket] = nil
-      readAnew(number, from: from, &actions)
+      reloadOrder(number, from: from, &actions)
     case .success(let at):
       orders.set(.carrying(ticket, at: at), of: number)
       carryOver(ticket, number, at, &actions)
@@ -89,25 +89,25 @@ extension Hub {
     case .loading(_, let from)?:
       // Meanwhile, a commit with an unknown effect on the order arrived.
       tickets[ticket] = nil
-      readAnew(number, from: from, &actions)
+      reloadOrder(number, from: from, &actions)
     case .ready?, nil: assertionFailure("only an order that is being filled continues")
     }
   }
 
   private mutating func carryOver(_ ticket: StoreRequestID, _ number: UInt64, _ at: Token, _ actions: inout [HubAction])
   {
-    let kept = orders.takeKept(of: number, atMost: limits.carriedChanges)
+    let deferred = orders.removeDeferred(of: number, atMost: limits.carriedChanges)
     orders.update(number, maximumRows: limits.orderRows) { rows in
-      for (revision, changes) in kept where revision > at.revision {
+      for (revision, changes) in deferred where revision > at.revision {
         for change in changes {
-          if let image = change.staying { rows.insert(image) } else { rows.remove(change.id) }
+          if let image = change.currentImage { rows.insert(image) } else { rows.remove(change.id) }
         }
       }
     }
-    keepWithinBudget(&actions)
+    enforceMemoryLimit(&actions)
     // The order may have been evicted.
     guard let entry = orders[number] else { return }
-    guard entry.kept.isEmpty else { return actions.append(.continueOrder(ticket)) }
+    guard entry.deferred.isEmpty else { return actions.append(.continueOrder(ticket)) }
     tickets[ticket] = nil
     orders.set(.ready(at), of: number)
     var served = [SessionID: Session]()
@@ -117,12 +117,12 @@ extension Hub {
     for session in served.values.inOrder() { serveWindows(session, &actions) }
   }
 
-  private mutating func readAnew(_ number: UInt64, from: Revision, _ actions: inout [HubAction]) {
+  private mutating func reloadOrder(_ number: UInt64, from: Revision, _ actions: inout [HubAction]) {
     guard let key = orders[number]?.key else { return assertionFailure("an order that is read again exists") }
     if let ticket = orders[number]?.ticket { cancelCollecting(ticket, &actions) }
     let first = orders.windows(of: number).compactMap { readers(of: $0.number).first }.first
     guard let first else { return removeOrder(number, &actions) }
-    orders.forgetKept(of: number)
+    orders.discardDeferred(of: number)
     let empty = SortedResult(order: SortOrder(key.sort, model: model))
     let old = orders.update(number, maximumRows: limits.orderRows) { rows in
       defer { rows = empty }
@@ -134,7 +134,7 @@ extension Hub {
   }
 
   /// Reloads an order after a commit with an unknown effect, and collects its windows, whose readers must reload.
-  mutating func lose(
+  mutating func invalidateOrder(
     _ number: UInt64, through revision: Revision, _ windows: inout Set<UInt64>, _ actions: inout [HubAction]
   ) {
     switch orders.state(of: number) {
@@ -148,7 +148,7 @@ extension Hub {
     case nil: return
     case .ready?:
       windows.formUnion(orders.windows(of: number).map(\.number))
-      readAnew(number, from: revision, &actions)
+      reloadOrder(number, from: revision, &actions)
     }
   }
 
@@ -157,8 +157,8 @@ extension Hub {
   /// Enforces the memory limits of the orders.
   ///
   /// Orders without windows are evicted first, then those being read, then the largest.
-  mutating func keepWithinBudget(_ actions: inout [HubAction]) {
-    for number in orders.outgrown {
+  mutating func enforceMemoryLimit(_ actions: inout [HubAction]) {
+    for number in orders.oversized {
       endOrder(number, .tooManyRows(limits.orderRows), &actions)
     }
     while orders.size > limits.orderBytes {
@@ -180,7 +180,7 @@ extension Hub {
       for session in readers(of: window) {
         guard let reader = session.readers[window] else { continue }
         drop(window, session, &actions)
-        send(answer(refusal, reader.request), to: session, &actions)
+        refuse(reader.request, refusal, session, &actions)
       }
     }
   }

@@ -72,19 +72,19 @@ extension Hub {
     orders.add(window, number: number)
     drop(query, session, &actions)
     // A difference is enough for a client that is up to date and holds the rows of the old window.
-    if case .live = reader.state, case .current = session.progress, session.advanceAt == nil,
+    if case .live = reader.state, case .current = session.progress, session.pendingAdvance == nil,
       reader.through <= head.revision, let rows = rows(of: old.order), rows.at.revision == head.revision
     {
-      let known = Set(rows.order.ids(in: old.range.places))
-      let images = rows.order.images(in: range.places)
+      let known = Set(rows.order.ids(in: old.range.positions))
+      let images = rows.order.images(in: range.positions)
       let moved = WindowMoved(
         query: number, rows: images.map(\.id), objects: images.filter { !known.contains($0.id) },
         total: UInt64(rows.order.count), at: head)
       let message = ToClient(request, .windowMoved(moved))
       let frame = Frame.encode(window.lens?.view(of: message) ?? message)
-      if frame.count <= limits.windowBytes, hasRoom(session, for: frame.count) {
+      if frame.count <= limits.windowBytes, fitsBacklog(session, for: frame.count) {
         session.readers[number] = Session.Subscription(state: .live, through: head.revision, request: request)
-        return send(frame: frame + advanceFrame(head.revision, head.fingerprint), to: session, &actions)
+        return sendFrame(frame + advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       }
     }
     loadWindow(number, session, request, known: true, &actions)
@@ -106,12 +106,12 @@ extension Hub {
     for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
       guard case .waiting = reader.state, let window = queries[number]?.window, let rows = rows(of: window.order)
       else { continue }
-      let images = rows.order.images(in: window.range.places)
+      let images = rows.order.images(in: window.range.positions)
       var encoder = ChunkEncoder(request: reader.request)
       var frames = [UInt8]()
       for image in images {
-        let seen = window.lens.map { $0.view(of: image) } ?? image
-        if let seen, let frame = encoder.append(seen) { frames += frame }
+        let translated = window.lens.map { $0.view(of: image) } ?? image
+        if let translated, let frame = encoder.append(translated) { frames += frame }
         if frames.count > limits.windowBytes { break }
       }
       guard frames.count <= limits.windowBytes else {
@@ -119,14 +119,14 @@ extension Hub {
         let refusal = Refusal(
           .limit,
           "the rows of the window have more than \(limits.windowBytes) bytes: ask for fewer than \(images.count)")
-        send(answer(refusal, reader.request), to: session, &actions)
+        refuse(reader.request, refusal, session, &actions)
         continue
       }
       frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count))
-      guard session.backlog == 0 || hasRoom(session, for: frames.count) else { return }
+      guard session.backlog == 0 || fitsBacklog(session, for: frames.count) else { return }
       session.readers[number] = Session.Subscription(
         state: .live, through: rows.at.revision, request: reader.request)
-      send(frame: frames, to: session, &actions)
+      sendFrame(frames, to: session, &actions)
       showWhenReached(number, session, rows.at.revision, &actions)
     }
   }
@@ -145,7 +145,7 @@ extension Hub {
   ) -> [(number: UInt64, frame: [UInt8])] {
     switch orders.state(of: number) {
     case .loading?, .carrying?:
-      orders.keep(changes, of: record.revision, for: number, atMost: limits.historyChanges)
+      orders.deferChanges(changes, of: record.revision, for: number, atMost: limits.historyChanges)
       return []
     // The read already included the commit.
     case .ready(let at)? where at.revision >= record.revision: return []
@@ -162,11 +162,11 @@ extension Hub {
       return []
     }
     return windows.compactMap { window, key in
-      guard let told = step.changes(of: key.range, in: rows, wholeObjects: key.wholeObjects) else { return nil }
-      var changes = forgetsRemovals ? told.changes.filter { $0.kind != .removed } : told.changes
+      guard let visible = step.changes(of: key.range, in: rows, wholeObjects: key.wholeObjects) else { return nil }
+      var changes = forgetsRemovals ? visible.changes.filter { $0.kind != .removed } : visible.changes
       if let lens = key.lens { changes = changes.compactMap { lens.view(of: $0) } }
-      if changes.isEmpty, told.total == nil { return nil }
-      let delta = Delta(query: window, commit: record, changes: changes, total: told.total)
+      if changes.isEmpty, visible.total == nil { return nil }
+      let delta = Delta(query: window, commit: record, changes: changes, total: visible.total)
       return (window, Frame.encode(ToClient(0, .delta(delta))))
     }
   }

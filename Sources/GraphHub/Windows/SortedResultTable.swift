@@ -35,23 +35,23 @@ struct SortedResultTable {
     var rows: SortedResult
     var state: State
     /// Effects of commits during the read. Only its end shows which of them the read already included.
-    var kept = [(revision: Revision, changes: [LiveQueryChange])]()
-    var keptChanges = 0
+    var deferred = [(revision: Revision, changes: [LiveQueryChange])]()
+    var deferredCount = 0
     /// Its windows, by number.
     var windows = [UInt64: WindowKey]()
     /// The rank in which its last window was removed; increasing over all orders.
-    var leftAt: UInt64 = 0
+    var idleRank: UInt64 = 0
     /// The time at which its last window was removed, in milliseconds; 0 before.
-    var leftTime: Int64 = 0
+    var idleSince: Int64 = 0
   }
 
   private var entries = [UInt64: Entry]()
   private var byKey = [Key: UInt64]()
-  private var lastLeft: UInt64 = 0
+  private var lastIdleRank: UInt64 = 0
   /// The approximate size of all orders in memory, in bytes.
   private(set) var size = 0
   /// The orders that exceed the maximum number of rows and have not been ended yet.
-  var outgrown = [UInt64]()
+  var oversized = [UInt64]()
 
   /// Do not hold an entry while its rows change: they would be copied.
   subscript(number: UInt64) -> Entry? { entries[number] }
@@ -66,10 +66,10 @@ struct SortedResultTable {
   var idle: [UInt64] { idleEntries.map(\.key) }
 
   /// The orders that have had no windows since `time`.
-  func idle(since time: Int64) -> [UInt64] { idleEntries.filter { $0.value.leftTime <= time }.map(\.key) }
+  func idle(since time: Int64) -> [UInt64] { idleEntries.filter { $0.value.idleSince <= time }.map(\.key) }
 
   private var idleEntries: [(key: UInt64, value: Entry)] {
-    entries.filter { $0.value.windows.isEmpty }.sorted { $0.value.leftAt < $1.value.leftAt }
+    entries.filter { $0.value.windows.isEmpty }.sorted { $0.value.idleRank < $1.value.idleRank }
   }
 
   /// The order to evict next when memory is short: the largest one that is still being read, or else the largest.
@@ -91,7 +91,7 @@ struct SortedResultTable {
     size -= entry.rows.size
     assert(size >= 0 && (size == 0 || !entries.isEmpty), "the size is the sum of all orders")
     byKey[entry.key] = nil
-    outgrown.removeAll { $0 == number }
+    oversized.removeAll { $0 == number }
     return entry
   }
 
@@ -110,9 +110,9 @@ struct SortedResultTable {
     let removed = entries.values[index].windows.removeValue(forKey: number)
     assert(removed != nil, "a window is removed from its order once")
     guard removed != nil, entries.values[index].windows.isEmpty else { return false }
-    lastLeft += 1
-    entries.values[index].leftAt = lastLeft
-    entries.values[index].leftTime = time
+    lastIdleRank += 1
+    entries.values[index].idleRank = lastIdleRank
+    entries.values[index].idleSince = time
     return true
   }
 
@@ -131,24 +131,27 @@ struct SortedResultTable {
 
   /// Keeps the effects of a commit on an order that is being read. Past `limit`, drops them: the read must then
   /// include this commit or be repeated.
-  mutating func keep(_ changes: [LiveQueryChange], of revision: Revision, for number: UInt64, atMost limit: Int) {
+  mutating func deferChanges(_ changes: [LiveQueryChange], of revision: Revision, for number: UInt64, atMost limit: Int)
+  {
     modify(number) { entry in
       guard let ticket = entry.ticket else { return assertionFailure("an order that is ready applies the changes") }
-      assert(entry.kept.suffix(1).allSatisfy { $0.revision < revision }, "revisions rise")
-      entry.kept.append((revision, changes))
-      entry.keptChanges += changes.count
-      guard entry.keptChanges > limit else { return }
-      entry.forgetKept()
+      assert(entry.deferred.suffix(1).allSatisfy { $0.revision < revision }, "revisions rise")
+      entry.deferred.append((revision, changes))
+      entry.deferredCount += changes.count
+      guard entry.deferredCount > limit else { return }
+      entry.discardDeferred()
       entry.state = .loading(ticket, from: revision)
     }
   }
 
-  mutating func forgetKept(of number: UInt64) { modify(number) { $0.forgetKept() } }
+  mutating func discardDeferred(of number: UInt64) { modify(number) { $0.discardDeferred() } }
 
-  /// Takes the oldest kept effects, at most `limit` changes.
-  mutating func takeKept(of number: UInt64, atMost limit: Int) -> [(revision: Revision, changes: [LiveQueryChange])] {
+  /// Takes the oldest deferred effects, at most `limit` changes.
+  mutating func removeDeferred(of number: UInt64, atMost limit: Int) -> [(
+    revision: Revision, changes: [LiveQueryChange]
+  )] {
     var taken = [(revision: Revision, changes: [LiveQueryChange])]()
-    modify(number) { taken = $0.takeKept(atMost: limit) }
+    modify(number) { taken = $0.removeDeferred(atMost: limit) }
     return taken
   }
 
@@ -158,33 +161,33 @@ struct SortedResultTable {
     let before = entries.values[index].rows.size
     let result = body(&entries.values[index].rows)
     size += entries.values[index].rows.size - before
-    if entries.values[index].rows.count > maximumRows, !outgrown.contains(number) { outgrown.append(number) }
+    if entries.values[index].rows.count > maximumRows, !oversized.contains(number) { oversized.append(number) }
     return result
   }
 }
 
 extension SortedResultTable.Entry {
-  fileprivate mutating func forgetKept() {
-    kept = []
-    keptChanges = 0
+  fileprivate mutating func discardDeferred() {
+    deferred = []
+    deferredCount = 0
   }
 
-  fileprivate mutating func takeKept(atMost limit: Int) -> [(revision: Revision, changes: [LiveQueryChange])] {
+  fileprivate mutating func removeDeferred(atMost limit: Int) -> [(revision: Revision, changes: [LiveQueryChange])] {
     var (taken, count) = ([(revision: Revision, changes: [LiveQueryChange])](), 0)
-    for (revision, changes) in kept where count < limit {
+    for (revision, changes) in deferred where count < limit {
       let part = changes.prefix(limit - count)
       taken.append((revision, Array(part)))
       count += part.count
     }
     // Of the last commit, only the beginning may have been taken.
-    if let last = taken.indices.last, taken[last].changes.count < kept[last].changes.count {
-      kept[last].changes.removeFirst(taken[last].changes.count)
-      kept.removeFirst(last)
+    if let last = taken.indices.last, taken[last].changes.count < deferred[last].changes.count {
+      deferred[last].changes.removeFirst(taken[last].changes.count)
+      deferred.removeFirst(last)
     } else {
-      kept.removeFirst(taken.count)
+      deferred.removeFirst(taken.count)
     }
-    keptChanges -= count
-    assert(keptChanges >= 0 && (keptChanges == 0 || !kept.isEmpty), "each change is counted once")
+    deferredCount -= count
+    assert(deferredCount >= 0 && (deferredCount == 0 || !deferred.isEmpty), "each change is counted once")
     return taken
   }
 
