@@ -74,8 +74,7 @@ public struct GraphServer: Service {
     let loop = group.next()
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
-    let relay = EventRelay()
-    let writer = WriterThread(store: store, clock: Self.now) { event in relay.submit(event) }
+    let writer = WriterThread(store: store, clock: Self.now)
     let runner = HubRunner(
       loop: loop,
       hub: Hub(
@@ -84,7 +83,6 @@ public struct GraphServer: Service {
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits,
       maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
-    relay.runner.set(runner)
     let accepting = AcceptBackoff(log: log)
     var listeners = [Listener]()
     func listen(at address: ServerAddress) async throws {
@@ -94,7 +92,7 @@ public struct GraphServer: Service {
           accepting: accepting, log: log))
     }
     do {
-      try writer.start()
+      try writer.start { event in runner.submit(event) }
       try readers.start()
       try internalReaders.start()
       for address in configuration.addresses { try await listen(at: address) }
@@ -107,6 +105,8 @@ public struct GraphServer: Service {
       }
     } catch {
       for listener in listeners { await listener.close() }
+      // A promise of the runner must not outlive its loop unfulfilled.
+      try? await loop.submit { runner.cancelRemaining() }.get()
       writer.stop()
       readers.stop()
       internalReaders.stop()
@@ -167,11 +167,4 @@ public struct GraphServer: Service {
     clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
   }
-}
-
-/// Forwards events of the writer, which is created before the runner that receives them.
-private final class EventRelay: Sendable {
-  let runner = OnceResult<HubRunner>()
-
-  func submit(_ event: HubEvent) { runner.value?.submit(event) }
 }

@@ -22,8 +22,6 @@ final class WriterThread: Sendable {
 
   private let store: any GraphStoring
   private let clock: @Sendable () -> Timestamp
-  /// Called on the writer's thread with the result of each batch.
-  private let deliver: @Sendable (HubEvent) -> Void
   private let mailbox = Mutex(Mailbox())
   private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
@@ -36,19 +34,16 @@ final class WriterThread: Sendable {
   /// The idle time after such a commit, at whose end the freed memory is returned to the system.
   private static let quietTime = DispatchTimeInterval.seconds(1)
 
-  init(
-    store: any GraphStoring, clock: @escaping @Sendable () -> Timestamp,
-    deliver: @escaping @Sendable (HubEvent) -> Void
-  ) {
+  init(store: any GraphStoring, clock: @escaping @Sendable () -> Timestamp) {
     self.store = store
     self.clock = clock
-    self.deliver = deliver
   }
 
+  /// - Parameter onResult: called on the writer's thread with the result of each batch.
   /// - Throws: `StoreFailure(.noThreads)`.
-  func start() throws {
+  func start(onResult: @escaping @Sendable (HubEvent) -> Void) throws {
     try ServerThread.start("writer") { [self] in
-      run()
+      run(onResult)
       stopped.signal()
     }
     mailbox.withLock { $0.isRunning = true }
@@ -113,7 +108,7 @@ final class WriterThread: Sendable {
     case end
   }
 
-  private func run() {
+  private func run(_ onResult: (HubEvent) -> Void) {
     var leftFreedMemory = false
     while true {
       let next = mailbox.withLock { mailbox -> WorkItem in
@@ -136,11 +131,11 @@ final class WriterThread: Sendable {
       }
       switch next {
       case .batch(let batch):
-        let done = commitBatch(batch)
-        if case .committed(let results) = done {
+        let result = commitBatch(batch)
+        if case .committed(let results) = result {
           leftFreedMemory = leftFreedMemory || results.contains { $0.result.isLarge }
         }
-        deliver(done)
+        onResult(result)
       case .work(let work): work()
       case .wait:
         guard leftFreedMemory else { wake.wait(); continue }
