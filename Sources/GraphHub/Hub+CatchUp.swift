@@ -206,6 +206,7 @@ extension Hub {
   }
 
   mutating func reset(_ number: UInt64, of session: Session, _ reason: String, _ actions: inout [HubAction]) {
+    // A query that is dropped meanwhile, or that is being loaded, needs no reset.
     guard let reader = session.readers[number], case .live = reader.state else { return }
     send(ToClient(0, .reset(query: number, reason: reason)), to: session, &actions)
     load(number, session, reader.request, &actions)

@@ -23,7 +23,10 @@ extension Hub {
     }
     // Sessions with a single query get the frames of the whole batch as one shared buffer.
     for number in batch.order {
-      guard let frames = batch.frames[number] else { continue }
+      guard let frames = batch.frames[number] else {
+        assertionFailure("a query of the batch has frames")
+        continue
+      }
       broadcast(frames, of: number, before: before, &actions)
     }
     // A session that lags only because of one large delta may have an empty socket; it is served right away.

@@ -56,6 +56,7 @@ extension Hub {
   }
 
   mutating func sendStatus(_ ticket: StoreRequestID, _ status: ServerStatus, _ actions: inout [HubAction]) {
+    // The session has ended.
     guard case .statistics(let session, let request)? = tickets.removeValue(forKey: ticket) else { return }
     session.reads[request] = nil
     defer { executeWaiting(session, &actions) }

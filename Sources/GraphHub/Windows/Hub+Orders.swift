@@ -174,11 +174,15 @@ extension Hub {
 
   /// Removes an order and sends its readers the refusal.
   private mutating func endOrder(_ number: UInt64, _ refusal: Refusal, _ actions: inout [HubAction]) {
+    // The end of another order may have evicted this one.
     guard let entry = orders[number] else { return }
     removeOrder(number, &actions)
     for window in entry.windows.keys.sorted() {
       for session in readers(of: window) {
-        guard let reader = session.readers[window] else { continue }
+        guard let reader = session.readers[window] else {
+          assertionFailure("a session knows the queries that it reads")
+          continue
+        }
         drop(window, session, &actions)
         refuse(reader.request, refusal, session, &actions)
       }

@@ -157,7 +157,10 @@ struct SortedResultTable {
 
   /// Runs `body` on the rows of an order and updates the sizes.
   mutating func update<Result>(_ number: UInt64, maximumRows: Int, _ body: (inout SortedResult) -> Result) -> Result? {
-    guard let index = entries.index(forKey: number) else { return nil }
+    guard let index = entries.index(forKey: number) else {
+      assertionFailure("an order changes while it exists")
+      return nil
+    }
     let before = entries.values[index].rows.size
     let result = body(&entries.values[index].rows)
     size += entries.values[index].rows.size - before
