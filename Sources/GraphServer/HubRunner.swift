@@ -43,7 +43,7 @@ final class HubRunner: @unchecked Sendable {
   /// Batches that the writer's thread is running or has queued.
   private var batches = [StoreRequestID: BatchTask]()
   private var lastSession: SessionID = 0
-  private let lines = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
+  private let logLimiter = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
   /// Failed batches since the last successful one.
   private var refusedBatches = 0
   private let finished: EventLoopPromise<Void>
@@ -99,7 +99,7 @@ final class HubRunner: @unchecked Sendable {
   func open(_ connection: ConnectionHandler) -> SessionID? {
     loop.assertInEventLoop()
     guard connections.count < maximumConnections else {
-      if let omitted = lines.omitted(before: "connections") {
+      if let omitted = logLimiter.omitted(before: "connections") {
         log.warning(
           "a connection was refused",
           metadata: ["maximum": "\(maximumConnections)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
@@ -190,7 +190,7 @@ final class HubRunner: @unchecked Sendable {
   /// Logs one line at once, then at most one in ten seconds, because many clients may retry.
   private func report(_ failure: StoreFailure) {
     refusedBatches += 1
-    guard let omitted = lines.omitted(before: failure.code.rawValue) else { return }
+    guard let omitted = logLimiter.omitted(before: failure.code.rawValue) else { return }
     log.critical(
       "the store refuses commits",
       metadata: ["failure": "\(failure)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
@@ -199,7 +199,7 @@ final class HubRunner: @unchecked Sendable {
   private func reportRecovery() {
     guard refusedBatches > 0 else { return }
     // This line is limited in the same way, for a store that alternates between failure and success.
-    if let omitted = lines.omitted(before: "recovery") {
+    if let omitted = logLimiter.omitted(before: "recovery") {
       log.notice(
         "the store accepts commits again",
         metadata: ["refused": "\(refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })

@@ -26,7 +26,7 @@ enum StoreCommand {
     do {
       return try await body()
     } catch {
-      var (words, name, exit) = ("\(error)", "", Int32(1))
+      var (text, name, exit) = ("\(error)", "", Int32(1))
       var members = [JSON.Member]()
       switch error {
       case let unsound as StoreBackup.VerificationError:
@@ -34,15 +34,15 @@ enum StoreCommand {
         members = [.init("findings", FindingText.json(unsound.findings))]
         if !json { for finding in unsound.findings { Console.print(finding) } }
       case is MigrationRefusal:
-        words += "\nThe store was not changed."
+        text += "\nThe store was not changed."
       case let failure as StoreFailure: name = failure.code.rawValue
       case is OptionsError, is ServerAddress.ParseError: (name, exit) = ("usage", 64)
       default: throw error
       }
       // With --json, standard output already has the reasons for a refused migration, with ids.
       let isLine = json && !(error is MigrationRefusal)
-      let object = [JSON.Member("code", .string(name)), .init("message", .string(words))] + members
-      let line = isLine ? JSON.object([.init("error", .object(object))]).text : "stickiesd: \(words)"
+      let object = [JSON.Member("code", .string(name)), .init("message", .string(text))] + members
+      let line = isLine ? JSON.object([.init("error", .object(object))]).text : "stickiesd: \(text)"
       StandardError.write(line)
       throw ExitCode(exit)
     }
