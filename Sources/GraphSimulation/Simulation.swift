@@ -380,7 +380,7 @@ public final class Simulation {
     case .commit(let ticket, let request): node.commits.append((ticket, request))
     case .keepRows(let ticket, let rows, let request): node.keep(rows, ticket, request)
     case .dropRows(let ticket): node.keptRows[ticket] = nil
-    case .takeRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
+    case .assignRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
     case .cancelBatch(let ticket): node.cancelled.insert(ticket)
     case .read(let ticket, let request, let session, let number):
       node.jobs.append(.read(ticket, request, session, number))

@@ -67,7 +67,7 @@ struct Serve: AsyncParsableCommand {
     let signals = SignalHandler()
     DescriptorLimitRaiser.raise()
     limitAllocatorArenas()
-    try await StoreCommand.tellingFailures {
+    try await StoreCommand.reportingFailures {
       let settings = try await store.servingSettings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
       LoggingSystem.bootstrap { label in
@@ -84,7 +84,7 @@ struct Serve: AsyncParsableCommand {
 
   private func serve(_ settings: Settings, _ signals: SignalHandler, _ log: Logger) async throws {
     let models = try ModelSource.versions(folder: settings.schema)
-    guard let model = models.last else { return }
+    let model = try invariant(models.last, "a model has a version")
     if migrate, FileManager.default.fileExists(atPath: settings.data + "/graph.sqlite") {
       let report = try Migrate.migrate(settings.data, models, isRehearsal: false)
       if report.revision > 0 {
@@ -139,7 +139,7 @@ struct Check: AsyncParsableCommand {
   var json = false
 
   mutating func run() async throws {
-    try await StoreCommand.tellingFailures(json: json) {
+    try await StoreCommand.reportingFailures(json: json) {
       let settings = try await store.settings()
       let model = try ModelSource.load(folder: settings.schema)
       let findings = try StoreCheck.run(directory: settings.data, model: model)

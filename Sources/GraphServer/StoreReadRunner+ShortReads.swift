@@ -7,22 +7,22 @@ import GraphWire
 extension StoreReadRunner {
   /// The time that a read has while another waits for the thread. An indexed search takes far less, and the waiting
   /// read is answered within a tenth of a second.
-  static let trialTime = Duration.milliseconds(50)
+  static let shortReadTime = Duration.milliseconds(50)
   /// Larger answers, in bytes, are not buffered. Any single object fits: its limit is 15 MiB.
-  static let trialBytes = 16 << 20
+  static let shortReadBytes = 16 << 20
 
   private struct ResultTooLarge: Error {}
 
   /// - Returns: how the read has ended. If it must run again, it has sent nothing.
-  func `try`(
-    _ request: ReadRequest, _ number: UInt64, into stream: ReadStream, _ trial: ReadExecutor.ShortRead
+  func runShort(
+    _ request: ReadRequest, _ number: UInt64, into stream: ReadStream, _ shortRead: ReadExecutor.ShortRead
   ) -> ReadExecutor.JobResult {
     switch request {
-    case .seen(let request, let lens):
+    case .translated(let request, let lens):
       var reads = self
       reads.lens = lens
-      return reads.try(request, number, into: stream, trial)
-    case .objects(let fetch): return `try`(fetch, number, into: stream, trial)
+      return reads.runShort(request, number, into: stream, shortRead)
+    case .objects(let fetch): return runShort(fetch, number, into: stream, shortRead)
     default:
       // These reads are as short as the time limit.
       run(request, number, into: stream)
@@ -30,40 +30,40 @@ extension StoreReadRunner {
     }
   }
 
-  private func `try`(
-    _ fetch: FetchRequest, _ number: UInt64, into stream: ReadStream, _ trial: ReadExecutor.ShortRead
+  private func runShort(
+    _ fetch: FetchRequest, _ number: UInt64, into stream: ReadStream, _ shortRead: ReadExecutor.ShortRead
   ) -> ReadExecutor.JobResult {
-    guard stream.isWanted else { return .answered }
-    let end = ContinuousClock.now + (trial.isGuest ? .zero : Self.trialTime)
+    guard stream.isActive else { return .answered }
+    let end = ContinuousClock.now + (shortRead.isBorrowing ? .zero : Self.shortReadTime)
     var time = SearchTimeLimit(searchLimit, from: .now)
-    var givesWay = false
-    func goesOn() -> Bool {
+    var yields = false
+    func mayContinue() -> Bool {
       let now = ContinuousClock.now
-      if now >= end, trial.mustGiveWay() { givesWay = true }
-      return !givesWay && stream.isWanted && time.goesOn(at: now)
+      if now >= end, shortRead.mustYield() { yields = true }
+      return !yields && stream.isActive && time.mayContinue(at: now)
     }
     do {
       var columns = [RowColumn]()
       if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
       var encoder = ChunkEncoder(request: number, columns: columns)
       var (frames, bytes) = ([[UInt8]](), 0)
-      let found = try store.answer(fetch, while: goesOn) { part in
-        time.found(at: .now)
-        guard let part = seen(part), let frame = try encoder.append(part) else { return }
+      let found = try store.answer(fetch, while: mayContinue) { part in
+        time.restart(at: .now)
+        guard let part = translated(part), let frame = try encoder.append(part) else { return }
         bytes += frame.count
         frames.append(frame)
-        if bytes > Self.trialBytes { throw ResultTooLarge() }
+        if bytes > Self.shortReadBytes { throw ResultTooLarge() }
       }
       let last = encoder.finish(found)
-      for frame in frames { try stream.put(frame) }
+      for frame in frames { try stream.add(frame) }
       try stream.finish(last, at: found.at)
     } catch is ResultTooLarge {
       return .tooLarge
     } catch is ReadStream.Cancelled {
-    } catch  where givesWay && stream.isWanted {
+    } catch  where yields && stream.isActive {
       // The store's error about an interrupted statement is not a failure of the read.
-      return .gaveWay
-    } catch  where time.isOver {
+      return .yielded
+    } catch  where time.isExceeded {
       stream.fail(time.refusal)
     } catch {
       stream.fail(Self.refusal(error))
@@ -74,10 +74,10 @@ extension StoreReadRunner {
 
 extension ReadRequest {
   /// Whether the read can be interrupted and restarted, or is short in any case.
-  var canBeTried: Bool {
+  var canRunShort: Bool {
     switch self {
     case .objects, .undoState, .revision: true
-    case .seen(let request, _): request.canBeTried
+    case .translated(let request, _): request.canRunShort
     case .graph, .log, .why, .changes: false
     }
   }
