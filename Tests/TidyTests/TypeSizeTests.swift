@@ -20,7 +20,8 @@ import Testing
     for (number, file) in files.enumerated() {
       var open = [(name: String, depth: Int, hasStorage: Bool)]()
       var depth = 0
-      for line in file.code.split(separator: "\n") {
+      let lines = file.code.split(separator: "\n")
+      for (index, line) in lines.enumerated() {
         let words = line.drop { $0 == " " }
         if let match = try head.firstMatch(in: words), let kind = match[1].substring, let short = match[2].substring {
           let isExtension = kind == "extension"
@@ -32,7 +33,9 @@ import Testing
           let match = try property.firstMatch(in: words), let names = match[1].substring
         {
           let beforeValue = words.prefix { $0 != "=" }
-          let isComputed = beforeValue.contains("{") && !words.contains("didSet") && !words.contains("willSet")
+          let body = lines[index...].prefix(2)
+          let isObserved = body.contains { $0.contains("didSet") || $0.contains("willSet") }
+          let isComputed = beforeValue.contains("{") && !isObserved
           if !isComputed { counts[type.name, default: 0] += names.count { $0 == "," } + 1 }
         }
         depth += line.count { $0 == "{" } - line.count { $0 == "}" }

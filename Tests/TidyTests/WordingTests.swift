@@ -27,7 +27,9 @@ import Testing
       let words = sentence.split { !$0.isLetter && $0 != "'" }.map { $0.lowercased() }
       guard words.count > 1 else { continue }
       count += 1
-      let opening = openings.contains(words[0]) || openingPairs.contains("\(words[0]) \(words[1])")
+      let isCapitalized = sentence.first { $0.isLetter }?.isUppercase == true
+      let opening =
+        isCapitalized && (openings.contains(words[0]) || openingPairs.contains("\(words[0]) \(words[1])"))
       let phrase = phrases.contains { phrase in
         words.indices.contains { words[$0...].starts(with: phrase) }
       }
