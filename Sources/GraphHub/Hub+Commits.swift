@@ -6,11 +6,34 @@ import GraphWire
 /// The hub sends deltas to the clients whose live queries a commit touches, in revision order, and then the author's
 /// reply.
 extension Hub {
+  /// Publishes the results of the requests that the writer took together, in runs of consecutive revisions.
+  ///
+  /// The store commits a large batch apart from the requests before it. A commit between them whose outcome was unknown
+  /// may be on disk although it is answered with a failure; it leaves a gap.
   mutating func publish(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
+    var run = [(ticket: StoreRequestID, result: WriteResult)]()
+    var last: Revision?
+    for entry in results {
+      if let revision = entry.result.record?.revision {
+        if let last, revision > last + 1 {
+          publishRun(run, &actions)
+          run = []
+        }
+        last = revision
+      }
+      run.append(entry)
+    }
+    publishRun(run, &actions)
+  }
+
+  private mutating func publishRun(
+    _ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]
+  ) {
     let before = head.revision
     var batch = BatchFrames()
-    if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
-      assert(first.revision > before, "revisions rise")
+    if let first = results.lazy.compactMap(\.result.record).first(where: { $0.revision > before }),
+      first.revision != before + 1
+    {
       // The hub has missed commits, because a batch failed half-way: all sessions catch up from history.
       batch.lagging = skipUnknown(upTo: first.revision - 1)
       var invalidated = Set<UInt64>()
@@ -18,7 +41,8 @@ extension Hub {
       for number in invalidated { batch.unknown[number] = Self.windowEffectsUnavailable }
     }
     for (_, result) in results {
-      guard let record = result.record else { continue }
+      // After an unknown outcome, a transaction that was sent twice has the same record twice.
+      guard let record = result.record, record.revision > head.revision else { continue }
       sendDeltas(of: record, before: before, &batch, &actions)
     }
     // Sessions with a single query get the frames of the whole batch as one shared buffer.

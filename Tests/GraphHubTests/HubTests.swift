@@ -188,6 +188,49 @@ import Testing
     #expect(lines == ["history #3 after 0 through 1", "history #4 after 0 through 1", "2 < committed 2"])
   }
 
+  private static func result(_ record: CommitRecord?) -> WriteResult {
+    guard let record else {
+      return WriteResult(outcome: .refused(Refusal(.unavailable, "the disk failed")), record: nil)
+    }
+    let committed = CommitResult(
+      revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: [])
+    return WriteResult(outcome: .committed(committed), record: record)
+  }
+
+  /// The refused commit is on disk nevertheless.
+  @Test func gapWithinBatchIsReadFromHistory() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 0)
+    try script.open(2)
+    for number in 2...4 as ClosedRange<UInt64> {
+      #expect(try script.save(2, sequence: number) == ["commit #\(number)"])
+    }
+    let results = try [script.record(1), nil, script.record(3)].map(Self.result)
+    #expect(
+      try script.handle(
+        .committed(results.enumerated().map { (StoreRequestID(UInt64($0.offset + 2)), $0.element) }))
+        == [
+          "1 < delta 1 of 1", "2 < committed 1", "2 < refused: unavailable", "history #5 after 1 through 2",
+          "history #6 after 1 through 2", "2 < committed 3",
+        ])
+  }
+
+  /// The store looked up the outcome of both attempts after a failure.
+  @Test func recordOfTwoAttemptsIsPublishedOnce() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 0)
+    try script.open(2)
+    for ticket in 2...3 { #expect(try script.save(2, sequence: 1) == ["commit #\(ticket)"]) }
+    let result = Self.result(try script.record(1))
+    #expect(
+      try script.handle(.committed([(StoreRequestID(2), result), (StoreRequestID(3), result)]))
+        == ["1 < delta 1 of 1", "2 < committed 1", "2 < committed 1"])
+    _ = try script.save(2, sequence: 2)
+    #expect(try script.committed(4, script.record(2)) == ["1 < delta 1 of 2", "2 < committed 2"])
+  }
+
   @Test func slowReaderCatchesUpInOrder() throws {
     var limits = HubLimits()
     (limits.sessionBacklog, limits.resumeBacklog) = (2_000, 500)
