@@ -81,7 +81,7 @@ import Testing
     let reason = "read-only │ the server refuses this program: the client's model is "
     await ann.terminal.expects { $0.text.contains(reason) && $0.text.contains("┏ plan") }
     ann.terminal.types("c")
-    await ann.terminal.expects("read-only │ nothing can be changed any more: the server refuses this program")
+    await ann.terminal.expects("read-only │ nothing can be changed any longer: the server refuses this program")
     #expect(ann.session.screen?.targets.map(\.color) == [.yellow])
     ann.terminal.types("q")
     #expect(await ann.end.value == 0)

@@ -45,7 +45,7 @@ extension BoardScreen {
     guard editing == nil, !hasTargets, allowsEditing,
       application.menuBar.commands.contains(where: { $0.key == equivalent && noteCommands.contains($0.command) })
     else { return false }
-    say(mode.isEditing ? "no note is selected" : "no note is chosen: Tab or a click chooses one")
+    report(mode.isEditing ? "no note is selected" : "no note is chosen: Tab or a click chooses one")
     return true
   }
 
@@ -59,7 +59,7 @@ extension BoardScreen {
     board(.redo) { [weak self] in self?.undo(isRedo: true) }
     board(.help) { [weak self] in
       guard let self else { return }
-      beginModal(HelpWindow(on: self))
+      services.modals.begin(HelpWindow(on: self))
     }
   }
 
@@ -185,7 +185,7 @@ extension BoardScreen {
       slide()
     } else {
       page.windows.clearFocus()
-      message = nil
+      services.status.clear()
     }
     application.setNeedsDisplay()
   }
@@ -196,7 +196,7 @@ extension BoardScreen {
 
   func openMenu(_ index: Int = 0) {
     let window = MenuWindow(application.menuBar, open: index, on: self)
-    beginModal(window)
+    services.modals.begin(window)
   }
 
   /// Performs a command that was chosen in the menu, which is closed by then.

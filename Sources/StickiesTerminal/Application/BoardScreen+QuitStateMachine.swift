@@ -26,7 +26,7 @@ extension BoardScreen {
   func shouldTerminate() -> TerminateReply {
     guard openTexts.isEmpty else {
       askNext()
-      say("say what becomes of the text", isTrouble: true)
+      report("say what becomes of the text", isTrouble: true)
       return .cancel
     }
     guard leavesRest || !tellWhatIsLeft() else {
@@ -34,7 +34,7 @@ extension BoardScreen {
       return .cancel
     }
     finishChanges()
-    let action = quitting.request(unsent: unsent.count, canSend: linkState.isConnected)
+    let action = quitting.request(unsent: unsent.count, canSend: connection.state.isConnected)
     if action == .quit { return .now }
     perform(action)
     return .later
@@ -44,7 +44,7 @@ extension BoardScreen {
   /// - Returns: whether such a change is in progress.
   private func tellWhatIsLeft() -> Bool {
     guard let (done, total) = eachSoFar, done < total else { return false }
-    say("q again leaves \(total - done) of \(total) notes unchanged", isTrouble: true)
+    report("q again leaves \(total - done) of \(total) notes unchanged", isTrouble: true)
     return true
   }
 
@@ -69,8 +69,8 @@ extension BoardScreen {
       ask(text(of: question))
     case .goOn:
       application.replyToTerminate(false)
-      say(Self.leavesLater)
-      if linkState.isConnected { save() }
+      report(Self.leavesLater)
+      if connection.state.isConnected { save() }
       quitWhenSent()
     case .stay:
       hideSaving()

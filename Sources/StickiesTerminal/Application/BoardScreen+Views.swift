@@ -26,7 +26,7 @@ extension BoardScreen {
         isEnabled: editing == nil && isListOpen, isChecked: list.isGrouped)
     } perform: { [weak self] in
       guard let self else { return }
-      if page.part != nil { return say("so large a board is not all here to be put into sections") }
+      if page.part != nil { return report("so large a board is not all here to be put into sections") }
       list.isGrouped.toggle()
       application.setNeedsDisplay()
     }

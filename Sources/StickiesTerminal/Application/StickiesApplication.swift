@@ -16,10 +16,10 @@ class StickiesApplication: Application {
   // Settles a scroll between boards first, so that the event acts on the board that the scroll ends on.
   override func send(_ event: ApplicationEvent) -> Bool {
     if TooSmallMessage.isTooSmall(screenSize), !isSafeUnseen(event) { return false }
-    if case .key = event.kind { screen?.forgetMessage() }
-    if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.forgetMessage() }
+    if case .key = event.kind { screen?.services.status.dismiss() }
+    if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.services.status.dismiss() }
     if case .paste(let paste) = event.kind, paste.isOpen {
-      screen?.say("a paste has no end yet: what comes is taken for more of it, Esc ends it", isTrouble: true)
+      screen?.report("a paste has no end yet: what comes is taken for more of it, Esc ends it", isTrouble: true)
     }
     if leavesFromModal(event) { return super.send(ApplicationEvent(.key(Self.quitAnywhere), at: event.time)) }
     if let screen, !screen.pages(event) { screen.settlePages() }

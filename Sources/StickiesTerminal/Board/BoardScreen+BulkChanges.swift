@@ -83,7 +83,7 @@ extension BoardScreen {
   /// Begins a change of all notes.
   /// - Returns: the token of the wait; nil if the change is not possible, which a message explains.
   private func beginEach(_ doing: String) -> BusyToken? {
-    guard linkIsOpen, mayChangeAll, !mode.selection.isEmpty else { return nil }
+    guard connection.allowsChanges, mayChangeAll, !mode.selection.isEmpty else { return nil }
     save()
     keyRow = nil
     isChangingAll = true
@@ -115,7 +115,8 @@ extension BoardScreen {
     // The reply arrives after the server has committed the previous save.
     reading.find(search) { [weak self] result in
       guard let self else { return }
-      guard case .success(let notes) = result, let last = notes.last, linkIsOpen, refusedInARow == 0 else {
+      guard case .success(let notes) = result, let last = notes.last, connection.allowsChanges, refusedInARow == 0
+      else {
         return end(passage, result)
       }
       var passage = passage
@@ -148,13 +149,13 @@ extension BoardScreen {
     // A refused save has already shown its message.
     guard refusedInARow == 0 else { return }
     switch result {
-    case .success where passage.done == 0: say(Self.allAreLocked)
+    case .success where passage.done == 0: report(Self.allAreLocked)
     case .success where !behind.isEmpty: passage.again(behind)
     case .success:
       let counted = NoteBatchResult(count: passage.done, locked: passage.locked, changed: passage.done)
-      say(words(of: counted, passage.change))
+      report(words(of: counted, passage.change))
     case .failure(let refusal):
-      say(
+      report(
         "\(refusal.message) after \(passage.done) of \(passage.total) notes; u \(passage.change.undone)",
         isTrouble: refusal != RequestChannel.givenUp)
     }
@@ -165,6 +166,6 @@ extension BoardScreen {
   private func endEach(_ token: BusyToken, _ result: Result<Int, Refusal>? = nil) {
     (isChangingAll, eachUnderWay, eachSoFar, leavesRest) = (false, nil, nil, false)
     endWait(token)
-    if case .failure(let refusal)? = result { say("nothing was changed: \(refusal.message)", isTrouble: true) }
+    if case .failure(let refusal)? = result { report("nothing was changed: \(refusal.message)", isTrouble: true) }
   }
 }

@@ -79,7 +79,7 @@ extension BoardScreen {
   /// Shows the reconnection in the overlay if the connection is lost during a wait.
   func followReconnecting() {
     var waits = false
-    if linkState == .reconnecting { waits = canGiveUp || pageIsOnItsWay }
+    if connection.state == .reconnecting { waits = canGiveUp || pageIsOnItsWay }
     guard waits != (reconnectingToken != nil) else { return }
     if let token = reconnectingToken { overlay.hide(token) }
     reconnectingToken = waits ? overlay.show(.reconnecting, at: now) : nil

@@ -152,20 +152,20 @@ extension BoardScreen {
   }
 
   var statusState: StatusState {
-    let connection: StatusState.Connection =
-      switch linkState {
-      case .connected: isServerSilent ? .silent : .connected
+    let shown: StatusState.Connection =
+      switch connection.state {
+      case .connected: connection.isSilent ? .silent : .connected
       case .reconnecting: .reconnecting
       case .closed(let reason): .disconnected(reason: reason)
       }
     let past = history?.past
     let name = past?.boardName ?? (boardIsGone ? "" : page.name)
-    var state = StatusState(connection: connection, unsent: changesNotOnServer, board: name)
-    state.isReadOnly = readOnlyReason != nil
+    var state = StatusState(connection: shown, unsent: changesNotOnServer, board: name)
+    state.isReadOnly = connection.readOnlyReason != nil
     state.revision = past?.shown.map { UInt64(clamping: $0) }
     // The history shows all notes, without the filter.
     if filter.isOn, past?.shown == nil { state.filter = .init(filter.words, hidden: hiddenCount) }
-    state.message = message?.text ?? (quitting == .waiting ? Self.leavesLater : crowdWords ?? "")
+    state.message = services.status.current?.text ?? (quitting == .waiting ? Self.leavesLater : crowdWords ?? "")
     state.people = neighbors.all.map(person)
     return state
   }

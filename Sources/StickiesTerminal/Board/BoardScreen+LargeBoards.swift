@@ -24,7 +24,7 @@ extension BoardScreen {
     ])
     let kept = [page.windows.focus, editing?.id, dragged?.id, linkStart?.id, sought, searchListener?.focus]
       .compactMap { $0 }
-    if part.look(at: seen, keeping: Set(kept), isConnected: linkState.isConnected, at: now) { page.reconcile() }
+    if part.look(at: seen, keeping: Set(kept), isConnected: connection.state.isConnected, at: now) { page.reconcile() }
     if isListOpen, let focus = page.windows.focus, let shape = page.shape(of: focus) {
       part.showInList(focus, x: shape.x, y: shape.y)
     }
@@ -112,8 +112,8 @@ extension BoardScreen {
   private func found(_ result: Result<[Note], Refusal>, orSay nothing: String?) {
     switch result {
     case .success(let notes):
-      if let note = notes.first { show(note.id) } else if let nothing { say(nothing) }
-    case .failure(let refusal): say(refusal.message, isTrouble: true)
+      if let note = notes.first { show(note.id) } else if let nothing { report(nothing) }
+    case .failure(let refusal): report(refusal.message, isTrouble: true)
     }
     releaseKeys()
   }
@@ -133,7 +133,7 @@ extension BoardScreen {
   /// Removes notes from the selection that were deleted or that the filter hides. They may be selected individually
   /// without being loaded, so no other notification reports them.
   private func checkSelection(_ part: BoardWindow) {
-    guard mode.isEditing, !mode.selection.isAll, !mode.selection.isEmpty, linkState.isConnected,
+    guard mode.isEditing, !mode.selection.isAll, !mode.selection.isEmpty, connection.state.isConnected,
       let total = part.total, !isCheckingSelection
     else { return }
     defer { checkedTotal = total }
@@ -191,7 +191,7 @@ extension BoardScreen {
       case .success(let found): read(ids.dropFirst(Self.awayAtOnce), after: notes + found, of: count, token, body)
       case .failure(let refusal):
         endWait(token)
-        say("nothing was changed: \(refusal.message)", isTrouble: true)
+        report("nothing was changed: \(refusal.message)", isTrouble: true)
       }
     }
   }

@@ -164,12 +164,6 @@ extension BoardScreen {
     (panning, list.isResizing) = (nil, false)
   }
 
-  /// Begins a modal window, which gets keys and mouse first.
-  func beginModal(_ window: Window) {
-    endDrags()
-    application.beginModal(window)
-  }
-
   // MARK: - On the canvas
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
@@ -259,7 +253,7 @@ extension BoardScreen {
     let open = controllers.filter { page.windows[$0.id] != nil }
     guard !open.isEmpty else { return }
     for controller in open { follow(page.windows.close(controller.id), on: page) }
-    say(
+    report(
       open.count == 1
         ? "the window is closed, the note is not deleted; o brings it back"
         : "\(open.count) windows are closed, no note is deleted; o brings them back")

@@ -9,7 +9,7 @@ extension BoardScreen {
   static let maximumName = 200
 
   func askForBoard() {
-    guard linkIsOpen, hasTargets else { return }
+    guard connection.allowsChanges, hasTargets else { return }
     let mark = targetMark
     ask("Move to Board") { [weak self] in
       if self?.isStillMeant(mark) == true { self?.move(to: $0) }
@@ -23,7 +23,7 @@ extension BoardScreen {
   /// another note.
   func isStillMeant(_ mark: NoteController?) -> Bool {
     if mode.isEditing || mark != nil && mark === focused && mark?.note != nil { return true }
-    say("the note is gone; nothing was changed", isTrouble: true)
+    report("the note is gone; nothing was changed", isTrouble: true)
     return false
   }
 
@@ -37,7 +37,7 @@ extension BoardScreen {
     let window = PromptWindow(title, maximum: Self.maximumName, on: self, offers: offers) { [weak self] name in
       if let board = self?.otherBoard(named: name) { done(board) }
     }
-    beginModal(window)
+    services.modals.begin(window)
   }
 
   private var otherBoards: [Board] {
@@ -51,7 +51,7 @@ extension BoardScreen {
     let named = boards.first { UTF8Comparison.equal($0.name, name) }
     if let board = named ?? (like.count == 1 ? like.first : nil) { return board }
     let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
-    say("\(why) \(name): asked again, it offers the names", isTrouble: true)
+    report("\(why) \(name): asked again, it offers the names", isTrouble: true)
     return nil
   }
 
@@ -63,11 +63,11 @@ extension BoardScreen {
       return changeAll(all, change) { _ in .set("board", .object(id)) }
     }
     withTargets { [weak self] notes in
-      guard let self, linkIsOpen else { return }
+      guard let self, connection.allowsChanges else { return }
       let free = notes.filter { !$0.locked }.count
       change(notes, "Move to Board") { $0.board = board }
       if free == notes.count {
-        say("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u brings back")
+        report("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u brings back")
       }
     }
   }

@@ -17,7 +17,7 @@ extension BoardScreen {
   /// Changes the targets in one undo step.
   /// - Parameter inRow: whether this change joins the undo step of the same change to the same notes just before.
   func change(_ name: String, isForLocked: Bool = false, inRow: Bool = false, _ body: @escaping (Note) -> Void) {
-    guard linkIsOpen else { return }
+    guard connection.allowsChanges else { return }
     withTargets { [weak self] notes in self?.change(notes, name, isForLocked, inRow: inRow, body) }
   }
 
@@ -27,7 +27,7 @@ extension BoardScreen {
   ) {
     let free = isForLocked ? notes : notes.filter { !$0.locked }
     guard !free.isEmpty else {
-      if !notes.isEmpty { say("the note is locked; l unlocks it") }
+      if !notes.isEmpty { report("the note is locked; l unlocks it") }
       return
     }
     save()
@@ -40,7 +40,7 @@ extension BoardScreen {
     save()
     undoScope.endGroup()
     keyRow = inRow ? KeyRepeatGroup(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
-    if free.count < notes.count { say("\(notes.count - free.count) locked, left as they are") }
+    if free.count < notes.count { report("\(notes.count - free.count) locked, left as they are") }
   }
 
   func setSize(of note: Note, width: Double, height: Double) {
@@ -53,7 +53,7 @@ extension BoardScreen {
   }
 
   func raise(_ controller: NoteController) {
-    guard let note = controller.note, !note.locked, linkIsOpen else { return }
+    guard let note = controller.note, !note.locked, connection.allowsChanges else { return }
     let top = page.windows.topHeight(for: controller.id, page)
     guard top != note.z else { return }
     note.z = top
@@ -67,7 +67,7 @@ extension BoardScreen {
 
   /// Deletes the targets in one undo step.
   func deleteNotes() {
-    guard linkIsOpen else { return }
+    guard connection.allowsChanges else { return }
     if let all {
       endEditing()
       let change = BulkChangeDescription(doing: "Deleting", done: "deleted", undone: "brings them back")
@@ -78,7 +78,8 @@ extension BoardScreen {
       self?.delete(free)
       guard free.count < notes.count else { return }
       let locked = notes.count - free.count
-      self?.say(free.isEmpty && locked == 1 ? "the note is locked; l unlocks it" : "\(locked) locked, left as they are")
+      self?.report(
+        free.isEmpty && locked == 1 ? "the note is locked; l unlocks it" : "\(locked) locked, left as they are")
     }
   }
 
@@ -92,8 +93,8 @@ extension BoardScreen {
     undoScope.endGroup()
     page.reconcile()
     let (what, them) = notes.count == 1 ? ("deleted", "it") : ("deleted \(notes.count) notes", "them")
-    say(
-      "\(what); u brings \(them) back" + (linkState.isConnected ? "" : " once the server is there"),
+    report(
+      "\(what); u brings \(them) back" + (connection.state.isConnected ? "" : " once the server is there"),
       gone: Set(notes.map(\.id)))
   }
 
@@ -195,7 +196,7 @@ extension BoardScreen {
         by: 1, where: .not(BoardRegion.notes(meeting: seen)), orSay: "every note is in sight")
     }
     let hidden = hidden
-    guard !hidden.isEmpty else { return say("every note is in sight") }
+    guard !hidden.isEmpty else { return report("every note is in sight") }
     let here = page.windows.focus.map { place(of: $0) }
     let next = here.flatMap { here in hidden.first { place(of: $0) > here } } ?? hidden[0]
     show(next)

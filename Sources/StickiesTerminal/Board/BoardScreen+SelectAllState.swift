@@ -19,12 +19,12 @@ extension BoardScreen {
   /// Toggles the selection of a loaded note.
   func toggleSelected(_ id: ObjectID) {
     guard let all else { return mode.toggle(id) }
-    guard !id.isTemporary else { return say("the note is not on the server yet") }
+    guard !id.isTemporary else { return report("the note is not on the server yet") }
     let isListed = all.contains(id)
     var selection = mode.selection
     selection.toggle(id, isListed: isListed)
     guard selection.namedCount <= SelectAllState.maximumNamed else {
-      return say("at most \(SelectAllState.maximumNamed) notes can be taken out of all", isTrouble: true)
+      return report("at most \(SelectAllState.maximumNamed) notes can be taken out of all", isTrouble: true)
     }
     mode.toggle(id, isListed: isListed)
     all.follow(selection.target)
@@ -46,7 +46,7 @@ extension BoardScreen {
         inquiries.count(all.selected(.all(except: [], also: []))) { [weak self] in
           self?.select(all, of: part, under: shown, $0)
         }
-      case .failure(let refusal): say(refusal.message, isTrouble: true)
+      case .failure(let refusal): report(refusal.message, isTrouble: true)
       }
     }
   }
@@ -65,13 +65,13 @@ extension BoardScreen {
       application.setNeedsDisplay()
     case .failure(let refusal):
       all.stop()
-      say(refusal.message, isTrouble: true)
+      report(refusal.message, isTrouble: true)
     }
   }
 
   private var allListener: RowsListener {
     let listener = RowsListener { [weak self] in self?.application.setNeedsDisplay() }
-    listener.failed = { [weak self] in self?.say($0.message, isTrouble: true) }
+    listener.failed = { [weak self] in self?.report($0.message, isTrouble: true) }
     return listener
   }
 
@@ -105,11 +105,11 @@ extension BoardScreen {
   /// Whether all selected notes can be changed now; shows the reason if not.
   var mayChangeAll: Bool {
     if isChangingAll {
-      say(Self.isStillChanging)
-    } else if !linkState.isConnected {
-      say("what is done to all notes of a large board needs the server", isTrouble: true)
+      report(Self.isStillChanging)
+    } else if !connection.state.isConnected {
+      report("what is done to all notes of a large board needs the server", isTrouble: true)
     }
-    return !isChangingAll && linkState.isConnected
+    return !isChangingAll && connection.state.isConnected
   }
 
   /// Requests a batch that changes all selected notes.
@@ -117,7 +117,7 @@ extension BoardScreen {
   func changeAll(
     _ all: SelectAllState, _ change: BulkChangeDescription, _ work: @escaping (Note) -> NoteBatch.Operation
   ) {
-    guard linkIsOpen, mayChangeAll, !mode.selection.isEmpty else { return }
+    guard connection.allowsChanges, mayChangeAll, !mode.selection.isEmpty else { return }
     // The server creates an undo step that the scope does not know.
     keyRow = nil
     save()
@@ -154,14 +154,14 @@ extension BoardScreen {
     isChangingAll = false
     endWait(token)
     switch result {
-    case .success(let result?) where result.count > 0: say(words(of: result, change))
+    case .success(let result?) where result.count > 0: report(words(of: result, change))
     case .success(let result?) where result.locked == 0:
-      say("nothing was changed: none of them is there any more, or all are so")
-    case .success: say(Self.allAreLocked)
-    case .failure(RequestChannel.givenUp): say("given up; nothing is changed, unless all of it was done already")
+      report("nothing was changed: none of them is there any more, or all are so")
+    case .success: report(Self.allAreLocked)
+    case .failure(RequestChannel.givenUp): report("given up; nothing is changed, unless all of it was done already")
     // Whether the batch was committed may be unknown.
-    case .failure(let refusal) where refusal.code == .unavailable: say(refusal.message, isTrouble: true)
-    case .failure(let refusal): say("nothing was changed: \(refusal.message)", isTrouble: true)
+    case .failure(let refusal) where refusal.code == .unavailable: report(refusal.message, isTrouble: true)
+    case .failure(let refusal): report("nothing was changed: \(refusal.message)", isTrouble: true)
     }
   }
 

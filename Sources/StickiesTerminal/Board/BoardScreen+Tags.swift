@@ -10,14 +10,14 @@ extension BoardScreen {
   /// Asks for a tag and toggles it. The tag is removed if all target notes have it, and otherwise added to the
   /// others.
   func askForTag() {
-    guard linkIsOpen, hasTargets else { return }
+    guard connection.allowsChanges, hasTargets else { return }
     tagNames.ask()
     let offers: (String) -> [String] = { [weak self] in self?.tagNames.all.matching($0) ?? [] }
     let mark = targetMark
     let window = PromptWindow("Tag", maximum: Self.maximumTag, on: self, offers: offers) { [weak self] name in
       if self?.isStillMeant(mark) == true { self?.tag(name) }
     }
-    beginModal(window)
+    services.modals.begin(window)
   }
 
   func tag(_ name: String) {
@@ -26,7 +26,7 @@ extension BoardScreen {
   }
 
   private func tag(_ notes: [Note], _ name: String) {
-    guard linkIsOpen else { return }
+    guard connection.allowsChanges else { return }
     let worn = notes.compactMap { note in note.tags.first { UTF8Comparison.equal($0.name, name) } }
     if worn.count == notes.count { return change(notes, "Untag") { takeOff(name, of: $0) } }
     // A new tag is created with its first note: one commit, and one undo step.
@@ -45,7 +45,7 @@ extension BoardScreen {
     else { return false }
     note.remove(tag, from: property)
     unsent.touch(note.id)
-    say("the tag \(tag.name) is gone; the note goes without it", isTrouble: true)
+    report("the tag \(tag.name) is gone; the note goes without it", isTrouble: true)
     return true
   }
 

@@ -6,12 +6,11 @@ import TerminalApplication
 import TerminalCells
 
 /// The application's delegate and the state of the whole screen. Events arrive through the responder chain, commits
-/// through the context's observers, connection news through `hear`. It changes notes and marks what must be redrawn.
+/// through the context's observers, events of the connection through `ConnectionMonitor`. It changes notes and marks what must be redrawn.
 /// It never blocks and reads only the application's clock.
-final class BoardScreen: ApplicationDelegate {
-  let application: Application
-  let context: ObjectContext
-  var link: BoardConnection
+final class BoardScreen: ApplicationDelegate, BoardPart {
+  let services: BoardServices
+  let connection: ConnectionMonitor
   /// Requests for the board that is shown while the user waits for the answer.
   lazy var inquiries = makeInquiries()
   /// Requests for selected notes that are not loaded. The caller shows their progress.
@@ -25,17 +24,11 @@ final class BoardScreen: ApplicationDelegate {
   var busyTimer: TimerID?
   /// Commands that need a target note.
   var noteCommands = Set<Command>()
-  /// The state of the connection.
-  var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
-  /// Whether the server has not answered for a while.
-  var isServerSilent = false { didSet { if isServerSilent != oldValue { application.setNeedsDisplay() } } }
   /// The board that is shown.
   var page: BoardPage
   /// Changes that the server does not have yet.
   var unsent = UnsentChanges()
   var pacer = SavePacer()
-  /// Groups the changes of a gesture or an editor into one undo step.
-  let undoScope: UndoScope
   /// The keys that last moved notes; nil after any other change.
   var keyRow: KeyRepeatGroup?
   var saveTimer: TimerID?
@@ -47,9 +40,6 @@ final class BoardScreen: ApplicationDelegate {
   var notSaved: TimerID?
   /// The note that is edited here.
   var editing: NoteController?
-  /// The message of the status line, and the notes that it reports as deleted.
-  var message: (text: String, isTrouble: Bool, gone: Set<ObjectID>)?
-  var messageTimer: TimerID?
   /// The position of the user: new notes are placed under the mouse, other clients see a cursor.
   var whereabouts = UserPosition()
   /// The note that is dragged with the mouse.
@@ -72,15 +62,11 @@ final class BoardScreen: ApplicationDelegate {
   var pauseMilliseconds: Int64 = 500
   var question: QuestionWindow?
   var waitingQuestions = [QuestionText]()
-  /// The last cut or copied text, from any note.
-  var clipboard = ""
   /// Edited texts that the server does not have yet, and the notes whose text was offered in a question.
   var written = [ObjectID: String]()
   var offered = Set<ObjectID>()
   var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
-  var theme = Theme()
-  let layouts = LayoutCache(capacity: BoardPage.maximumNotes)
   /// The number of windows opened so far, which is the number of the last one.
   private(set) var lastNumber = 0
   let directory: BoardDirectory
@@ -109,8 +95,6 @@ final class BoardScreen: ApplicationDelegate {
   var list = ListPaneState()
   lazy var listWindow = ListWindow(on: self)
   var sections: ListSections?
-  /// Connection news since the last turn.
-  var heard = [ConnectionEvent]()
   /// Other clients' presence, and the presence last sent for this client.
   var neighbors = PeerSessions()
   lazy var ownColor = PresenceColor(of: link.user)
@@ -142,7 +126,8 @@ final class BoardScreen: ApplicationDelegate {
   init(
     _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardConnection
   ) {
-    (self.application, self.context, self.link, undoScope) = (application, context, link, scope)
+    services = BoardServices(application, in: context, scope: scope, link: link)
+    connection = ConnectionMonitor(services)
     page = BoardPage(board, in: context, link: link) {
       NoteController($0, application: application)
     }
@@ -150,6 +135,9 @@ final class BoardScreen: ApplicationDelegate {
     tagNames = TagNames(in: context, link: link)
     super.init()
     context.undoScope = scope
+    connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
+    connection.didReceivePresence = { [weak self] in self?.take($0, of: $1, $2) }
+    services.modals.willBegin = { [weak self] in self?.endDrags() }
     answerCommands()
   }
 
@@ -160,7 +148,7 @@ final class BoardScreen: ApplicationDelegate {
     page.open()
     openDirectory()
     tagNames.didChange = { [weak self] in self?.tagsDidChange(by: $0) }
-    tagNames.didFail = { [weak self] in self?.say($0.message, isTrouble: true) }
+    tagNames.didFail = { [weak self] in self?.report($0.message, isTrouble: true) }
   }
 
   /// Sets the filter and the callbacks of a page.
@@ -171,9 +159,9 @@ final class BoardScreen: ApplicationDelegate {
       follow(changes, on: page)
     }
     page.didLoad = { [weak self] refusal in
-      if let refusal { self?.say(refusal.message, isTrouble: true) }
+      if let refusal { self?.report(refusal.message, isTrouble: true) }
     }
-    page.didFail = { [weak self] refusal in self?.say(refusal.message, isTrouble: true) }
+    page.didFail = { [weak self] refusal in self?.report(refusal.message, isTrouble: true) }
     page.isWatched = { [weak self, weak page] in self?.page === page }
     page.didGrowStale = { [weak self, weak page] in
       guard let self, let page, let place = directory.number(of: page.board.id) else { return }
@@ -182,8 +170,6 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   // MARK: - Geometry
-
-  var now: Int64 { application.now }
 
   /// The frame of the board: below the menu bar and the open search field, and above the status line.
   var canvas: Rect {
@@ -243,7 +229,7 @@ final class BoardScreen: ApplicationDelegate {
     guard case .background(let red, let green, let blue) = answer else { return }
     let isDark = Theme.isDark(.rgb(red, green, blue))
     guard isDark != theme.isDark else { return }
-    theme = Theme(isDark: isDark, depth: theme.depth)
+    services.appearance.theme = Theme(isDark: isDark, depth: theme.depth)
     application.setNeedsDisplay()
   }
 
@@ -255,7 +241,7 @@ final class BoardScreen: ApplicationDelegate {
     application.setNeedsDisplay()
   }
 
-  override func applicationConnectionDidChange(_ application: Application) { takeNews() }
+  override func applicationConnectionDidChange(_ application: Application) { connection.handleEvents() }
 
   override func application(_ application: Application, didReceive signal: ApplicationSignal) {
     // The release of the button may have been missed while the program was suspended.
@@ -265,8 +251,7 @@ final class BoardScreen: ApplicationDelegate {
   // MARK: - Changes
 
   private func contextDidChange(_ change: ObjectsDidChange) {
-    // An undo has restored the notes that the message reports as deleted.
-    if let message, !message.gone.isDisjoint(with: change.inserted) { self.message = nil }
+    services.status.objectsWereInserted(change.inserted)
     for page in directory.pages.values { page.lastChange = change }
     page.lastChange = change
     mode.selection.objectsWereDeleted(change.deleted)
@@ -283,11 +268,11 @@ final class BoardScreen: ApplicationDelegate {
     application.setNeedsDisplay()
   }
 
-  private func linkDidChange() {
+  private func connectionDidChange() {
     // Session numbers are only valid within one connection.
     neighbors.forget()
     shown = nil
-    if linkState.isConnected {
+    if connection.state.isConnected {
       saveSoon()
     } else {
       wasAway = true
@@ -311,7 +296,7 @@ final class BoardScreen: ApplicationDelegate {
         if editing === controller { editing = nil }
         if linkStart === controller {
           linkStart = nil
-          say("the note where the line begins is gone from here", isTrouble: true)
+          report("the note where the line begins is gone from here", isTrouble: true)
         }
         // Ends the undo step of the drag.
         if dragged === controller {
@@ -327,7 +312,7 @@ final class BoardScreen: ApplicationDelegate {
         controller.comeBack()
         // The note exists again, so the question about its text is obsolete.
         withdrawQuestions(about: controller)
-        say("the note is back")
+        report("the note is back")
       case .identified(_, let id, let old):
         mode.selection.identify(old, as: id)
         whereabouts.identify(old, as: id)
@@ -343,27 +328,7 @@ final class BoardScreen: ApplicationDelegate {
   private func tellWhyItWent(_ id: ObjectID, from page: BoardPage) {
     let deletion = page.lastChange.flatMap { $0.deleted.contains(id) ? $0 : nil }
     let author = deletion.map { $0.author.isEmpty ? "someone" : $0.author }
-    say(author.map { "\($0) has deleted the note" } ?? "the note is not on this board any more", isTrouble: true)
-  }
-
-  /// Shows a message in the status line for a while.
-  /// - Parameter gone: the notes that it reports as deleted; the message disappears when one of them is restored.
-  func say(_ text: String, isTrouble: Bool = false, gone: Set<ObjectID> = []) {
-    message = (text, isTrouble, gone)
-    if let messageTimer { application.cancel(messageTimer) }
-    messageTimer = application.schedule(at: now + 6_000) { [weak self] in
-      self?.message = nil
-      self?.application.setNeedsDisplay()
-    }
-    application.setNeedsDisplay()
-  }
-
-  /// Removes the message on the next user action, because it would be taken for a reply to it. Trouble stays for its
-  /// time, since it may be unrelated to the user's actions.
-  func forgetMessage() {
-    guard let message, !message.isTrouble else { return }
-    self.message = nil
-    application.setNeedsDisplay()
+    report(author.map { "\($0) has deleted the note" } ?? "the note is not on this board any more", isTrouble: true)
   }
 
   // MARK: - Unhandled events

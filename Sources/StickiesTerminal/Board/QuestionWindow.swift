@@ -188,6 +188,6 @@ extension BoardScreen {
     if text.typing == nil { application.discardEvents(.input) }
     let window = QuestionWindow(text, on: self)
     question = window
-    beginModal(window)
+    services.modals.begin(window)
   }
 }

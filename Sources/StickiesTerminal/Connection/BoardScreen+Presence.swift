@@ -21,7 +21,7 @@ extension BoardScreen {
   /// Sends this client's presence if it has changed.
   func present() {
     whereabouts.look(at: page.windows.focus)
-    guard linkState.isConnected else { return }
+    guard connection.state.isConnected else { return }
     let place = presencePlace
     let edited = editing.flatMap { $0.id.isTemporary ? nil : $0.id }
     let presence = BoardPresence(

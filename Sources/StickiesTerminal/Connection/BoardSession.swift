@@ -100,7 +100,7 @@ public final class BoardSession {
     application.clock = { Self.now }
     let screen = BoardScreen(
       application, in: client.context, board: board, scope: client.undoScope(), link: link)
-    screen.theme = Theme(depth: depth)
+    screen.services.appearance.theme = Theme(depth: depth)
     self.screen = screen
     application.delegate = screen
     application.turnIsNeeded = { [weak self] in self?.askForTurn() }
@@ -112,9 +112,9 @@ public final class BoardSession {
   public func run() async -> Int32 {
     follow(client.state)
     client.stateDidChange = { [weak self] state in self?.follow(state) }
-    client.silenceDidChange = { [weak self] isSilent in self?.screen?.hear(.silence(isSilent)) }
+    client.silenceDidChange = { [weak self] isSilent in self?.screen?.connection.receive(.silence(isSilent)) }
     client.presenceDidChange = { [weak self] presence in
-      self?.screen?.hear(.presence(presence.state, session: presence.session, author: presence.author))
+      self?.screen?.connection.receive(.presence(presence.state, session: presence.session, author: presence.author))
     }
     driver.start()
     screen?.open()
@@ -155,7 +155,7 @@ public final class BoardSession {
 
   /// Waits a moment for the pending answers, after the terminal was restored.
   private func sendTheLast() async {
-    guard let screen, screen.isAwaitingSaves, screen.linkState.isConnected else { return }
+    guard let screen, screen.isAwaitingSaves, screen.connection.state.isConnected else { return }
     let limit = Self.now + screen.patienceMilliseconds
     // Each answer still requests a turn. No turn runs any longer, but the request wakes this loop.
     isTurnAsked = false
@@ -163,7 +163,7 @@ public final class BoardSession {
     for await _ in wakes {
       isTurnAsked = false
       // Events are no longer handled.
-      guard screen.isAwaitingSaves, screen.linkState.isConnected,
+      guard screen.isAwaitingSaves, screen.connection.state.isConnected,
         case .wait(let time) = application.nextEvent([], until: limit, at: Self.now)
       else { break }
       setAlarm(time)
@@ -243,7 +243,7 @@ public final class BoardSession {
       // The server's message may be long, so its meaning for the user comes first.
       case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "it says no more")")
       }
-    screen?.hear(.state(now, message: screen?.messageTimer))
+    screen?.connection.receive(.state(now, message: screen?.services.status.timer))
   }
 
   // MARK: - The link

@@ -8,27 +8,10 @@ import TerminalCells
 extension BoardScreen {
   /// Whether a note may be changed; a locked one needs unlocking first, which a message explains.
   func mayChange(_ note: Note) -> Bool {
-    guard linkIsOpen else { return false }
+    guard connection.allowsChanges else { return false }
     guard note.locked else { return true }
-    say("the note is locked; l unlocks it")
+    report("the note is locked; l unlocks it")
     return false
-  }
-
-  /// Whether changes are possible; shows the reason if not.
-  var linkIsOpen: Bool {
-    if case .closed(let why) = linkState {
-      say("nothing can be changed any more: \(why)", isTrouble: true)
-      return false
-    }
-    guard let why = readOnlyReason else { return true }
-    say("read-only: \(why)", isTrouble: true)
-    return false
-  }
-
-  /// Why changes are not possible; nil if they are.
-  var readOnlyReason: String? {
-    if case .closed(let why) = linkState { return why }
-    return (application as? StickiesApplication)?.readOnlyReason
   }
 
   /// Opens the editor of a note.
@@ -88,8 +71,8 @@ extension BoardScreen {
   /// Creates a note under the mouse, or in the middle of the canvas, and opens its editor. The note is sent with the
   /// first character, and discarded if there is none.
   func newNote() {
-    guard linkIsOpen else { return }
-    guard !boardIsGone else { return say("there is no board to make it on", isTrouble: true) }
+    guard connection.allowsChanges else { return }
+    guard !boardIsGone else { return report("there is no board to make it on", isTrouble: true) }
     // The search does not match the new note and would hide it. The note is created at the current scroll position.
     search?.keepPlace()
     closeSearch()
@@ -109,7 +92,7 @@ extension BoardScreen {
     guard !paste.isOpen else { return true }
     let isTaken = editing.editedText?.isEmpty == false
     endEditing()
-    if isTaken, !paste.isCut { say("what was pasted is a note; u takes it away") }
+    if isTaken, !paste.isCut { report("what was pasted is a note; u takes it away") }
     return true
   }
 
@@ -163,7 +146,7 @@ extension BoardScreen {
 
   /// Reports that the note of the open editor is no longer shown, and searches for it on the server.
   func tell(_ loss: WindowRemovalReason, of controller: NoteController) {
-    say(loss.sentence, isTrouble: true)
+    report(loss.sentence, isTrouble: true)
     if loss.kind == .deleted { return tellThatItIsGone(loss, controller) }
     if !page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
     let search = DetachedNoteObserver(loss.id, in: context, perform: link.perform)
@@ -208,7 +191,7 @@ extension BoardScreen {
               }
             ]) + [
             .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
-              self?.copy(controller?.editedText ?? loss.text)
+              self?.services.clipboard.copy(controller?.editedText ?? loss.text)
             }
           ], typing: { [weak controller] in _ = controller?.edit($0) }))
   }
@@ -229,11 +212,11 @@ extension BoardScreen {
             newNote(with: text, at: place)
           },
           .init(key: "c", title: "Copy it") { [weak self] in
-            self?.copy(controller.editedText ?? loss.text)
+            self?.services.clipboard.copy(controller.editedText ?? loss.text)
             self?.endEditing(of: controller)
           },
           .init(key: "d", title: "Discard it", isForGood: true) { [weak self] in
-            self?.discard(controller.editedText ?? loss.text)
+            self?.services.clipboard.discard(controller.editedText ?? loss.text)
             self?.endEditing(of: controller)
           },
         ], typing: { _ = controller.edit($0) }, text: { controller.editedText ?? loss.text },
@@ -251,8 +234,9 @@ extension BoardScreen {
             guard let self else { return }
             newNote(with: text, at: onBoard(placeOfNewNote))
           },
-          .init(key: "c", title: "Copy it") { [weak self] in self?.copy(text) },
-          .init(key: "d", title: "Discard it", isForGood: true) { [weak self] in self?.discard(text) },
+          .init(key: "c", title: "Copy it") { [weak self] in self?.services.clipboard.copy(text) },
+          .init(key: "d", title: "Discard it", isForGood: true) { [weak self] in self?.services.clipboard.discard(text)
+          },
         ],
         typing: { event in
           switch event {
@@ -267,21 +251,6 @@ extension BoardScreen {
   private func newNote(with text: String, at place: (x: Double, y: Double)) {
     guard !boardIsGone else { return offer(text, "there is no board to make it on") }
     newNote(text: text, at: place)
-  }
-
-  /// Copies a text to the program's own clipboard, which all notes share, and to the terminal's.
-  func copy(_ text: String) {
-    clipboard = text
-    guard let sequence = TerminalSequences.clipboard(text) else {
-      return say("too long for the terminal's clipboard; in a note here Ctrl-V pastes it")
-    }
-    link.sendToTerminal(sequence)
-  }
-
-  /// Discards the only copy of a text; it stays on the clipboard in case the wrong key was pressed.
-  private func discard(_ text: String) {
-    clipboard = text
-    say("discarded; in a note Ctrl-V pastes it")
   }
 
   /// Opens the text in another program and saves the result.
@@ -299,7 +268,7 @@ extension BoardScreen {
         guard !note.isDeleted, !note.isFault else {
           guard !boardIsGone else { return offer(text, "the note is gone") }
           newNote(text: text, at: onBoard(canvas.middle))
-          return say("the note is gone; what was written is in a new one", isTrouble: true)
+          return report("the note is gone; what was written is in a new one", isTrouble: true)
         }
         // Other clients may have edited the text meanwhile.
         let all = TextSplice.merged(before, mine: text, theirs: note.text)
@@ -310,9 +279,9 @@ extension BoardScreen {
         offered.remove(note.id)
         touch(note.id)
         if page.part == nil, !note.isInserted, !page.rows.contains(note.id) {
-          say("it is on another board now; what was written goes into it", isTrouble: true)
+          report("it is on another board now; what was written goes into it", isTrouble: true)
         }
-      case .failure(let refusal): say(refusal.message, isTrouble: true)
+      case .failure(let refusal): report(refusal.message, isTrouble: true)
       }
     }
   }

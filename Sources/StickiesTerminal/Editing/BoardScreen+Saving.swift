@@ -9,7 +9,7 @@ extension BoardScreen {
     if let action = quitting.somethingChanged() {
       perform(action)
       // A user who is still typing must see that the program does not quit.
-      say("stays: there is something new", isTrouble: true)
+      report("stays: there is something new", isTrouble: true)
     }
     unsent.touch(id)
     pacer.change()
@@ -69,7 +69,7 @@ extension BoardScreen {
     case .success(let saved):
       refusedInARow = 0
       // The changes are saved now; later messages stay.
-      if let notSaved, notSaved == messageTimer { message = nil }
+      if let notSaved, notSaved == services.status.timer { services.status.clear() }
       notSaved = nil
       keepDraft(saved.committed.conflicts)
       unsent.confirm(number, saved.committed.identities)
@@ -81,8 +81,8 @@ extension BoardScreen {
       _ = unsent.refuse(number)
       let isGone = letGo(refusal, texts)
       if !isGone {
-        say("not saved: \(refusal.message)", isTrouble: true)
-        notSaved = messageTimer
+        report("not saved: \(refusal.message)", isTrouble: true)
+        notSaved = services.status.timer
       }
       let isSettled = settle(refusal) || isGone
       if !isSettled { perform(quitting.refused(unsent: unsent.count)) }
@@ -135,7 +135,7 @@ extension BoardScreen {
         if note.isInserted { page.add(id) }
         // This is not a change by the user, so quitting continues.
         unsent.touch(id)
-        say("its board is gone; it is on this one", isTrouble: true)
+        report("its board is gone; it is on this one", isTrouble: true)
         isSettled = true
       default: break
       }
@@ -185,7 +185,7 @@ extension BoardScreen {
     }
     guard !texts.isEmpty else { return false }
     // The question replaces the message.
-    message = nil
+    services.status.clear()
     let kept = link.keep(texts)
     ask(
       QuestionText(
@@ -195,7 +195,7 @@ extension BoardScreen {
         ],
         choices: [.init(key: "o", title: "I see") {}]
           + texts.prefix(1).map { text in
-            .init(key: "c", title: "Copy it") { [weak self] in self?.copy(text) }
+            .init(key: "c", title: "Copy it") { [weak self] in self?.services.clipboard.copy(text) }
           }))
     return true
   }
@@ -239,7 +239,7 @@ extension BoardScreen {
       if let won { tellWhatGaveWay(won) }
       return
     }
-    say(
+    report(
       isUnknown
         ? "the server went back to a state without what was changed here; the change is gone"
         : context.model.entity(lost.id.entity)?.name == "Note"
@@ -250,7 +250,7 @@ extension BoardScreen {
   /// Reports that a change made here replaced one of another client, which may not have been visible.
   private func tellWhatGaveWay(_ conflict: Conflict) {
     let isDelete = conflict.kind == .changed && conflict.property == 0
-    say(
+    report(
       isDelete
         ? "\(name(conflict)) had changed the deleted note; undo brings it back"
         : "\(name(conflict)) had changed the same; yours counts, theirs is in the history", isTrouble: true,
@@ -262,11 +262,11 @@ extension BoardScreen {
   /// Undoes or redoes the last step.
   func undo(isRedo: Bool) {
     // Undo runs on the server; queued while disconnected, it would surprise the user after the reconnect.
-    guard linkState.isConnected else {
-      return say("\(isRedo ? "redo" : "undo") needs the server", isTrouble: true)
+    guard connection.state.isConnected else {
+      return report("\(isRedo ? "redo" : "undo") needs the server", isTrouble: true)
     }
-    guard linkIsOpen else { return }
-    guard !isChangingAll else { return say(Self.isStillChanging) }
+    guard connection.allowsChanges else { return }
+    guard !isChangingAll else { return report(Self.isStillChanging) }
     keyRow = nil
     save()
     inquiries.step(isRedo: isRedo) { [weak self] result in
@@ -274,9 +274,9 @@ extension BoardScreen {
       switch result {
       case .success(let isWhole):
         let stays = isWhole ? "" : "; what others changed since stays"
-        say((isRedo ? "Done again" : "Undone") + stays)
-      case .failure(RequestChannel.givenUp): say("given up; the server may still do it")
-      case .failure(let refusal): say(refusal.message, isTrouble: refusal.code != .notFound)
+        report((isRedo ? "Done again" : "Undone") + stays)
+      case .failure(RequestChannel.givenUp): report("given up; the server may still do it")
+      case .failure(let refusal): report(refusal.message, isTrouble: refusal.code != .notFound)
       }
     }
   }

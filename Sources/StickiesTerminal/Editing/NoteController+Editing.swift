@@ -33,17 +33,17 @@ extension NoteController {
     followOthers()
     guard var editor, let screen else { return false }
     editor.width = textFrame.size.width
-    editor.clipboard = screen.clipboard
+    editor.clipboard = screen.services.clipboard.text
     let outcome = editor.handle(event, rows: max(1, textFrame.size.height))
     let before = self.editor?.text ?? ""
     let count = editor.text.utf8.count
     guard count <= Self.maximumText || count <= before.utf8.count else {
-      screen.say("a note takes \(Self.maximumText >> 20) MiB of text and has no room for that", isTrouble: true)
+      screen.report("a note takes \(Self.maximumText >> 20) MiB of text and has no room for that", isTrouble: true)
       return true
     }
     self.editor = editor
     guard outcome.isHandled else { return false }
-    if let copied = outcome.copied { screen.copy(copied) }
+    if let copied = outcome.copied { screen.services.clipboard.copy(copied) }
     if !outcome.changes.isEmpty {
       if let draft { self.draft = TextSplice.merged(before, mine: editor.text, theirs: draft) }
       if !isLost { write(editor.text) }

@@ -26,7 +26,7 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     field.attach(CharacterCountBehavior(maximum: maximum))
     if !takesNothing { field.attach(RequiredTextBehavior()) }
     field.observers.add(self)
-    field.didCopy = { [weak screen] in screen?.copy($0) }
+    field.didCopy = { [weak screen] in screen?.services.clipboard.copy($0) }
     if !text.isEmpty { field.replace(with: text) }
     names = offers(text)
   }

@@ -10,7 +10,7 @@ extension BoardScreen {
     endEditing()
     closeSearch()
     tagNames.ask()
-    beginModal(FilterWindow(on: self))
+    services.modals.begin(FilterWindow(on: self))
   }
 
   /// Updates an open filter window when the tags change.
@@ -54,7 +54,7 @@ extension BoardScreen {
           .init(key: "w", title: "Write on", isEscape: true) {},
           .init(key: "s", title: "Show all notes") { [weak self] in self?.filter = BoardFilter() },
           .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
-            self?.copy(controller?.editedText ?? loss.text)
+            self?.services.clipboard.copy(controller?.editedText ?? loss.text)
           },
         ], typing: { [weak controller] in _ = controller?.edit($0) }))
   }

@@ -4,12 +4,12 @@ import TerminalCells
 /// Opening and closing the history, and the list of a past state.
 extension BoardScreen {
   func openHistory() {
-    guard linkState.isConnected else { return say("the history needs the server", isTrouble: true) }
+    guard connection.state.isConnected else { return report("the history needs the server", isTrouble: true) }
     endEditing()
     let window = HistoryWindow(on: self)
     history = window
     application.menuBar = BoardMenu.past
-    beginModal(window)
+    services.modals.begin(window)
     window.past.start()
   }
 

@@ -72,7 +72,7 @@ final class HistoryWindow: ModalWindow {
     return true
   }
 
-  private func tellThatItIsPast() { screen?.say("this is the past: Esc goes back to now") }
+  private func tellThatItIsPast() { screen?.report("this is the past: Esc goes back to now") }
 
   /// Cancels the wait that the overlay offers to cancel, or returns to the present.
   private func escape() {

@@ -69,7 +69,7 @@ final class PastReader {
   /// Handles a lost or restored connection.
   func linkDidChange() {
     // The server may return with an earlier state.
-    if screen?.linkState.isConnected == true { start() } else { heard = 0 }
+    if screen?.connection.state.isConnected == true { start() } else { heard = 0 }
   }
 
   private func learn(_ told: ClosedRange<Revision>) {
@@ -86,7 +86,9 @@ final class PastReader {
 
   func go(to wanted: Revision) {
     guard let screen else { return }
-    guard screen.linkState.isConnected else { return screen.say("other revisions need the server", isTrouble: true) }
+    guard screen.connection.state.isConnected else {
+      return screen.report("other revisions need the server", isTrouble: true)
+    }
     guard let reach else {
       if trouble != nil { start() }
       return
@@ -99,7 +101,7 @@ final class PastReader {
 
   /// Loads the newly visible area of a large board.
   func didScroll() {
-    if !isHere, screen?.linkState.isConnected == true { ask() }
+    if !isHere, screen?.connection.state.isConnected == true { ask() }
   }
 
   private func ask() {
@@ -122,7 +124,7 @@ final class PastReader {
   private func take(_ contents: PastContents, of wanted: Revision) {
     (self.contents, shown, trouble) = (contents, wanted, nil)
     lines = linkStates
-    if let missing = contents.linksAreMissing { screen?.say(missing.message, isTrouble: true) }
+    if let missing = contents.linksAreMissing { screen?.report(missing.message, isTrouble: true) }
     if let reach = contents.reach { learn(reach) }
     didChange()
     catchUp()
@@ -145,7 +147,7 @@ final class PastReader {
       guard revision == wanted else { return ask() }
       revision = shown
     }
-    screen?.say("not revision \(wanted): \(refusal.message)", isTrouble: true)
+    screen?.report("not revision \(wanted): \(refusal.message)", isTrouble: true)
   }
 
   /// Whether the visible area is loaded.

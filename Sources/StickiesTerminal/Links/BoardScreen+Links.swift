@@ -11,35 +11,35 @@ extension BoardScreen {
   func linkOrEnd() {
     writesOnLink = false
     if linkStart != nil { return endLink(at: focused) }
-    guard linkIsOpen, let focused, focused.note != nil else { return }
+    guard connection.allowsChanges, let focused, focused.note != nil else { return }
     linkStart = focused
-    say("Tab or a click chooses the other note; Return (un)links, Esc ends")
+    report("Tab or a click chooses the other note; Return (un)links, Esc ends")
   }
 
   /// Edits the label of the focused note's link. If there are several, the other note must be chosen.
   func writeOnLink() {
     writesOnLink = true
     if linkStart != nil { return endLink(at: focused) }
-    guard linkIsOpen, let focused, focused.note != nil else { return }
+    guard connection.allowsChanges, let focused, focused.note != nil else { return }
     findLines(at: focused.id) { [weak self, weak focused] lines in
       guard let self, let focused, focused === self.focused else { return }
-      guard let line = lines.first else { return say("no line leads to this note; L draws one") }
+      guard let line = lines.first else { return report("no line leads to this note; L draws one") }
       if lines.count == 1 { return askForLabel(of: line) }
       linkStart = focused
-      say("Tab or a click chooses the other note; Return writes, Esc ends")
+      report("Tab or a click chooses the other note; Return writes, Esc ends")
     }
   }
 
   func cancelLink() {
     linkStart = nil
-    message = nil
+    services.status.clear()
     application.setNeedsDisplay()
   }
 
   /// Handles the choice of the other note.
   func endLink(at controller: NoteController?) {
     guard let start = linkStart, let from = start.note, let to = controller?.note else { return }
-    guard from.id != to.id else { return say("choose another note: Tab or a click, Esc leaves it") }
+    guard from.id != to.id else { return report("choose another note: Tab or a click, Esc leaves it") }
     findLines(at: from.id, and: to.id) { [weak self] lines in
       guard let self, linkStart === start else { return }
       endLink(from, to, lines.first)
@@ -50,29 +50,29 @@ extension BoardScreen {
   /// - Parameter line: the existing link.
   private func endLink(_ from: Note, _ to: Note, _ line: Link?) {
     if writesOnLink {
-      guard let line else { return say("no line leads there: Tab or a click, Esc leaves it") }
+      guard let line else { return report("no line leads there: Tab or a click, Esc leaves it") }
       linkStart = nil
       return askForLabel(of: line)
     }
     linkStart = nil
     if let line { return unlink(line) }
-    guard linkIsOpen, !from.isDeleted, !to.isDeleted else { return }
+    guard connection.allowsChanges, !from.isDeleted, !to.isDeleted else { return }
     step(named: "Link") {
       guard let line = context.insert(Link.self) else { return }
       (line.from, line.to) = (from, to)
       touch(line.id)
     }
-    say("linked; u takes it back")
+    report("linked; u takes it back")
   }
 
   private func unlink(_ line: Link) {
-    guard linkIsOpen else { return }
+    guard connection.allowsChanges else { return }
     step(named: "Unlink") {
       let id = line.id
       context.delete(line)
       touch(id)
     }
-    say("unlinked; u takes it back")
+    report("unlinked; u takes it back")
   }
 
   /// Makes an undo step that is saved separately from earlier changes.
@@ -91,7 +91,8 @@ extension BoardScreen {
     guard !isFinding else { return }
     let here = other.map { [line(between: id, and: $0)].compactMap { $0 } } ?? lines(at: id)
     let limit = other == nil ? 2 : 1
-    guard page.part != nil, here.count < limit, linkState.isConnected, !id.isTemporary, other?.isTemporary != true
+    guard page.part != nil, here.count < limit, connection.state.isConnected, !id.isTemporary,
+      other?.isTemporary != true
     else { return body(here) }
     save()
     isFinding = true
@@ -100,7 +101,7 @@ extension BoardScreen {
       guard let self else { return }
       switch result {
       case .success(let found): body(found.filter { !$0.isDeleted })
-      case .failure(let refusal): say(refusal.message, isTrouble: refusal != RequestChannel.givenUp)
+      case .failure(let refusal): report(refusal.message, isTrouble: refusal != RequestChannel.givenUp)
       }
       releaseKeys()
     }
@@ -143,18 +144,20 @@ extension BoardScreen {
   static let maximumLabel = 200
 
   private func askForLabel(of line: Link) {
-    guard linkIsOpen else { return }
-    guard !line.isDeleted else { return say("the link is gone", isTrouble: true) }
+    guard connection.allowsChanges else { return }
+    guard !line.isDeleted else { return report("the link is gone", isTrouble: true) }
     let window = PromptWindow(
       "Label", maximum: Self.maximumLabel, on: self, text: line.label, takesNothing: true
     ) { [weak self] label in
-      guard let self, linkIsOpen, !line.isDeleted, !UTF8Comparison.equal(line.label, label) else { return }
+      guard let self, connection.allowsChanges, !line.isDeleted, !UTF8Comparison.equal(line.label, label) else {
+        return
+      }
       step(named: "Label") {
         line.label = label
         touch(line.id)
       }
     }
-    beginModal(window)
+    services.modals.begin(window)
   }
 
   // MARK: - Drawing

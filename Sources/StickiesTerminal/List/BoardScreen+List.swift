@@ -82,7 +82,7 @@ extension BoardScreen {
       // A board that has grown too large is followed in parts, without sections.
       guard let self, page.part == nil else { return }
       list.isGrouped = false
-      say("the list is not in sections: \(refusal.message)", isTrouble: true)
+      report("the list is not in sections: \(refusal.message)", isTrouble: true)
     }
   }
 

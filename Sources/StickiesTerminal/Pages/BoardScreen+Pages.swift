@@ -16,7 +16,7 @@ extension BoardScreen {
       application.setNeedsDisplay()
     }
     directory.didChange = { [weak self] difference in self?.boardsDidChange(difference) }
-    directory.didFail = { [weak self] in self?.say("the boards can't be listed: \($0.message)", isTrouble: true) }
+    directory.didFail = { [weak self] in self?.report("the boards can't be listed: \($0.message)", isTrouble: true) }
     directory.ask()
   }
 
@@ -59,7 +59,7 @@ extension BoardScreen {
     if !boardIsGone {
       boardIsGone = true
       let who = difference.author.isEmpty ? "someone" : difference.author
-      say("\(who) deleted the board \(page.name)", isTrouble: true)
+      report("\(who) deleted the board \(page.name)", isTrouble: true)
     }
     pager?.sourceDidChange(at: now)
     showCurrentPage()
@@ -73,7 +73,7 @@ extension BoardScreen {
     if (0..<pager.source.pageCount).contains(goal) {
       guard mayLeave(for: goal) else { return }
     } else {
-      say(step > 0 ? "this is the last board" : "this is the first board")
+      report(step > 0 ? "this is the last board" : "this is the first board")
     }
     var scroll = pageScroll ?? PageScroll(from: pager.current.page, at: now)
     scroll.turn(to: goal, count: pager.source.pageCount)
@@ -100,9 +100,9 @@ extension BoardScreen {
     guard let scroll = pageScroll else { return }
     (pageScroll, pageGoal) = (nil, nil)
     // The server was lost during the scroll: a board that is not loaded can't be shown.
-    let stays = !isHere(scroll.page) && !linkState.isConnected
+    let stays = !isHere(scroll.page) && !connection.state.isConnected
     let end = stays ? directory.number(of: page.board.id) ?? scroll.page : scroll.page
-    if stays { say("other boards need the server", isTrouble: true) }
+    if stays { report("other boards need the server", isTrouble: true) }
     pager?.scroll(to: Double(end), at: now)
     pager?.endScroll(at: now)
     showCurrentPage()
@@ -123,7 +123,7 @@ extension BoardScreen {
   func jump(toPage number: Int) {
     directory.ask()
     guard let pager, (0..<pager.source.pageCount).contains(number) else {
-      return say("there is no board \(number + 1)")
+      return report("there is no board \(number + 1)")
     }
     guard number == pager.current.page || mayLeave(for: number) else { return }
     self.pager?.jump(to: number, at: now)
@@ -138,8 +138,8 @@ extension BoardScreen {
   /// Whether a board can be left; while disconnected, only loaded boards can be shown.
   /// - Parameter place: the number of the destination; nil if it is yet to be chosen.
   func mayLeave(for place: Int? = nil) -> Bool {
-    guard !linkState.isConnected, !(place.map(isHere) ?? false) else { return true }
-    say("other boards need the server", isTrouble: true)
+    guard !connection.state.isConnected, !(place.map(isHere) ?? false) else { return true }
+    report("other boards need the server", isTrouble: true)
     return false
   }
 

@@ -45,7 +45,7 @@ final class SearchListener: SearchControllerDelegate {
 
   func search(_ controller: SearchController, didFail refusal: Refusal) {
     screen?.answer = .failed(refusal.message)
-    screen?.say(refusal.message, isTrouble: true)
+    screen?.report(refusal.message, isTrouble: true)
     screen?.stopAwaitingFound()
   }
 
@@ -134,7 +134,7 @@ extension BoardScreen {
       tickSearch()
     }
     guard answer == .searching else { return goToFound() }
-    guard linkState.isConnected else { return say("the search waits for the server") }
+    guard connection.state.isConnected else { return report("the search waits for the server") }
     awaitsFound = true
   }
 
@@ -158,7 +158,7 @@ extension BoardScreen {
 
   private func goToFound() {
     guard let found else { return closeSearch() }
-    guard !found.isEmpty else { return say("nothing is found; Esc ends the search") }
+    guard !found.isEmpty else { return report("nothing is found; Esc ends the search") }
     guard let first = found.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
     show(first)
     search?.keepPlace()

@@ -10,7 +10,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     super.init(frame: screen.searchFrame)
     field.attach(EndEditOnReturnBehavior())
     field.observers.add(self)
-    field.didCopy = { [weak screen] in screen?.copy($0) }
+    field.didCopy = { [weak screen] in screen?.services.clipboard.copy($0) }
   }
 
   // The frame depends on the list and the size of the screen.
@@ -47,7 +47,8 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
       SearchField(
         field.text, cursor: isKey ? field.editor.cursor : nil, selection: field.editor.selection,
         // While disconnected, the field reports that instead of searching forever.
-        answer: $0.answer == .searching && !$0.linkState.isConnected ? .failed("waits for the server") : $0.answer)
+        answer: $0.answer == .searching && !$0.connection.state.isConnected
+          ? .failed("waits for the server") : $0.answer)
     }
   }
 
