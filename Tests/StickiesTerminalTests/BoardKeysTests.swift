@@ -107,7 +107,7 @@ import Testing
       ann.terminal.press(.character("r"), .control)
       ann.terminal.press(.function(10))
     }
-    screen.ask(
+    screen.questions.ask(
       QuestionText(
         title: "Sure?", lines: ["It is asked."], choices: [.init(key: "y", title: "Yes") {}], cancel: {}))
     await ann.terminal.expects("It is asked.")

@@ -12,20 +12,28 @@ extension BoardScreen {
     if pacer.isWaiting { save() }
   }
 
+  /// The number of changes that are not on the server, including texts that can't be saved there.
+  var changesNotOnServer: Int {
+    unsent.count
+      + questions.all.count { question in
+        question.text?().isEmpty == false && question.subject.map { unsent.contains($0.id) } != true
+      }
+  }
+
   /// Whether sent changes are unanswered and the user has not chosen to discard them.
   var isAwaitingSaves: Bool { unsent.count > 0 && quitting != .quits(discards: true) }
 
   /// Texts that would be lost with the program, except those that the user chose to discard. A text that is both in a
   /// question and on its way to the server counts once.
   var unsavedTexts: [String] {
-    let asked = offered.union(openQuestions.compactMap { $0.subject?.id })
+    let asked = offered.union(questions.all.compactMap { $0.subject?.id })
     let changed = isAwaitingSaves ? changedTexts.filter { !asked.contains($0.key) } : [:]
-    return changed.sorted { $0.key < $1.key }.map(\.value) + openTexts
+    return changed.sorted { $0.key < $1.key }.map(\.value) + questions.texts
   }
 
   func shouldTerminate() -> TerminateReply {
-    guard openTexts.isEmpty else {
-      askNext()
+    guard questions.texts.isEmpty else {
+      questions.askNext()
       report("say what becomes of the text", isTrouble: true)
       return .cancel
     }
@@ -51,7 +59,7 @@ extension BoardScreen {
   /// Continues quitting after an answer, if that was the last one outstanding.
   func quitWhenSent() {
     guard unsent.count == 0 else { return }
-    perform(quitting.everythingIsSent(leavesTexts: !openTexts.isEmpty))
+    perform(quitting.everythingIsSent(leavesTexts: !questions.texts.isEmpty))
   }
 
   /// Performs the action that a step of quitting returned.
@@ -66,7 +74,7 @@ extension BoardScreen {
       }
     case .ask(let question):
       hideSaving()
-      ask(text(of: question))
+      questions.ask(text(of: question))
     case .goOn:
       application.replyToTerminate(false)
       report(Self.leavesLater)
@@ -76,10 +84,7 @@ extension BoardScreen {
       hideSaving()
       application.replyToTerminate(false)
     case .quit:
-      if let question {
-        self.question = nil
-        application.endModal(question)
-      }
+      questions.close()
       application.replyToTerminate(true)
       // If the program waited for the server, the application no longer waits for the reply.
       application.terminate(asks: false)

@@ -16,8 +16,9 @@ extension BoardScreen {
 
   func answerViews() {
     view(.search) { [weak self] in self?.openSearch() }
-    view(.filter, isChecked: { [weak self] in self?.filter.isOn == true }) { [weak self] in self?.openFilter() }
-    view(.showAll) { [weak self] in self?.filter = BoardFilter() }
+    view(.filter, isChecked: { [weak self] in self?.filtering.filter.isOn == true }) { [weak self] in self?.openFilter()
+    }
+    view(.showAll) { [weak self] in self?.filtering.filter = BoardFilter() }
     view(.history) { [weak self] in self?.openHistory() }
     view(.list, isChecked: { [weak self] in self?.isListOpen == true }) { [weak self] in self?.toggleList() }
     on(.groupList) { [weak self] in
@@ -41,7 +42,7 @@ extension BoardScreen {
     view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }
     view(.goToBoard) { [weak self] in
       guard let self, mayLeave() else { return }
-      ask("Go to Board") { [weak self] board in
+      chooseBoard("Go to Board") { [weak self] board in
         self?.directory.number(of: board.id).map { self?.jump(toPage: $0) }
       }
     }

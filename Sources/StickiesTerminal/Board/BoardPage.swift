@@ -191,6 +191,14 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     didGrowStale()
   }
 
+  /// Whether a note has a window; a note created here has one until the server knows it.
+  func isShown(_ id: ObjectID) -> Bool {
+    guard filter.isOn, !made.contains(id), let note = note(id), !note.isFault, note.board?.id == board.id else {
+      return true
+    }
+    return filter.passes(note)
+  }
+
   /// Adds a note that was created here.
   func add(_ id: ObjectID) {
     made.append(id)

@@ -67,13 +67,13 @@ extension BoardScreen {
           ? SlicedUpdate(
             change: BulkChangeDescription(doing: "Tagging", done: "untagged"), name: "Untag", notes: free,
             total: freeCount,
-            locked: locked, token: token, body: { [weak self] in self?.takeOff(name, of: $0) })
+            locked: locked, token: token, body: { [weak self] in self?.tags.detach(name, from: $0) })
           : SlicedUpdate(
             change: BulkChangeDescription(doing: "Tagging", done: "tagged"), name: "Tag", notes: without, total: count,
             locked: locked, token: token,
             body: { [weak self] note in
-              tag = tag ?? self?.tag(named: name)
-              if let tag { self?.wear(tag, on: note) }
+              tag = tag ?? self?.tags.tag(named: name)
+              if let tag { self?.tags.attach(tag, to: note) }
             })
         goOn(passage)
       }

@@ -164,7 +164,7 @@ extension BoardScreen {
     state.isReadOnly = connection.readOnlyReason != nil
     state.revision = past?.shown.map { UInt64(clamping: $0) }
     // The history shows all notes, without the filter.
-    if filter.isOn, past?.shown == nil { state.filter = .init(filter.words, hidden: hiddenCount) }
+    if filtering.filter.isOn, past?.shown == nil { state.filter = .init(filtering.filter.words, hidden: hiddenCount) }
     state.message = services.status.current?.text ?? (quitting == .waiting ? Self.leavesLater : crowdWords ?? "")
     state.people = neighbors.all.map(person)
     return state

@@ -20,7 +20,7 @@ extension BoardScreen {
     recountAll()
     guard let part = page.part else { return }
     part.filter = .all([
-      filter.predicate, found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always,
+      filtering.filter.predicate, found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always,
     ])
     let kept = [page.windows.focus, editing?.id, dragged?.id, linkStart?.id, sought, searchListener?.focus]
       .compactMap { $0 }
@@ -143,7 +143,8 @@ extension BoardScreen {
     guard case .some(let all) = mode.selection.target else { return }
     let selected = all.filter { !$0.isTemporary }
     isCheckingSelection = true
-    part.inquiries.identify(page.notes(where: .all([.identifiers(selected), filter.predicate]))) { [weak self] result in
+    part.inquiries.identify(page.notes(where: .all([.identifiers(selected), filtering.filter.predicate]))) {
+      [weak self] result in
       // If the board is no longer shown, the answer does not concern the current selection.
       guard let self, page.part === part else { return }
       isCheckingSelection = false
@@ -184,7 +185,7 @@ extension BoardScreen {
     overlay.setProgress(Double(count - ids.count) / Double(count), of: token)
     // The filter may hide them since another client changed them.
     let predicate = page.notes(
-      where: .all([.identifiers(Array(ids.prefix(Self.awayAtOnce))), filter.predicate]))
+      where: .all([.identifiers(Array(ids.prefix(Self.awayAtOnce))), filtering.filter.predicate]))
     reading.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
       guard let self else { return }
       switch result {

@@ -11,7 +11,7 @@ extension BoardScreen {
   func askForBoard() {
     guard connection.allowsChanges, hasTargets else { return }
     let mark = targetMark
-    ask("Move to Board") { [weak self] in
+    chooseBoard("Move to Board") { [weak self] in
       if self?.isStillMeant(mark) == true { self?.move(to: $0) }
     }
   }
@@ -28,13 +28,13 @@ extension BoardScreen {
   }
 
   /// Asks for the name of another board.
-  func ask(_ title: String, _ done: @escaping (Board) -> Void) {
+  func chooseBoard(_ title: String, _ done: @escaping (Board) -> Void) {
     directory.ask()
     let offers: (String) -> [String] = { [weak self] text in
       guard let self else { return [] }
       return otherBoards.map(\.name).matching(text)
     }
-    let window = PromptWindow(title, maximum: Self.maximumName, on: self, offers: offers) { [weak self] name in
+    let window = PromptWindow(title, maximum: Self.maximumName, with: services, offers: offers) { [weak self] name in
       if let board = self?.otherBoard(named: name) { done(board) }
     }
     services.modals.begin(window)
@@ -70,13 +70,5 @@ extension BoardScreen {
         report("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u brings back")
       }
     }
-  }
-}
-
-extension [String] {
-  /// The names with words that begin like the typed ones; all names if no word is typed.
-  func matching(_ text: String) -> [String] {
-    guard let query = SearchQuery(text) else { return self }
-    return filter { query.matches($0) }
   }
 }

@@ -33,7 +33,7 @@ extension BoardScreen {
   /// Selects all notes of the board that match the filter, without a list of their ids.
   func selectAllOfBoard() {
     guard let part = page.part else { return }
-    let (filter, shown) = (part.filter, self.filter)
+    let (filter, shown) = (part.filter, self.filtering.filter)
     let newest = NoteSearch(
       predicate: page.notes(where: .always), sort: [SortKey](Note.self, [\.number.descending]))
     inquiries.find(newest) { [weak self] result in
@@ -56,7 +56,7 @@ extension BoardScreen {
   private func select(
     _ all: SelectAllState, of part: BoardWindow, under filter: BoardFilter, _ count: Result<Int, Refusal>
   ) {
-    guard mode.isEditing, page.part === part, filter == self.filter else { return all.stop() }
+    guard mode.isEditing, page.part === part, filter == self.filtering.filter else { return all.stop() }
     switch count {
     case .success(let count):
       allNotes?.stop()

@@ -11,6 +11,9 @@ import TerminalCells
 final class BoardScreen: ApplicationDelegate, BoardPart {
   let services: BoardServices
   let connection: ConnectionMonitor
+  let questions: QuestionController
+  let tags: TagController
+  let filtering: FilterController
   /// Requests for the board that is shown while the user waits for the answer.
   lazy var inquiries = makeInquiries()
   /// Requests for selected notes that are not loaded. The caller shows their progress.
@@ -58,10 +61,6 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   /// How long quitting waits for answers before it asks, in milliseconds, and the timer for it.
   var patienceMilliseconds: Int64 = 2_000
   var patienceTimer: TimerID?
-  /// The minimum pause in typing before a question accepts answers, in milliseconds.
-  var pauseMilliseconds: Int64 = 500
-  var question: QuestionWindow?
-  var waitingQuestions = [QuestionText]()
   /// Edited texts that the server does not have yet, and the notes whose text was offered in a question.
   var written = [ObjectID: String]()
   var offered = Set<ObjectID>()
@@ -89,9 +88,6 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   /// The state of the search's answer.
   var answer = SearchField.Answer.none
   var history: HistoryWindow?
-  /// This client's filter.
-  var filter = BoardFilter() { didSet { if filter != oldValue { filterDidChange() } } }
-  let tagNames: TagNames
   var list = ListPaneState()
   lazy var listWindow = ListWindow(on: self)
   var sections: ListSections?
@@ -128,15 +124,18 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   ) {
     services = BoardServices(application, in: context, scope: scope, link: link)
     connection = ConnectionMonitor(services)
+    questions = QuestionController(services)
+    tags = TagController(services)
+    filtering = FilterController(tags: tags)
     page = BoardPage(board, in: context, link: link) {
       NoteController($0, application: application)
     }
     directory = BoardDirectory(in: context, perform: link.perform)
-    tagNames = TagNames(in: context, link: link)
     super.init()
     context.undoScope = scope
     connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
     connection.didReceivePresence = { [weak self] in self?.take($0, of: $1, $2) }
+    filtering.didChange = { [weak self] in self?.filterDidChange() }
     services.modals.willBegin = { [weak self] in self?.endDrags() }
     answerCommands()
   }
@@ -147,13 +146,13 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     prepare(page)
     page.open()
     openDirectory()
-    tagNames.didChange = { [weak self] in self?.tagsDidChange(by: $0) }
-    tagNames.didFail = { [weak self] in self?.report($0.message, isTrouble: true) }
+    tags.names.didChange = { [weak self] in self?.tagsDidChange(by: $0) }
+    tags.names.didFail = { [weak self] in self?.report($0.message, isTrouble: true) }
   }
 
   /// Sets the filter and the callbacks of a page.
   func prepare(_ page: BoardPage) {
-    page.filter = filter
+    page.filter = filtering.filter
     page.windowsDidChange = { [weak self, weak page] changes in
       guard let self, let page else { return }
       follow(changes, on: page)
@@ -311,7 +310,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
       case .returned(let controller, _):
         controller.comeBack()
         // The note exists again, so the question about its text is obsolete.
-        withdrawQuestions(about: controller)
+        questions.withdraw(about: controller)
         report("the note is back")
       case .identified(_, let id, let old):
         mode.selection.identify(old, as: id)

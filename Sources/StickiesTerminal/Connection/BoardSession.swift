@@ -136,10 +136,10 @@ public final class BoardSession {
     client.presenceDidChange = nil
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
-    if let screen, screen.isAwaitingSaves || !screen.openTexts.isEmpty {
+    if let screen, screen.isAwaitingSaves || !screen.questions.texts.isEmpty {
       let file = kept ?? keepUnsent()
       loss = UnsentLoss(
-        count: screen.isAwaitingSaves ? screen.unsent.count : screen.openTexts.count,
+        count: screen.isAwaitingSaves ? screen.unsent.count : screen.questions.texts.count,
         isKept: file != nil || screen.unsavedTexts.isEmpty, file: file)
     } else if let kept {
       unlink(kept)

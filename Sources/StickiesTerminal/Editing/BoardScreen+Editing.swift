@@ -126,7 +126,7 @@ extension BoardScreen {
     (note.x, note.y) = place
     note.z = topHeight + 1
     note.board = page.board
-    if filter.isOn { dress(note) }
+    if filtering.filter.isOn { filtering.apply(to: note) }
     if !text.isEmpty { note.text = text }
     page.add(note.id)
     if let controller = page.windows[note.id] { focus(controller) }
@@ -164,7 +164,7 @@ extension BoardScreen {
     controller.followOthers()
     guard let note = search.note else {
       controller.elsewhere = nil
-      withdrawQuestions(about: controller)
+      questions.withdraw(about: controller)
       var loss = loss
       (loss.kind, loss.author) = (.deleted, nil)
       return tellThatItIsGone(loss, controller)
@@ -177,7 +177,7 @@ extension BoardScreen {
   private func tellThatItMoved(_ loss: WindowRemovalReason, _ controller: NoteController, to board: ObjectID) {
     let place = directory.number(of: board)
     let name = place.flatMap { directory.board(at: $0) }.map { " “\($0.name)”" } ?? ""
-    ask(
+    questions.ask(
       QuestionText(
         title: "The note has moved",
         lines: [loss.sentence + ".", "It is on the board\(name) now, and what you write goes into it."],
@@ -200,7 +200,7 @@ extension BoardScreen {
     controller.isLost = true
     // Prevents that the answer to a pending save offers the text a second time.
     offered.insert(loss.id)
-    ask(
+    questions.ask(
       QuestionText(
         title: "The note is gone", lines: [loss.sentence + ".", "What stood in the editor can be kept."],
         choices: [
@@ -226,7 +226,7 @@ extension BoardScreen {
   /// Asks what to do with a text whose note is deleted.
   func offer(_ text: String, _ sentence: String) {
     var text = text
-    ask(
+    questions.ask(
       QuestionText(
         title: "Where to with the text?", lines: [sentence + ".", "What stood in the editor can be kept."],
         choices: [

@@ -122,7 +122,7 @@ extension BoardScreen {
     var isSettled =
       refusal.code == .conflict ? false : setAside(refusal.violations.filter { $0.commonRule != .destination })
     guard refusedInARow <= Self.maximumRefusals || isSettled else { return false }
-    let others = destinations.filter { !takeOff($0) }
+    let others = destinations.filter { !detachDeletedTag($0) }
     if others.count < destinations.count { isSettled = true }
     for id in Set(others.map(\.id)).sorted() {
       switch context.fault(id) {
@@ -142,6 +142,18 @@ extension BoardScreen {
     }
     if isSettled, unsent.count > 0 { pacer.change() }
     return isSettled
+  }
+
+  /// Removes a tag that no longer exists on the server from a note.
+  /// - Returns: false if the violation has another cause.
+  private func detachDeletedTag(_ violation: Violation) -> Bool {
+    guard let property = tags.property, violation.property == property, let note = context.fault(violation.id) as? Note,
+      let tag = note.tags.first(where: { .object($0.id) == violation.value })
+    else { return false }
+    note.remove(tag, from: property)
+    unsent.touch(note.id)
+    report("the tag \(tag.name) is gone; the note goes without it", isTrouble: true)
+    return true
   }
 
   /// Handles objects that the server does not know because it was restored to an earlier state. The context has
@@ -187,7 +199,7 @@ extension BoardScreen {
     // The question replaces the message.
     services.status.clear()
     let kept = link.keep(texts)
-    ask(
+    questions.ask(
       QuestionText(
         title: "Not saved",
         lines: sentences + [

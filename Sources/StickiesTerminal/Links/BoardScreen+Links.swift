@@ -126,7 +126,7 @@ extension BoardScreen {
     guard case .link(let number)? = canvasState.part(at: point, frame: canvas, theme: theme, cache: layouts),
       (0..<page.links.count).contains(number), let line = page.links.object(at: number) as? Link
     else { return false }
-    ask(
+    questions.ask(
       QuestionText(
         title: "Delete the link?", lines: ["The notes at its ends stay."],
         choices: [
@@ -147,7 +147,7 @@ extension BoardScreen {
     guard connection.allowsChanges else { return }
     guard !line.isDeleted else { return report("the link is gone", isTrouble: true) }
     let window = PromptWindow(
-      "Label", maximum: Self.maximumLabel, on: self, text: line.label, takesNothing: true
+      "Label", maximum: Self.maximumLabel, with: services, text: line.label, takesNothing: true
     ) { [weak self] label in
       guard let self, connection.allowsChanges, !line.isDeleted, !UTF8Comparison.equal(line.label, label) else {
         return

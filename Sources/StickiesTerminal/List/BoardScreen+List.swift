@@ -39,7 +39,7 @@ extension BoardScreen {
 
   /// The loaded rows of the list, the offset of the first one, and the total count.
   private var listRows: (lines: [ListLine], offset: Int, count: Int) {
-    if let part = page.part, found == nil, !filter.isOn, let total = part.total {
+    if let part = page.part, found == nil, !filtering.filter.isOn, let total = part.total {
       return (part.list.snapshot.map { .note($0) }, part.list.offset, total)
     }
     // The search has a total count of its own.

@@ -156,7 +156,7 @@ extension BoardScreen {
     closeHistory()
     while let modal = application.modalWindow, !(modal is QuestionWindow) { application.endModal(modal) }
     let orphan = boardIsGone ? editing?.editedText : nil
-    if boardIsGone, let editing { withdrawQuestions(about: editing) }
+    if boardIsGone, let editing { questions.withdraw(about: editing) }
     let gone = self.page.name
     endEditing()
     closeSearch()

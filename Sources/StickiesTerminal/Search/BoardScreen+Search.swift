@@ -82,7 +82,7 @@ extension BoardScreen {
     var request =
       page.part == nil
       ? BoardPage.notes(of: board, in: context.model) : BoardWindow.listRequest(of: board, in: context.model)
-    request.predicate = .all([request.predicate, filter.predicate])
+    request.predicate = .all([request.predicate, filtering.filter.predicate])
     let search = SearchController(all: page.list) { [weak self, context, link, request] query in
       var found = request
       found.predicate = .all([request.predicate, self?.condition(of: query) ?? .never])

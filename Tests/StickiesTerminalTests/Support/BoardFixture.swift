@@ -102,7 +102,7 @@ final class BoardFixture {
         return terminal
       })
     if let patience { session.screen?.patienceMilliseconds = patience }
-    if let pause { session.screen?.pauseMilliseconds = pause }
+    if let pause { session.screen?.questions.pauseMilliseconds = pause }
     let terminal = try #require(made)
     let end = Task { await session.run() }
     await terminal.expects("connected")
