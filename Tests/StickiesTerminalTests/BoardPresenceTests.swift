@@ -75,7 +75,7 @@ import Testing
     ann.client.stateDidChange?(.reconnecting(attempt: 1))
     ann.client.stateDidChange?(.connected)
     ann.client.silenceDidChange?(true)
-    let state = BoardPresence(board: screen.page.board.id).bytes
+    let state = BoardPresence(board: screen.pages.page.board.id).bytes
     for session in 1_000..<1_050 as Range<UInt64> {
       ann.client.presenceDidChange?(Presence(session: session, author: "p\(session)@test", state: state))
     }

@@ -320,7 +320,7 @@ import Testing
 
   @Test func otherLimitsAreReportedSeparately() async throws {
     let (stage, ann) = try await opened(10)
-    let page = try #require(ann.session.screen?.page)
+    let page = try #require(ann.session.screen?.pages.page)
     page.results(page.notes, didFail: Refusal(.limit, "a connection follows at most 16384 queries"))
     // What is said is drawn with the next turn.
     ann.terminal.press(.tab)

@@ -36,7 +36,7 @@ import Testing
     // The window kept its place when its note got its number: there is one, not two.
     let grid = await ann.terminal.expects { !$0.text.contains("not yet") }
     #expect(grid.text.split(separator: "\n").filter { $0.contains("hello world") }.count == 1)
-    #expect(ann.session.screen?.lastNumber == 1)
+    #expect(ann.session.screen?.pages.lastNumber == 1)
     await stage.close()
   }
 
@@ -177,12 +177,12 @@ import Testing
     await ann.terminal.expects { $0.place(of: "drag me") == Point(x: 68, y: place.y + 1) }
     await ann.terminal.expectsNo("not yet")
     let screen = try #require(ann.session.screen)
-    let scroll = screen.page.scroll
+    let scroll = screen.pages.page.scroll
     let stored = try #require(try await stage.stored().last)
     // As far right on the screen as it was held, and as far as that was scrolled.
     #expect(stored.x == 320 + Double(68 - place.x + scroll.x) * BoardScale.pointsPerColumn)
     _ = screen.application.runTurn(at: screen.now + 1_000)
-    #expect(screen.page.scroll == scroll)
+    #expect(screen.pages.page.scroll == scroll)
     await stage.close()
   }
 

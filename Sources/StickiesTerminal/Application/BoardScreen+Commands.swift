@@ -66,11 +66,11 @@ extension BoardScreen {
   private func answerNotes() {
     board(.newNote) { [weak self] in self?.newNote() }
     note(.editNote) { [weak self] in
-      guard let self, let focused else { return }
+      guard let self, let focused = pages.focused else { return }
       if linkStart != nil { endLink(at: focused) } else { edit(focused) }
     }
     note(.editOutside) { [weak self] in
-      guard let self, let focused else { return }
+      guard let self, let focused = pages.focused else { return }
       editOutside(focused)
     }
     note(.link) { [weak self] in self?.linkOrEnd() }
@@ -85,7 +85,7 @@ extension BoardScreen {
     note(.pin, check: \.pinned) { [weak self] in self?.toggle("Pin", \.pinned, property: "pinned") }
     note(.lock, check: \.locked) { [weak self] in self?.toggle("Lock", \.locked, property: "locked") }
     note(.raise) { [weak self] in
-      guard let self, let focused else { return }
+      guard let self, let focused = pages.focused else { return }
       raise(focused)
     }
     note(.lower) { [weak self] in
@@ -93,7 +93,7 @@ extension BoardScreen {
     }
     note(.closeWindow) { [weak self] in
       guard let self else { return }
-      closeWindows(targets.compactMap { self.page.windows[$0.id] })
+      closeWindows(targets.compactMap { self.pages.page.windows[$0.id] })
     }
   }
 
@@ -153,7 +153,7 @@ extension BoardScreen {
       // Without a focused note the arrow keys scroll the board.
       board(.move(step)) { [weak self] in
         guard let self else { return }
-        guard hasTargets else { return scroll(by: step.scroll) }
+        guard hasTargets else { return pages.scroll(by: step.scroll) }
         changeEach("Move", "moved", inRow: true) { note in
           note.x += Double(step.offset.x) * BoardScale.pointsPerColumn
           note.y += Double(step.offset.y) * BoardScale.pointsPerRow
@@ -166,7 +166,7 @@ extension BoardScreen {
             height: note.height + Double(step.offset.y) * BoardScale.pointsPerRow)
         }
       }
-      board(.scroll(step)) { [weak self] in self?.scroll(by: step.scroll) }
+      board(.scroll(step)) { [weak self] in self?.pages.scroll(by: step.scroll) }
     }
   }
 
@@ -184,7 +184,7 @@ extension BoardScreen {
       mode.cancel(at: now)
       slide()
     } else {
-      page.windows.clearFocus()
+      pages.page.windows.clearFocus()
       services.status.clear()
     }
     application.setNeedsDisplay()

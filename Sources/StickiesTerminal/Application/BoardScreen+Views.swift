@@ -27,7 +27,7 @@ extension BoardScreen {
         isEnabled: editing == nil && isListOpen, isChecked: list.isGrouped)
     } perform: { [weak self] in
       guard let self else { return }
-      if page.part != nil { return report("so large a board is not all here to be put into sections") }
+      if pages.page.part != nil { return report("so large a board is not all here to be put into sections") }
       list.isGrouped.toggle()
       application.setNeedsDisplay()
     }
@@ -38,16 +38,16 @@ extension BoardScreen {
         self?.widenList(by: step)
       }
     }
-    view(.nextBoard) { [weak self] in self?.scrollPages(by: 1) }
-    view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }
+    view(.nextBoard) { [weak self] in self?.pages.scrollPages(by: 1) }
+    view(.previousBoard) { [weak self] in self?.pages.scrollPages(by: -1) }
     view(.goToBoard) { [weak self] in
-      guard let self, mayLeave() else { return }
+      guard let self, pages.mayLeave() else { return }
       chooseBoard("Go to Board") { [weak self] board in
-        self?.directory.number(of: board.id).map { self?.jump(toPage: $0) }
+        self?.pages.directory.number(of: board.id).map { self?.pages.jump(toPage: $0) }
       }
     }
     for number in 1...9 {
-      view(.board(number)) { [weak self] in self?.jump(toPage: number - 1) }
+      view(.board(number)) { [weak self] in self?.pages.jump(toPage: number - 1) }
     }
     answerSelection()
   }
@@ -59,7 +59,7 @@ extension BoardScreen {
       slide()
     }
     view(.select) { [weak self] in
-      guard let self, let focused else { return }
+      guard let self, let focused = pages.focused else { return }
       mode.begin(at: now)
       slide()
       toggleSelected(focused.id)
@@ -68,7 +68,7 @@ extension BoardScreen {
       guard let self else { return }
       mode.begin(at: now)
       slide()
-      if page.part != nil { return selectAllOfBoard() }
+      if pages.page.part != nil { return selectAllOfBoard() }
       mode.selection.select(shownIDs)
     }
   }

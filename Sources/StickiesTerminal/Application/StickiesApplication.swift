@@ -22,7 +22,7 @@ class StickiesApplication: Application {
       screen?.report("a paste has no end yet: what comes is taken for more of it, Esc ends it", isTrouble: true)
     }
     if leavesFromModal(event) { return super.send(ApplicationEvent(.key(Self.quitAnywhere), at: event.time)) }
-    if let screen, !screen.pages(event) { screen.settlePages() }
+    if let screen, !screen.pages.continuesScroll(event) { screen.pages.settle() }
     return super.send(event)
   }
 

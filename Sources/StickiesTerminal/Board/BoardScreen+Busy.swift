@@ -69,12 +69,14 @@ extension BoardScreen {
   /// The overlay while notes, an answer or the end of the program are awaited, for the most recent reason.
   var busyPicture: BusyAppearance? {
     if let picture = overlay.picture(at: now) { return picture }
-    guard case .waiting(let picture)? = pager?.current.face(at: now) else { return page.part?.picture(at: now) }
+    guard case .waiting(let picture)? = pages.pager?.current.face(at: now) else {
+      return pages.page.part?.picture(at: now)
+    }
     return picture
   }
 
   /// Whether notes can be edited: not before the board has loaded, but while a request is unanswered.
-  var allowsEditing: Bool { !boardIsGone && pager?.current.allowsEditing ?? true }
+  var allowsEditing: Bool { !pages.boardIsGone && pages.pager?.current.allowsEditing ?? true }
 
   /// Shows the reconnection in the overlay if the connection is lost during a wait.
   func followReconnecting() {
@@ -88,12 +90,12 @@ extension BoardScreen {
   }
 
   private var pageIsOnItsWay: Bool {
-    if case .waiting? = pager?.current.face(at: now) { true } else { false }
+    if case .waiting? = pages.pager?.current.face(at: now) { true } else { false }
   }
 
   /// Schedules the overlay's next appearance or movement, which depend on time alone.
   func wakeForBusy() {
-    let changes = [overlay.nextChange(after: now), pager?.current.nextChange(after: now)].compactMap { $0 }
+    let changes = [overlay.nextChange(after: now), pages.pager?.current.nextChange(after: now)].compactMap { $0 }
     guard busyTimer == nil, let change = changes.min() else { return }
     busyTimer = application.schedule(at: change) { [weak self] in
       guard let self else { return }
@@ -106,7 +108,7 @@ extension BoardScreen {
   /// Draws the overlay over the canvas, which is dimmed.
   func drawBusy(into grid: inout Grid) {
     let view = busyView.view(saying: busyPicture, cancelKey: canGiveUp ? "Esc" : "")
-    view?.draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
+    view?.draw(into: &grid, frame: viewport.canvas, clip: viewport.canvas, theme: theme)
   }
 }
 

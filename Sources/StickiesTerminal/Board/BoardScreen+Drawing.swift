@@ -11,26 +11,26 @@ extension BoardScreen {
       let keys = (application as? StickiesApplication)?.unseenKeys ?? ""
       return TooSmallMessage(keys: keys).draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
     }
-    if pageScroll != nil, let pager {
+    if pages.pageScroll != nil, let pager = pages.pager {
       drawScroll(pager, into: &grid)
     } else {
-      draw(page, into: &grid, frame: canvas, clip: canvas)
-      OffscreenCounts(counts: outlying).draw(into: &grid, frame: canvas, theme: theme)
+      draw(pages.page, into: &grid, frame: viewport.canvas, clip: viewport.canvas)
+      OffscreenCounts(counts: outlying).draw(into: &grid, frame: viewport.canvas, theme: theme)
     }
     drawBars(into: &grid)
   }
 
   /// Draws a board; an empty one gets a hint.
   func draw(_ page: BoardPage, into grid: inout Grid, frame: Rect, clip: Rect) {
-    let board = page === self.page ? canvasState : canvasState(of: page)
+    let board = page === pages.page ? canvasState : canvasState(of: page)
     board.draw(into: &grid, frame: frame, clip: clip, theme: theme, cache: layouts)
-    guard board.notes.isEmpty, page === self.page else { return }
+    guard board.notes.isEmpty, page === pages.page else { return }
     emptyBoard?.draw(into: &grid, frame: frame, clip: clip, theme: theme, color: board.color)
   }
 
   /// The number of notes that the filter hides; for a large board 0 until they are counted.
   private var hiddenCount: Int {
-    guard let part = page.part else { return page.hiddenCount }
+    guard let part = pages.page.part else { return pages.page.hiddenCount }
     guard let total = part.total, let matching = part.matchingCount else { return 0 }
     return max(0, total - matching)
   }
@@ -38,22 +38,22 @@ extension BoardScreen {
   /// The hint on an empty canvas; nil while the count is unknown, or if windows are merely closed.
   private var emptyBoard: EmptyBoardHint? {
     // In a large board matching notes may lie elsewhere; the edge marks show them.
-    if let part = page.part, part.matchingCount != 0 { return nil }
-    if boardIsGone {
+    if let part = pages.page.part, part.matchingCount != 0 { return nil }
+    if pages.boardIsGone {
       return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  makes one, and it shows here."])
     }
-    if case .failed(let sentence)? = pager?.current.face(at: now) { return EmptyBoardHint(lines: [sentence]) }
+    if case .failed(let sentence)? = pages.pager?.current.face(at: now) { return EmptyBoardHint(lines: [sentence]) }
     if found != nil { return .nothingFound("Esc") }
     if hiddenCount > 0 { return .nothingFound("F") }
-    guard page.notes.state == .loaded, page.notes.count == 0 else { return nil }
-    return EmptyBoardHint(board: page.board.name, newNoteKey: "n", helpKey: "?")
+    guard pages.page.notes.state == .loaded, pages.page.notes.count == 0 else { return nil }
+    return EmptyBoardHint(board: pages.page.board.name, newNoteKey: "n", helpKey: "?")
   }
 
   private func drawBars(into grid: inout Grid) {
     let size = grid.size
     guard size.height > 1 else { return }
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
-    StatusLineView(statusState).draw(into: &grid, frame: statusFrame, clip: statusFrame, theme: theme)
+    StatusLineView(statusState).draw(into: &grid, frame: viewport.statusFrame, clip: viewport.statusFrame, theme: theme)
     drawBusy(into: &grid)
     drawTools(into: &grid)
   }
@@ -61,7 +61,7 @@ extension BoardScreen {
   // MARK: - The board
 
   var canvasState: Canvas {
-    let (page, unfound) = (page, unfound)
+    let (page, unfound) = (pages.page, unfound)
     let ids = shownIDs
     var notes = [NoteState]()
     notes.reserveCapacity(ids.count)
@@ -70,7 +70,7 @@ extension BoardScreen {
     }
     if page.part != nil {
       // For notes outside, the edge marks show numbers that include notes that are not loaded.
-      let seen = seen
+      let seen = viewport.seen
       notes.removeAll { $0.frame.intersection(seen).isEmpty }
     }
     return Canvas(
@@ -81,8 +81,9 @@ extension BoardScreen {
   /// The note that closing the search returns to, if the search does not match it. It stays loaded but is not drawn.
   /// Only in large boards.
   private var unfound: ObjectID? {
-    guard page.part != nil, found != nil, let query = search?.query, let id = searchListener?.focus, id != editing?.id,
-      let note = page.note(id), !query.matches(note.text)
+    guard pages.page.part != nil, found != nil, let query = search?.query, let id = searchListener?.focus,
+      id != editing?.id,
+      let note = pages.page.note(id), !query.matches(note.text)
     else { return nil }
     return id
   }
@@ -98,7 +99,7 @@ extension BoardScreen {
   /// The display state of a note; nil if it is no longer on the board and not edited here.
   /// - Parameter other: the note's board; nil for the board that is shown.
   func state(_ controller: NoteController, on other: BoardPage? = nil) -> NoteState? {
-    let page = other ?? page
+    let page = other ?? pages.page
     let id = controller.id
     guard let note = page.values(of: id) else { return lostState(controller) }
     controller.lastFrame = note.cells
@@ -121,7 +122,7 @@ extension BoardScreen {
 
   /// The search matches in a text; empty for a note outside the canvas.
   private func matches(in text: String, at frame: Rect) -> [Range<Int>] {
-    guard let query = search?.query, !onScreen(frame).intersection(canvas).isEmpty else { return [] }
+    guard let query = search?.query, !viewport.onScreen(frame).intersection(viewport.canvas).isEmpty else { return [] }
     return query.offsets(in: text)
   }
 
@@ -146,11 +147,6 @@ extension BoardScreen {
   /// Maximum width of the dots, in columns.
   static let dotColumns = 41
 
-  var statusFrame: Rect {
-    let size = application.screenSize
-    return Rect(x: 0, y: size.height - 1, width: size.width, height: 1)
-  }
-
   var statusState: StatusState {
     let shown: StatusState.Connection =
       switch connection.state {
@@ -159,7 +155,7 @@ extension BoardScreen {
       case .closed(let reason): .disconnected(reason: reason)
       }
     let past = history?.past
-    let name = past?.boardName ?? (boardIsGone ? "" : page.name)
+    let name = past?.boardName ?? (pages.boardIsGone ? "" : pages.page.name)
     var state = StatusState(connection: shown, unsent: changesNotOnServer, board: name)
     state.isReadOnly = connection.readOnlyReason != nil
     state.revision = past?.shown.map { UInt64(clamping: $0) }
@@ -173,7 +169,7 @@ extension BoardScreen {
   private func drawBar(into grid: inout Grid, _ bar: Rect) {
     MenuBarView(application.menuBar).draw(into: &grid, frame: bar, clip: bar, theme: theme)
     let frame = dotsFrame
-    if let dots = dots(room: frame.size.width) {
+    if let dots = pages.dots(room: frame.size.width) {
       DotsView(dots).draw(into: &grid, frame: frame, clip: frame, theme: theme)
     }
     drawEditButton(into: &grid)

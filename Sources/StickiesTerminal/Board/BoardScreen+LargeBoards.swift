@@ -11,21 +11,20 @@ extension BoardScreen {
   /// Maximum number of notes read by one request.
   private static let awayAtOnce = 1_000
 
-  /// The visible area of the board, in cells.
-  var seen: Rect { Rect(origin: page.scroll, size: canvas.size) }
-
   /// Requests the visible notes that are not loaded. Called once per turn, and before showing a note without a
   /// window.
   func lookAround() {
     recountAll()
-    guard let part = page.part else { return }
+    guard let part = pages.page.part else { return }
     part.filter = .all([
       filtering.filter.predicate, found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always,
     ])
-    let kept = [page.windows.focus, editing?.id, dragged?.id, linkStart?.id, sought, searchListener?.focus]
+    let kept = [pages.page.windows.focus, editing?.id, dragged?.id, linkStart?.id, sought, searchListener?.focus]
       .compactMap { $0 }
-    if part.look(at: seen, keeping: Set(kept), isConnected: connection.state.isConnected, at: now) { page.reconcile() }
-    if isListOpen, let focus = page.windows.focus, let shape = page.shape(of: focus) {
+    if part.look(at: viewport.seen, keeping: Set(kept), isConnected: connection.state.isConnected, at: now) {
+      pages.page.reconcile()
+    }
+    if isListOpen, let focus = pages.page.windows.focus, let shape = pages.page.shape(of: focus) {
       part.showInList(focus, x: shape.x, y: shape.y)
     }
     checkSelection(part)
@@ -41,9 +40,10 @@ extension BoardScreen {
   /// The number of notes beyond each edge of the canvas. Empty while unknown, and for boards whose canvas marks them
   /// itself.
   var outlying: [BoardSide: Int] {
-    guard let part = page.part, let piece = part.shown, part.covers(seen), var counts = part.beyond else { return [:] }
+    guard let part = pages.page.part, let piece = part.shown, part.covers(viewport.seen), var counts = part.beyond
+    else { return [:] }
     for id in piece.notes.snapshot {
-      guard let note = page.values(of: id), let side = BoardSide.side(of: note.cells, beyond: seen),
+      guard let note = pages.page.values(of: id), let side = BoardSide.side(of: note.cells, beyond: viewport.seen),
         !piece.wish.region.isBeyond(
           x: note.shape.x, y: note.shape.y, width: note.shape.width, height: note.shape.height)
       else { continue }
@@ -54,7 +54,7 @@ extension BoardScreen {
 
   /// The message that not all notes of this area are drawn; nil if all are.
   var crowdWords: String? {
-    guard let part = page.part, part.leftOut > 0, let piece = part.shown else { return nil }
+    guard let part = pages.page.part, part.leftOut > 0, let piece = part.shown else { return nil }
     return "\(piece.notes.totalCount) notes lie here; the uppermost \(piece.notes.count) are shown"
   }
 
@@ -62,11 +62,11 @@ extension BoardScreen {
 
   /// Shows the next matching note in reading order, wherever it lies, wrapping around at the end.
   func findNext(by step: Int, where condition: GraphPredicate = .always, orSay nothing: String? = nil) {
-    guard let part = page.part else { return }
+    guard let part = pages.page.part else { return }
     let sort = [SortKey](
       Note.self, step > 0 ? [\.y.ascending, \.x.ascending] : [\.y.descending, \.x.descending])
-    var search = NoteSearch(predicate: page.notes(where: .all([part.filter, condition])), sort: sort)
-    if let focus = page.windows.focus, let image = context.storedObjects.image(of: focus) {
+    var search = NoteSearch(predicate: pages.page.notes(where: .all([part.filter, condition])), sort: sort)
+    if let focus = pages.page.windows.focus, let image = context.storedObjects.image(of: focus) {
       search.after = try? FetchCursor(
         behind: image, of: focus.entity, sort: sort, model: context.model, in: context.storedObjects)
     }
@@ -83,17 +83,17 @@ extension BoardScreen {
 
   /// Shows the note that many places further in reading order, or the first or last one.
   func findFar(by step: Int) {
-    guard let part = page.part else { return }
+    guard let part = pages.page.part else { return }
     func sort(_ isForward: Bool) -> [SortKey] {
       [SortKey](Note.self, isForward ? [\.y.ascending, \.x.ascending] : [\.y.descending, \.x.descending])
     }
-    let notes = page.notes(where: part.filter)
+    let notes = pages.page.notes(where: part.filter)
     // The end is the beginning of the opposite order.
     let end = NoteSearch(predicate: notes, sort: sort(step < 0))
     var search = end
     if abs(step) <= BoardWindow.maximumNotes {
       search = NoteSearch(predicate: notes, sort: sort(step > 0), limit: abs(step))
-      if let focus = page.windows.focus, let image = context.storedObjects.image(of: focus) {
+      if let focus = pages.page.windows.focus, let image = context.storedObjects.image(of: focus) {
         search.after = try? FetchCursor(
           behind: image, of: focus.entity, sort: search.sort, model: context.model, in: context.storedObjects)
       }
@@ -143,22 +143,22 @@ extension BoardScreen {
     guard case .some(let all) = mode.selection.target else { return }
     let selected = all.filter { !$0.isTemporary }
     isCheckingSelection = true
-    part.inquiries.identify(page.notes(where: .all([.identifiers(selected), filtering.filter.predicate]))) {
+    part.inquiries.identify(pages.page.notes(where: .all([.identifiers(selected), filtering.filter.predicate]))) {
       [weak self] result in
       // If the board is no longer shown, the answer does not concern the current selection.
-      guard let self, page.part === part else { return }
+      guard let self, pages.page.part === part else { return }
       isCheckingSelection = false
       guard case .success(let ids) = result else { return wasFiltered = true }
       let there = Set(ids)
-      mode.selection.objectsWereDeleted(selected.filter { !there.contains($0) && page.windows[$0] == nil })
+      mode.selection.objectsWereDeleted(selected.filter { !there.contains($0) && pages.page.windows[$0] == nil })
       application.setNeedsDisplay()
     }
   }
 
   /// Selected notes that are not loaded.
   private var away: [ObjectID] {
-    guard page.part != nil, mode.isEditing, case .some(let ids) = mode.selection.target else { return [] }
-    return ids.filter { page.windows[$0] == nil }
+    guard pages.page.part != nil, mode.isEditing, case .some(let ids) = mode.selection.target else { return [] }
+    return ids.filter { pages.page.windows[$0] == nil }
   }
 
   /// Whether a command has notes to act on.
@@ -184,7 +184,7 @@ extension BoardScreen {
     }
     overlay.setProgress(Double(count - ids.count) / Double(count), of: token)
     // The filter may hide them since another client changed them.
-    let predicate = page.notes(
+    let predicate = pages.page.notes(
       where: .all([.identifiers(Array(ids.prefix(Self.awayAtOnce))), filtering.filter.predicate]))
     reading.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
       guard let self else { return }

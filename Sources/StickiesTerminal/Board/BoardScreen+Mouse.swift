@@ -17,7 +17,7 @@ extension BoardScreen {
   /// Records the position of the mouse.
   /// - Returns: whether the event is a mere move, which needs no further handling.
   private func trackMouse(_ mouse: MouseEvent) -> Bool {
-    if canvas.contains(mouse.position) { whereabouts.mouse(at: mouse.position) }
+    if viewport.canvas.contains(mouse.position) { whereabouts.mouse(at: mouse.position) }
     return mouse.kind == .move
   }
 
@@ -32,7 +32,7 @@ extension BoardScreen {
     // A drag that began beside the notes continues over them.
     if panning != nil || list.isResizing { return canvasMouse(mouse) }
     if toolMouse(mouse) { return true }
-    guard canvas.contains(mouse.position) || controller.gesture != nil else { return false }
+    guard viewport.canvas.contains(mouse.position) || controller.gesture != nil else { return false }
     switch mouse.kind {
     case .press(.left): press(mouse, controller)
     case .drag(.left): drag(mouse, controller)
@@ -56,8 +56,8 @@ extension BoardScreen {
       return application.setNeedsDisplay()
     }
     if let editing, editing !== controller { endEditing() }
-    let hadFocus = page.windows.focus == controller.id
-    focus(controller)
+    let hadFocus = pages.page.windows.focus == controller.id
+    pages.focus(controller)
     search?.keepPlace()
     if linkStart != nil { return endLink(at: controller) }
     if controller === editing, controller.textFrame.contains(mouse.position) {
@@ -66,7 +66,7 @@ extension BoardScreen {
     }
     if clicks == 2 { return edit(controller, at: textCell(mouse.position, controller)) }
     let part = state(controller).flatMap {
-      NoteView($0).part(at: boardCell(mouse.position), theme: theme, cache: layouts)
+      NoteView($0).part(at: viewport.boardCell(mouse.position), theme: theme, cache: layouts)
     }
     if part == .close, hadFocus { return closeWindows([controller]) }
     guard controller.note != nil else { return }
@@ -81,7 +81,8 @@ extension BoardScreen {
   private func begin(_ kind: NoteGesture.Kind, _ mouse: MouseEvent, _ controller: NoteController) {
     guard let note = controller.note else { return }
     controller.gesture = NoteGesture(
-      kind: kind, start: boardCell(mouse.position), scroll: page.scroll, x: note.x, y: note.y, width: note.width,
+      kind: kind, start: viewport.boardCell(mouse.position), scroll: pages.page.scroll, x: note.x, y: note.y,
+      width: note.width,
       height: note.height)
     (dragged, edgePlace) = (controller, nil)
     application.beginTracking(controller.window)
@@ -115,7 +116,7 @@ extension BoardScreen {
 
   func drag(_ controller: NoteController, to point: Point) {
     guard var gesture = controller.gesture, let note = controller.note else { return }
-    let cell = boardCell(point)
+    let cell = viewport.boardCell(point)
     let (dx, dy) = (cell.x - gesture.start.x, cell.y - gesture.start.y)
     if !gesture.hasMoved {
       guard dx != 0 || dy != 0, mayChange(note) else { return }
@@ -152,7 +153,7 @@ extension BoardScreen {
       case .resize: (note.width, note.height) = (gesture.width, gesture.height)
       case .select: break
       }
-      page.scroll = gesture.scroll
+      pages.page.scroll = gesture.scroll
       touch(id)
     }
     endGesture()
@@ -170,47 +171,40 @@ extension BoardScreen {
     if trackMouse(mouse) { return true }
     if list.isResizing { return listMouse(mouse) }
     if toolMouse(mouse) { return true }
-    guard canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
+    guard viewport.canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
     switch mouse.kind {
     case .press(.left):
       let isDouble = clickCount(mouse.position) == 2
       endEditing()
-      page.windows.clearFocus()
+      pages.page.windows.clearFocus()
       panning = isDouble ? nil : mouse.position
       if isDouble, !askAboutLink(at: mouse.position) { newNote() }
     case .drag(.left):
       guard let from = panning else { return false }
-      scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
+      pages.scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
       panning = mouse.position
     case .release: panning = nil
-    case .wheel(let direction): scroll(by: direction.scroll)
+    case .wheel(let direction): pages.scroll(by: direction.scroll)
     default: return false
     }
     application.setNeedsDisplay()
     return true
   }
 
-  func scroll(by step: Point) {
-    let far = Rect.farthest
-    page.scroll = Point(
-      x: min(max(page.scroll.x + step.x, -far), far), y: min(max(page.scroll.y + step.y, -far), far))
-    application.setNeedsDisplay()
-  }
-
   /// Handles the mouse in the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind else { return false }
-    if statusFrame.contains(mouse.position) {
-      if StatusLineView(statusState).part(at: mouse.position, frame: statusFrame) == .filter { openFilter() }
+    if viewport.statusFrame.contains(mouse.position) {
+      if StatusLineView(statusState).part(at: mouse.position, frame: viewport.statusFrame) == .filter { openFilter() }
       return true
     }
     guard mouse.position.y == 0 else { return false }
     if editMouse(mouse) { return true }
-    if let dots = dots(room: dotsFrame.size.width), dotsFrame.contains(mouse.position) {
+    if let dots = pages.dots(room: dotsFrame.size.width), dotsFrame.contains(mouse.position) {
       switch DotsView(dots).part(at: mouse.position, frame: dotsFrame) {
-      case .page(let page): jump(toPage: page)
-      case .previous: if let page = dots.previous { jump(toPage: page) }
-      case .next: if let page = dots.next { jump(toPage: page) }
+      case .page(let page): pages.jump(toPage: page)
+      case .previous: if let page = dots.previous { pages.jump(toPage: page) }
+      case .next: if let page = dots.next { pages.jump(toPage: page) }
       case nil: break
       }
       return true
@@ -242,17 +236,12 @@ extension WheelDirection {
 }
 
 extension BoardScreen {
-  /// Converts a cell of the screen to a cell of the board.
-  func boardCell(_ point: Point) -> Point {
-    Point(x: point.x - canvas.minX + page.scroll.x, y: point.y - canvas.minY + page.scroll.y)
-  }
-
   /// Closes windows; their notes do not change.
   func closeWindows(_ controllers: [NoteController]) {
     endEditing()
-    let open = controllers.filter { page.windows[$0.id] != nil }
+    let open = controllers.filter { pages.page.windows[$0.id] != nil }
     guard !open.isEmpty else { return }
-    for controller in open { follow(page.windows.close(controller.id), on: page) }
+    for controller in open { pages.windowsDidChange(pages.page.windows.close(controller.id)) }
     report(
       open.count == 1
         ? "the window is closed, the note is not deleted; o brings it back"

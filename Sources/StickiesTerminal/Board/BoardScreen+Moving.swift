@@ -17,19 +17,19 @@ extension BoardScreen {
   }
 
   /// The focused note that a prompt refers to; nil if it refers to the selection.
-  var targetMark: NoteController? { mode.isEditing ? nil : focused }
+  var targetMark: NoteController? { mode.isEditing ? nil : pages.focused }
 
   /// Whether the prompt's note is still the focused one. Shows a message if not, because the answer would apply to
   /// another note.
   func isStillMeant(_ mark: NoteController?) -> Bool {
-    if mode.isEditing || mark != nil && mark === focused && mark?.note != nil { return true }
+    if mode.isEditing || mark != nil && mark === pages.focused && mark?.note != nil { return true }
     report("the note is gone; nothing was changed", isTrouble: true)
     return false
   }
 
   /// Asks for the name of another board.
   func chooseBoard(_ title: String, _ done: @escaping (Board) -> Void) {
-    directory.ask()
+    pages.directory.ask()
     let offers: (String) -> [String] = { [weak self] text in
       guard let self else { return [] }
       return otherBoards.map(\.name).matching(text)
@@ -41,7 +41,7 @@ extension BoardScreen {
   }
 
   private var otherBoards: [Board] {
-    (0..<directory.pageCount).compactMap { directory.board(at: $0) }.filter { $0.id != page.board.id }
+    (0..<pages.directory.pageCount).compactMap { pages.directory.board(at: $0) }.filter { $0.id != pages.page.board.id }
   }
 
   /// The board with the name, or the only board whose name matches its beginning.

@@ -9,9 +9,9 @@ extension BoardScreen {
   /// The loaded notes that a command acts on.
   var targets: [Note] {
     if mode.isEditing {
-      return page.windows.ids.filter { isSelected($0) }.compactMap { page.note($0) }
+      return pages.page.windows.ids.filter { isSelected($0) }.compactMap { pages.page.note($0) }
     }
-    return focused?.note.map { [$0] } ?? []
+    return pages.focused?.note.map { [$0] } ?? []
   }
 
   /// Changes the targets in one undo step.
@@ -54,14 +54,15 @@ extension BoardScreen {
 
   func raise(_ controller: NoteController) {
     guard let note = controller.note, !note.locked, connection.allowsChanges else { return }
-    let top = page.windows.topHeight(for: controller.id, page)
+    let top = pages.page.windows.topHeight(for: controller.id, pages.page)
     guard top != note.z else { return }
     note.z = top
     touch(controller.id)
   }
 
   func lower(_ note: Note) {
-    let lowest = page.windows.ids.filter { $0 != note.id }.compactMap { page.shape(of: $0)?.z }.min() ?? note.z
+    let lowest =
+      pages.page.windows.ids.filter { $0 != note.id }.compactMap { pages.page.shape(of: $0)?.z }.min() ?? note.z
     if note.z >= lowest { note.z = lowest - 1 }
   }
 
@@ -91,7 +92,7 @@ extension BoardScreen {
     for note in notes { remove(note) }
     save()
     undoScope.endGroup()
-    page.reconcile()
+    pages.page.reconcile()
     let (what, them) = notes.count == 1 ? ("deleted", "it") : ("deleted \(notes.count) notes", "them")
     report(
       "\(what); u brings \(them) back" + (connection.state.isConnected ? "" : " once the server is there"),
@@ -100,22 +101,16 @@ extension BoardScreen {
 
   // MARK: - Focus
 
-  func focus(_ controller: NoteController) {
-    page.windows.setFocus(controller.id)
-    application.makeKey(controller.window)
-    application.setNeedsDisplay()
-  }
-
   /// Focuses the next note in reading order and scrolls to it.
   func focusNext(by step: Int) {
     let order = listIDs
-    if page.part != nil {
-      let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
+    if pages.page.part != nil {
+      let here = pages.page.windows.focus.flatMap { order.firstIndex(of: $0) }
       guard let here, order.indices.contains(here + step) else { return findNext(by: step) }
       return show(order[here + step])
     }
     guard !order.isEmpty else { return }
-    let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
+    let here = pages.page.windows.focus.flatMap { order.firstIndex(of: $0) }
     let next = here.map { ($0 + step + order.count) % order.count } ?? (step > 0 ? 0 : order.count - 1)
     show(order[next])
   }
@@ -123,8 +118,8 @@ extension BoardScreen {
   /// Focuses the note that many places further in reading order, or the first or last if there are fewer.
   func focusFar(by step: Int) {
     let order = listIDs
-    let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
-    if page.part != nil {
+    let here = pages.page.windows.focus.flatMap { order.firstIndex(of: $0) }
+    if pages.page.part != nil {
       guard let here, abs(step) < order.count, order.indices.contains(here + step) else { return findFar(by: step) }
       return show(order[here + step])
     }
@@ -137,47 +132,47 @@ extension BoardScreen {
   var notesPerPage: Int { max(1, application.screenSize.height - 4) }
 
   func place(of id: ObjectID) -> (Double, Double, ObjectID) {
-    let shape = page.shape(of: id)
+    let shape = pages.page.shape(of: id)
     return (shape?.y ?? 0, shape?.x ?? 0, id)
   }
 
   /// Focuses a note and scrolls to it.
   func show(_ id: ObjectID) {
     endEditing()
-    guard let frame = boardFrame(of: id), page.windows[id] != nil || page.part != nil else { return }
+    guard let frame = boardFrame(of: id), pages.page.windows[id] != nil || pages.page.part != nil else { return }
     bringIntoSight(frame)
-    if page.windows[id] == nil {
+    if pages.page.windows[id] == nil {
       // The list or a request has loaded the note; its window opens, and its surroundings are requested.
-      page.windows.reopen(id)
+      pages.page.windows.reopen(id)
       sought = id
       lookAround()
     }
     sought = nil
-    if let controller = page.windows[id] { focus(controller) }
+    if let controller = pages.page.windows[id] { pages.focus(controller) }
   }
 
   /// Scrolls as little as possible to show a rectangle of the board; its beginning if it does not fit.
   func bringIntoSight(_ frame: Rect) {
-    let seen = seen
+    let seen = viewport.seen
     func into(_ low: Int, _ high: Int, _ from: Int, _ room: Int) -> Int {
       if low < from { return low - 1 }
       return high > from + room ? max(low - 1, high - room + 2) : from
     }
-    page.scroll = Point(
+    pages.page.scroll = Point(
       x: into(frame.minX, frame.maxX, seen.minX, seen.size.width),
       y: into(frame.minY, frame.maxY, seen.minY, seen.size.height))
-    if frame.size.width >= seen.size.width { page.scroll.x = frame.minX }
-    if frame.size.height >= seen.size.height { page.scroll.y = frame.minY }
+    if frame.size.width >= seen.size.width { pages.page.scroll.x = frame.minX }
+    if frame.size.height >= seen.size.height { pages.page.scroll.y = frame.minY }
   }
 
   /// The cells of the board that a note takes.
   func boardFrame(of id: ObjectID) -> Rect? {
-    page.values(of: id)?.cells
+    pages.page.values(of: id)?.cells
   }
 
   /// Notes that are not visible at all, in reading order.
   var hidden: [ObjectID] {
-    let seen = seen
+    let seen = viewport.seen
     return shownIDs.filter { id in boardFrame(of: id).map { $0.intersection(seen).isEmpty } ?? false }
       .sorted { place(of: $0) < place(of: $1) }
   }
@@ -185,19 +180,19 @@ extension BoardScreen {
   /// Shows the next note that is not visible; repeated calls cycle through all of them.
   func showNextHidden() {
     // Closed windows are reopened first.
-    let shut = page.rows.filter { page.windows.isShut($0) }
-    for id in shut { page.windows.reopen(id) }
+    let shut = pages.page.rows.filter { pages.page.windows.isShut($0) }
+    for id in shut { pages.page.windows.reopen(id) }
     if let first = shut.first {
-      page.reconcile()
+      pages.page.reconcile()
       return show(first)
     }
-    if page.part != nil {
+    if pages.page.part != nil {
       return findNext(
-        by: 1, where: .not(BoardRegion.notes(meeting: seen)), orSay: "every note is in sight")
+        by: 1, where: .not(BoardRegion.notes(meeting: viewport.seen)), orSay: "every note is in sight")
     }
     let hidden = hidden
     guard !hidden.isEmpty else { return report("every note is in sight") }
-    let here = page.windows.focus.map { place(of: $0) }
+    let here = pages.page.windows.focus.map { place(of: $0) }
     let next = here.flatMap { here in hidden.first { place(of: $0) > here } } ?? hidden[0]
     show(next)
   }

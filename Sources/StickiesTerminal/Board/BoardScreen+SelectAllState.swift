@@ -32,17 +32,18 @@ extension BoardScreen {
 
   /// Selects all notes of the board that match the filter, without a list of their ids.
   func selectAllOfBoard() {
-    guard let part = page.part else { return }
+    guard let part = pages.page.part else { return }
     let (filter, shown) = (part.filter, self.filtering.filter)
     let newest = NoteSearch(
-      predicate: page.notes(where: .always), sort: [SortKey](Note.self, [\.number.descending]))
+      predicate: pages.page.notes(where: .always), sort: [SortKey](Note.self, [\.number.descending]))
     inquiries.find(newest) { [weak self] result in
-      guard let self, mode.isEditing, page.part === part else { return }
+      guard let self, mode.isEditing, pages.page.part === part else { return }
       switch result {
       case .success(let notes):
         guard let newest = notes.first?.number else { return mode.selection.clear() }
         let all = SelectAllState(
-          of: part, board: page.board, filter: filter, newest: newest, in: context, link: link, listener: allListener)
+          of: part, board: pages.page.board, filter: filter, newest: newest, in: context, link: link,
+          listener: allListener)
         inquiries.count(all.selected(.all(except: [], also: []))) { [weak self] in
           self?.select(all, of: part, under: shown, $0)
         }
@@ -56,7 +57,7 @@ extension BoardScreen {
   private func select(
     _ all: SelectAllState, of part: BoardWindow, under filter: BoardFilter, _ count: Result<Int, Refusal>
   ) {
-    guard mode.isEditing, page.part === part, filter == self.filtering.filter else { return all.stop() }
+    guard mode.isEditing, pages.page.part === part, filter == self.filtering.filter else { return all.stop() }
     switch count {
     case .success(let count):
       allNotes?.stop()

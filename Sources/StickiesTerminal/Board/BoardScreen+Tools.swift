@@ -48,7 +48,9 @@ extension BoardScreen {
     return true
   }
 
-  var toolFrame: Rect { Rect(x: canvas.minX, y: canvas.maxY - 1, width: canvas.size.width, height: 1) }
+  var toolFrame: Rect {
+    Rect(x: viewport.canvas.minX, y: viewport.canvas.maxY - 1, width: viewport.canvas.size.width, height: 1)
+  }
 
   private var toolBar: ToolBarView {
     func key(_ command: Command) -> String {

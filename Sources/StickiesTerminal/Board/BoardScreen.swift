@@ -8,12 +8,14 @@ import TerminalCells
 /// The application's delegate and the state of the whole screen. Events arrive through the responder chain, commits
 /// through the context's observers, events of the connection through `ConnectionMonitor`. It changes notes and marks what must be redrawn.
 /// It never blocks and reads only the application's clock.
-final class BoardScreen: ApplicationDelegate, BoardPart {
+final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   let services: BoardServices
   let connection: ConnectionMonitor
   let questions: QuestionController
   let tags: TagController
   let filtering: FilterController
+  let pages: BoardPages
+  let viewport: BoardViewport
   /// Requests for the board that is shown while the user waits for the answer.
   lazy var inquiries = makeInquiries()
   /// Requests for selected notes that are not loaded. The caller shows their progress.
@@ -27,8 +29,6 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   var busyTimer: TimerID?
   /// Commands that need a target note.
   var noteCommands = Set<Command>()
-  /// The board that is shown.
-  var page: BoardPage
   /// Changes that the server does not have yet.
   var unsent = UnsentChanges()
   var pacer = SavePacer()
@@ -66,17 +66,6 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   var offered = Set<ObjectID>()
   var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
-  /// The number of windows opened so far, which is the number of the last one.
-  private(set) var lastNumber = 0
-  let directory: BoardDirectory
-  var pager: Pager<BoardDirectory, BoardPageController>?
-  /// Whether the board that is shown was deleted and there is no other one.
-  var boardIsGone = false
-  /// The scroll to another board; nil if there is none.
-  var pageScroll: PageScroll?
-  /// The board at which the scroll ends, even if the numbers of the boards change meanwhile.
-  var pageGoal: ObjectID?
-  var pageTimer: TimerID?
   /// The open search and its result; nil while there is no search.
   var field: SearchWindow?
   var search: SearchController?
@@ -127,78 +116,35 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     questions = QuestionController(services)
     tags = TagController(services)
     filtering = FilterController(tags: tags)
-    page = BoardPage(board, in: context, link: link) {
-      NoteController($0, application: application)
-    }
-    directory = BoardDirectory(in: context, perform: link.perform)
+    pages = BoardPages(services, connection, filtering, showing: board)
+    viewport = BoardViewport(services, pages)
     super.init()
     context.undoScope = scope
     connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
     connection.didReceivePresence = { [weak self] in self?.take($0, of: $1, $2) }
     filtering.didChange = { [weak self] in self?.filterDidChange() }
     services.modals.willBegin = { [weak self] in self?.endDrags() }
+    pages.delegate = self
+    viewport.listWidth = { [weak self] in self?.listFrame.size.width ?? 0 }
+    viewport.isSearchOpen = { [weak self] in self?.field != nil }
     answerCommands()
   }
 
   /// Begins to follow the board.
   func open() {
     observation = context.observe { [weak self] change in self?.contextDidChange(change) }
-    prepare(page)
-    page.open()
-    openDirectory()
+    pages.open()
     tags.names.didChange = { [weak self] in self?.tagsDidChange(by: $0) }
     tags.names.didFail = { [weak self] in self?.report($0.message, isTrouble: true) }
   }
 
-  /// Sets the filter and the callbacks of a page.
-  func prepare(_ page: BoardPage) {
-    page.filter = filtering.filter
-    page.windowsDidChange = { [weak self, weak page] changes in
-      guard let self, let page else { return }
-      follow(changes, on: page)
-    }
-    page.didLoad = { [weak self] refusal in
-      if let refusal { self?.report(refusal.message, isTrouble: true) }
-    }
-    page.didFail = { [weak self] refusal in self?.report(refusal.message, isTrouble: true) }
-    page.isWatched = { [weak self, weak page] in self?.page === page }
-    page.didGrowStale = { [weak self, weak page] in
-      guard let self, let page, let place = directory.number(of: page.board.id) else { return }
-      pager?.sourceDidChange(pages: [place], at: now)
-    }
-  }
-
   // MARK: - Geometry
-
-  /// The frame of the board: below the menu bar and the open search field, and above the status line.
-  var canvas: Rect {
-    let size = application.screenSize
-    let list = listFrame.size.width
-    let top = field == nil ? 1 : 2
-    return Rect(x: list, y: top, width: size.width - list, height: max(0, size.height - 1 - top))
-  }
-
-  /// Converts a rectangle from board cells to screen cells.
-  func onScreen(_ rect: Rect) -> Rect {
-    rect.moved(x: canvas.minX - page.scroll.x, y: canvas.minY - page.scroll.y)
-  }
-
-  /// Converts a cell of the screen to points of the board.
-  func onBoard(_ point: Point) -> (x: Double, y: Double) {
-    (
-      Double(point.x - canvas.minX + page.scroll.x) * BoardScale.pointsPerColumn,
-      Double(point.y - canvas.minY + page.scroll.y) * BoardScale.pointsPerRow
-    )
-  }
-
-  /// The focused note.
-  var focused: NoteController? { page.windows.focus.flatMap { page.windows[$0] } }
 
   /// Positions the windows on their notes; once per turn.
   func layOut() {
     lookAround()
     // The loop visits all notes of the board, so values that are the same for all are read once.
-    let (page, canvas, editing) = (page, canvas, editing)
+    let (page, canvas, editing) = (pages.page, viewport.canvas, editing)
     let shift = Point(x: canvas.minX - page.scroll.x, y: canvas.minY - page.scroll.y)
     // In a large board only search results are loaded anyway.
     let shown = page.part == nil ? found.map { Set($0) } : nil
@@ -251,8 +197,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
 
   private func contextDidChange(_ change: ObjectsDidChange) {
     services.status.objectsWereInserted(change.inserted)
-    for page in directory.pages.values { page.lastChange = change }
-    page.lastChange = change
+    pages.contextDidChange(change)
     mode.selection.objectsWereDeleted(change.deleted)
     // The next commit may delete the note; of the commits of a turn only the final state is observed.
     editing?.rememberCommon()
@@ -282,15 +227,13 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     application.setNeedsDisplay()
   }
 
-  /// Handles opened and closed windows.
-  func follow(_ changes: [WindowChange<NoteController>], on page: BoardPage) {
+  func pages(_ pages: BoardPages, windowsDidChange changes: [WindowChange<NoteController>], on page: BoardPage) {
     for change in changes {
       switch change {
       case .opened(let controller, _):
-        lastNumber += 1
-        (controller.screen, controller.number) = (self, lastNumber)
+        (controller.screen, controller.number) = (self, pages.nextNumber())
         // A neighbor board's windows are not on the screen yet.
-        if page === self.page { application.orderBack(controller.window) }
+        if page === pages.page { application.orderBack(controller.window) }
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
         if linkStart === controller {
@@ -319,8 +262,35 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     }
     // A field keeps the keys, also behind a question.
     let isNoteKey = application.settledKeyWindow.map { $0 is NoteWindow } ?? true
-    if !changes.isEmpty, isNoteKey, let focused { application.makeKey(focused.window) }
+    if !changes.isEmpty, isNoteKey, let focused = pages.focused { application.makeKey(focused.window) }
     application.setNeedsDisplay()
+  }
+
+  func pagesWillLeaveBoard(_ pages: BoardPages) -> () -> Void {
+    // Gestures and windows that are in progress belong to the previous board.
+    endGesture()
+    panning = nil
+    if linkStart != nil { cancelLink() }
+    closeHistory()
+    while let modal = application.modalWindow, !(modal is QuestionWindow) { application.endModal(modal) }
+    let orphan = pages.boardIsGone ? editing?.editedText : nil
+    if pages.boardIsGone, let editing { questions.withdraw(about: editing) }
+    let gone = pages.page.name
+    endEditing()
+    closeSearch()
+    // So do its requests.
+    inquiries.close()
+    inquiries = makeInquiries()
+    releaseKeys()
+    mode.cancel(at: now)
+    (isCheckingSelection, checkedTotal, wasAway, wasFiltered) = (false, nil, false, false)
+    save()
+    return { [weak self] in
+      guard let self else { return }
+      (whereabouts, shown) = (UserPosition(), nil)
+      if let orphan, !orphan.isEmpty { offer(orphan, "the board \(gone) is deleted") }
+      wakeForBusy()
+    }
   }
 
   /// Reports why a note disappeared while it was dragged.

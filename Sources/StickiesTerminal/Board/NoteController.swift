@@ -45,7 +45,7 @@ final class NoteController: WindowController, WindowControlling {
     super.init(window: window, application: application)
   }
 
-  var note: Note? { edited ?? screen?.page.note(id) }
+  var note: Note? { edited ?? screen?.pages.page.note(id) }
 
   // MARK: - For the window set
 

@@ -18,7 +18,7 @@ extension BoardScreen {
   func edit(_ controller: NoteController, at point: Point? = nil) {
     guard controller !== editing, let note = controller.note, mayChange(note) else { return }
     endEditing()
-    focus(controller)
+    pages.focus(controller)
     search?.keepPlace()
     undoScope.beginGroup(named: "Typing")
     editing = controller
@@ -33,12 +33,12 @@ extension BoardScreen {
     let text = NoteView.textFrame(in: controller.lastFrame.clamped)
     let cursor = editor.cursorPosition
     // The edges show the marks of notes that are not visible, and the last row the tool bar.
-    var room = seen.inset(1)
+    var room = viewport.seen.inset(1)
     if mode.isEditing { room.size.height -= 1 }
     func beyond(_ place: Int, _ low: Int, _ high: Int) -> Int {
       place < low ? place - low : max(0, place - high + 1)
     }
-    scroll(
+    pages.scroll(
       by: Point(
         x: beyond(min(text.minX + cursor.x, text.maxX), room.minX, room.maxX),
         y: beyond(text.minY + cursor.y - controller.scroll, room.minY, room.maxY)))
@@ -53,13 +53,13 @@ extension BoardScreen {
     // A new note that was left empty is discarded, unless another client has moved it to another board.
     if controller.isNew, let note, !note.isFault, note.text.isEmpty, controller.elsewhere == nil {
       remove(note)
-      page.reconcile()
+      pages.page.reconcile()
     }
     controller.isNew = false
     controller.elsewhere = nil
     save()
     undoScope.endGroup()
-    follow(page.windows.resolveLoss(controller.id), on: page)
+    pages.windowsDidChange(pages.page.windows.resolveLoss(controller.id))
     application.setNeedsDisplay()
   }
 
@@ -72,12 +72,12 @@ extension BoardScreen {
   /// first character, and discarded if there is none.
   func newNote() {
     guard connection.allowsChanges else { return }
-    guard !boardIsGone else { return report("there is no board to make it on", isTrouble: true) }
+    guard !pages.boardIsGone else { return report("there is no board to make it on", isTrouble: true) }
     // The search does not match the new note and would hide it. The note is created at the current scroll position.
     search?.keepPlace()
     closeSearch()
-    newNote(text: "", at: onBoard(free(placeOfNewNote)))
-    guard let controller = focused else { return }
+    newNote(text: "", at: viewport.onBoard(free(placeOfNewNote)))
+    guard let controller = pages.focused else { return }
     controller.isNew = true
     edit(controller)
   }
@@ -99,18 +99,22 @@ extension BoardScreen {
   /// The place of a new note, so that it is completely visible if there is space.
   private var placeOfNewNote: Point {
     let size = Self.newNoteSize
-    let wish = whereabouts.mouse ?? Point(x: canvas.middle.x - size.width / 2, y: canvas.middle.y - size.height / 2)
+    let wish =
+      whereabouts.mouse
+      ?? Point(x: viewport.canvas.middle.x - size.width / 2, y: viewport.canvas.middle.y - size.height / 2)
     return Point(
-      x: max(canvas.minX, min(wish.x, canvas.maxX - size.width)),
-      y: max(canvas.minY, min(wish.y, canvas.maxY - size.height)))
+      x: max(viewport.canvas.minX, min(wish.x, viewport.canvas.maxX - size.width)),
+      y: max(viewport.canvas.minY, min(wish.y, viewport.canvas.maxY - size.height)))
   }
 
   /// Moves the place of a new note beside notes at exactly that place, as long as it stays visible.
   private func free(_ wish: Point) -> Point {
-    let shapes = page.windows.ids.compactMap { page.shape(of: $0) }
+    let shapes = pages.page.windows.ids.compactMap { pages.page.shape(of: $0) }
     var place = wish
-    while place.x + Self.newNoteSize.width + 2 <= canvas.maxX, place.y + Self.newNoteSize.height + 1 <= canvas.maxY {
-      let (x, y) = onBoard(place)
+    while place.x + Self.newNoteSize.width + 2 <= viewport.canvas.maxX,
+      place.y + Self.newNoteSize.height + 1 <= viewport.canvas.maxY
+    {
+      let (x, y) = viewport.onBoard(place)
       guard shapes.contains(where: { $0.x == x && $0.y == y }) else { break }
       place = Point(x: place.x + 2, y: place.y + 1)
     }
@@ -125,11 +129,11 @@ extension BoardScreen {
     guard let note = context.insert(Note.self) else { return }
     (note.x, note.y) = place
     note.z = topHeight + 1
-    note.board = page.board
+    note.board = pages.page.board
     if filtering.filter.isOn { filtering.apply(to: note) }
     if !text.isEmpty { note.text = text }
-    page.add(note.id)
-    if let controller = page.windows[note.id] { focus(controller) }
+    pages.page.add(note.id)
+    if let controller = pages.page.windows[note.id] { pages.focus(controller) }
     if !text.isEmpty { touch(note.id) }
   }
 
@@ -138,17 +142,17 @@ extension BoardScreen {
     let id = note.id
     let isUnsent = note.isInserted && !unsent.contains(id)
     context.delete(note)
-    page.drop(id)
+    pages.page.drop(id)
     if !isUnsent { touch(id) }
   }
 
-  private var topHeight: Double { page.windows.ids.compactMap { page.shape(of: $0)?.z }.max() ?? 0 }
+  private var topHeight: Double { pages.page.windows.ids.compactMap { pages.page.shape(of: $0)?.z }.max() ?? 0 }
 
   /// Reports that the note of the open editor is no longer shown, and searches for it on the server.
   func tell(_ loss: WindowRemovalReason, of controller: NoteController) {
     report(loss.sentence, isTrouble: true)
     if loss.kind == .deleted { return tellThatItIsGone(loss, controller) }
-    if !page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
+    if !pages.page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
     let search = DetachedNoteObserver(loss.id, in: context, perform: link.perform)
     controller.elsewhere = search
     search.didChange = { [weak self, weak controller, weak search] in
@@ -169,14 +173,14 @@ extension BoardScreen {
       (loss.kind, loss.author) = (.deleted, nil)
       return tellThatItIsGone(loss, controller)
     }
-    guard !search.isTold, let board = note.board, board.id != page.board.id else { return }
+    guard !search.isTold, let board = note.board, board.id != pages.page.board.id else { return }
     search.isTold = true
     tellThatItMoved(loss, controller, to: board.id)
   }
 
   private func tellThatItMoved(_ loss: WindowRemovalReason, _ controller: NoteController, to board: ObjectID) {
-    let place = directory.number(of: board)
-    let name = place.flatMap { directory.board(at: $0) }.map { " “\($0.name)”" } ?? ""
+    let place = pages.directory.number(of: board)
+    let name = place.flatMap { pages.directory.board(at: $0) }.map { " “\($0.name)”" } ?? ""
     questions.ask(
       QuestionText(
         title: "The note has moved",
@@ -186,8 +190,8 @@ extension BoardScreen {
             ? []
             : [
               .init(key: "g", title: "Go there") { [weak self] in
-                guard let self, let place = directory.number(of: board) else { return }
-                jump(toPage: place)
+                guard let self, let place = pages.directory.number(of: board) else { return }
+                pages.jump(toPage: place)
               }
             ]) + [
             .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
@@ -207,7 +211,7 @@ extension BoardScreen {
           .init(key: "n", title: "New note with it") { [weak self] in
             guard let self else { return }
             let text = controller.editedText ?? loss.text
-            let place = onBoard(controller.window.frame.origin)
+            let place = viewport.onBoard(controller.window.frame.origin)
             endEditing(of: controller)
             newNote(with: text, at: place)
           },
@@ -232,7 +236,7 @@ extension BoardScreen {
         choices: [
           .init(key: "n", title: "New note with it") { [weak self] in
             guard let self else { return }
-            newNote(with: text, at: onBoard(placeOfNewNote))
+            newNote(with: text, at: viewport.onBoard(placeOfNewNote))
           },
           .init(key: "c", title: "Copy it") { [weak self] in self?.services.clipboard.copy(text) },
           .init(key: "d", title: "Discard it", isForGood: true) { [weak self] in self?.services.clipboard.discard(text)
@@ -249,7 +253,7 @@ extension BoardScreen {
 
   /// Creates a note with such a text; without a board, asks again.
   private func newNote(with text: String, at place: (x: Double, y: Double)) {
-    guard !boardIsGone else { return offer(text, "there is no board to make it on") }
+    guard !pages.boardIsGone else { return offer(text, "there is no board to make it on") }
     newNote(text: text, at: place)
   }
 
@@ -266,8 +270,8 @@ extension BoardScreen {
       case .success(let text):
         guard !UTF8Comparison.equal(text, before) else { return }
         guard !note.isDeleted, !note.isFault else {
-          guard !boardIsGone else { return offer(text, "the note is gone") }
-          newNote(text: text, at: onBoard(canvas.middle))
+          guard !pages.boardIsGone else { return offer(text, "the note is gone") }
+          newNote(text: text, at: viewport.onBoard(viewport.canvas.middle))
           return report("the note is gone; what was written is in a new one", isTrouble: true)
         }
         // Other clients may have edited the text meanwhile.
@@ -278,7 +282,7 @@ extension BoardScreen {
         written[note.id] = all
         offered.remove(note.id)
         touch(note.id)
-        if page.part == nil, !note.isInserted, !page.rows.contains(note.id) {
+        if pages.page.part == nil, !note.isInserted, !pages.page.rows.contains(note.id) {
           report("it is on another board now; what was written goes into it", isTrouble: true)
         }
       case .failure(let refusal): report(refusal.message, isTrouble: true)

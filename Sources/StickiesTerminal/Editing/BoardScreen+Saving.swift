@@ -31,7 +31,7 @@ extension BoardScreen {
   /// Saves now, even while another save is unanswered. Called at the end of a gesture, so that it is one undo step.
   func save() {
     // The answer belongs to the board that was shown then.
-    let page = page
+    let page = pages.page
     let made = context.insertedObjects.map(\.id)
     page.windows.send(made)
     let texts = changedTexts
@@ -130,9 +130,10 @@ extension BoardScreen {
         context.delete(line)
         unsent.forget(id)
         isSettled = true
-      case let note as Note where note.board?.id != page.board.id && directory.number(of: page.board.id) != nil:
-        note.board = page.board
-        if note.isInserted { page.add(id) }
+      case let note as Note
+      where note.board?.id != pages.page.board.id && pages.directory.number(of: pages.page.board.id) != nil:
+        note.board = pages.page.board
+        if note.isInserted { pages.page.add(id) }
         // This is not a change by the user, so quitting continues.
         unsent.touch(id)
         report("its board is gone; it is on this one", isTrouble: true)
@@ -188,8 +189,8 @@ extension BoardScreen {
       }
       if note.isInserted {
         context.delete(note)
-        page.drop(id)
-        page.reconcile()
+        pages.page.drop(id)
+        pages.page.reconcile()
       } else {
         note.text = context.storedObjects.image(of: id)?[text].stringValue ?? ""
       }

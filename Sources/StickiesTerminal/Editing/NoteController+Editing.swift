@@ -89,7 +89,7 @@ extension NoteController {
     let wasLost = isLost
     (isLost, elsewhere) = (false, nil)
     guard let editor, let screen else { return }
-    if let there = screen.page.note(id) { edited = there }
+    if let there = screen.pages.page.note(id) { edited = there }
     guard wasLost, let note, !note.isFault, !note.isDeleted else { return followOthers() }
     draft = nil
     screen.offered.remove(id)

@@ -25,8 +25,8 @@ extension BoardScreen {
   func filterDidChange() {
     // The search result was restricted by the old filter.
     closeSearch()
-    for page in directory.pages.values { page.filter = filtering.filter }
-    page.refresh()
+    for page in pages.directory.pages.values { page.filter = filtering.filter }
+    pages.page.refresh()
     // Hidden notes are deselected; in a large board this includes notes that are not loaded.
     all?.narrow(to: filtering.filter.predicate, mode.selection.target)
     wasFiltered = true

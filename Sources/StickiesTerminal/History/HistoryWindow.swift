@@ -40,7 +40,7 @@ final class HistoryWindow: ModalWindow {
 
   /// Scrolls the board beneath.
   private func scroll(by step: Point) {
-    screen?.scroll(by: step)
+    screen?.pages.scroll(by: step)
     past.didScroll()
   }
 
@@ -114,7 +114,7 @@ final class HistoryWindow: ModalWindow {
 
   /// The last two rows of the canvas.
   private var scrubberFrame: Rect {
-    guard let area = screen?.canvas else { return Rect(x: 0, y: 0, width: 0, height: 0) }
+    guard let area = screen?.viewport.canvas else { return Rect(x: 0, y: 0, width: 0, height: 0) }
     let height = min(2, area.size.height)
     return Rect(x: area.minX, y: area.maxY - height, width: area.size.width, height: height)
   }
@@ -144,11 +144,12 @@ final class HistoryWindow: ModalWindow {
     // Until the first past state has been loaded, the present board stays visible.
     guard past.shown != nil || past.trouble != nil else { return }
     let board = Canvas(
-      color: past.contents.color ?? .gray, origin: screen.page.scroll, notes: past.notes.map(state), links: past.lines)
-    board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
+      color: past.contents.color ?? .gray, origin: screen.pages.page.scroll, notes: past.notes.map(state),
+      links: past.lines)
+    board.draw(into: &grid, frame: screen.viewport.canvas, clip: clip, theme: screen.theme, cache: layouts)
     if let trouble = past.trouble {
       EmptyBoardHint(lines: ["No history: \(trouble).", "", "Esc  goes back to now."])
-        .draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme)
+        .draw(into: &grid, frame: screen.viewport.canvas, clip: clip, theme: screen.theme)
     }
     screen.drawBusy(into: &grid)
   }

@@ -109,8 +109,8 @@ final class PastReader {
     let wanted = revision
     asked = wanted
     let board = PastBoard(
-      board: screen.page.board.id, revision: wanted, region: BoardRegion(around: screen.seen),
-      isLarge: screen.page.part != nil || contents.region != nil)
+      board: screen.pages.page.board.id, revision: wanted, region: BoardRegion(around: screen.viewport.seen),
+      isLarge: screen.pages.page.part != nil || contents.region != nil)
     inquiries.past(board) { [weak self] result in
       guard let self else { return }
       asked = nil
@@ -151,7 +151,7 @@ final class PastReader {
   }
 
   /// Whether the visible area is loaded.
-  private var isHere: Bool { contents.region.map { $0.covers(screen?.seen ?? $0.cells) } ?? true }
+  private var isHere: Bool { contents.region.map { $0.covers(screen?.viewport.seen ?? $0.cells) } ?? true }
 
   // MARK: - Contents
 
@@ -161,7 +161,7 @@ final class PastReader {
   /// The notes; for a large board the visible ones.
   var notes: [PastNote] {
     // Edge marks would count the loaded notes, not all that existed.
-    guard contents.region != nil, let seen = screen?.seen else { return contents.notes }
+    guard contents.region != nil, let seen = screen?.viewport.seen else { return contents.notes }
     return contents.notes.filter { !$0.values.cells.intersection(seen).isEmpty }
   }
 

@@ -10,8 +10,8 @@ extension BoardScreen {
   /// Begins a link at the focused note, or ends one that was begun at another note.
   func linkOrEnd() {
     writesOnLink = false
-    if linkStart != nil { return endLink(at: focused) }
-    guard connection.allowsChanges, let focused, focused.note != nil else { return }
+    if linkStart != nil { return endLink(at: pages.focused) }
+    guard connection.allowsChanges, let focused = pages.focused, focused.note != nil else { return }
     linkStart = focused
     report("Tab or a click chooses the other note; Return (un)links, Esc ends")
   }
@@ -19,10 +19,10 @@ extension BoardScreen {
   /// Edits the label of the focused note's link. If there are several, the other note must be chosen.
   func writeOnLink() {
     writesOnLink = true
-    if linkStart != nil { return endLink(at: focused) }
-    guard connection.allowsChanges, let focused, focused.note != nil else { return }
+    if linkStart != nil { return endLink(at: pages.focused) }
+    guard connection.allowsChanges, let focused = pages.focused, focused.note != nil else { return }
     findLines(at: focused.id) { [weak self, weak focused] lines in
-      guard let self, let focused, focused === self.focused else { return }
+      guard let self, let focused, focused === self.pages.focused else { return }
       guard let line = lines.first else { return report("no line leads to this note; L draws one") }
       if lines.count == 1 { return askForLabel(of: line) }
       linkStart = focused
@@ -91,7 +91,7 @@ extension BoardScreen {
     guard !isFinding else { return }
     let here = other.map { [line(between: id, and: $0)].compactMap { $0 } } ?? lines(at: id)
     let limit = other == nil ? 2 : 1
-    guard page.part != nil, here.count < limit, connection.state.isConnected, !id.isTemporary,
+    guard pages.page.part != nil, here.count < limit, connection.state.isConnected, !id.isTemporary,
       other?.isTemporary != true
     else { return body(here) }
     save()
@@ -110,7 +110,7 @@ extension BoardScreen {
   /// The loaded links of a note, including those that the server does not have yet.
   private func lines(at id: ObjectID) -> [Link] {
     let made = context.insertedObjects.compactMap { $0 as? Link }
-    return (page.links.snapshot.compactMap { context.fault($0) as? Link } + made).filter { line in
+    return (pages.page.links.snapshot.compactMap { context.fault($0) as? Link } + made).filter { line in
       !line.isDeleted && (line.from?.id == id || line.to?.id == id)
     }
   }
@@ -123,8 +123,8 @@ extension BoardScreen {
   /// Asks about a link after a double click on it.
   /// - Returns: false if there is no link at the point.
   func askAboutLink(at point: Point) -> Bool {
-    guard case .link(let number)? = canvasState.part(at: point, frame: canvas, theme: theme, cache: layouts),
-      (0..<page.links.count).contains(number), let line = page.links.object(at: number) as? Link
+    guard case .link(let number)? = canvasState.part(at: point, frame: viewport.canvas, theme: theme, cache: layouts),
+      (0..<pages.page.links.count).contains(number), let line = pages.page.links.object(at: number) as? Link
     else { return false }
     questions.ask(
       QuestionText(
@@ -165,10 +165,10 @@ extension BoardScreen {
   var linkStates: [NoteLinkState] {
     // During a search, links to notes that it does not match are hidden.
     let shown = found == nil ? nil : Set(shownIDs)
-    let lines = lines(on: page, among: shown)
+    let lines = lines(on: pages.page, among: shown)
     // While a label is edited, the link itself is visible.
-    guard !writesOnLink, let start = linkStart?.id, let end = page.windows.focus, start != end,
-      let wish = linkState(-1, start, end, wish(between: start, and: end), on: page)
+    guard !writesOnLink, let start = linkStart?.id, let end = pages.page.windows.focus, start != end,
+      let wish = linkState(-1, start, end, wish(between: start, and: end), on: pages.page)
     else { return lines }
     return lines + [wish]
   }
@@ -176,7 +176,7 @@ extension BoardScreen {
   /// The text of the provisional link: in a large board only the server knows whether a link exists.
   private func wish(between start: ObjectID, and end: ObjectID) -> String {
     guard line(between: start, and: end) == nil else { return "unlink" }
-    return page.part == nil ? "link" : "(un)link"
+    return pages.page.part == nil ? "link" : "(un)link"
   }
 
   /// The links of a board; with `shown`, only those between these notes.
@@ -192,7 +192,7 @@ extension BoardScreen {
   private func linkState(_ number: Int, _ from: ObjectID, _ to: ObjectID, _ label: String, on page: BoardPage)
     -> NoteLinkState?
   {
-    guard let start = outline(of: from, on: page), let end = outline(of: to, on: page) else { return nil }
+    guard let start = outline(of: from, on: pages.page), let end = outline(of: to, on: pages.page) else { return nil }
     return NoteLinkState(id: number, from: start, to: end, label: label)
   }
 

@@ -9,9 +9,9 @@ extension BoardScreen {
   /// The notes on the canvas: all, or the search result.
   var shownIDs: [ObjectID] {
     // In a large board only search results are loaded anyway.
-    guard let found, page.part == nil else { return page.windows.ids }
+    guard let found, pages.page.part == nil else { return pages.page.windows.ids }
     let there = Set(found)
-    return page.windows.ids.filter { there.contains($0) || page.windows[$0] === editing }
+    return pages.page.windows.ids.filter { there.contains($0) || pages.page.windows[$0] === editing }
   }
 
   var isListOpen: Bool { listWindow.application != nil }
@@ -31,19 +31,21 @@ extension BoardScreen {
 
   /// The notes of the list; in a large board those of its window, or the first ones of the search result.
   private var listedIDs: [ObjectID] {
-    guard let part = page.part else { return shownIDs }
-    return found ?? part.list.snapshot.filter(page.isShown)
+    guard let part = pages.page.part else { return shownIDs }
+    return found ?? part.list.snapshot.filter(pages.page.isShown)
   }
 
-  var listIDs: [ObjectID] { listedIDs.filter { page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) } }
+  var listIDs: [ObjectID] {
+    listedIDs.filter { pages.page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) }
+  }
 
   /// The loaded rows of the list, the offset of the first one, and the total count.
   private var listRows: (lines: [ListLine], offset: Int, count: Int) {
-    if let part = page.part, found == nil, !filtering.filter.isOn, let total = part.total {
+    if let part = pages.page.part, found == nil, !filtering.filter.isOn, let total = part.total {
       return (part.list.snapshot.map { .note($0) }, part.list.offset, total)
     }
     // The search has a total count of its own.
-    if page.part != nil, let found, let search {
+    if pages.page.part != nil, let found, let search {
       return (found.map { .note($0) }, search.offset, max(search.totalCount, found.count))
     }
     let lines = sections.map { self.lines(in: $0) } ?? listIDs.map { ListLine.note($0) }
@@ -58,7 +60,7 @@ extension BoardScreen {
       (color: section.color, ids: section.ids.filter { rest.remove($0) != nil })
     }
     for id in shown where rest.contains(id) {
-      guard let color = page.note(id)?.color.rawValue else { continue }
+      guard let color = pages.page.note(id)?.color.rawValue else { continue }
       if let place = grouped.firstIndex(where: { $0.color == color }) {
         grouped[place].ids.append(id)
       } else {
@@ -73,14 +75,14 @@ extension BoardScreen {
 
   /// Follows the sections of the board while the list shows them.
   func followSections() {
-    let wanted = isListOpen && list.isGrouped && page.part == nil ? page.board.id : nil
+    let wanted = isListOpen && list.isGrouped && pages.page.part == nil ? pages.page.board.id : nil
     guard wanted != sections?.board else { return }
     sections?.stop()
     sections = wanted.map { ListSections(of: $0, in: context, perform: link.perform) }
     sections?.didChange = { [weak self] in self?.application.setNeedsDisplay() }
     sections?.didFail = { [weak self] refusal in
       // A board that has grown too large is followed in parts, without sections.
-      guard let self, page.part == nil else { return }
+      guard let self, pages.page.part == nil else { return }
       list.isGrouped = false
       report("the list is not in sections: \(refusal.message)", isTrouble: true)
     }
@@ -89,8 +91,8 @@ extension BoardScreen {
   private var listPane: ListPane {
     let (lines, offset, count) = listRows
     return ListPane(
-      heading: found == nil ? page.board.name : "Found", count: count, top: list.top,
-      focus: page.windows.focus.flatMap { lines.firstIndex(of: .note($0)) }.map { $0 + offset },
+      heading: found == nil ? pages.page.board.name : "Found", count: count, top: list.top,
+      focus: pages.page.windows.focus.flatMap { lines.firstIndex(of: .note($0)) }.map { $0 + offset },
       isFocused: editing == nil && field?.isKey != true,
       circles: circleColumns,
       noteCount: sections == nil ? nil : lines.count { $0.id != nil }
@@ -104,7 +106,7 @@ extension BoardScreen {
   }
 
   private func listRow(_ id: ObjectID) -> ListRow {
-    guard let note = page.values(of: id) else { return ListRow(.loading, "") }
+    guard let note = pages.page.values(of: id) else { return ListRow(.loading, "") }
     var row = ListRow(note)
     row.matches = search?.query?.offsets(in: row.title) ?? []
     (row.marks, row.isChecked) = (marks(of: id, note), isSelected(id))
@@ -128,8 +130,8 @@ extension BoardScreen {
 
   /// Scrolls the list to the focused note after the focus has changed.
   func followListFocus() {
-    guard !listFrame.isEmpty, list.focus != page.windows.focus else { return }
-    guard let focus = page.windows.focus else { return list.focus = nil }
+    guard !listFrame.isEmpty, list.focus != pages.page.windows.focus else { return }
+    guard let focus = pages.page.windows.focus else { return list.focus = nil }
     let (lines, offset, count) = listRows
     // In a large board the row may not be loaded yet.
     guard let row = lines.firstIndex(of: .note(focus)) else { return }
@@ -156,7 +158,7 @@ extension BoardScreen {
       let step = direction == .up ? -3 : direction == .down ? 3 : 0
       list.top = max(0, min(list.top + step, listRows.count - rows))
       let wanted = list.top..<list.top + rows
-      if found == nil { page.part?.showInList(wanted) } else { showFound(wanted) }
+      if found == nil { pages.page.part?.showInList(wanted) } else { showFound(wanted) }
       return true
     }
     guard case .press(.left) = mouse.kind else { return true }
@@ -171,7 +173,7 @@ extension BoardScreen {
       guard let id = id(row) else { break }
       show(id)
       search?.keepPlace()
-      if isDouble, let focused { edit(focused) }
+      if isDouble, let focused = pages.focused { edit(focused) }
     case .empty, nil: break
     }
     return true
@@ -179,7 +181,7 @@ extension BoardScreen {
 
   /// Moves the search's window so that it contains these rows, in a large board.
   private func showFound(_ rows: Range<Int>) {
-    guard page.part != nil, let search, let found else { return }
+    guard pages.page.part != nil, let search, let found else { return }
     let here = search.offset..<search.offset + found.count
     guard rows.lowerBound < here.lowerBound || rows.upperBound > here.upperBound && here.upperBound < search.totalCount
     else { return }

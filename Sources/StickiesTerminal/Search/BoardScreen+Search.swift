@@ -53,37 +53,34 @@ final class SearchListener: SearchControllerDelegate {
     guard let screen else { return ListViewState() }
     // While a result is shown, its rows have other positions; the list then returns by the focus.
     let first = screen.found == nil ? screen.firstListed : nil
-    kept = (screen.page.scroll, screen.list.top, first?.below ?? 0)
-    focus = screen.page.windows.focus
+    kept = (screen.pages.page.scroll, screen.list.top, first?.below ?? 0)
+    focus = screen.pages.page.windows.focus
     return ListViewState(selection: focus.map { [$0] } ?? [], first: first?.id)
   }
 
   func search(_ controller: SearchController, didReturnTo place: ListViewState) {
     guard let screen else { return }
-    screen.page.scroll = kept.scroll
+    screen.pages.page.scroll = kept.scroll
     // Keys go to the field as long as it is open.
     if let id = place.selection.first {
-      screen.page.windows.setFocus(id)
+      screen.pages.page.windows.setFocus(id)
     } else if focus == nil {
-      screen.page.windows.clearFocus()
+      screen.pages.page.windows.clearFocus()
     }
     screen.list.top = place.first.flatMap { screen.row(of: $0) }.map { $0 - kept.below } ?? kept.top
-    screen.list.focus = place.first == nil ? nil : screen.page.windows.focus
+    screen.list.focus = place.first == nil ? nil : screen.pages.page.windows.focus
   }
 }
 
 extension BoardScreen {
-  /// The frame of the search field, above the canvas.
-  var searchFrame: Rect { Rect(x: canvas.minX, y: 1, width: canvas.size.width, height: 1) }
-
   func openSearch() {
     if let field { return application.makeKey(field) }
-    let board = page.board.id
+    let board = pages.page.board.id
     var request =
-      page.part == nil
+      pages.page.part == nil
       ? BoardPage.notes(of: board, in: context.model) : BoardWindow.listRequest(of: board, in: context.model)
     request.predicate = .all([request.predicate, filtering.filter.predicate])
-    let search = SearchController(all: page.list) { [weak self, context, link, request] query in
+    let search = SearchController(all: pages.page.list) { [weak self, context, link, request] query in
       var found = request
       found.predicate = .all([request.predicate, self?.condition(of: query) ?? .never])
       return ResultsController(found, in: context, perform: link.perform)
@@ -159,7 +156,9 @@ extension BoardScreen {
   private func goToFound() {
     guard let found else { return closeSearch() }
     guard !found.isEmpty else { return report("nothing is found; Esc ends the search") }
-    guard let first = found.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
+    guard let first = found.first(where: { pages.page.windows[$0] != nil || pages.page.part != nil }) else {
+      return closeSearch()
+    }
     show(first)
     search?.keepPlace()
   }
@@ -172,7 +171,7 @@ extension BoardScreen {
     if let searchTimer { application.cancel(searchTimer) }
     searchTimer = nil
     application.orderOut(window)
-    if let focused { application.makeKey(focused.window) }
+    if let focused = pages.focused { application.makeKey(focused.window) }
     stopAwaitingFound()
   }
 }

@@ -7,14 +7,14 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
 
   init(on screen: BoardScreen) {
     self.screen = screen
-    super.init(frame: screen.searchFrame)
+    super.init(frame: screen.viewport.searchFrame)
     field.attach(EndEditOnReturnBehavior())
     field.observers.add(self)
     field.didCopy = { [weak screen] in screen?.services.clipboard.copy($0) }
   }
 
   // The frame depends on the list and the size of the screen.
-  override func update() { if let screen { frame = screen.searchFrame } }
+  override func update() { if let screen { frame = screen.viewport.searchFrame } }
 
   func fieldDidChange(_ field: LineField) { screen?.type(field.text) }
 
