@@ -79,13 +79,15 @@ import Testing
     for session in 1_000..<1_050 as Range<UInt64> {
       ann.client.presenceDidChange?(Presence(session: session, author: "p\(session)@test", state: state))
     }
-    #expect(screen.neighbors.all.isEmpty && !screen.wasAway && !screen.connection.isSilent)
+    #expect(screen.presence.neighbors.all.isEmpty && !screen.selection.wasDisconnected && !screen.connection.isSilent)
     let turn = screen.application.runTurn(at: now)
     #expect(turn.eventCount == 1)
     #expect(turn.grid?.text.contains("no answer") == true)
     #expect(screen.application.displayCount == drawn + 1)
     // None of it is lost, and who is here belongs to the connection behind the break.
-    #expect(screen.neighbors.all.count == 50 && screen.wasAway && screen.connection.state == .connected)
+    #expect(
+      screen.presence.neighbors.all.count == 50 && screen.selection.wasDisconnected
+        && screen.connection.state == .connected)
     await stage.close()
   }
 

@@ -31,7 +31,7 @@ extension BoardScreen {
       state: { [weak self] in
         let notes = self?.targets ?? []
         return CommandState(
-          isEnabled: self?.hasTargets == true && self?.allowsEditing == true,
+          isEnabled: self?.hasTargets == true && self?.pages.allowsEditing == true,
           isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
           title: self?.title(of: command))
       }, perform)
@@ -42,10 +42,10 @@ extension BoardScreen {
   /// - Returns: whether the key was such a key.
   func tellNoTarget(_ key: KeyEvent) -> Bool {
     let equivalent = KeyEquivalent(key.key, key.modifiers)
-    guard editing == nil, !hasTargets, allowsEditing,
+    guard editing == nil, !hasTargets, pages.allowsEditing,
       application.menuBar.commands.contains(where: { $0.key == equivalent && noteCommands.contains($0.command) })
     else { return false }
-    report(mode.isEditing ? "no note is selected" : "no note is chosen: Tab or a click chooses one")
+    report(selection.mode.isEditing ? "no note is selected" : "no note is chosen: Tab or a click chooses one")
     return true
   }
 
@@ -103,7 +103,7 @@ extension BoardScreen {
     func next(_ note: Note) -> StickiesKit.Color {
       colors[((colors.firstIndex(of: note.color) ?? 0) + 1) % colors.count]
     }
-    if let all {
+    if let all = selection.all {
       return changeAll(all, BulkChangeDescription(doing: "Coloring", done: "colored")) {
         .set("color", .string(next($0).rawValue))
       }
@@ -122,12 +122,12 @@ extension BoardScreen {
   private func changeEach(
     _ name: String, _ done: String, inRow: Bool = false, _ body: @escaping (Note) -> Void
   ) {
-    guard let all else { return change(name, inRow: inRow, body) }
+    guard let all = selection.all else { return change(name, inRow: inRow, body) }
     changeEach(all, name, BulkChangeDescription(doing: "Changing", done: done), body)
   }
 
   private func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>, property: String) {
-    if let all {
+    if let all = selection.all {
       let change = BulkChangeDescription(doing: "Changing", done: "changed", sparesLocked: name != "Lock")
       return changeAll(all, change) {
         .set(property, .bool(!$0[keyPath: path]))
@@ -174,20 +174,33 @@ extension BoardScreen {
   func cancel() {
     if dragged != nil { return takeDragBack() }
     if editing != nil { return endEditing() }
-    if canGiveUp {
-      giveUp()
+    if busy.canCancel {
+      cancelWait()
     } else if linkStart != nil {
       cancelLink()
     } else if field != nil {
       closeSearch()
-    } else if mode.isEditing {
-      mode.cancel(at: now)
-      slide()
+    } else if selection.mode.isEditing {
+      selection.mode.cancel(at: now)
+      selection.slide()
     } else {
       pages.page.windows.clearFocus()
       services.status.clear()
     }
     application.setNeedsDisplay()
+  }
+
+  /// Cancels the pending requests, or quitting if there are none.
+  func cancelWait() {
+    // The queued keys were meant for the result of the cancelled request.
+    if keepsKeysWaiting { application.discardEvents([.key, .paste]) }
+    if busy.isWaiting {
+      busy.cancelRequests()
+      history?.past.cancel()
+    } else {
+      perform(quitting.giveUp())
+    }
+    releaseKeys()
   }
 
   /// Whether the menu is open. Commands that are disabled while editing can be chosen there; choosing one ends the

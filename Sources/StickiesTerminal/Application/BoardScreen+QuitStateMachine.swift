@@ -56,6 +56,12 @@ extension BoardScreen {
     return true
   }
 
+  private func hideSaving() {
+    busy.hideSaving()
+    if let patienceTimer { application.cancel(patienceTimer) }
+    patienceTimer = nil
+  }
+
   /// Continues quitting after an answer, if that was the last one outstanding.
   func quitWhenSent() {
     guard unsent.count == 0 else { return }
@@ -66,7 +72,7 @@ extension BoardScreen {
   func perform(_ action: QuitStateMachine.Action?) {
     switch action {
     case .showSending:
-      showSaving()
+      busy.showSaving()
       patienceTimer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
         guard let self else { return }
         patienceTimer = nil

@@ -53,23 +53,23 @@ extension BoardScreen {
   }
 
   private func answerSelection() {
-    view(.editMode, title: { [weak self] in self?.mode.button.title }) { [weak self] in
+    view(.editMode, title: { [weak self] in self?.selection.mode.button.title }) { [weak self] in
       guard let self else { return }
-      if mode.isEditing { mode.cancel(at: now) } else { mode.begin(at: now) }
-      slide()
+      if selection.mode.isEditing { selection.mode.cancel(at: now) } else { selection.mode.begin(at: now) }
+      selection.slide()
     }
     view(.select) { [weak self] in
       guard let self, let focused = pages.focused else { return }
-      mode.begin(at: now)
-      slide()
-      toggleSelected(focused.id)
+      selection.mode.begin(at: now)
+      selection.slide()
+      selection.toggle(focused.id)
     }
     view(.selectAll) { [weak self] in
       guard let self else { return }
-      mode.begin(at: now)
-      slide()
-      if pages.page.part != nil { return selectAllOfBoard() }
-      mode.selection.select(shownIDs)
+      selection.mode.begin(at: now)
+      selection.slide()
+      if pages.page.part != nil { return selection.selectAllOfBoard() }
+      selection.mode.selection.select(shownIDs)
     }
   }
 }

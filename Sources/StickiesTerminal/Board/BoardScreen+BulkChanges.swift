@@ -46,7 +46,7 @@ extension BoardScreen {
         change: change, name: name, notes: free, total: count, locked: locked, token: token, body: body)
       passage.again = { [weak self] bodies in
         // The selection may have changed by now.
-        guard let self, self.all === all else { return }
+        guard let self, self.selection.all === all else { return }
         changeEach(all, name, change) { note in for body in bodies { body(note) } }
       }
       self?.goOn(passage)
@@ -58,7 +58,7 @@ extension BoardScreen {
     guard let token = beginEach("Tagging") else { return }
     countFree(all, token) { [weak self] free, freeCount, locked in
       let without = GraphPredicate.all([free, .not(GraphPredicate(Note.self) { $0.tags.any.name == name })])
-      self?.reading.count(without) { [weak self] result in
+      self?.busy.reads.count(without) { [weak self] result in
         guard let self else { return }
         guard case .success(let count) = result else { return endEach(token, result) }
         var tag: Tag?
@@ -83,12 +83,12 @@ extension BoardScreen {
   /// Begins a change of all notes.
   /// - Returns: the token of the wait; nil if the change is not possible, which a message explains.
   private func beginEach(_ doing: String) -> BusyToken? {
-    guard connection.allowsChanges, mayChangeAll, !mode.selection.isEmpty else { return nil }
+    guard connection.allowsChanges, mayChangeAll, !selection.mode.selection.isEmpty else { return nil }
     save()
     keyRow = nil
     isChangingAll = true
-    let token = beginWait("\(doing) \(mode.selection.count) notes…")
-    overlay.setProgress(0, of: token)
+    let token = busy.begin("\(doing) \(selection.mode.selection.count) notes…")
+    busy.overlay.setProgress(0, of: token)
     return token
   }
 
@@ -96,11 +96,11 @@ extension BoardScreen {
     _ all: SelectAllState, _ token: BusyToken,
     _ counted: @escaping (_ free: GraphPredicate, _ count: Int, _ locked: Int) -> Void
   ) {
-    let count = mode.selection.count
+    let count = selection.mode.selection.count
     let free = GraphPredicate.all([
-      all.selected(mode.selection.target), GraphPredicate(Note.self) { $0.locked == false },
+      all.selected(selection.mode.selection.target), GraphPredicate(Note.self) { $0.locked == false },
     ])
-    reading.count(free) { [weak self] result in
+    busy.reads.count(free) { [weak self] result in
       guard let self else { return }
       guard case .success(let freeCount) = result else { return endEach(token, result) }
       counted(free, freeCount, max(0, count - freeCount))
@@ -113,7 +113,7 @@ extension BoardScreen {
     let search = NoteSearch(
       predicate: rest, sort: [SortKey](Note.self, [\.number.ascending]), limit: Self.changedAtOnce)
     // The reply arrives after the server has committed the previous save.
-    reading.find(search) { [weak self] result in
+    busy.reads.find(search) { [weak self] result in
       guard let self else { return }
       guard case .success(let notes) = result, let last = notes.last, connection.allowsChanges, refusedInARow == 0
       else {
@@ -124,7 +124,7 @@ extension BoardScreen {
       passage.done += notes.count
       passage.last = last.number
       eachSoFar = (passage.done, passage.total)
-      overlay.setProgress(Double(passage.done) / Double(max(passage.total, passage.done)), of: passage.token)
+      busy.overlay.setProgress(Double(passage.done) / Double(max(passage.total, passage.done)), of: passage.token)
       goOn(passage)
     }
   }
@@ -157,7 +157,7 @@ extension BoardScreen {
     case .failure(let refusal):
       report(
         "\(refusal.message) after \(passage.done) of \(passage.total) notes; u \(passage.change.undone)",
-        isTrouble: refusal != RequestChannel.givenUp)
+        isTrouble: refusal != RequestChannel.cancelled)
     }
   }
 
@@ -165,7 +165,7 @@ extension BoardScreen {
   /// - Parameter result: the outcome of a request before the first note was changed.
   private func endEach(_ token: BusyToken, _ result: Result<Int, Refusal>? = nil) {
     (isChangingAll, eachUnderWay, eachSoFar, leavesRest) = (false, nil, nil, false)
-    endWait(token)
+    busy.end(token)
     if case .failure(let refusal)? = result { report("nothing was changed: \(refusal.message)", isTrouble: true) }
   }
 }

@@ -75,7 +75,7 @@ extension BoardScreen {
     }
     return Canvas(
       color: PaperColor(name: page.board.color.rawValue), origin: page.scroll, notes: notes, links: linkStates,
-      pointers: pointers)
+      pointers: presence.pointers)
   }
 
   /// The note that closing the search returns to, if the search does not match it. It stays loaded but is not drawn.
@@ -109,12 +109,10 @@ extension BoardScreen {
       id: controller.number, frame: note.cells, z: z, text: note.text, color: note.color,
       matches: matches(in: note.text, at: note.cells), tags: note.tags, marks: marks(of: id, note),
       isCollapsed: note.isCollapsed && controller.editor == nil, isFocused: page.windows.focus == id,
-      circle: isSelected(id) ? .checked : .empty, circleColumns: circleColumns, editors: editors(of: id),
+      circle: selection.isSelected(id) ? .checked : .empty, circleColumns: selection.circleColumns,
+      editors: presence.editors(of: id),
       scroll: controller.scroll, editing: controller.editor)
   }
-
-  /// The number of columns of the selection circles that have slid in, on the canvas and in the list.
-  var circleColumns: Int { Int((mode.slideFraction(at: now) * Double(NoteView.circleWidth)).rounded()) }
 
   func marks(of id: ObjectID, _ note: NoteValues) -> NoteBadges {
     unsent.contains(id) ? note.marks.union(.unsent) : note.marks
@@ -132,6 +130,12 @@ extension BoardScreen {
     return NoteState(
       id: controller.number, frame: controller.lastFrame, z: .infinity, text: editor.text, color: .gray,
       marks: .conflict, isFocused: true, scroll: controller.scroll, editing: editor)
+  }
+
+  /// Draws the overlay over the canvas, which is dimmed.
+  func drawBusy(into grid: inout Grid) {
+    let view = busy.view.view(saying: busy.appearance, cancelKey: busy.canCancel ? "Esc" : "")
+    view?.draw(into: &grid, frame: viewport.canvas, clip: viewport.canvas, theme: theme)
   }
 
   // MARK: - Bars
@@ -162,7 +166,7 @@ extension BoardScreen {
     // The history shows all notes, without the filter.
     if filtering.filter.isOn, past?.shown == nil { state.filter = .init(filtering.filter.words, hidden: hiddenCount) }
     state.message = services.status.current?.text ?? (quitting == .waiting ? Self.leavesLater : crowdWords ?? "")
-    state.people = neighbors.all.map(person)
+    state.people = presence.neighbors.all.map(presence.person)
     return state
   }
 

@@ -14,7 +14,7 @@ extension BoardScreen {
   /// Requests the visible notes that are not loaded. Called once per turn, and before showing a note without a
   /// window.
   func lookAround() {
-    recountAll()
+    selection.recount()
     guard let part = pages.page.part else { return }
     part.filter = .all([
       filtering.filter.predicate, found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always,
@@ -27,7 +27,7 @@ extension BoardScreen {
     if isListOpen, let focus = pages.page.windows.focus, let shape = pages.page.shape(of: focus) {
       part.showInList(focus, x: shape.x, y: shape.y)
     }
-    checkSelection(part)
+    selection.check(part)
     if let lookTimer { application.cancel(lookTimer) }
     lookTimer = part.nextLook.map { due in
       application.schedule(at: due) { [weak self] in
@@ -71,11 +71,11 @@ extension BoardScreen {
         behind: image, of: focus.entity, sort: sort, model: context.model, in: context.storedObjects)
     }
     isFinding = true
-    inquiries.find(search) { [weak self] result in
+    busy.requests.find(search) { [weak self] result in
       guard let self else { return }
       if case .success(let notes) = result, notes.isEmpty, search.after != nil {
         search.after = nil
-        return inquiries.find(search) { [weak self] in self?.found($0, orSay: nothing) }
+        return busy.requests.find(search) { [weak self] in self?.found($0, orSay: nothing) }
       }
       found(result, orSay: nothing)
     }
@@ -99,11 +99,11 @@ extension BoardScreen {
       }
     }
     isFinding = true
-    inquiries.find(search) { [weak self] result in
+    busy.requests.find(search) { [weak self] result in
       guard let self else { return }
       if case .success(let notes) = result {
         guard notes.count < search.limit, search != end else { return found(result.map { $0.suffix(1) }, orSay: nil) }
-        return inquiries.find(end) { [weak self] in self?.found($0, orSay: nil) }
+        return busy.requests.find(end) { [weak self] in self?.found($0, orSay: nil) }
       }
       found(result, orSay: nil)
     }
@@ -130,45 +130,22 @@ extension BoardScreen {
 
   // MARK: - Notes that are not loaded
 
-  /// Removes notes from the selection that were deleted or that the filter hides. They may be selected individually
-  /// without being loaded, so no other notification reports them.
-  private func checkSelection(_ part: BoardWindow) {
-    guard mode.isEditing, !mode.selection.isAll, !mode.selection.isEmpty, connection.state.isConnected,
-      let total = part.total, !isCheckingSelection
-    else { return }
-    defer { checkedTotal = total }
-    // While disconnected, additions may have compensated for deletes.
-    guard wasAway || wasFiltered || checkedTotal.map({ total < $0 }) == true else { return }
-    (wasAway, wasFiltered) = (false, false)
-    guard case .some(let all) = mode.selection.target else { return }
-    let selected = all.filter { !$0.isTemporary }
-    isCheckingSelection = true
-    part.inquiries.identify(pages.page.notes(where: .all([.identifiers(selected), filtering.filter.predicate]))) {
-      [weak self] result in
-      // If the board is no longer shown, the answer does not concern the current selection.
-      guard let self, pages.page.part === part else { return }
-      isCheckingSelection = false
-      guard case .success(let ids) = result else { return wasFiltered = true }
-      let there = Set(ids)
-      mode.selection.objectsWereDeleted(selected.filter { !there.contains($0) && pages.page.windows[$0] == nil })
-      application.setNeedsDisplay()
-    }
-  }
-
   /// Selected notes that are not loaded.
   private var away: [ObjectID] {
-    guard pages.page.part != nil, mode.isEditing, case .some(let ids) = mode.selection.target else { return [] }
+    guard pages.page.part != nil, selection.mode.isEditing, case .some(let ids) = selection.mode.selection.target else {
+      return []
+    }
     return ids.filter { pages.page.windows[$0] == nil }
   }
 
   /// Whether a command has notes to act on.
-  var hasTargets: Bool { mode.isEditing && !mode.selection.isEmpty || !targets.isEmpty }
+  var hasTargets: Bool { selection.mode.isEditing && !selection.mode.selection.isEmpty || !targets.isEmpty }
 
   /// Calls the closure with the target notes, at once if they are loaded; not for a selection of all.
   func withTargets(_ body: @escaping ([Note]) -> Void) {
     let away = away
     guard !away.isEmpty else { return body(targets) }
-    let token = beginWait("Reading \(away.count) notes that are out of sight…")
+    let token = busy.begin("Reading \(away.count) notes that are out of sight…")
     read(away[...], after: [], of: away.count, token, body)
   }
 
@@ -178,20 +155,20 @@ extension BoardScreen {
     _ body: @escaping ([Note]) -> Void
   ) {
     guard !ids.isEmpty else {
-      endWait(token)
+      busy.end(token)
       let here = Set(notes.map(\.id))
       return body(notes.filter { !$0.isDeleted } + targets.filter { !here.contains($0.id) })
     }
-    overlay.setProgress(Double(count - ids.count) / Double(count), of: token)
+    busy.overlay.setProgress(Double(count - ids.count) / Double(count), of: token)
     // The filter may hide them since another client changed them.
     let predicate = pages.page.notes(
       where: .all([.identifiers(Array(ids.prefix(Self.awayAtOnce))), filtering.filter.predicate]))
-    reading.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
+    busy.reads.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(let found): read(ids.dropFirst(Self.awayAtOnce), after: notes + found, of: count, token, body)
       case .failure(let refusal):
-        endWait(token)
+        busy.end(token)
         report("nothing was changed: \(refusal.message)", isTrouble: true)
       }
     }

@@ -17,7 +17,7 @@ extension BoardScreen {
   /// Records the position of the mouse.
   /// - Returns: whether the event is a mere move, which needs no further handling.
   private func trackMouse(_ mouse: MouseEvent) -> Bool {
-    if viewport.canvas.contains(mouse.position) { whereabouts.mouse(at: mouse.position) }
+    if viewport.canvas.contains(mouse.position) { presence.userPosition.mouse(at: mouse.position) }
     return mouse.kind == .move
   }
 
@@ -51,8 +51,8 @@ extension BoardScreen {
   private func press(_ mouse: MouseEvent, _ controller: NoteController) {
     endGesture()
     let clicks = clickCount(mouse.position)
-    if mode.isEditing {
-      toggleSelected(controller.id)
+    if selection.mode.isEditing {
+      selection.toggle(controller.id)
       return application.setNeedsDisplay()
     }
     if let editing, editing !== controller { endEditing() }

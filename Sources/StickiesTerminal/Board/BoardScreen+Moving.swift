@@ -17,12 +17,12 @@ extension BoardScreen {
   }
 
   /// The focused note that a prompt refers to; nil if it refers to the selection.
-  var targetMark: NoteController? { mode.isEditing ? nil : pages.focused }
+  var targetMark: NoteController? { selection.mode.isEditing ? nil : pages.focused }
 
   /// Whether the prompt's note is still the focused one. Shows a message if not, because the answer would apply to
   /// another note.
   func isStillMeant(_ mark: NoteController?) -> Bool {
-    if mode.isEditing || mark != nil && mark === pages.focused && mark?.note != nil { return true }
+    if selection.mode.isEditing || mark != nil && mark === pages.focused && mark?.note != nil { return true }
     report("the note is gone; nothing was changed", isTrouble: true)
     return false
   }
@@ -56,7 +56,7 @@ extension BoardScreen {
   }
 
   private func move(to board: Board) {
-    if let all {
+    if let all = selection.all {
       let id = board.id
       let change = BulkChangeDescription(
         doing: "Moving", place: "to \(board.name)", done: "moved", undone: "brings them back")

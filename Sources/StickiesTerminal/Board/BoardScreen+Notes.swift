@@ -8,8 +8,8 @@ import TerminalCells
 extension BoardScreen {
   /// The loaded notes that a command acts on.
   var targets: [Note] {
-    if mode.isEditing {
-      return pages.page.windows.ids.filter { isSelected($0) }.compactMap { pages.page.note($0) }
+    if selection.mode.isEditing {
+      return pages.page.windows.ids.filter { selection.isSelected($0) }.compactMap { pages.page.note($0) }
     }
     return pages.focused?.note.map { [$0] } ?? []
   }
@@ -69,7 +69,7 @@ extension BoardScreen {
   /// Deletes the targets in one undo step.
   func deleteNotes() {
     guard connection.allowsChanges else { return }
-    if let all {
+    if let all = selection.all {
       endEditing()
       let change = BulkChangeDescription(doing: "Deleting", done: "deleted", undone: "brings them back")
       return changeAll(all, change) { _ in .delete }

@@ -21,7 +21,7 @@ extension BoardScreen {
   }
 
   func tag(_ name: String) {
-    if let all { return tagAll(all, name) }
+    if let all = selection.all { return tagAll(all, name) }
     withTargets { [weak self] notes in self?.tag(notes, name) }
   }
 

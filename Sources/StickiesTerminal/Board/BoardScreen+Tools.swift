@@ -29,15 +29,15 @@ extension BoardScreen {
   var editFrame: Rect {
     let width = application.screenSize.width
     guard width >= Self.leastBarColumns else { return Rect(x: width, y: 0, width: 0, height: 1) }
-    let columns = mode.button.title.count + 2
+    let columns = selection.mode.button.title.count + 2
     return Rect(x: width - columns, y: 0, width: columns, height: 1)
   }
 
   func drawEditButton(into grid: inout Grid) {
     let frame = editFrame
     guard !frame.isEmpty else { return }
-    let style = mode.button == .cancel ? theme.button : theme.otherButton
-    grid.draw(" \(mode.button.title) ", x: frame.minX, y: frame.minY, style, clip: frame)
+    let style = selection.mode.button == .cancel ? theme.button : theme.otherButton
+    grid.draw(" \(selection.mode.button.title) ", x: frame.minX, y: frame.minY, style, clip: frame)
   }
 
   /// Handles a click on the button.
@@ -59,37 +59,32 @@ extension BoardScreen {
     let items =
       others.map { ToolBarView.Item($0.title, key: key($0.command)) }
       + Self.actions.map { ToolBarView.Item($0.name, key: key($0.command), actsOnSelection: true) }
-    return ToolBarView(items, count: mode.selection.count, slide: mode.slideFraction(at: now))
+    return ToolBarView(items, count: selection.mode.selection.count, slide: selection.mode.slideFraction(at: now))
   }
 
   /// The title of a command in the menu while notes are selected: its name with their number.
   func title(of command: Command) -> String? {
-    guard mode.isEditing else { return nil }
-    return Self.actions.first { $0.command == command }?.title(mode.selection)
+    guard selection.mode.isEditing else { return nil }
+    return Self.actions.first { $0.command == command }?.title(selection.mode.selection)
   }
 
   func drawTools(into grid: inout Grid) {
-    guard mode.isEditing || mode.isSliding(at: now) else { return }
+    guard selection.mode.isEditing || selection.mode.isSliding(at: now) else { return }
     toolBar.draw(into: &grid, frame: toolFrame, clip: toolFrame, theme: theme)
   }
 
   /// Handles a click on the tool bar.
   func toolMouse(_ mouse: MouseEvent) -> Bool {
-    guard mode.isEditing, case .press(.left) = mouse.kind, toolFrame.contains(mouse.position) else { return false }
+    guard selection.mode.isEditing, case .press(.left) = mouse.kind, toolFrame.contains(mouse.position) else {
+      return false
+    }
     guard let place = toolBar.part(at: mouse.position, frame: toolFrame) else { return true }
     if others.indices.contains(place) {
       application.send(others[place].command)
     } else {
       let action = Self.actions[place - others.count]
-      if action.isEnabled(mode.selection) { application.send(action.command) }
+      if action.isEnabled(selection.mode.selection) { application.send(action.command) }
     }
     return true
-  }
-
-  /// Redraws while circles and tool bar slide in or out.
-  func slide() {
-    application.setNeedsDisplay()
-    guard mode.isSliding(at: now) else { return }
-    _ = application.schedule(at: now + 20) { [weak self] in self?.slide() }
   }
 }

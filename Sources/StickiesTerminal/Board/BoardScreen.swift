@@ -16,17 +16,9 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   let filtering: FilterController
   let pages: BoardPages
   let viewport: BoardViewport
-  /// Requests for the board that is shown while the user waits for the answer.
-  lazy var inquiries = makeInquiries()
-  /// Requests for selected notes that are not loaded. The caller shows their progress.
-  lazy var reading = RequestChannel(link, in: context)
-  /// The overlay while an answer or the end of the program is awaited, with the tokens of its waits.
-  var overlay = BusyOverlay()
-  var waitTokens = Set<BusyToken>()
-  var savingToken: BusyToken?
-  var reconnectingToken: BusyToken?
-  var busyView = BusyViewHolder { BusyView() }
-  var busyTimer: TimerID?
+  let presence: PresenceController
+  let busy: BusyController
+  let selection: SelectionController
   /// Commands that need a target note.
   var noteCommands = Set<Command>()
   /// Changes that the server does not have yet.
@@ -43,8 +35,6 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   var notSaved: TimerID?
   /// The note that is edited here.
   var editing: NoteController?
-  /// The position of the user: new notes are placed under the mouse, other clients see a cursor.
-  var whereabouts = UserPosition()
   /// The note that is dragged with the mouse.
   var dragged: NoteController?
   /// The position of the drag, and the timer that scrolls the board while it is at an edge.
@@ -64,7 +54,6 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   /// Edited texts that the server does not have yet, and the notes whose text was offered in a question.
   var written = [ObjectID: String]()
   var offered = Set<ObjectID>()
-  var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
   /// The open search and its result; nil while there is no search.
   var field: SearchWindow?
@@ -80,32 +69,18 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   var list = ListPaneState()
   lazy var listWindow = ListWindow(on: self)
   var sections: ListSections?
-  /// Other clients' presence, and the presence last sent for this client.
-  var neighbors = PeerSessions()
-  lazy var ownColor = PresenceColor(of: link.user)
-  var shown: BoardPresence?
-  var lastPresence: Int64?
-  var presenceTimer: TimerID?
   /// In a large board: the note that is being shown, and the timer for the next look.
   var sought: ObjectID?
   var lookTimer: TimerID?
   /// Whether the server is asked for the next note; keys pressed meanwhile are queued for that note.
   var isFinding = false
-  /// The number of notes of a large board when its selection was last checked.
-  var checkedTotal: Int?
-  /// The selection of all notes of a large board except some, and whether these notes are being changed.
-  var allNotes: SelectAllState?
+  /// Whether all notes of a large board are being changed.
   var isChangingAll = false
   /// The name of the change in progress, and the changes requested meanwhile under the same name.
   var eachUnderWay: (name: String, behind: [(Note) -> Void])?
   /// The progress of that change, and whether a quitting user has been warned about the rest.
   var eachSoFar: (done: Int, total: Int)?
   var leavesRest = false
-  var isCheckingSelection = false
-  /// Whether the connection was lost since the last check of the selection.
-  var wasAway = false
-  /// Whether the filter changed since the last check of the selection.
-  var wasFiltered = false
 
   /// Creates a screen for one board; `open` begins to follow it.
   init(
@@ -118,10 +93,14 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     filtering = FilterController(tags: tags)
     pages = BoardPages(services, connection, filtering, showing: board)
     viewport = BoardViewport(services, pages)
+    presence = PresenceController(services, connection, pages, viewport)
+    busy = BusyController(services, connection, pages)
+    selection = SelectionController(services, connection, filtering, pages, busy)
     super.init()
     context.undoScope = scope
     connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
-    connection.didReceivePresence = { [weak self] in self?.take($0, of: $1, $2) }
+    connection.didReceivePresence = { [weak self] in self?.presence.receive($0, of: $1, $2) }
+    presence.editedNote = { [weak self] in self?.editing?.id }
     filtering.didChange = { [weak self] in self?.filterDidChange() }
     services.modals.willBegin = { [weak self] in self?.endDrags() }
     pages.delegate = self
@@ -163,11 +142,11 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   }
 
   override func applicationWillUpdate(_ application: Application) {
-    followReconnecting()
+    busy.updateReconnecting()
     layOut()
     followSections()
     followListFocus()
-    present()
+    presence.update()
   }
 
   override func application(_ application: Application, didReceive answer: TerminalReply) {
@@ -198,7 +177,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   private func contextDidChange(_ change: ObjectsDidChange) {
     services.status.objectsWereInserted(change.inserted)
     pages.contextDidChange(change)
-    mode.selection.objectsWereDeleted(change.deleted)
+    selection.mode.selection.objectsWereDeleted(change.deleted)
     // The next commit may delete the note; of the commits of a turn only the final state is observed.
     editing?.rememberCommon()
     // A commit is an event like a key; all commits before a turn are coalesced and handled in it.
@@ -213,13 +192,11 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   }
 
   private func connectionDidChange() {
-    // Session numbers are only valid within one connection.
-    neighbors.forget()
-    shown = nil
+    presence.connectionDidChange()
     if connection.state.isConnected {
       saveSoon()
     } else {
-      wasAway = true
+      selection.wasDisconnected = true
       // The time of the answer is unknown now, so keys go to the field again.
       if awaitsFound { stopAwaitingFound() }
     }
@@ -247,7 +224,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
         }
         // Notes that the filter hides are deselected. In a large board windows also close by scrolling: the selection
         // stays then, and a selection of all is a predicate.
-        if page.part == nil || all == nil && !page.isShown(id) { mode.selection.remove(id) }
+        if page.part == nil || selection.all == nil && !page.isShown(id) { selection.mode.selection.remove(id) }
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
       case .returned(let controller, _):
@@ -256,8 +233,8 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
         questions.withdraw(about: controller)
         report("the note is back")
       case .identified(_, let id, let old):
-        mode.selection.identify(old, as: id)
-        whereabouts.identify(old, as: id)
+        selection.mode.selection.identify(old, as: id)
+        presence.userPosition.identify(old, as: id)
       }
     }
     // A field keeps the keys, also behind a question.
@@ -279,17 +256,15 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     endEditing()
     closeSearch()
     // So do its requests.
-    inquiries.close()
-    inquiries = makeInquiries()
+    busy.boardWillChange()
     releaseKeys()
-    mode.cancel(at: now)
-    (isCheckingSelection, checkedTotal, wasAway, wasFiltered) = (false, nil, false, false)
+    selection.boardWillChange()
     save()
     return { [weak self] in
       guard let self else { return }
-      (whereabouts, shown) = (UserPosition(), nil)
+      presence.boardDidChange()
       if let orphan, !orphan.isEmpty { offer(orphan, "the board \(gone) is deleted") }
-      wakeForBusy()
+      busy.wake()
     }
   }
 

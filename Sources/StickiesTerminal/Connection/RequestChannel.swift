@@ -63,9 +63,9 @@ final class RequestChannel {
   }
 
   /// The failure of a cancelled request.
-  static let givenUp = Refusal(.unavailable, "given up")
+  static let cancelled = Refusal(.unavailable, "given up")
 
-  /// Cancels all requests; their closures are called at once with `givenUp`.
+  /// Cancels all requests; their closures are called at once with `cancelled`.
   func cancel() {
     for number in waiting.keys.sorted() { channel?.cancel(number) }
   }
@@ -81,7 +81,7 @@ final class RequestChannel {
     switch completed.outcome {
     case .answered(let answer): done(.success(answer))
     case .failed(let error): done(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
-    case .cancelled: done(.failure(Self.givenUp))
+    case .cancelled: done(.failure(Self.cancelled))
     }
   }
 

@@ -34,7 +34,7 @@ extension BoardScreen {
     let cursor = editor.cursorPosition
     // The edges show the marks of notes that are not visible, and the last row the tool bar.
     var room = viewport.seen.inset(1)
-    if mode.isEditing { room.size.height -= 1 }
+    if selection.mode.isEditing { room.size.height -= 1 }
     func beyond(_ place: Int, _ low: Int, _ high: Int) -> Int {
       place < low ? place - low : max(0, place - high + 1)
     }
@@ -100,7 +100,7 @@ extension BoardScreen {
   private var placeOfNewNote: Point {
     let size = Self.newNoteSize
     let wish =
-      whereabouts.mouse
+      presence.userPosition.mouse
       ?? Point(x: viewport.canvas.middle.x - size.width / 2, y: viewport.canvas.middle.y - size.height / 2)
     return Point(
       x: max(viewport.canvas.minX, min(wish.x, viewport.canvas.maxX - size.width)),

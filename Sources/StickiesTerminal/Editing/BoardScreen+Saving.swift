@@ -282,13 +282,13 @@ extension BoardScreen {
     guard !isChangingAll else { return report(Self.isStillChanging) }
     keyRow = nil
     save()
-    inquiries.step(isRedo: isRedo) { [weak self] result in
+    busy.requests.step(isRedo: isRedo) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(let isWhole):
         let stays = isWhole ? "" : "; what others changed since stays"
         report((isRedo ? "Done again" : "Undone") + stays)
-      case .failure(RequestChannel.givenUp): report("given up; the server may still do it")
+      case .failure(RequestChannel.cancelled): report("given up; the server may still do it")
       case .failure(let refusal): report(refusal.message, isTrouble: refusal.code != .notFound)
       }
     }

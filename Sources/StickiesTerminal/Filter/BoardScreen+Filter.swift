@@ -27,9 +27,7 @@ extension BoardScreen {
     closeSearch()
     for page in pages.directory.pages.values { page.filter = filtering.filter }
     pages.page.refresh()
-    // Hidden notes are deselected; in a large board this includes notes that are not loaded.
-    all?.narrow(to: filtering.filter.predicate, mode.selection.target)
-    wasFiltered = true
+    selection.filterDidChange()
     application.setNeedsDisplay()
   }
 

@@ -77,11 +77,11 @@ final class HistoryWindow: ModalWindow {
   /// Cancels the wait that the overlay offers to cancel, or returns to the present.
   private func escape() {
     guard let screen else { return }
-    let isOffered = screen.offersToGiveUp
-    if past.shown != nil, isOffered { return screen.giveUp() }
+    let isOffered = screen.busy.offersToCancel
+    if past.shown != nil, isOffered { return screen.cancelWait() }
     screen.closeHistory()
     // If no past state was shown, the visible overlay can belong to an earlier wait, which Escape cancels too.
-    if isOffered, screen.canGiveUp { screen.giveUp() }
+    if isOffered, screen.busy.canCancel { screen.cancelWait() }
   }
 
   override func mouse(_ mouse: MouseEvent) -> Bool {

@@ -30,7 +30,7 @@ final class PastReader {
 
   init(on screen: BoardScreen) {
     self.screen = screen
-    inquiries = screen.makeInquiries("Loading the history…")
+    inquiries = screen.busy.makeChannel("Loading the history…")
   }
 
   /// Reads the range of revisions, then the wanted revision or the newest one.
@@ -51,7 +51,7 @@ final class PastReader {
   func close() { inquiries.close() }
 
   /// Cancels the pending request; the shown revision stays.
-  func giveUp() {
+  func cancel() {
     if let shown { revision = shown }
     inquiries.cancel()
   }
@@ -137,7 +137,7 @@ final class PastReader {
 
   /// - Parameter wanted: the requested revision; nil if the request was for the range.
   private func fail(_ refusal: Refusal, at wanted: Revision? = nil) {
-    guard refusal != RequestChannel.givenUp else { return }
+    guard refusal != RequestChannel.cancelled else { return }
     didChange()
     guard let shown else { return trouble = refusal.message }
     guard let wanted else { return }

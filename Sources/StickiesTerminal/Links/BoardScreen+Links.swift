@@ -97,11 +97,11 @@ extension BoardScreen {
     save()
     isFinding = true
     // The reply arrives after the server has committed the previous save.
-    inquiries.links(BoardPage.links(at: id, and: other, in: context.model), limit: limit) { [weak self] result in
+    busy.requests.links(BoardPage.links(at: id, and: other, in: context.model), limit: limit) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(let found): body(found.filter { !$0.isDeleted })
-      case .failure(let refusal): report(refusal.message, isTrouble: refusal != RequestChannel.givenUp)
+      case .failure(let refusal): report(refusal.message, isTrouble: refusal != RequestChannel.cancelled)
       }
       releaseKeys()
     }

@@ -94,7 +94,7 @@ extension BoardScreen {
       heading: found == nil ? pages.page.board.name : "Found", count: count, top: list.top,
       focus: pages.page.windows.focus.flatMap { lines.firstIndex(of: .note($0)) }.map { $0 + offset },
       isFocused: editing == nil && field?.isKey != true,
-      circles: circleColumns,
+      circles: selection.circleColumns,
       noteCount: sections == nil ? nil : lines.count { $0.id != nil }
     ) { [weak self] row in
       guard lines.indices.contains(row - offset) else { return ListRow(.loading, "") }
@@ -109,7 +109,7 @@ extension BoardScreen {
     guard let note = pages.page.values(of: id) else { return ListRow(.loading, "") }
     var row = ListRow(note)
     row.matches = search?.query?.offsets(in: row.title) ?? []
-    (row.marks, row.isChecked) = (marks(of: id, note), isSelected(id))
+    (row.marks, row.isChecked) = (marks(of: id, note), selection.isSelected(id))
     return row
   }
 
@@ -167,8 +167,8 @@ extension BoardScreen {
     func id(_ row: Int) -> ObjectID? { lines.indices.contains(row - offset) ? lines[row - offset].id : nil }
     switch listPane.part(at: mouse.position, frame: frame) {
     case .edge: list.isResizing = true
-    case .circle(let row): id(row).map { toggleSelected($0) }
-    case .row(let row) where mode.isEditing: id(row).map { toggleSelected($0) }
+    case .circle(let row): id(row).map { selection.toggle($0) }
+    case .row(let row) where selection.mode.isEditing: id(row).map { selection.toggle($0) }
     case .row(let row):
       guard let id = id(row) else { break }
       show(id)

@@ -100,6 +100,9 @@ final class BoardPages: BoardPart {
     delegate?.pages(self, windowsDidChange: changes, on: page)
   }
 
+  /// Whether notes can be edited: not before the board has loaded, but while a request is unanswered.
+  var allowsEditing: Bool { !boardIsGone && pager?.current.allowsEditing ?? true }
+
   /// Counts a new window.
   func nextNumber() -> Int {
     lastNumber += 1

@@ -2,32 +2,59 @@ import GraphControllers
 import TerminalApplication
 import TerminalCells
 
-/// Waiting for the server: the overlay over the canvas, and the keys that cancel.
-extension BoardScreen {
+/// Waiting for the server: the requests of the screen, and the overlay over the canvas while an answer or the end of
+/// the program is awaited.
+final class BusyController: BoardPart {
+  let services: BoardServices
+  /// The waits in progress.
+  var overlay = BusyOverlay()
+  var view = BusyViewHolder { BusyView() }
+  /// Requests for the board that is shown while the user waits for the answer.
+  private(set) lazy var requests = makeChannel()
+  /// Requests for selected notes that are not loaded. The caller shows their progress.
+  private(set) lazy var reads = RequestChannel(link, in: context)
+  private let connection: ConnectionMonitor
+  private let pages: BoardPages
+  /// The waits that the user can cancel.
+  private var tokens = Set<BusyToken>()
+  private var savingToken: BusyToken?
+  private var reconnectingToken: BusyToken?
+  private var timer: TimerID?
+
+  init(_ services: BoardServices, _ connection: ConnectionMonitor, _ pages: BoardPages) {
+    (self.services, self.connection, self.pages) = (services, connection, pages)
+  }
+
+  /// Cancels the requests for the shown board without an answer, before another board is shown.
+  func boardWillChange() {
+    requests.close()
+    requests = makeChannel()
+  }
+
   /// Requests of this board's views; the overlay shows while one is unanswered.
   /// - Parameter message: the overlay's text.
-  func makeInquiries(_ message: String = "Waiting for the server…") -> RequestChannel {
+  func makeChannel(_ message: String = "Waiting for the server…") -> RequestChannel {
     var token: BusyToken?
     return RequestChannel(link, in: context) { [weak self] isBusy in
       guard let self else { return }
-      if let token { endWait(token) }
-      token = isBusy ? beginWait(message) : nil
+      if let token { end(token) }
+      token = isBusy ? begin(message) : nil
     }
   }
 
   /// Begins a wait that the user can cancel.
-  func beginWait(_ message: String) -> BusyToken {
+  func begin(_ message: String) -> BusyToken {
     let token = overlay.show(.loading, message, at: now)
-    waitTokens.insert(token)
-    wakeForBusy()
+    tokens.insert(token)
+    wake()
     application.setNeedsDisplay()
     return token
   }
 
-  func endWait(_ token: BusyToken) {
+  func end(_ token: BusyToken) {
     overlay.hide(token)
-    waitTokens.remove(token)
-    wakeForBusy()
+    tokens.remove(token)
+    wake()
     application.setNeedsDisplay()
   }
 
@@ -35,39 +62,32 @@ extension BoardScreen {
   func showSaving() {
     guard savingToken == nil else { return }
     savingToken = overlay.show(.saving, at: now)
-    wakeForBusy()
+    wake()
   }
 
   func hideSaving() {
     if let token = savingToken { overlay.hide(token) }
     savingToken = nil
-    if let patienceTimer { application.cancel(patienceTimer) }
-    patienceTimer = nil
     application.setNeedsDisplay()
   }
 
-  /// Whether a wait is in progress that the user can cancel.
-  var canGiveUp: Bool { !waitTokens.isEmpty || savingToken != nil }
-
-  /// Whether the overlay is visible and offers to cancel.
-  var offersToGiveUp: Bool { canGiveUp && busyPicture != nil }
-
-  /// Cancels the pending requests, or quitting if there are none.
-  func giveUp() {
-    // The queued keys were meant for the result of the cancelled request.
-    if keepsKeysWaiting { application.discardEvents([.key, .paste]) }
-    if waitTokens.isEmpty {
-      perform(quitting.giveUp())
-    } else {
-      inquiries.cancel()
-      reading.cancel()
-      history?.past.giveUp()
-    }
-    releaseKeys()
+  /// Cancels the pending requests.
+  func cancelRequests() {
+    requests.cancel()
+    reads.cancel()
   }
 
+  /// Whether requests are pending that the user can cancel.
+  var isWaiting: Bool { !tokens.isEmpty }
+
+  /// Whether a wait is in progress that the user can cancel.
+  var canCancel: Bool { !tokens.isEmpty || savingToken != nil }
+
+  /// Whether the overlay is visible and offers to cancel.
+  var offersToCancel: Bool { canCancel && appearance != nil }
+
   /// The overlay while notes, an answer or the end of the program are awaited, for the most recent reason.
-  var busyPicture: BusyAppearance? {
+  var appearance: BusyAppearance? {
     if let picture = overlay.picture(at: now) { return picture }
     guard case .waiting(let picture)? = pages.pager?.current.face(at: now) else {
       return pages.page.part?.picture(at: now)
@@ -75,17 +95,14 @@ extension BoardScreen {
     return picture
   }
 
-  /// Whether notes can be edited: not before the board has loaded, but while a request is unanswered.
-  var allowsEditing: Bool { !pages.boardIsGone && pages.pager?.current.allowsEditing ?? true }
-
   /// Shows the reconnection in the overlay if the connection is lost during a wait.
-  func followReconnecting() {
+  func updateReconnecting() {
     var waits = false
-    if connection.state == .reconnecting { waits = canGiveUp || pageIsOnItsWay }
+    if connection.state == .reconnecting { waits = canCancel || pageIsOnItsWay }
     guard waits != (reconnectingToken != nil) else { return }
     if let token = reconnectingToken { overlay.hide(token) }
     reconnectingToken = waits ? overlay.show(.reconnecting, at: now) : nil
-    wakeForBusy()
+    wake()
     application.setNeedsDisplay()
   }
 
@@ -94,21 +111,15 @@ extension BoardScreen {
   }
 
   /// Schedules the overlay's next appearance or movement, which depend on time alone.
-  func wakeForBusy() {
+  func wake() {
     let changes = [overlay.nextChange(after: now), pages.pager?.current.nextChange(after: now)].compactMap { $0 }
-    guard busyTimer == nil, let change = changes.min() else { return }
-    busyTimer = application.schedule(at: change) { [weak self] in
+    guard timer == nil, let change = changes.min() else { return }
+    timer = application.schedule(at: change) { [weak self] in
       guard let self else { return }
-      busyTimer = nil
+      timer = nil
       application.setNeedsDisplay()
-      wakeForBusy()
+      wake()
     }
-  }
-
-  /// Draws the overlay over the canvas, which is dimmed.
-  func drawBusy(into grid: inout Grid) {
-    let view = busyView.view(saying: busyPicture, cancelKey: canGiveUp ? "Esc" : "")
-    view?.draw(into: &grid, frame: viewport.canvas, clip: viewport.canvas, theme: theme)
   }
 }
 
