@@ -151,7 +151,7 @@ import Testing
     // Who else looks may hear of it a moment later.
     var first = told.makeAsyncIterator()
     await first.next()
-    let tenths = Int((clock.now - begin) / .milliseconds(BoardScreen.presenceMilliseconds))
+    let tenths = Int((clock.now - begin) / .milliseconds(PresenceController.intervalMilliseconds))
     #expect(heard > 0 && heard <= tenths + 2)
     #expect(ann.terminal.frames < 100)
     await stage.close()

@@ -178,8 +178,8 @@ extension BoardScreen {
       cancelWait()
     } else if linkStart != nil {
       cancelLink()
-    } else if field != nil {
-      closeSearch()
+    } else if search.window != nil {
+      search.close()
     } else if selection.mode.isEditing {
       selection.mode.cancel(at: now)
       selection.slide()

@@ -9,25 +9,25 @@ extension BoardScreen {
     endGesture()
     link.leaveEditor()
     endEditing()
-    if pacer.isWaiting { save() }
+    if saving.pacer.isWaiting { saving.save() }
   }
 
   /// The number of changes that are not on the server, including texts that can't be saved there.
   var changesNotOnServer: Int {
-    unsent.count
+    saving.unsent.count
       + questions.all.count { question in
-        question.text?().isEmpty == false && question.subject.map { unsent.contains($0.id) } != true
+        question.text?().isEmpty == false && question.subject.map { saving.unsent.contains($0.id) } != true
       }
   }
 
   /// Whether sent changes are unanswered and the user has not chosen to discard them.
-  var isAwaitingSaves: Bool { unsent.count > 0 && quitting != .quits(discards: true) }
+  var isAwaitingSaves: Bool { saving.unsent.count > 0 && quitting != .quits(discards: true) }
 
   /// Texts that would be lost with the program, except those that the user chose to discard. A text that is both in a
   /// question and on its way to the server counts once.
   var unsavedTexts: [String] {
-    let asked = offered.union(questions.all.compactMap { $0.subject?.id })
-    let changed = isAwaitingSaves ? changedTexts.filter { !asked.contains($0.key) } : [:]
+    let asked = saving.offered.union(questions.all.compactMap { $0.subject?.id })
+    let changed = isAwaitingSaves ? saving.changedTexts.filter { !asked.contains($0.key) } : [:]
     return changed.sorted { $0.key < $1.key }.map(\.value) + questions.texts
   }
 
@@ -42,7 +42,7 @@ extension BoardScreen {
       return .cancel
     }
     finishChanges()
-    let action = quitting.request(unsent: unsent.count, canSend: connection.state.isConnected)
+    let action = quitting.request(unsent: saving.unsent.count, canSend: connection.state.isConnected)
     if action == .quit { return .now }
     perform(action)
     return .later
@@ -64,7 +64,7 @@ extension BoardScreen {
 
   /// Continues quitting after an answer, if that was the last one outstanding.
   func quitWhenSent() {
-    guard unsent.count == 0 else { return }
+    guard saving.unsent.count == 0 else { return }
     perform(quitting.everythingIsSent(leavesTexts: !questions.texts.isEmpty))
   }
 
@@ -76,7 +76,7 @@ extension BoardScreen {
       patienceTimer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
         guard let self else { return }
         patienceTimer = nil
-        perform(quitting.takesTooLong(unsent: unsent.count))
+        perform(quitting.takesTooLong(unsent: saving.unsent.count))
       }
     case .ask(let question):
       hideSaving()
@@ -84,7 +84,7 @@ extension BoardScreen {
     case .goOn:
       application.replyToTerminate(false)
       report(Self.leavesLater)
-      if connection.state.isConnected { save() }
+      if connection.state.isConnected { saving.save() }
       quitWhenSent()
     case .stay:
       hideSaving()
@@ -106,11 +106,11 @@ extension BoardScreen {
       title: "Leave?",
       lines: [question.sentence + ".", "What it does not have when the program ends is lost."],
       choices: [
-        .init(key: "w", title: "Wait for the server, then leave") { [weak self] in self?.answer(.wait) },
-        .init(key: "d", title: "Leave and lose them") { [weak self] in self?.answer(.discard) },
+        .init(key: "w", title: "Wait for the server, then leave") { [weak self] in self?.choose(.wait) },
+        .init(key: "d", title: "Leave and lose them") { [weak self] in self?.choose(.discard) },
       ],
-      cancel: { [weak self] in self?.answer(.cancel) })
+      cancel: { [weak self] in self?.choose(.cancel) })
   }
 
-  private func answer(_ answer: UnsentChangesChoice) { perform(quitting.answer(answer)) }
+  private func choose(_ choice: UnsentChangesChoice) { perform(quitting.answer(choice)) }
 }

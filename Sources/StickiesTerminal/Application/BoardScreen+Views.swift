@@ -15,7 +15,7 @@ extension BoardScreen {
   }
 
   func answerViews() {
-    view(.search) { [weak self] in self?.openSearch() }
+    view(.search) { [weak self] in self?.search.open() }
     view(.filter, isChecked: { [weak self] in self?.filtering.filter.isOn == true }) { [weak self] in self?.openFilter()
     }
     view(.showAll) { [weak self] in self?.filtering.filter = BoardFilter() }

@@ -84,8 +84,8 @@ extension BoardScreen {
   /// - Returns: the token of the wait; nil if the change is not possible, which a message explains.
   private func beginEach(_ doing: String) -> BusyToken? {
     guard connection.allowsChanges, mayChangeAll, !selection.mode.selection.isEmpty else { return nil }
-    save()
-    keyRow = nil
+    saving.save()
+    saving.keyRepeat = nil
     isChangingAll = true
     let token = busy.begin("\(doing) \(selection.mode.selection.count) notes…")
     busy.overlay.setProgress(0, of: token)
@@ -115,7 +115,8 @@ extension BoardScreen {
     // The reply arrives after the server has committed the previous save.
     busy.reads.find(search) { [weak self] result in
       guard let self else { return }
-      guard case .success(let notes) = result, let last = notes.last, connection.allowsChanges, refusedInARow == 0
+      guard case .success(let notes) = result, let last = notes.last, connection.allowsChanges,
+        saving.refusedInARow == 0
       else {
         return end(passage, result)
       }
@@ -131,13 +132,13 @@ extension BoardScreen {
 
   private func change(_ notes: [Note], by passage: inout SlicedUpdate) {
     // Edits and drags since then get an undo step of their own.
-    save()
+    saving.save()
     undoScope.apart(named: passage.name, continuing: passage.group) {
       for note in notes where !note.isDeleted {
         passage.body(note)
-        touch(note.id)
+        saving.touch(note.id)
       }
-      save()
+      saving.save()
     }
     if let group = passage.group, group != undoScope.lastGroup { passage.change.undone = "takes the last part back" }
     passage.group = undoScope.lastGroup
@@ -147,7 +148,7 @@ extension BoardScreen {
     let behind = eachUnderWay?.behind ?? []
     endEach(passage.token)
     // A refused save has already shown its message.
-    guard refusedInARow == 0 else { return }
+    guard saving.refusedInARow == 0 else { return }
     switch result {
     case .success where passage.done == 0: report(Self.allAreLocked)
     case .success where !behind.isEmpty: passage.again(behind)

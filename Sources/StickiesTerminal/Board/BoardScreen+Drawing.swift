@@ -43,7 +43,7 @@ extension BoardScreen {
       return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  makes one, and it shows here."])
     }
     if case .failed(let sentence)? = pages.pager?.current.face(at: now) { return EmptyBoardHint(lines: [sentence]) }
-    if found != nil { return .nothingFound("Esc") }
+    if search.found != nil { return .nothingFound("Esc") }
     if hiddenCount > 0 { return .nothingFound("F") }
     guard pages.page.notes.state == .loaded, pages.page.notes.count == 0 else { return nil }
     return EmptyBoardHint(board: pages.page.board.name, newNoteKey: "n", helpKey: "?")
@@ -81,7 +81,8 @@ extension BoardScreen {
   /// The note that closing the search returns to, if the search does not match it. It stays loaded but is not drawn.
   /// Only in large boards.
   private var unfound: ObjectID? {
-    guard pages.page.part != nil, found != nil, let query = search?.query, let id = searchListener?.focus,
+    guard pages.page.part != nil, search.found != nil, let query = search.controller?.query,
+      let id = search.listener?.focus,
       id != editing?.id,
       let note = pages.page.note(id), !query.matches(note.text)
     else { return nil }
@@ -115,12 +116,14 @@ extension BoardScreen {
   }
 
   func marks(of id: ObjectID, _ note: NoteValues) -> NoteBadges {
-    unsent.contains(id) ? note.marks.union(.unsent) : note.marks
+    saving.unsent.contains(id) ? note.marks.union(.unsent) : note.marks
   }
 
   /// The search matches in a text; empty for a note outside the canvas.
   private func matches(in text: String, at frame: Rect) -> [Range<Int>] {
-    guard let query = search?.query, !viewport.onScreen(frame).intersection(viewport.canvas).isEmpty else { return [] }
+    guard let query = search.controller?.query, !viewport.onScreen(frame).intersection(viewport.canvas).isEmpty else {
+      return []
+    }
     return query.offsets(in: text)
   }
 

@@ -17,9 +17,10 @@ extension BoardScreen {
     selection.recount()
     guard let part = pages.page.part else { return }
     part.filter = .all([
-      filtering.filter.predicate, found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always,
+      filtering.filter.predicate,
+      search.found == nil ? .always : search.controller?.query.flatMap { search.condition(of: $0) } ?? .always,
     ])
-    let kept = [pages.page.windows.focus, editing?.id, dragged?.id, linkStart?.id, sought, searchListener?.focus]
+    let kept = [pages.page.windows.focus, editing?.id, dragged?.id, linkStart?.id, sought, search.listener?.focus]
       .compactMap { $0 }
     if part.look(at: viewport.seen, keeping: Set(kept), isConnected: connection.state.isConnected, at: now) {
       pages.page.reconcile()
@@ -61,7 +62,7 @@ extension BoardScreen {
   // MARK: - Navigation
 
   /// Shows the next matching note in reading order, wherever it lies, wrapping around at the end.
-  func findNext(by step: Int, where condition: GraphPredicate = .always, orSay nothing: String? = nil) {
+  func findNext(by step: Int, where condition: GraphPredicate = .always, orReport nothing: String? = nil) {
     guard let part = pages.page.part else { return }
     let sort = [SortKey](
       Note.self, step > 0 ? [\.y.ascending, \.x.ascending] : [\.y.descending, \.x.descending])
@@ -75,9 +76,9 @@ extension BoardScreen {
       guard let self else { return }
       if case .success(let notes) = result, notes.isEmpty, search.after != nil {
         search.after = nil
-        return busy.requests.find(search) { [weak self] in self?.found($0, orSay: nothing) }
+        return busy.requests.find(search) { [weak self] in self?.showFirst($0, orReport: nothing) }
       }
-      found(result, orSay: nothing)
+      showFirst(result, orReport: nothing)
     }
   }
 
@@ -102,14 +103,16 @@ extension BoardScreen {
     busy.requests.find(search) { [weak self] result in
       guard let self else { return }
       if case .success(let notes) = result {
-        guard notes.count < search.limit, search != end else { return found(result.map { $0.suffix(1) }, orSay: nil) }
-        return busy.requests.find(end) { [weak self] in self?.found($0, orSay: nil) }
+        guard notes.count < search.limit, search != end else {
+          return showFirst(result.map { $0.suffix(1) }, orReport: nil)
+        }
+        return busy.requests.find(end) { [weak self] in self?.showFirst($0, orReport: nil) }
       }
-      found(result, orSay: nil)
+      showFirst(result, orReport: nil)
     }
   }
 
-  private func found(_ result: Result<[Note], Refusal>, orSay nothing: String?) {
+  private func showFirst(_ result: Result<[Note], Refusal>, orReport nothing: String?) {
     switch result {
     case .success(let notes):
       if let note = notes.first { show(note.id) } else if let nothing { report(nothing) }
@@ -120,7 +123,7 @@ extension BoardScreen {
 
   /// Whether keys and pastes stay queued. They follow a key whose effect depends on the server's answer, and are
   /// meant for the note that it finds. Escape cancels the request, Ctrl-C quits.
-  var keepsKeysWaiting: Bool { (isFinding || awaitsFound) && application.modalWindow == nil }
+  var keepsKeysWaiting: Bool { (isFinding || search.awaitsFound) && application.modalWindow == nil }
 
   /// Delivers the queued keys.
   func releaseKeys() {

@@ -58,7 +58,7 @@ extension BoardScreen {
     if let editing, editing !== controller { endEditing() }
     let hadFocus = pages.page.windows.focus == controller.id
     pages.focus(controller)
-    search?.keepPlace()
+    search.controller?.keepPlace()
     if linkStart != nil { return endLink(at: controller) }
     if controller === editing, controller.textFrame.contains(mouse.position) {
       select(mouse, controller, clicks: clicks)
@@ -71,7 +71,7 @@ extension BoardScreen {
     if part == .close, hadFocus { return closeWindows([controller]) }
     guard controller.note != nil else { return }
     // Raising and moving are one undo step, also while the note is edited.
-    save()
+    saving.save()
     if editing != nil { undoScope.endGroup() }
     undoScope.beginGroup(named: part == .resize ? "Resize" : "Move")
     begin(part == .resize ? .resize : .move, mouse, controller)
@@ -129,7 +129,7 @@ extension BoardScreen {
     } else {
       setSize(of: note, width: gesture.width + x, height: gesture.height + y)
     }
-    touch(controller.id)
+    saving.touch(controller.id)
   }
 
   /// Ends the drag, on release or when something else interrupts it.
@@ -140,7 +140,7 @@ extension BoardScreen {
     controller.gesture = nil
     application.stopTracking()
     guard let gesture, gesture.kind != .select else { return }
-    save()
+    saving.save()
     undoScope.endGroup()
     if editing != nil { undoScope.beginGroup(named: "Typing") }
   }
@@ -154,7 +154,7 @@ extension BoardScreen {
       case .select: break
       }
       pages.page.scroll = gesture.scroll
-      touch(id)
+      saving.touch(id)
     }
     endGesture()
   }

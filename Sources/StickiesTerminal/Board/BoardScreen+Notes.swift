@@ -30,16 +30,16 @@ extension BoardScreen {
       if !notes.isEmpty { report("the note is locked; l unlocks it") }
       return
     }
-    save()
+    saving.save()
     let ids = Set(free.map(\.id))
-    undoScope.beginGroup(named: name, continuing: inRow ? keyRow?.group(of: name, ids, at: now) : nil)
+    undoScope.beginGroup(named: name, continuing: inRow ? saving.keyRepeat?.group(of: name, ids, at: now) : nil)
     for note in free {
       body(note)
-      touch(note.id)
+      saving.touch(note.id)
     }
-    save()
+    saving.save()
     undoScope.endGroup()
-    keyRow = inRow ? KeyRepeatGroup(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
+    saving.keyRepeat = inRow ? KeyRepeatGroup(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
     if free.count < notes.count { report("\(notes.count - free.count) locked, left as they are") }
   }
 
@@ -57,7 +57,7 @@ extension BoardScreen {
     let top = pages.page.windows.topHeight(for: controller.id, pages.page)
     guard top != note.z else { return }
     note.z = top
-    touch(controller.id)
+    saving.touch(controller.id)
   }
 
   func lower(_ note: Note) {
@@ -87,16 +87,38 @@ extension BoardScreen {
   private func delete(_ notes: [Note]) {
     guard !notes.isEmpty else { return }
     endEditing()
-    save()
+    saving.save()
     undoScope.beginGroup(named: "Delete")
     for note in notes { remove(note) }
-    save()
+    saving.save()
     undoScope.endGroup()
     pages.page.reconcile()
     let (what, them) = notes.count == 1 ? ("deleted", "it") : ("deleted \(notes.count) notes", "them")
     report(
       "\(what); u brings \(them) back" + (connection.state.isConnected ? "" : " once the server is there"),
       gone: Set(notes.map(\.id)))
+  }
+
+  /// Undoes or redoes the last step.
+  func undo(isRedo: Bool) {
+    // Undo runs on the server; queued while disconnected, it would surprise the user after the reconnect.
+    guard connection.state.isConnected else {
+      return report("\(isRedo ? "redo" : "undo") needs the server", isTrouble: true)
+    }
+    guard connection.allowsChanges else { return }
+    guard !isChangingAll else { return report(Self.isStillChanging) }
+    saving.keyRepeat = nil
+    saving.save()
+    busy.requests.step(isRedo: isRedo) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let isWhole):
+        let stays = isWhole ? "" : "; what others changed since stays"
+        report((isRedo ? "Done again" : "Undone") + stays)
+      case .failure(RequestChannel.cancelled): report("given up; the server may still do it")
+      case .failure(let refusal): report(refusal.message, isTrouble: refusal.code != .notFound)
+      }
+    }
   }
 
   // MARK: - Focus
@@ -188,7 +210,7 @@ extension BoardScreen {
     }
     if pages.page.part != nil {
       return findNext(
-        by: 1, where: .not(BoardRegion.notes(meeting: viewport.seen)), orSay: "every note is in sight")
+        by: 1, where: .not(BoardRegion.notes(meeting: viewport.seen)), orReport: "every note is in sight")
     }
     let hidden = hidden
     guard !hidden.isEmpty else { return report("every note is in sight") }

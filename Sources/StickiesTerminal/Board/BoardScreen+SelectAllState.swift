@@ -40,8 +40,8 @@ extension BoardScreen {
   ) {
     guard connection.allowsChanges, mayChangeAll, !selection.mode.selection.isEmpty else { return }
     // The server creates an undo step that the scope does not know.
-    keyRow = nil
-    save()
+    saving.keyRepeat = nil
+    saving.save()
     isChangingAll = true
     let notes = all.selected(selection.mode.selection.target)
     let place = change.place.isEmpty ? "" : " \(change.place)"

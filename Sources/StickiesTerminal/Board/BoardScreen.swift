@@ -19,20 +19,10 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   let presence: PresenceController
   let busy: BusyController
   let selection: SelectionController
+  let search: BoardSearch
+  let saving: SaveController
   /// Commands that need a target note.
   var noteCommands = Set<Command>()
-  /// Changes that the server does not have yet.
-  var unsent = UnsentChanges()
-  var pacer = SavePacer()
-  /// The keys that last moved notes; nil after any other change.
-  var keyRow: KeyRepeatGroup?
-  var saveTimer: TimerID?
-  /// The next retry after a transient failure.
-  var retryTimer: TimerID?
-  /// The number of refused saves since the last successful one.
-  var refusedInARow = 0
-  /// Repeats the message that changes are not saved, as long as that is the case.
-  var notSaved: TimerID?
   /// The note that is edited here.
   var editing: NoteController?
   /// The note that is dragged with the mouse.
@@ -51,20 +41,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   /// How long quitting waits for answers before it asks, in milliseconds, and the timer for it.
   var patienceMilliseconds: Int64 = 2_000
   var patienceTimer: TimerID?
-  /// Edited texts that the server does not have yet, and the notes whose text was offered in a question.
-  var written = [ObjectID: String]()
-  var offered = Set<ObjectID>()
   var observation: ObservationToken?
-  /// The open search and its result; nil while there is no search.
-  var field: SearchWindow?
-  var search: SearchController?
-  var searchListener: SearchListener?
-  var searchTimer: TimerID?
-  /// Whether Return was pressed before the answer arrived; the first note found is then shown.
-  var awaitsFound = false
-  var found: [ObjectID]?
-  /// The state of the search's answer.
-  var answer = SearchField.Answer.none
   var history: HistoryWindow?
   var list = ListPaneState()
   lazy var listWindow = ListWindow(on: self)
@@ -96,7 +73,12 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     presence = PresenceController(services, connection, pages, viewport)
     busy = BusyController(services, connection, pages)
     selection = SelectionController(services, connection, filtering, pages, busy)
+    search = BoardSearch(services, connection, filtering, pages, viewport)
+    saving = SaveController(services, pages, questions, tags)
     super.init()
+    search.navigator = self
+    search.list = self
+    saving.delegate = self
     context.undoScope = scope
     connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
     connection.didReceivePresence = { [weak self] in self?.presence.receive($0, of: $1, $2) }
@@ -105,7 +87,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     services.modals.willBegin = { [weak self] in self?.endDrags() }
     pages.delegate = self
     viewport.listWidth = { [weak self] in self?.listFrame.size.width ?? 0 }
-    viewport.isSearchOpen = { [weak self] in self?.field != nil }
+    viewport.isSearchOpen = { [weak self] in self?.search.window != nil }
     answerCommands()
   }
 
@@ -126,7 +108,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     let (page, canvas, editing) = (pages.page, viewport.canvas, editing)
     let shift = Point(x: canvas.minX - page.scroll.x, y: canvas.minY - page.scroll.y)
     // In a large board only search results are loaded anyway.
-    let shown = page.part == nil ? found.map { Set($0) } : nil
+    let shown = page.part == nil ? search.found.map { Set($0) } : nil
     for id in page.windows.ids {
       guard let controller = page.windows[id], let values = page.values(of: id) else { continue }
       controller.lastFrame = values.cells
@@ -194,11 +176,11 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   private func connectionDidChange() {
     presence.connectionDidChange()
     if connection.state.isConnected {
-      saveSoon()
+      saving.saveSoon()
     } else {
       selection.wasDisconnected = true
       // The time of the answer is unknown now, so keys go to the field again.
-      if awaitsFound { stopAwaitingFound() }
+      if search.awaitsFound { search.stopAwaitingFound() }
     }
     history?.past.linkDidChange()
     application.setNeedsDisplay()
@@ -254,12 +236,12 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     if pages.boardIsGone, let editing { questions.withdraw(about: editing) }
     let gone = pages.page.name
     endEditing()
-    closeSearch()
+    search.close()
     // So do its requests.
     busy.boardWillChange()
     releaseKeys()
     selection.boardWillChange()
-    save()
+    saving.save()
     return { [weak self] in
       guard let self else { return }
       presence.boardDidChange()

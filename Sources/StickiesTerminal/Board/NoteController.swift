@@ -54,7 +54,7 @@ final class NoteController: WindowController, WindowControlling {
   var editedText: String? { editor?.text ?? lastText }
 
   var unsentText: String? {
-    guard let editor, isLost || screen?.unsent.contains(id) == true else { return nil }
+    guard let editor, isLost || screen?.saving.unsent.contains(id) == true else { return nil }
     return editor.text
   }
 

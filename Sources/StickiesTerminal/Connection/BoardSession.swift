@@ -139,7 +139,7 @@ public final class BoardSession {
     if let screen, screen.isAwaitingSaves || !screen.questions.texts.isEmpty {
       let file = kept ?? keepUnsent()
       loss = UnsentLoss(
-        count: screen.isAwaitingSaves ? screen.unsent.count : screen.questions.texts.count,
+        count: screen.isAwaitingSaves ? screen.saving.unsent.count : screen.questions.texts.count,
         isKept: file != nil || screen.unsavedTexts.isEmpty, file: file)
     } else if let kept {
       unlink(kept)

@@ -19,7 +19,7 @@ extension BoardScreen {
     guard controller !== editing, let note = controller.note, mayChange(note) else { return }
     endEditing()
     pages.focus(controller)
-    search?.keepPlace()
+    search.controller?.keepPlace()
     undoScope.beginGroup(named: "Typing")
     editing = controller
     layOut()
@@ -57,7 +57,7 @@ extension BoardScreen {
     }
     controller.isNew = false
     controller.elsewhere = nil
-    save()
+    saving.save()
     undoScope.endGroup()
     pages.windowsDidChange(pages.page.windows.resolveLoss(controller.id))
     application.setNeedsDisplay()
@@ -74,8 +74,8 @@ extension BoardScreen {
     guard connection.allowsChanges else { return }
     guard !pages.boardIsGone else { return report("there is no board to make it on", isTrouble: true) }
     // The search does not match the new note and would hide it. The note is created at the current scroll position.
-    search?.keepPlace()
-    closeSearch()
+    search.controller?.keepPlace()
+    search.close()
     newNote(text: "", at: viewport.onBoard(free(placeOfNewNote)))
     guard let controller = pages.focused else { return }
     controller.isNew = true
@@ -134,16 +134,16 @@ extension BoardScreen {
     if !text.isEmpty { note.text = text }
     pages.page.add(note.id)
     if let controller = pages.page.windows[note.id] { pages.focus(controller) }
-    if !text.isEmpty { touch(note.id) }
+    if !text.isEmpty { saving.touch(note.id) }
   }
 
   /// Deletes a note; a note that was never sent is not deleted on the server.
   func remove(_ note: Note) {
     let id = note.id
-    let isUnsent = note.isInserted && !unsent.contains(id)
+    let isUnsent = note.isInserted && !saving.unsent.contains(id)
     context.delete(note)
     pages.page.drop(id)
-    if !isUnsent { touch(id) }
+    if !isUnsent { saving.touch(id) }
   }
 
   private var topHeight: Double { pages.page.windows.ids.compactMap { pages.page.shape(of: $0)?.z }.max() ?? 0 }
@@ -159,12 +159,14 @@ extension BoardScreen {
       guard let self, let controller, let search, editing === controller, controller.elsewhere === search else {
         return
       }
-      found(search, loss, controller)
+      observerDidChange(search, loss, controller)
     }
     search.start()
   }
 
-  private func found(_ search: DetachedNoteObserver, _ loss: WindowRemovalReason, _ controller: NoteController) {
+  private func observerDidChange(
+    _ search: DetachedNoteObserver, _ loss: WindowRemovalReason, _ controller: NoteController
+  ) {
     controller.followOthers()
     guard let note = search.note else {
       controller.elsewhere = nil
@@ -203,7 +205,7 @@ extension BoardScreen {
   private func tellThatItIsGone(_ loss: WindowRemovalReason, _ controller: NoteController) {
     controller.isLost = true
     // Prevents that the answer to a pending save offers the text a second time.
-    offered.insert(loss.id)
+    saving.offered.insert(loss.id)
     questions.ask(
       QuestionText(
         title: "The note is gone", lines: [loss.sentence + ".", "What stood in the editor can be kept."],
@@ -278,10 +280,7 @@ extension BoardScreen {
         let all = TextSplice.merged(before, mine: text, theirs: note.text)
         before = text
         note.text = all
-        // If the note was deleted meanwhile, the text will be offered.
-        written[note.id] = all
-        offered.remove(note.id)
-        touch(note.id)
+        saving.textDidChange(all, of: note.id)
         if pages.page.part == nil, !note.isInserted, !pages.page.rows.contains(note.id) {
           report("it is on another board now; what was written goes into it", isTrouble: true)
         }

@@ -8,7 +8,7 @@ import TerminalApplication
 extension BoardScreen {
   func openFilter() {
     endEditing()
-    closeSearch()
+    search.close()
     tags.names.ask()
     services.modals.begin(FilterWindow(filtering, tags, services))
   }
@@ -24,7 +24,7 @@ extension BoardScreen {
   /// Applies a new filter.
   func filterDidChange() {
     // The search result was restricted by the old filter.
-    closeSearch()
+    search.close()
     for page in pages.directory.pages.values { page.filter = filtering.filter }
     pages.page.refresh()
     selection.filterDidChange()

@@ -60,7 +60,7 @@ extension BoardScreen {
     step(named: "Link") {
       guard let line = context.insert(Link.self) else { return }
       (line.from, line.to) = (from, to)
-      touch(line.id)
+      saving.touch(line.id)
     }
     report("linked; u takes it back")
   }
@@ -70,17 +70,17 @@ extension BoardScreen {
     step(named: "Unlink") {
       let id = line.id
       context.delete(line)
-      touch(id)
+      saving.touch(id)
     }
     report("unlinked; u takes it back")
   }
 
   /// Makes an undo step that is saved separately from earlier changes.
   private func step(named name: String, _ body: () -> Void) {
-    save()
+    saving.save()
     undoScope.beginGroup(named: name)
     body()
-    save()
+    saving.save()
     undoScope.endGroup()
   }
 
@@ -94,7 +94,7 @@ extension BoardScreen {
     guard pages.page.part != nil, here.count < limit, connection.state.isConnected, !id.isTemporary,
       other?.isTemporary != true
     else { return body(here) }
-    save()
+    saving.save()
     isFinding = true
     // The reply arrives after the server has committed the previous save.
     busy.requests.links(BoardPage.links(at: id, and: other, in: context.model), limit: limit) { [weak self] result in
@@ -154,7 +154,7 @@ extension BoardScreen {
       }
       step(named: "Label") {
         line.label = label
-        touch(line.id)
+        saving.touch(line.id)
       }
     }
     services.modals.begin(window)
@@ -164,7 +164,7 @@ extension BoardScreen {
 
   var linkStates: [NoteLinkState] {
     // During a search, links to notes that it does not match are hidden.
-    let shown = found == nil ? nil : Set(shownIDs)
+    let shown = search.found == nil ? nil : Set(shownIDs)
     let lines = lines(on: pages.page, among: shown)
     // While a label is edited, the link itself is visible.
     guard !writesOnLink, let start = linkStart?.id, let end = pages.page.windows.focus, start != end,

@@ -9,7 +9,7 @@ extension BoardScreen {
   /// The notes on the canvas: all, or the search result.
   var shownIDs: [ObjectID] {
     // In a large board only search results are loaded anyway.
-    guard let found, pages.page.part == nil else { return pages.page.windows.ids }
+    guard let found = search.found, pages.page.part == nil else { return pages.page.windows.ids }
     let there = Set(found)
     return pages.page.windows.ids.filter { there.contains($0) || pages.page.windows[$0] === editing }
   }
@@ -32,7 +32,7 @@ extension BoardScreen {
   /// The notes of the list; in a large board those of its window, or the first ones of the search result.
   private var listedIDs: [ObjectID] {
     guard let part = pages.page.part else { return shownIDs }
-    return found ?? part.list.snapshot.filter(pages.page.isShown)
+    return search.found ?? part.list.snapshot.filter(pages.page.isShown)
   }
 
   var listIDs: [ObjectID] {
@@ -41,12 +41,12 @@ extension BoardScreen {
 
   /// The loaded rows of the list, the offset of the first one, and the total count.
   private var listRows: (lines: [ListLine], offset: Int, count: Int) {
-    if let part = pages.page.part, found == nil, !filtering.filter.isOn, let total = part.total {
+    if let part = pages.page.part, search.found == nil, !filtering.filter.isOn, let total = part.total {
       return (part.list.snapshot.map { .note($0) }, part.list.offset, total)
     }
     // The search has a total count of its own.
-    if pages.page.part != nil, let found, let search {
-      return (found.map { .note($0) }, search.offset, max(search.totalCount, found.count))
+    if pages.page.part != nil, let found = search.found, let controller = search.controller {
+      return (found.map { .note($0) }, controller.offset, max(controller.totalCount, found.count))
     }
     let lines = sections.map { self.lines(in: $0) } ?? listIDs.map { ListLine.note($0) }
     return (lines, 0, lines.count)
@@ -91,9 +91,9 @@ extension BoardScreen {
   private var listPane: ListPane {
     let (lines, offset, count) = listRows
     return ListPane(
-      heading: found == nil ? pages.page.board.name : "Found", count: count, top: list.top,
+      heading: search.found == nil ? pages.page.board.name : "Found", count: count, top: list.top,
       focus: pages.page.windows.focus.flatMap { lines.firstIndex(of: .note($0)) }.map { $0 + offset },
-      isFocused: editing == nil && field?.isKey != true,
+      isFocused: editing == nil && search.window?.isKey != true,
       circles: selection.circleColumns,
       noteCount: sections == nil ? nil : lines.count { $0.id != nil }
     ) { [weak self] row in
@@ -108,7 +108,7 @@ extension BoardScreen {
   private func listRow(_ id: ObjectID) -> ListRow {
     guard let note = pages.page.values(of: id) else { return ListRow(.loading, "") }
     var row = ListRow(note)
-    row.matches = search?.query?.offsets(in: row.title) ?? []
+    row.matches = search.controller?.query?.offsets(in: row.title) ?? []
     (row.marks, row.isChecked) = (marks(of: id, note), selection.isSelected(id))
     return row
   }
@@ -158,7 +158,7 @@ extension BoardScreen {
       let step = direction == .up ? -3 : direction == .down ? 3 : 0
       list.top = max(0, min(list.top + step, listRows.count - rows))
       let wanted = list.top..<list.top + rows
-      if found == nil { pages.page.part?.showInList(wanted) } else { showFound(wanted) }
+      if search.found == nil { pages.page.part?.showInList(wanted) } else { moveSearchWindow(wanted) }
       return true
     }
     guard case .press(.left) = mouse.kind else { return true }
@@ -172,7 +172,7 @@ extension BoardScreen {
     case .row(let row):
       guard let id = id(row) else { break }
       show(id)
-      search?.keepPlace()
+      search.controller?.keepPlace()
       if isDouble, let focused = pages.focused { edit(focused) }
     case .empty, nil: break
     }
@@ -180,12 +180,13 @@ extension BoardScreen {
   }
 
   /// Moves the search's window so that it contains these rows, in a large board.
-  private func showFound(_ rows: Range<Int>) {
-    guard pages.page.part != nil, let search, let found else { return }
-    let here = search.offset..<search.offset + found.count
-    guard rows.lowerBound < here.lowerBound || rows.upperBound > here.upperBound && here.upperBound < search.totalCount
+  private func moveSearchWindow(_ rows: Range<Int>) {
+    guard pages.page.part != nil, let controller = search.controller, let found = search.found else { return }
+    let here = controller.offset..<controller.offset + found.count
+    guard
+      rows.lowerBound < here.lowerBound || rows.upperBound > here.upperBound && here.upperBound < controller.totalCount
     else { return }
-    search.move(
+    controller.move(
       to: ResultsWindow(offset: max(0, rows.lowerBound - BoardWindow.listRows / 2), limit: BoardWindow.listRows))
   }
 
