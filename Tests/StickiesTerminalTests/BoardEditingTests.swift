@@ -487,7 +487,7 @@ import Testing
 
   @Test func obsoleteQuestionIsFollowedByTheNext() async throws {
     let (stage, ann) = try await orphans(2, editing: true)
-    let id = try #require(ann.session.screen?.editing?.id)
+    let id = try #require(ann.session.screen?.editing.current?.id)
     try await deleteAllElsewhere(stage)
     await ann.terminal.expects("The note is gone")
     // What was sent has its answer: of the other note, too, a text has no place.

@@ -20,8 +20,8 @@ import Testing
   }
 
   private func expectUnmoved(_ ann: TestUser) {
-    #expect(ann.session.screen?.targets.map(\.x) == [16])
-    #expect(ann.session.screen?.changesNotOnServer == 0)
+    #expect(ann.session.screen?.notes.targets.map(\.x) == [16])
+    #expect(ann.session.screen?.quitting.changesNotOnServer == 0)
   }
 
   @Test func shownPastStaysDuringDisconnect() async throws {

@@ -169,7 +169,7 @@ import Testing
 
   @Test func pageKeysWorkOnLargeBoard() async throws {
     let (stage, ann) = try await opened()
-    let page = try #require(ann.session.screen).notesPerPage
+    let page = try #require(ann.session.screen).navigation.notesPerPage
     let steps: [(Key, Int)] = [
       (.home, 0), (.pageDown, page), (.pageDown, 2 * page), (.pageUp, page), (.end, Self.count - 1),
       (.pageDown, Self.count - 1), (.pageUp, Self.count - 1 - page), (.pageDown, Self.count - 1), (.home, 0),
@@ -184,7 +184,7 @@ import Testing
 
   @Test func pageKeyWithoutFocusStartsAtFirst() async throws {
     let (stage, ann) = try await opened()
-    let page = try #require(ann.session.screen).notesPerPage
+    let page = try #require(ann.session.screen).navigation.notesPerPage
     ann.terminal.press(.pageDown)
     await ann.terminal.expects("┏ n\(page - 1) ")
     ann.terminal.press(.escape)
@@ -196,7 +196,7 @@ import Testing
 
   @Test func pageKeysReachEndOfMatches() async throws {
     let (stage, ann) = try await opened()
-    let page = try #require(ann.session.screen).notesPerPage
+    let page = try #require(ann.session.screen).navigation.notesPerPage
     // n1, n10 to n19, n100 to n199, n1000 to n1999: more than the list holds.
     let found = [1] + Array(10..<20) + Array(100..<200) + Array(1_000..<2_000)
     ann.terminal.types("/n1")

@@ -353,7 +353,7 @@ import Testing
     // Those of a text are the note's that is written in.
     ann.terminal.types("n")
     await ann.terminal.expects { $0.cursor != nil }
-    let editing = try #require(screen.editing)
+    let editing = try #require(screen.editing.current)
     let texts = Set(TextCommands.keys.keys.filter { editing.answers($0) })
     #expect(texts.count > 8)
     let all = screen.commands.union(texts)

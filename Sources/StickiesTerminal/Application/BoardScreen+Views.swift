@@ -7,7 +7,7 @@ extension BoardScreen {
     _ perform: @escaping () -> Void
   ) {
     on(command) { [weak self] in
-      CommandState(isEnabled: self?.editing == nil, isChecked: isChecked(), title: title())
+      CommandState(isEnabled: self?.editing.current == nil, isChecked: isChecked(), title: title())
     } perform: { [weak self] in
       perform()
       self?.application.setNeedsDisplay()
@@ -24,7 +24,7 @@ extension BoardScreen {
     on(.groupList) { [weak self] in
       guard let self else { return .disabled }
       return CommandState(
-        isEnabled: editing == nil && isListOpen, isChecked: list.isGrouped)
+        isEnabled: editing.current == nil && isListOpen, isChecked: list.isGrouped)
     } perform: { [weak self] in
       guard let self else { return }
       if pages.page.part != nil { return report("so large a board is not all here to be put into sections") }
@@ -33,7 +33,7 @@ extension BoardScreen {
     }
     for (command, step) in [(.narrowList, -ListPaneState.step), (.widenList, ListPaneState.step)] as [(Command, Int)] {
       on(command) { [weak self] in
-        CommandState(isEnabled: self?.editing == nil && self?.listFrame.isEmpty == false)
+        CommandState(isEnabled: self?.editing.current == nil && self?.listFrame.isEmpty == false)
       } perform: { [weak self] in
         self?.widenList(by: step)
       }
@@ -42,7 +42,7 @@ extension BoardScreen {
     view(.previousBoard) { [weak self] in self?.pages.scrollPages(by: -1) }
     view(.goToBoard) { [weak self] in
       guard let self, pages.mayLeave() else { return }
-      chooseBoard("Go to Board") { [weak self] board in
+      notes.chooseBoard("Go to Board") { [weak self] board in
         self?.pages.directory.number(of: board.id).map { self?.pages.jump(toPage: $0) }
       }
     }
@@ -69,7 +69,7 @@ extension BoardScreen {
       selection.mode.begin(at: now)
       selection.slide()
       if pages.page.part != nil { return selection.selectAllOfBoard() }
-      selection.mode.selection.select(shownIDs)
+      selection.mode.selection.select(navigation.shownIDs)
     }
   }
 }

@@ -10,7 +10,7 @@ class StickiesApplication: Application {
   var readOnlyReason: String? { nil }
 
   override var acceptedEvents: EventMask {
-    screen?.keepsKeysWaiting == true ? .any.subtracting([.key, .paste]) : .any
+    screen?.navigation.keepsKeysWaiting == true ? .any.subtracting([.key, .paste]) : .any
   }
 
   // Settles a scroll between boards first, so that the event acts on the board that the scroll ends on.
@@ -42,7 +42,7 @@ class StickiesApplication: Application {
   private var openText: OpenText? {
     let window = modalWindow ?? keyWindow
     if window is FieldWindow { return .field }
-    return window != nil && window === screen?.editing?.window ? .note : nil
+    return window != nil && window === screen?.editing.current?.window ? .note : nil
   }
 
   /// Whether an event may be handled while the screen is too small to show its effect. Typing goes into the open
@@ -70,7 +70,7 @@ class StickiesApplication: Application {
   }
 
   /// Whether keys are commands of the board, not text for an editor or a modal window.
-  private var isBoardUnderKeys: Bool { modalWindow == nil && screen?.editing == nil }
+  private var isBoardUnderKeys: Bool { modalWindow == nil && screen?.editing.current == nil }
 
   /// A sentence about the effect of keys while the screen is too small, for the message there.
   var unseenKeys: String {

@@ -15,7 +15,7 @@ extension BoardScreen {
       drawScroll(pager, into: &grid)
     } else {
       draw(pages.page, into: &grid, frame: viewport.canvas, clip: viewport.canvas)
-      OffscreenCounts(counts: outlying).draw(into: &grid, frame: viewport.canvas, theme: theme)
+      OffscreenCounts(counts: navigation.outlying).draw(into: &grid, frame: viewport.canvas, theme: theme)
     }
     drawBars(into: &grid)
   }
@@ -62,7 +62,7 @@ extension BoardScreen {
 
   var canvasState: Canvas {
     let (page, unfound) = (pages.page, unfound)
-    let ids = shownIDs
+    let ids = navigation.shownIDs
     var notes = [NoteState]()
     notes.reserveCapacity(ids.count)
     for id in ids where id != unfound {
@@ -83,7 +83,7 @@ extension BoardScreen {
   private var unfound: ObjectID? {
     guard pages.page.part != nil, search.found != nil, let query = search.controller?.query,
       let id = search.listener?.focus,
-      id != editing?.id,
+      id != editing.current?.id,
       let note = pages.page.note(id), !query.matches(note.text)
     else { return nil }
     return id
@@ -163,12 +163,13 @@ extension BoardScreen {
       }
     let past = history?.past
     let name = past?.boardName ?? (pages.boardIsGone ? "" : pages.page.name)
-    var state = StatusState(connection: shown, unsent: changesNotOnServer, board: name)
+    var state = StatusState(connection: shown, unsent: quitting.changesNotOnServer, board: name)
     state.isReadOnly = connection.readOnlyReason != nil
     state.revision = past?.shown.map { UInt64(clamping: $0) }
     // The history shows all notes, without the filter.
     if filtering.filter.isOn, past?.shown == nil { state.filter = .init(filtering.filter.words, hidden: hiddenCount) }
-    state.message = services.status.current?.text ?? (quitting == .waiting ? Self.leavesLater : crowdWords ?? "")
+    state.message =
+      services.status.current?.text ?? (quitting.isWaiting ? QuitController.leavesLater : navigation.crowdMessage ?? "")
     state.people = presence.neighbors.all.map(presence.person)
     return state
   }

@@ -38,7 +38,7 @@ extension BoardScreen {
     case .drag(.left): drag(mouse, controller)
     case .release: endGesture()
     case .wheel(let direction):
-      guard controller === editing, let editor = controller.editor else { return false }
+      guard controller === editing.current, let editor = controller.editor else { return false }
       let most = max(0, editor.layout.rows.count - controller.textFrame.size.height)
       let step = direction == .up ? -1 : direction == .down ? 1 : 0
       controller.scroll = max(0, min(controller.scroll + step, most))
@@ -55,27 +55,27 @@ extension BoardScreen {
       selection.toggle(controller.id)
       return application.setNeedsDisplay()
     }
-    if let editing, editing !== controller { endEditing() }
+    if let edited = editing.current, edited !== controller { editing.end() }
     let hadFocus = pages.page.windows.focus == controller.id
     pages.focus(controller)
     search.controller?.keepPlace()
     if linkStart != nil { return endLink(at: controller) }
-    if controller === editing, controller.textFrame.contains(mouse.position) {
+    if controller === editing.current, controller.textFrame.contains(mouse.position) {
       select(mouse, controller, clicks: clicks)
       return begin(.select, mouse, controller)
     }
-    if clicks == 2 { return edit(controller, at: textCell(mouse.position, controller)) }
+    if clicks == 2 { return editing.edit(controller, at: textCell(mouse.position, controller)) }
     let part = state(controller).flatMap {
       NoteView($0).part(at: viewport.boardCell(mouse.position), theme: theme, cache: layouts)
     }
-    if part == .close, hadFocus { return closeWindows([controller]) }
+    if part == .close, hadFocus { return notes.closeWindows([controller]) }
     guard controller.note != nil else { return }
     // Raising and moving are one undo step, also while the note is edited.
     saving.save()
-    if editing != nil { undoScope.endGroup() }
+    if editing.current != nil { undoScope.endGroup() }
     undoScope.beginGroup(named: part == .resize ? "Resize" : "Move")
     begin(part == .resize ? .resize : .move, mouse, controller)
-    raise(controller)
+    notes.raise(controller)
   }
 
   private func begin(_ kind: NoteGesture.Kind, _ mouse: MouseEvent, _ controller: NoteController) {
@@ -119,7 +119,7 @@ extension BoardScreen {
     let cell = viewport.boardCell(point)
     let (dx, dy) = (cell.x - gesture.start.x, cell.y - gesture.start.y)
     if !gesture.hasMoved {
-      guard dx != 0 || dy != 0, mayChange(note) else { return }
+      guard dx != 0 || dy != 0, editing.mayChange(note) else { return }
       gesture.hasMoved = true
     }
     controller.gesture = gesture
@@ -127,7 +127,7 @@ extension BoardScreen {
     if gesture.kind == .move {
       (note.x, note.y) = (gesture.x + x, gesture.y + y)
     } else {
-      setSize(of: note, width: gesture.width + x, height: gesture.height + y)
+      notes.setSize(of: note, width: gesture.width + x, height: gesture.height + y)
     }
     saving.touch(controller.id)
   }
@@ -142,7 +142,7 @@ extension BoardScreen {
     guard let gesture, gesture.kind != .select else { return }
     saving.save()
     undoScope.endGroup()
-    if editing != nil { undoScope.beginGroup(named: "Typing") }
+    if editing.current != nil { undoScope.beginGroup(named: "Typing") }
   }
 
   /// Cancels a drag: restores the note's position and size.
@@ -175,10 +175,10 @@ extension BoardScreen {
     switch mouse.kind {
     case .press(.left):
       let isDouble = clickCount(mouse.position) == 2
-      endEditing()
+      editing.end()
       pages.page.windows.clearFocus()
       panning = isDouble ? nil : mouse.position
-      if isDouble, !askAboutLink(at: mouse.position) { newNote() }
+      if isDouble, !askAboutLink(at: mouse.position) { editing.newNote() }
     case .drag(.left):
       guard let from = panning else { return false }
       pages.scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
@@ -232,19 +232,5 @@ extension WheelDirection {
     case .left: Point(x: -6, y: 0)
     case .right: Point(x: 6, y: 0)
     }
-  }
-}
-
-extension BoardScreen {
-  /// Closes windows; their notes do not change.
-  func closeWindows(_ controllers: [NoteController]) {
-    endEditing()
-    let open = controllers.filter { pages.page.windows[$0.id] != nil }
-    guard !open.isEmpty else { return }
-    for controller in open { pages.windowsDidChange(pages.page.windows.close(controller.id)) }
-    report(
-      open.count == 1
-        ? "the window is closed, the note is not deleted; o brings it back"
-        : "\(open.count) windows are closed, no note is deleted; o brings them back")
   }
 }

@@ -43,7 +43,7 @@ extension BoardScreen {
   /// Handles a click on the button.
   func editMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind, editFrame.contains(mouse.position) else { return false }
-    endEditing()
+    editing.end()
     application.send(.editMode)
     return true
   }

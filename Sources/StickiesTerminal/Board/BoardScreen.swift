@@ -21,10 +21,13 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   let selection: SelectionController
   let search: BoardSearch
   let saving: SaveController
+  let editing: EditingController
+  let navigation: NavigationController
+  let bulk: BulkChangeController
+  let notes: NoteCommands
+  let quitting: QuitController
   /// Commands that need a target note.
   var noteCommands = Set<Command>()
-  /// The note that is edited here.
-  var editing: NoteController?
   /// The note that is dragged with the mouse.
   var dragged: NoteController?
   /// The position of the drag, and the timer that scrolls the board while it is at an edge.
@@ -37,28 +40,11 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   /// The last position of a drag of the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64, count: Int)?
-  var quitting = QuitStateMachine.stays
-  /// How long quitting waits for answers before it asks, in milliseconds, and the timer for it.
-  var patienceMilliseconds: Int64 = 2_000
-  var patienceTimer: TimerID?
   var observation: ObservationToken?
   var history: HistoryWindow?
   var list = ListPaneState()
   lazy var listWindow = ListWindow(on: self)
   var sections: ListSections?
-  /// In a large board: the note that is being shown, and the timer for the next look.
-  var sought: ObjectID?
-  var lookTimer: TimerID?
-  /// Whether the server is asked for the next note; keys pressed meanwhile are queued for that note.
-  var isFinding = false
-  /// Whether all notes of a large board are being changed.
-  var isChangingAll = false
-  /// The name of the change in progress, and the changes requested meanwhile under the same name.
-  var eachUnderWay: (name: String, behind: [(Note) -> Void])?
-  /// The progress of that change, and whether a quitting user has been warned about the rest.
-  var eachSoFar: (done: Int, total: Int)?
-  var leavesRest = false
-
   /// Creates a screen for one board; `open` begins to follow it.
   init(
     _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardConnection
@@ -75,14 +61,26 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     selection = SelectionController(services, connection, filtering, pages, busy)
     search = BoardSearch(services, connection, filtering, pages, viewport)
     saving = SaveController(services, pages, questions, tags)
+    editing = EditingController(
+      services, connection, filtering, pages, viewport, presence, questions, selection, search, saving)
+    navigation = NavigationController(
+      services, connection, filtering, pages, viewport, busy, selection, search, editing)
+    bulk = BulkChangeController(services, connection, busy, tags, selection, saving)
+    notes = NoteCommands(
+      services, connection, tags, filtering, pages, busy, selection, saving, bulk, editing)
+    quitting = QuitController(services, connection, questions, busy, saving, bulk, editing)
     super.init()
-    search.navigator = self
+    search.navigator = navigation
     search.list = self
     saving.delegate = self
     context.undoScope = scope
     connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
     connection.didReceivePresence = { [weak self] in self?.presence.receive($0, of: $1, $2) }
-    presence.editedNote = { [weak self] in self?.editing?.id }
+    presence.editedNote = { [weak self] in self?.editing.current?.id }
+    editing.layOut = { [weak self] in self?.layOut() }
+    navigation.isListOpen = { [weak self] in self?.isListOpen == true }
+    navigation.notesInUse = { [weak self] in [self?.dragged?.id, self?.linkStart?.id].compactMap(\.self) }
+    quitting.willFinishChanges = { [weak self] in self?.endGesture() }
     filtering.didChange = { [weak self] in self?.filterDidChange() }
     services.modals.willBegin = { [weak self] in self?.endDrags() }
     pages.delegate = self
@@ -103,9 +101,9 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
 
   /// Positions the windows on their notes; once per turn.
   func layOut() {
-    lookAround()
+    navigation.lookAround()
     // The loop visits all notes of the board, so values that are the same for all are read once.
-    let (page, canvas, editing) = (pages.page, viewport.canvas, editing)
+    let (page, canvas, editing) = (pages.page, viewport.canvas, editing.current)
     let shift = Point(x: canvas.minX - page.scroll.x, y: canvas.minY - page.scroll.y)
     // In a large board only search results are loaded anyway.
     let shown = page.part == nil ? search.found.map { Set($0) } : nil
@@ -143,7 +141,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     if TooSmallMessage.isTooSmall(size) {
       endDrags()
     }
-    if let editing { showCursor(of: editing) }
+    if let controller = editing.current { editing.showCursor(of: controller) }
     application.setNeedsDisplay()
   }
 
@@ -161,14 +159,14 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     pages.contextDidChange(change)
     selection.mode.selection.objectsWereDeleted(change.deleted)
     // The next commit may delete the note; of the commits of a turn only the final state is observed.
-    editing?.rememberCommon()
+    editing.current?.rememberCommon()
     // A commit is an event like a key; all commits before a turn are coalesced and handled in it.
     let revision = max(change.revision, change.loadedRevision)
     application.post(ApplicationEvent(.deltas([UInt64(clamping: revision)]), at: now))
   }
 
   override func application(_ application: Application, didReceive deltas: Set<UInt64>) {
-    editing?.followOthers()
+    editing.current?.followOthers()
     if let newest = deltas.max() { history?.past.follow(Revision(clamping: newest)) }
     application.setNeedsDisplay()
   }
@@ -194,7 +192,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
         // A neighbor board's windows are not on the screen yet.
         if page === pages.page { application.orderBack(controller.window) }
       case .closed(let controller, let id):
-        if editing === controller { editing = nil }
+        editing.windowDidClose(controller)
         if linkStart === controller {
           linkStart = nil
           report("the note where the line begins is gone from here", isTrouble: true)
@@ -202,13 +200,13 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
         // Ends the undo step of the drag.
         if dragged === controller {
           endGesture()
-          tellWhyItWent(id, from: page)
+          reportDisappearance(id, from: page)
         }
         // Notes that the filter hides are deselected. In a large board windows also close by scrolling: the selection
         // stays then, and a selection of all is a predicate.
         if page.part == nil || selection.all == nil && !page.isShown(id) { selection.mode.selection.remove(id) }
         application.orderOut(controller.window)
-      case .lost(let controller, let loss): tell(loss, of: controller)
+      case .lost(let controller, let loss): editing.noteDidLeave(loss, of: controller)
       case .returned(let controller, _):
         controller.comeBack()
         // The note exists again, so the question about its text is obsolete.
@@ -232,26 +230,26 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     if linkStart != nil { cancelLink() }
     closeHistory()
     while let modal = application.modalWindow, !(modal is QuestionWindow) { application.endModal(modal) }
-    let orphan = pages.boardIsGone ? editing?.editedText : nil
-    if pages.boardIsGone, let editing { questions.withdraw(about: editing) }
+    let orphan = pages.boardIsGone ? editing.current?.editedText : nil
+    if pages.boardIsGone, let controller = editing.current { questions.withdraw(about: controller) }
     let gone = pages.page.name
-    endEditing()
+    editing.end()
     search.close()
     // So do its requests.
     busy.boardWillChange()
-    releaseKeys()
+    navigation.releaseKeys()
     selection.boardWillChange()
     saving.save()
     return { [weak self] in
       guard let self else { return }
       presence.boardDidChange()
-      if let orphan, !orphan.isEmpty { offer(orphan, "the board \(gone) is deleted") }
+      if let orphan, !orphan.isEmpty { editing.offer(orphan, "the board \(gone) is deleted") }
       busy.wake()
     }
   }
 
   /// Reports why a note disappeared while it was dragged.
-  private func tellWhyItWent(_ id: ObjectID, from page: BoardPage) {
+  private func reportDisappearance(_ id: ObjectID, from page: BoardPage) {
     let deletion = page.lastChange.flatMap { $0.deleted.contains(id) ? $0 : nil }
     let author = deletion.map { $0.author.isEmpty ? "someone" : $0.author }
     report(author.map { "\($0) has deleted the note" } ?? "the note is not on this board any more", isTrouble: true)
@@ -269,10 +267,10 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
 
   override func mouse(_ mouse: MouseEvent) -> Bool { canvasMouse(mouse) }
 
-  override func paste(_ paste: PasteEvent) -> Bool { newNote(pasting: paste) }
+  override func paste(_ paste: PasteEvent) -> Bool { editing.newNote(pasting: paste) }
 
   // A signal does not ask the user: typed text is sent before the connection closes.
-  override func applicationWillTerminate(_ application: Application) { finishChanges() }
+  override func applicationWillTerminate(_ application: Application) { quitting.finishChanges() }
 
-  override func applicationShouldTerminate(_ application: Application) -> TerminateReply { shouldTerminate() }
+  override func applicationShouldTerminate(_ application: Application) -> TerminateReply { quitting.shouldTerminate() }
 }

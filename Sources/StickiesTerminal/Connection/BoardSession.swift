@@ -136,11 +136,11 @@ public final class BoardSession {
     client.presenceDidChange = nil
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
-    if let screen, screen.isAwaitingSaves || !screen.questions.texts.isEmpty {
+    if let screen, screen.quitting.isAwaitingSaves || !screen.questions.texts.isEmpty {
       let file = kept ?? keepUnsent()
       loss = UnsentLoss(
-        count: screen.isAwaitingSaves ? screen.saving.unsent.count : screen.questions.texts.count,
-        isKept: file != nil || screen.unsavedTexts.isEmpty, file: file)
+        count: screen.quitting.isAwaitingSaves ? screen.saving.unsent.count : screen.questions.texts.count,
+        isKept: file != nil || screen.quitting.unsavedTexts.isEmpty, file: file)
     } else if let kept {
       unlink(kept)
     }
@@ -149,21 +149,21 @@ public final class BoardSession {
 
   /// Writes the texts that are not on the server into a file.
   private func keepUnsent() -> String? {
-    let texts = screen?.unsavedTexts ?? []
+    let texts = screen?.quitting.unsavedTexts ?? []
     return texts.isEmpty ? nil : keepTexts(texts)
   }
 
   /// Waits a moment for the pending answers, after the terminal was restored.
   private func sendTheLast() async {
-    guard let screen, screen.isAwaitingSaves, screen.connection.state.isConnected else { return }
-    let limit = Self.now + screen.patienceMilliseconds
+    guard let screen, screen.quitting.isAwaitingSaves, screen.connection.state.isConnected else { return }
+    let limit = Self.now + screen.quitting.patienceMilliseconds
     // Each answer still requests a turn. No turn runs any longer, but the request wakes this loop.
     isTurnAsked = false
     setAlarm(limit)
     for await _ in wakes {
       isTurnAsked = false
       // Events are no longer handled.
-      guard screen.isAwaitingSaves, screen.connection.state.isConnected,
+      guard screen.quitting.isAwaitingSaves, screen.connection.state.isConnected,
         case .wait(let time) = application.nextEvent([], until: limit, at: Self.now)
       else { break }
       setAlarm(time)

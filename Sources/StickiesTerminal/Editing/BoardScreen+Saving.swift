@@ -1,33 +1,22 @@
 import GraphModel
 
 extension BoardScreen: SaveControllerDelegate {
-  var editedNote: NoteController? { editing }
+  var editedNote: NoteController? { editing.current }
 
-  func saveControllerWillChange(_ controller: SaveController) {
-    guard let action = quitting.somethingChanged() else { return }
-    perform(action)
-    // A user who is still typing must see that the program does not quit.
-    report("stays: there is something new", isTrouble: true)
-  }
+  func saveControllerWillChange(_ controller: SaveController) { quitting.objectWillChange() }
 
-  func saveControllerWasRefused(_ controller: SaveController) {
-    perform(quitting.refused(unsent: controller.unsent.count))
-  }
+  func saveControllerWasRefused(_ controller: SaveController) { quitting.saveWasRefused() }
 
-  func saveControllerDidFinish(_ controller: SaveController) { quitWhenSent() }
+  func saveControllerDidFinish(_ controller: SaveController) { quitting.quitWhenSent() }
 
-  func saveControllerDiscardsEdit(_ controller: SaveController) {
-    editing?.endEditing()
-    editing = nil
-    undoScope.endGroup()
-  }
+  func saveControllerDiscardsEdit(_ controller: SaveController) { editing.discard() }
 
   func saveController(_ controller: SaveController, offers text: String, because sentence: String) {
-    offer(text, sentence)
+    editing.offer(text, sentence)
   }
 }
 
-extension BoardScreen: SearchNavigator, SearchedList {
+extension BoardScreen: SearchedList {
   var top: Int {
     get { list.top }
     set { list.top = newValue }

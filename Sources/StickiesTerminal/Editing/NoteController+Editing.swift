@@ -14,7 +14,7 @@ extension NoteController {
     (self.editor, edited, lastText) = (editor, note, nil)
     common = screen?.saving.storedText(of: id) ?? note.text
     keepCursorInSight()
-    screen?.showCursor(of: self)
+    screen?.editing.showCursor(of: self)
     window.setNeedsDisplay()
   }
 
@@ -49,7 +49,7 @@ extension NoteController {
       if !isLost { write(editor.text) }
     }
     keepCursorInSight()
-    screen.showCursor(of: self)
+    screen.editing.showCursor(of: self)
     window.setNeedsDisplay()
     return true
   }

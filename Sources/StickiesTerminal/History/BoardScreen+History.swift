@@ -5,7 +5,7 @@ import TerminalCells
 extension BoardScreen {
   func openHistory() {
     guard connection.state.isConnected else { return report("the history needs the server", isTrouble: true) }
-    endEditing()
+    editing.end()
     let window = HistoryWindow(on: self)
     history = window
     application.menuBar = BoardMenu.past
@@ -24,7 +24,7 @@ extension BoardScreen {
   /// The state of a command for the menu, according to the history, the open editor or the board.
   func shownState(of command: Command) -> CommandState {
     if let history { return history.state(of: command) }
-    if let editing, editing.answers(command) { return editing.state(of: command) }
+    if let controller = editing.current, controller.answers(command) { return controller.state(of: command) }
     return state(of: command)
   }
 

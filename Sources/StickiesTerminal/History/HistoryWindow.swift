@@ -46,7 +46,7 @@ final class HistoryWindow: ModalWindow {
 
   /// Scrolls to a note of the past.
   func show(_ note: PastNote) {
-    screen?.bringIntoSight(note.values.cells)
+    screen?.navigation.bringIntoSight(note.values.cells)
     past.didScroll()
   }
 

@@ -88,14 +88,14 @@ extension BoardScreen {
   /// are not loaded, so the server is asked for missing ones. While disconnected, the loaded ones must suffice.
   private func findLines(at id: ObjectID, and other: ObjectID? = nil, _ body: @escaping ([Link]) -> Void) {
     // Keys are queued until the answer; clicks are not, and would send the request twice.
-    guard !isFinding else { return }
+    guard !navigation.isFinding else { return }
     let here = other.map { [line(between: id, and: $0)].compactMap { $0 } } ?? lines(at: id)
     let limit = other == nil ? 2 : 1
     guard pages.page.part != nil, here.count < limit, connection.state.isConnected, !id.isTemporary,
       other?.isTemporary != true
     else { return body(here) }
     saving.save()
-    isFinding = true
+    navigation.isFinding = true
     // The reply arrives after the server has committed the previous save.
     busy.requests.links(BoardPage.links(at: id, and: other, in: context.model), limit: limit) { [weak self] result in
       guard let self else { return }
@@ -103,7 +103,7 @@ extension BoardScreen {
       case .success(let found): body(found.filter { !$0.isDeleted })
       case .failure(let refusal): report(refusal.message, isTrouble: refusal != RequestChannel.cancelled)
       }
-      releaseKeys()
+      navigation.releaseKeys()
     }
   }
 
@@ -164,7 +164,7 @@ extension BoardScreen {
 
   var linkStates: [NoteLinkState] {
     // During a search, links to notes that it does not match are hidden.
-    let shown = search.found == nil ? nil : Set(shownIDs)
+    let shown = search.found == nil ? nil : Set(navigation.shownIDs)
     let lines = lines(on: pages.page, among: shown)
     // While a label is edited, the link itself is visible.
     guard !writesOnLink, let start = linkStart?.id, let end = pages.page.windows.focus, start != end,

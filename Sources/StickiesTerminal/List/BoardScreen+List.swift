@@ -6,14 +6,6 @@ import TerminalCells
 
 /// The list beside the canvas: the visible notes in reading order, by their first lines.
 extension BoardScreen {
-  /// The notes on the canvas: all, or the search result.
-  var shownIDs: [ObjectID] {
-    // In a large board only search results are loaded anyway.
-    guard let found = search.found, pages.page.part == nil else { return pages.page.windows.ids }
-    let there = Set(found)
-    return pages.page.windows.ids.filter { there.contains($0) || pages.page.windows[$0] === editing }
-  }
-
   var isListOpen: Bool { listWindow.application != nil }
 
   func toggleList() {
@@ -29,16 +21,6 @@ extension BoardScreen {
     return Rect(x: 0, y: 1, width: width, height: max(0, size.height - 2))
   }
 
-  /// The notes of the list; in a large board those of its window, or the first ones of the search result.
-  private var listedIDs: [ObjectID] {
-    guard let part = pages.page.part else { return shownIDs }
-    return search.found ?? part.list.snapshot.filter(pages.page.isShown)
-  }
-
-  var listIDs: [ObjectID] {
-    listedIDs.filter { pages.page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) }
-  }
-
   /// The loaded rows of the list, the offset of the first one, and the total count.
   private var listRows: (lines: [ListLine], offset: Int, count: Int) {
     if let part = pages.page.part, search.found == nil, !filtering.filter.isOn, let total = part.total {
@@ -48,13 +30,13 @@ extension BoardScreen {
     if pages.page.part != nil, let found = search.found, let controller = search.controller {
       return (found.map { .note($0) }, controller.offset, max(controller.totalCount, found.count))
     }
-    let lines = sections.map { self.lines(in: $0) } ?? listIDs.map { ListLine.note($0) }
+    let lines = sections.map { self.lines(in: $0) } ?? navigation.listIDs.map { ListLine.note($0) }
     return (lines, 0, lines.count)
   }
 
   /// The notes on the canvas in sections. Notes that the server does not have yet are at the end of their color.
   private func lines(in sections: ListSections) -> [ListLine] {
-    let shown = listIDs
+    let shown = navigation.listIDs
     var rest = Set(shown)
     var grouped = sections.sections.map { section in
       (color: section.color, ids: section.ids.filter { rest.remove($0) != nil })
@@ -93,7 +75,7 @@ extension BoardScreen {
     return ListPane(
       heading: search.found == nil ? pages.page.board.name : "Found", count: count, top: list.top,
       focus: pages.page.windows.focus.flatMap { lines.firstIndex(of: .note($0)) }.map { $0 + offset },
-      isFocused: editing == nil && search.window?.isKey != true,
+      isFocused: editing.current == nil && search.window?.isKey != true,
       circles: selection.circleColumns,
       noteCount: sections == nil ? nil : lines.count { $0.id != nil }
     ) { [weak self] row in
@@ -171,9 +153,9 @@ extension BoardScreen {
     case .row(let row) where selection.mode.isEditing: id(row).map { selection.toggle($0) }
     case .row(let row):
       guard let id = id(row) else { break }
-      show(id)
+      navigation.show(id)
       search.controller?.keepPlace()
-      if isDouble, let focused = pages.focused { edit(focused) }
+      if isDouble, let focused = pages.focused { editing.edit(focused) }
     case .empty, nil: break
     }
     return true

@@ -4,45 +4,54 @@ import GraphReplica
 import StickiesKit
 
 /// Changes of all notes of a large board. A predicate selects them, and the server changes them in one commit, which
-/// is one undo step.
-extension BoardScreen {
+/// is one undo step. `BulkChangeController+Slices` makes the changes that no such batch can make.
+final class BulkChangeController: BoardPart {
+  let services: BoardServices
+  /// Whether all notes are being changed.
+  var isChanging = false
+  /// The progress of a change in slices.
+  var progress: (done: Int, total: Int)?
+  /// Whether the user quits although a change in slices is not complete.
+  var isRestAbandoned = false
+  /// The name of the change in slices, and the changes requested meanwhile under the same name.
+  var slicedUpdate: (name: String, queued: [(Note) -> Void])?
+  let connection: ConnectionMonitor
+  let busy: BusyController
+  let tags: TagController
+  let selection: SelectionController
+  let saving: SaveController
+
+  init(
+    _ services: BoardServices, _ connection: ConnectionMonitor, _ busy: BusyController, _ tags: TagController,
+    _ selection: SelectionController, _ saving: SaveController
+  ) {
+    (self.services, self.connection, self.busy, self.tags) = (services, connection, busy, tags)
+    (self.selection, self.saving) = (selection, saving)
+  }
+
   /// Maximum number of changes that one undo reverts; see docs/guides/undo.md.
   private static let maximumUndone = 100_000
 
-  /// The wording and rules of a change of all selected notes.
-  struct BulkChangeDescription {
-    /// For example "Deleting".
-    var doing: String
-    /// Added to the message, as in "to Home"; empty for nothing.
-    var place = ""
-    /// For example "deleted".
-    var done: String
-    /// The effect of undo, as in "brings them back".
-    var undone = "takes it back"
-    /// Whether locked notes remain unchanged.
-    var sparesLocked = true
-  }
-
   /// Whether all selected notes can be changed now; shows the reason if not.
-  var mayChangeAll: Bool {
-    if isChangingAll {
+  var allowsChange: Bool {
+    if isChanging {
       report(Self.isStillChanging)
     } else if !connection.state.isConnected {
       report("what is done to all notes of a large board needs the server", isTrouble: true)
     }
-    return !isChangingAll && connection.state.isConnected
+    return !isChanging && connection.state.isConnected
   }
 
   /// Requests a batch that changes all selected notes.
   /// - Parameter work: the change, derived from the first note that it applies to.
-  func changeAll(
+  func change(
     _ all: SelectAllState, _ change: BulkChangeDescription, _ work: @escaping (Note) -> NoteBatch.Operation
   ) {
-    guard connection.allowsChanges, mayChangeAll, !selection.mode.selection.isEmpty else { return }
+    guard connection.allowsChanges, allowsChange, !selection.mode.selection.isEmpty else { return }
     // The server creates an undo step that the scope does not know.
     saving.keyRepeat = nil
     saving.save()
-    isChangingAll = true
+    isChanging = true
     let notes = all.selected(selection.mode.selection.target)
     let place = change.place.isEmpty ? "" : " \(change.place)"
     let token = busy.begin("\(change.doing) \(selection.mode.selection.count) notes\(place)…")
@@ -72,7 +81,7 @@ extension BoardScreen {
   private func endChange(
     _ change: BulkChangeDescription, _ token: BusyToken, _ result: Result<NoteBatchResult?, Refusal>
   ) {
-    isChangingAll = false
+    isChanging = false
     busy.end(token)
     switch result {
     case .success(let result?) where result.count > 0: report(words(of: result, change))

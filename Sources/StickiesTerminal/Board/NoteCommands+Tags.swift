@@ -3,7 +3,7 @@ import StickiesKit
 import TerminalApplication
 
 /// Tagging notes.
-extension BoardScreen {
+extension NoteCommands {
   /// Maximum length of a tag, in bytes of UTF-8; the model's own limit.
   static let maximumTag = 200
 
@@ -21,7 +21,7 @@ extension BoardScreen {
   }
 
   func tag(_ name: String) {
-    if let all = selection.all { return tagAll(all, name) }
+    if let all = selection.all { return bulk.tag(all, name) }
     withTargets { [weak self] notes in self?.tag(notes, name) }
   }
 

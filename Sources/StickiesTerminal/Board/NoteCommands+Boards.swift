@@ -4,7 +4,7 @@ import StickiesKit
 import TerminalApplication
 
 /// Choosing another board by name, to go there or to move notes there.
-extension BoardScreen {
+extension NoteCommands {
   /// Maximum length of a board's name, in bytes of UTF-8; the model's own limit.
   static let maximumName = 200
 
@@ -60,7 +60,7 @@ extension BoardScreen {
       let id = board.id
       let change = BulkChangeDescription(
         doing: "Moving", place: "to \(board.name)", done: "moved", undone: "brings them back")
-      return changeAll(all, change) { _ in .set("board", .object(id)) }
+      return bulk.change(all, change) { _ in .set("board", .object(id)) }
     }
     withTargets { [weak self] notes in
       guard let self, connection.allowsChanges else { return }

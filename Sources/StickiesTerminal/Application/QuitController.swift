@@ -3,12 +3,34 @@ import GraphModel
 import TerminalApplication
 
 /// Quitting: unsent changes are sent first if possible; otherwise the user is asked.
-extension BoardScreen {
+final class QuitController: BoardPart {
+  let services: BoardServices
+  /// How long quitting waits for answers before it asks, in milliseconds.
+  var patienceMilliseconds: Int64 = 2_000
+  /// Called before the last changes are sent: drags end.
+  var willFinishChanges: () -> Void = {}
+  private let connection: ConnectionMonitor
+  private let questions: QuestionController
+  private let busy: BusyController
+  private let saving: SaveController
+  private let bulk: BulkChangeController
+  private let editing: EditingController
+  private var machine = QuitStateMachine.stays
+  private var timer: TimerID?
+
+  init(
+    _ services: BoardServices, _ connection: ConnectionMonitor, _ questions: QuestionController,
+    _ busy: BusyController, _ saving: SaveController, _ bulk: BulkChangeController, _ editing: EditingController
+  ) {
+    (self.services, self.connection, self.questions) = (services, connection, questions)
+    (self.busy, self.saving, self.bulk, self.editing) = (busy, saving, bulk, editing)
+  }
+
   /// Ends the open gesture and editor, and sends their changes.
   func finishChanges() {
-    endGesture()
+    willFinishChanges()
     link.leaveEditor()
-    endEditing()
+    editing.end()
     if saving.pacer.isWaiting { saving.save() }
   }
 
@@ -21,7 +43,7 @@ extension BoardScreen {
   }
 
   /// Whether sent changes are unanswered and the user has not chosen to discard them.
-  var isAwaitingSaves: Bool { saving.unsent.count > 0 && quitting != .quits(discards: true) }
+  var isAwaitingSaves: Bool { saving.unsent.count > 0 && machine != .quits(discards: true) }
 
   /// Texts that would be lost with the program, except those that the user chose to discard. A text that is both in a
   /// question and on its way to the server counts once.
@@ -37,12 +59,12 @@ extension BoardScreen {
       report("say what becomes of the text", isTrouble: true)
       return .cancel
     }
-    guard leavesRest || !tellWhatIsLeft() else {
-      leavesRest = true
+    guard bulk.isRestAbandoned || !reportUnchangedNotes() else {
+      bulk.isRestAbandoned = true
       return .cancel
     }
     finishChanges()
-    let action = quitting.request(unsent: saving.unsent.count, canSend: connection.state.isConnected)
+    let action = machine.request(unsent: saving.unsent.count, canSend: connection.state.isConnected)
     if action == .quit { return .now }
     perform(action)
     return .later
@@ -50,33 +72,50 @@ extension BoardScreen {
 
   /// Warns that quitting would leave notes unchanged, if a change of all notes is in progress.
   /// - Returns: whether such a change is in progress.
-  private func tellWhatIsLeft() -> Bool {
-    guard let (done, total) = eachSoFar, done < total else { return false }
+  private func reportUnchangedNotes() -> Bool {
+    guard let (done, total) = bulk.progress, done < total else { return false }
     report("q again leaves \(total - done) of \(total) notes unchanged", isTrouble: true)
     return true
   }
 
   private func hideSaving() {
     busy.hideSaving()
-    if let patienceTimer { application.cancel(patienceTimer) }
-    patienceTimer = nil
+    if let timer { application.cancel(timer) }
+    timer = nil
   }
 
   /// Continues quitting after an answer, if that was the last one outstanding.
   func quitWhenSent() {
     guard saving.unsent.count == 0 else { return }
-    perform(quitting.everythingIsSent(leavesTexts: !questions.texts.isEmpty))
+    perform(machine.everythingIsSent(leavesTexts: !questions.texts.isEmpty))
   }
 
+  /// Whether the program ends when the server has everything.
+  var isWaiting: Bool { machine == .waiting }
+
+  /// Continues the program if it was about to end, because there is something new.
+  func objectWillChange() {
+    guard let action = machine.somethingChanged() else { return }
+    perform(action)
+    // A user who is still typing must see that the program does not quit.
+    report("stays: there is something new", isTrouble: true)
+  }
+
+  /// Asks the user, because changes were refused.
+  func saveWasRefused() { perform(machine.refused(unsent: saving.unsent.count)) }
+
+  /// Continues the program while it sends the last changes.
+  func cancel() { perform(machine.giveUp()) }
+
   /// Performs the action that a step of quitting returned.
-  func perform(_ action: QuitStateMachine.Action?) {
+  private func perform(_ action: QuitStateMachine.Action?) {
     switch action {
     case .showSending:
       busy.showSaving()
-      patienceTimer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
+      timer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
         guard let self else { return }
-        patienceTimer = nil
-        perform(quitting.takesTooLong(unsent: saving.unsent.count))
+        timer = nil
+        perform(machine.takesTooLong(unsent: saving.unsent.count))
       }
     case .ask(let question):
       hideSaving()
@@ -112,5 +151,5 @@ extension BoardScreen {
       cancel: { [weak self] in self?.choose(.cancel) })
   }
 
-  private func choose(_ choice: UnsentChangesChoice) { perform(quitting.answer(choice)) }
+  private func choose(_ choice: UnsentChangesChoice) { perform(machine.answer(choice)) }
 }

@@ -4,8 +4,43 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// Opening and closing the editor of a note, and keeping its text if the note disappears.
-extension BoardScreen {
+/// Opens and closes the editor of a note, and keeps its text if the note disappears.
+final class EditingController: BoardPart {
+  let services: BoardServices
+  /// The note that is edited here.
+  private(set) var current: NoteController?
+  /// Positions the windows on their notes.
+  var layOut: () -> Void = {}
+  let filtering: FilterController
+  let pages: BoardPages
+  let viewport: BoardViewport
+  let questions: QuestionController
+  let saving: SaveController
+  private let connection: ConnectionMonitor
+  private let presence: PresenceController
+  private let selection: SelectionController
+  private let search: BoardSearch
+
+  init(
+    _ services: BoardServices, _ connection: ConnectionMonitor, _ filtering: FilterController, _ pages: BoardPages,
+    _ viewport: BoardViewport, _ presence: PresenceController, _ questions: QuestionController,
+    _ selection: SelectionController, _ search: BoardSearch, _ saving: SaveController
+  ) {
+    (self.services, self.connection, self.filtering, self.pages) = (services, connection, filtering, pages)
+    (self.viewport, self.presence, self.questions) = (viewport, presence, questions)
+    (self.selection, self.search, self.saving) = (selection, search, saving)
+  }
+
+  /// Records that a note's window closed, and with it the note's editor.
+  func windowDidClose(_ controller: NoteController) { if current === controller { current = nil } }
+
+  /// Closes the editor without saving, because no save could succeed with its text.
+  func discard() {
+    current?.endEditing()
+    current = nil
+    undoScope.endGroup()
+  }
+
   /// Whether a note may be changed; a locked one needs unlocking first, which a message explains.
   func mayChange(_ note: Note) -> Bool {
     guard connection.allowsChanges else { return false }
@@ -16,12 +51,12 @@ extension BoardScreen {
 
   /// Opens the editor of a note.
   func edit(_ controller: NoteController, at point: Point? = nil) {
-    guard controller !== editing, let note = controller.note, mayChange(note) else { return }
-    endEditing()
+    guard controller !== current, let note = controller.note, mayChange(note) else { return }
+    end()
     pages.focus(controller)
     search.controller?.keepPlace()
     undoScope.beginGroup(named: "Typing")
-    editing = controller
+    current = controller
     layOut()
     controller.beginEditing(at: point)
     application.setNeedsDisplay()
@@ -45,9 +80,9 @@ extension BoardScreen {
   }
 
   /// Closes the editor and sends the text.
-  func endEditing() {
-    guard let controller = editing else { return }
-    editing = nil
+  func end() {
+    guard let controller = current else { return }
+    current = nil
     let note = controller.note
     controller.endEditing()
     // A new note that was left empty is discarded, unless another client has moved it to another board.
@@ -64,8 +99,8 @@ extension BoardScreen {
   }
 
   /// Closes the editor if it belongs to this note; it may have closed before the user answered.
-  private func endEditing(of controller: NoteController) {
-    if editing === controller { endEditing() }
+  func end(of controller: NoteController) {
+    if current === controller { end() }
   }
 
   /// Creates a note under the mouse, or in the middle of the canvas, and opens its editor. The note is sent with the
@@ -86,31 +121,31 @@ extension BoardScreen {
   func newNote(pasting paste: PasteEvent) -> Bool {
     guard application.modalWindow == nil, paste.text.contains(where: { !$0.isWhitespace }) else { return false }
     newNote()
-    guard let editing else { return true }
-    _ = editing.paste(paste)
+    guard let controller = current else { return true }
+    _ = controller.paste(paste)
     // The rest of an unfinished paste goes into the same note.
     guard !paste.isOpen else { return true }
-    let isTaken = editing.editedText?.isEmpty == false
-    endEditing()
+    let isTaken = controller.editedText?.isEmpty == false
+    end()
     if isTaken, !paste.isCut { report("what was pasted is a note; u takes it away") }
     return true
   }
 
   /// The place of a new note, so that it is completely visible if there is space.
-  private var placeOfNewNote: Point {
+  var placeOfNewNote: Point {
     let size = Self.newNoteSize
-    let wish =
+    let preferred =
       presence.userPosition.mouse
       ?? Point(x: viewport.canvas.middle.x - size.width / 2, y: viewport.canvas.middle.y - size.height / 2)
     return Point(
-      x: max(viewport.canvas.minX, min(wish.x, viewport.canvas.maxX - size.width)),
-      y: max(viewport.canvas.minY, min(wish.y, viewport.canvas.maxY - size.height)))
+      x: max(viewport.canvas.minX, min(preferred.x, viewport.canvas.maxX - size.width)),
+      y: max(viewport.canvas.minY, min(preferred.y, viewport.canvas.maxY - size.height)))
   }
 
   /// Moves the place of a new note beside notes at exactly that place, as long as it stays visible.
-  private func free(_ wish: Point) -> Point {
+  private func free(_ preferred: Point) -> Point {
     let shapes = pages.page.windows.ids.compactMap { pages.page.shape(of: $0) }
-    var place = wish
+    var place = preferred
     while place.x + Self.newNoteSize.width + 2 <= viewport.canvas.maxX,
       place.y + Self.newNoteSize.height + 1 <= viewport.canvas.maxY
     {
@@ -125,7 +160,7 @@ extension BoardScreen {
   static let newNoteSize = BoardScale.cells(x: 0, y: 0, width: 200, height: 200).size
 
   func newNote(text: String, at place: (x: Double, y: Double)) {
-    endEditing()
+    end()
     guard let note = context.insert(Note.self) else { return }
     (note.x, note.y) = place
     note.z = topHeight + 1
@@ -147,87 +182,6 @@ extension BoardScreen {
   }
 
   private var topHeight: Double { pages.page.windows.ids.compactMap { pages.page.shape(of: $0)?.z }.max() ?? 0 }
-
-  /// Reports that the note of the open editor is no longer shown, and searches for it on the server.
-  func tell(_ loss: WindowRemovalReason, of controller: NoteController) {
-    report(loss.sentence, isTrouble: true)
-    if loss.kind == .deleted { return tellThatItIsGone(loss, controller) }
-    if !pages.page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
-    let search = DetachedNoteObserver(loss.id, in: context, perform: link.perform)
-    controller.elsewhere = search
-    search.didChange = { [weak self, weak controller, weak search] in
-      guard let self, let controller, let search, editing === controller, controller.elsewhere === search else {
-        return
-      }
-      observerDidChange(search, loss, controller)
-    }
-    search.start()
-  }
-
-  private func observerDidChange(
-    _ search: DetachedNoteObserver, _ loss: WindowRemovalReason, _ controller: NoteController
-  ) {
-    controller.followOthers()
-    guard let note = search.note else {
-      controller.elsewhere = nil
-      questions.withdraw(about: controller)
-      var loss = loss
-      (loss.kind, loss.author) = (.deleted, nil)
-      return tellThatItIsGone(loss, controller)
-    }
-    guard !search.isTold, let board = note.board, board.id != pages.page.board.id else { return }
-    search.isTold = true
-    tellThatItMoved(loss, controller, to: board.id)
-  }
-
-  private func tellThatItMoved(_ loss: WindowRemovalReason, _ controller: NoteController, to board: ObjectID) {
-    let place = pages.directory.number(of: board)
-    let name = place.flatMap { pages.directory.board(at: $0) }.map { " “\($0.name)”" } ?? ""
-    questions.ask(
-      QuestionText(
-        title: "The note has moved",
-        lines: [loss.sentence + ".", "It is on the board\(name) now, and what you write goes into it."],
-        choices: [.init(key: "w", title: "Write on", isEscape: true) {}]
-          + (place == nil
-            ? []
-            : [
-              .init(key: "g", title: "Go there") { [weak self] in
-                guard let self, let place = pages.directory.number(of: board) else { return }
-                pages.jump(toPage: place)
-              }
-            ]) + [
-            .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
-              self?.services.clipboard.copy(controller?.editedText ?? loss.text)
-            }
-          ], typing: { [weak controller] in _ = controller?.edit($0) }))
-  }
-
-  private func tellThatItIsGone(_ loss: WindowRemovalReason, _ controller: NoteController) {
-    controller.isLost = true
-    // Prevents that the answer to a pending save offers the text a second time.
-    saving.offered.insert(loss.id)
-    questions.ask(
-      QuestionText(
-        title: "The note is gone", lines: [loss.sentence + ".", "What stood in the editor can be kept."],
-        choices: [
-          .init(key: "n", title: "New note with it") { [weak self] in
-            guard let self else { return }
-            let text = controller.editedText ?? loss.text
-            let place = viewport.onBoard(controller.window.frame.origin)
-            endEditing(of: controller)
-            newNote(with: text, at: place)
-          },
-          .init(key: "c", title: "Copy it") { [weak self] in
-            self?.services.clipboard.copy(controller.editedText ?? loss.text)
-            self?.endEditing(of: controller)
-          },
-          .init(key: "d", title: "Discard it", isForGood: true) { [weak self] in
-            self?.services.clipboard.discard(controller.editedText ?? loss.text)
-            self?.endEditing(of: controller)
-          },
-        ], typing: { _ = controller.edit($0) }, text: { controller.editedText ?? loss.text },
-        subject: controller))
-  }
 
   /// Asks what to do with a text whose note is deleted.
   func offer(_ text: String, _ sentence: String) {
@@ -254,7 +208,7 @@ extension BoardScreen {
   }
 
   /// Creates a note with such a text; without a board, asks again.
-  private func newNote(with text: String, at place: (x: Double, y: Double)) {
+  func newNote(with text: String, at place: (x: Double, y: Double)) {
     guard !pages.boardIsGone else { return offer(text, "there is no board to make it on") }
     newNote(text: text, at: place)
   }
@@ -263,7 +217,7 @@ extension BoardScreen {
   func editOutside(_ controller: NoteController) {
     // Retained, because the context drops notes that have left the board and that nothing references.
     guard let note = controller.note, mayChange(note) else { return }
-    endEditing()
+    end()
     // The closure is called again if the program saves more after the text was taken.
     var before = note.text
     link.editOutside(before) { [weak self] result in
@@ -287,14 +241,5 @@ extension BoardScreen {
       case .failure(let refusal): report(refusal.message, isTrouble: true)
       }
     }
-  }
-}
-
-extension TextSplice {
-  /// Merges two versions of a text and keeps both edits. If they do not fit together, `mine` wins; the other one is
-  /// in the history.
-  static func merged(_ before: String, mine: String, theirs: String) -> String {
-    let rebased = rebase(differences(from: before, to: mine), over: differences(from: before, to: theirs))
-    return apply(rebased, to: theirs) ?? mine
   }
 }
