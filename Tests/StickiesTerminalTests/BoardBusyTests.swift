@@ -85,7 +85,7 @@ import Testing
     ann.terminal.press(.escape)
     let grid = await ann.terminal.expects("given up")
     #expect(!grid.text.contains("Loading") && !grid.text.contains("Waiting for"))
-    #expect(ann.session.screen?.history == nil)
+    #expect(ann.session.screen?.history.window == nil)
     stage.thaw()
     await stage.close()
   }

@@ -142,7 +142,7 @@ import Testing
     // What comes now comes behind it.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
-    #expect(ann.session.screen?.history == nil)
+    #expect(ann.session.screen?.history.window == nil)
     stage.thaw()
     await stage.close()
   }

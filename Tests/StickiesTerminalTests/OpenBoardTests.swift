@@ -363,7 +363,7 @@ import Testing
     ann.terminal.types("h")
     await ann.terminal.expects("history: revision")
     // The past has a bar of its own, with all that is answered there.
-    let history = try #require(screen.history)
+    let history = try #require(screen.history.window)
     let past = history.commands.filter { HistoryWindow.passing.contains($0) || history.state(of: $0).isEnabled }
     #expect(past.count > 15)
     #expect(screen.application.menuBar.problems(commands: Array(past)) == [])

@@ -33,14 +33,14 @@ extension BoardScreen {
         return CommandState(
           isEnabled: self?.notes.hasTargets == true && self?.pages.allowsEditing == true,
           isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
-          title: self?.title(of: command))
+          title: self?.toolBar.title(of: command))
       }, perform)
   }
 
   /// Reports that no note is chosen when a key would act on notes. Otherwise the keys that follow would run other
   /// commands.
   /// - Returns: whether the key was such a key.
-  func tellNoTarget(_ key: KeyEvent) -> Bool {
+  func reportMissingTarget(_ key: KeyEvent) -> Bool {
     let equivalent = KeyEquivalent(key.key, key.modifiers)
     guard editing.current == nil, !notes.hasTargets, pages.allowsEditing,
       application.menuBar.commands.contains(where: { $0.key == equivalent && noteCommands.contains($0.command) })
@@ -67,14 +67,14 @@ extension BoardScreen {
     board(.newNote) { [weak self] in self?.editing.newNote() }
     note(.editNote) { [weak self] in
       guard let self, let focused = pages.focused else { return }
-      if linkStart != nil { endLink(at: focused) } else { editing.edit(focused) }
+      if links.start != nil { links.end(at: focused) } else { editing.edit(focused) }
     }
     note(.editOutside) { [weak self] in
       guard let self, let focused = pages.focused else { return }
       editing.editOutside(focused)
     }
-    note(.link) { [weak self] in self?.linkOrEnd() }
-    note(.writeOnLink) { [weak self] in self?.writeOnLink() }
+    note(.link) { [weak self] in self?.links.linkOrEnd() }
+    note(.writeOnLink) { [weak self] in self?.links.writeOnLink() }
     note(.tag) { [weak self] in self?.notes.askForTag() }
     note(.moveToBoard) { [weak self] in self?.notes.askForBoard() }
     note(.deleteNote) { [weak self] in self?.notes.delete() }
@@ -128,12 +128,12 @@ extension BoardScreen {
 
   /// Handles Escape: ends the innermost thing that is open.
   func cancel() {
-    if dragged != nil { return takeDragBack() }
+    if mouseInput.dragged != nil { return mouseInput.cancelDrag() }
     if editing.current != nil { return editing.end() }
     if busy.canCancel {
       cancelWait()
-    } else if linkStart != nil {
-      cancelLink()
+    } else if links.start != nil {
+      links.cancel()
     } else if search.window != nil {
       search.close()
     } else if selection.mode.isEditing {
@@ -152,7 +152,7 @@ extension BoardScreen {
     if navigation.keepsKeysWaiting { application.discardEvents([.key, .paste]) }
     if busy.isWaiting {
       busy.cancelRequests()
-      history?.past.cancel()
+      history.window?.past.cancel()
     } else {
       quitting.cancel()
     }

@@ -19,23 +19,23 @@ extension BoardScreen {
     view(.filter, isChecked: { [weak self] in self?.filtering.filter.isOn == true }) { [weak self] in self?.openFilter()
     }
     view(.showAll) { [weak self] in self?.filtering.filter = BoardFilter() }
-    view(.history) { [weak self] in self?.openHistory() }
-    view(.list, isChecked: { [weak self] in self?.isListOpen == true }) { [weak self] in self?.toggleList() }
+    view(.history) { [weak self] in self?.history.open() }
+    view(.list, isChecked: { [weak self] in self?.list.isOpen == true }) { [weak self] in self?.list.toggle() }
     on(.groupList) { [weak self] in
       guard let self else { return .disabled }
       return CommandState(
-        isEnabled: editing.current == nil && isListOpen, isChecked: list.isGrouped)
+        isEnabled: editing.current == nil && list.isOpen, isChecked: list.state.isGrouped)
     } perform: { [weak self] in
       guard let self else { return }
       if pages.page.part != nil { return report("so large a board is not all here to be put into sections") }
-      list.isGrouped.toggle()
+      list.state.isGrouped.toggle()
       application.setNeedsDisplay()
     }
     for (command, step) in [(.narrowList, -ListPaneState.step), (.widenList, ListPaneState.step)] as [(Command, Int)] {
       on(command) { [weak self] in
-        CommandState(isEnabled: self?.editing.current == nil && self?.listFrame.isEmpty == false)
+        CommandState(isEnabled: self?.editing.current == nil && self?.list.frame.isEmpty == false)
       } perform: { [weak self] in
-        self?.widenList(by: step)
+        self?.list.widen(by: step)
       }
     }
     view(.nextBoard) { [weak self] in self?.pages.scrollPages(by: 1) }

@@ -16,7 +16,7 @@ final class HelpWindow: ModalWindow {
   private var view: HelpView? {
     screen.map {
       HelpView(
-        $0.application.menuBar, others: $0.history == nil ? Self.others : Self.othersOfPast,
+        $0.application.menuBar, others: $0.history.window == nil ? Self.others : Self.othersOfPast,
         symbols: $0.theme.symbols, page: page)
     }
   }

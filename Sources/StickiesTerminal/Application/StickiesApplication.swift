@@ -82,7 +82,7 @@ class StickiesApplication: Application {
     }
   }
 
-  override func drawBackground(into grid: inout Grid) { screen?.drawBackground(into: &grid) }
+  override func drawBackground(into grid: inout Grid) { screen?.renderer.drawBackground(into: &grid) }
 }
 
 /// A read-only application, for a screen on a wall: a stray key changes nothing.
@@ -120,7 +120,7 @@ extension ApplicationLauncher {
         let windows: [Window?] =
           switch interface {
           case .board: []
-          case .list: [screen?.listWindow]
+          case .list: [screen?.list.window]
           }
         return MainInterface(menuBar: BoardMenu.bar, windows: windows.compactMap(\.self))
       }

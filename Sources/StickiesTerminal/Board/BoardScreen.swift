@@ -5,10 +5,11 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The application's delegate and the state of the whole screen. Events arrive through the responder chain, commits
-/// through the context's observers, events of the connection through `ConnectionMonitor`. It changes notes and marks what must be redrawn.
-/// It never blocks and reads only the application's clock.
-final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
+/// The application's delegate: it creates the parts of the screen, connects them, and passes events on to them. Events
+/// arrive through the responder chain, commits through the context's observers, events of the connection through
+/// `ConnectionMonitor`. Each part owns its state, changes notes and marks what must be redrawn. No part blocks or reads
+/// any clock but the application's.
+final class BoardScreen: ApplicationDelegate, BoardPart {
   let services: BoardServices
   let connection: ConnectionMonitor
   let questions: QuestionController
@@ -26,25 +27,16 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   let bulk: BulkChangeController
   let notes: NoteCommands
   let quitting: QuitController
+  let links: LinkController
+  let list: ListPaneController
+  let history: HistoryController
+  let toolBar: SelectionToolBar
+  private(set) lazy var renderer = BoardRenderer(self)
+  private(set) lazy var mouseInput = MouseController(self)
   /// Commands that need a target note.
   var noteCommands = Set<Command>()
-  /// The note that is dragged with the mouse.
-  var dragged: NoteController?
-  /// The position of the drag, and the timer that scrolls the board while it is at an edge.
-  var edgePlace: Point?
-  var edgeTimer: TimerID?
-  /// The first note of a link while its other end is chosen.
-  var linkStart: NoteController?
-  /// Whether the chosen link's text will be edited, instead of toggling the link.
-  var writesOnLink = false
-  /// The last position of a drag of the canvas.
-  var panning: Point?
-  var lastPress: (point: Point, time: Int64, count: Int)?
   var observation: ObservationToken?
-  var history: HistoryWindow?
-  var list = ListPaneState()
-  lazy var listWindow = ListWindow(on: self)
-  var sections: ListSections?
+
   /// Creates a screen for one board; `open` begins to follow it.
   init(
     _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardConnection
@@ -69,22 +61,31 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
     notes = NoteCommands(
       services, connection, tags, filtering, pages, busy, selection, saving, bulk, editing)
     quitting = QuitController(services, connection, questions, busy, saving, bulk, editing)
+    links = LinkController(services, connection, pages, questions, busy, search, saving, navigation)
+    list = ListPaneController(
+      services, filtering, pages, selection, search, saving, editing, navigation, ClickCounter(application))
+    history = HistoryController(services, connection, pages, viewport, busy, editing, navigation, list)
+    toolBar = SelectionToolBar(services, viewport, selection, editing)
     super.init()
     search.navigator = navigation
-    search.list = self
+    search.list = list
+    list.pastPane = { [weak self] in self?.history.listPane }
+    history.delegate = self
     saving.delegate = self
     context.undoScope = scope
     connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
     connection.didReceivePresence = { [weak self] in self?.presence.receive($0, of: $1, $2) }
     presence.editedNote = { [weak self] in self?.editing.current?.id }
     editing.layOut = { [weak self] in self?.layOut() }
-    navigation.isListOpen = { [weak self] in self?.isListOpen == true }
-    navigation.notesInUse = { [weak self] in [self?.dragged?.id, self?.linkStart?.id].compactMap(\.self) }
-    quitting.willFinishChanges = { [weak self] in self?.endGesture() }
+    navigation.isListOpen = { [weak self] in self?.list.isOpen == true }
+    navigation.notesInUse = { [weak self] in [self?.mouseInput.dragged?.id, self?.links.start?.id].compactMap(\.self) }
+    quitting.willFinishChanges = { [weak self] in self?.mouseInput.endGesture() }
     filtering.didChange = { [weak self] in self?.filterDidChange() }
-    services.modals.willBegin = { [weak self] in self?.endDrags() }
+    services.modals.willBegin = { [weak self] in self?.mouseInput.endDrags() }
+    mouseInput.openFilter = { [weak self] in self?.openFilter() }
+    mouseInput.showMenu = { [weak self] in self?.openMenu($0) }
     pages.delegate = self
-    viewport.listWidth = { [weak self] in self?.listFrame.size.width ?? 0 }
+    viewport.listWidth = { [weak self] in self?.list.frame.size.width ?? 0 }
     viewport.isSearchOpen = { [weak self] in self?.search.window != nil }
     answerCommands()
   }
@@ -124,8 +125,8 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
   override func applicationWillUpdate(_ application: Application) {
     busy.updateReconnecting()
     layOut()
-    followSections()
-    followListFocus()
+    list.updateSections()
+    list.followFocus()
     presence.update()
   }
 
@@ -139,7 +140,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
 
   override func application(_ application: Application, didResize size: Size) {
     if TooSmallMessage.isTooSmall(size) {
-      endDrags()
+      mouseInput.endDrags()
     }
     if let controller = editing.current { editing.showCursor(of: controller) }
     application.setNeedsDisplay()
@@ -149,7 +150,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
 
   override func application(_ application: Application, didReceive signal: ApplicationSignal) {
     // The release of the button may have been missed while the program was suspended.
-    if signal == .resume { endDrags() }
+    if signal == .resume { mouseInput.endDrags() }
   }
 
   // MARK: - Changes
@@ -167,7 +168,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
 
   override func application(_ application: Application, didReceive deltas: Set<UInt64>) {
     editing.current?.followOthers()
-    if let newest = deltas.max() { history?.past.follow(Revision(clamping: newest)) }
+    if let newest = deltas.max() { history.window?.past.follow(Revision(clamping: newest)) }
     application.setNeedsDisplay()
   }
 
@@ -180,79 +181,8 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
       // The time of the answer is unknown now, so keys go to the field again.
       if search.awaitsFound { search.stopAwaitingFound() }
     }
-    history?.past.linkDidChange()
+    history.window?.past.connectionDidChange()
     application.setNeedsDisplay()
-  }
-
-  func pages(_ pages: BoardPages, windowsDidChange changes: [WindowChange<NoteController>], on page: BoardPage) {
-    for change in changes {
-      switch change {
-      case .opened(let controller, _):
-        (controller.screen, controller.number) = (self, pages.nextNumber())
-        // A neighbor board's windows are not on the screen yet.
-        if page === pages.page { application.orderBack(controller.window) }
-      case .closed(let controller, let id):
-        editing.windowDidClose(controller)
-        if linkStart === controller {
-          linkStart = nil
-          report("the note where the line begins is gone from here", isTrouble: true)
-        }
-        // Ends the undo step of the drag.
-        if dragged === controller {
-          endGesture()
-          reportDisappearance(id, from: page)
-        }
-        // Notes that the filter hides are deselected. In a large board windows also close by scrolling: the selection
-        // stays then, and a selection of all is a predicate.
-        if page.part == nil || selection.all == nil && !page.isShown(id) { selection.mode.selection.remove(id) }
-        application.orderOut(controller.window)
-      case .lost(let controller, let loss): editing.noteDidLeave(loss, of: controller)
-      case .returned(let controller, _):
-        controller.comeBack()
-        // The note exists again, so the question about its text is obsolete.
-        questions.withdraw(about: controller)
-        report("the note is back")
-      case .identified(_, let id, let old):
-        selection.mode.selection.identify(old, as: id)
-        presence.userPosition.identify(old, as: id)
-      }
-    }
-    // A field keeps the keys, also behind a question.
-    let isNoteKey = application.settledKeyWindow.map { $0 is NoteWindow } ?? true
-    if !changes.isEmpty, isNoteKey, let focused = pages.focused { application.makeKey(focused.window) }
-    application.setNeedsDisplay()
-  }
-
-  func pagesWillLeaveBoard(_ pages: BoardPages) -> () -> Void {
-    // Gestures and windows that are in progress belong to the previous board.
-    endGesture()
-    panning = nil
-    if linkStart != nil { cancelLink() }
-    closeHistory()
-    while let modal = application.modalWindow, !(modal is QuestionWindow) { application.endModal(modal) }
-    let orphan = pages.boardIsGone ? editing.current?.editedText : nil
-    if pages.boardIsGone, let controller = editing.current { questions.withdraw(about: controller) }
-    let gone = pages.page.name
-    editing.end()
-    search.close()
-    // So do its requests.
-    busy.boardWillChange()
-    navigation.releaseKeys()
-    selection.boardWillChange()
-    saving.save()
-    return { [weak self] in
-      guard let self else { return }
-      presence.boardDidChange()
-      if let orphan, !orphan.isEmpty { editing.offer(orphan, "the board \(gone) is deleted") }
-      busy.wake()
-    }
-  }
-
-  /// Reports why a note disappeared while it was dragged.
-  private func reportDisappearance(_ id: ObjectID, from page: BoardPage) {
-    let deletion = page.lastChange.flatMap { $0.deleted.contains(id) ? $0 : nil }
-    let author = deletion.map { $0.author.isEmpty ? "someone" : $0.author }
-    report(author.map { "\($0) has deleted the note" } ?? "the note is not on this board any more", isTrouble: true)
   }
 
   // MARK: - Unhandled events
@@ -262,10 +192,10 @@ final class BoardScreen: ApplicationDelegate, BoardPart, BoardPagesDelegate {
       application.terminate()
       return true
     }
-    return tellNoTarget(key)
+    return reportMissingTarget(key)
   }
 
-  override func mouse(_ mouse: MouseEvent) -> Bool { canvasMouse(mouse) }
+  override func mouse(_ mouse: MouseEvent) -> Bool { mouseInput.canvasMouse(mouse) }
 
   override func paste(_ paste: PasteEvent) -> Bool { editing.newNote(pasting: paste) }
 

@@ -15,14 +15,3 @@ extension BoardScreen: SaveControllerDelegate {
     editing.offer(text, sentence)
   }
 }
-
-extension BoardScreen: SearchedList {
-  var top: Int {
-    get { list.top }
-    set { list.top = newValue }
-  }
-  var focus: ObjectID? {
-    get { list.focus }
-    set { list.focus = newValue }
-  }
-}

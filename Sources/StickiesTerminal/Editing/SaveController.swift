@@ -91,6 +91,11 @@ final class SaveController: BoardPart {
     unsent.confirm(number, [])
   }
 
+  /// The marks of a note, with one for unsent changes.
+  func marks(of id: ObjectID, _ note: NoteValues) -> NoteBadges {
+    unsent.contains(id) ? note.marks.union(.unsent) : note.marks
+  }
+
   /// Texts that differ from those on the server.
   var changedTexts: [ObjectID: String] {
     var texts = [ObjectID: String]()

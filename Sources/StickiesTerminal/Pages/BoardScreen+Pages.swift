@@ -1,32 +1,72 @@
 import GraphControllers
-import StickiesKit
-import TerminalCells
+import GraphModel
+import TerminalApplication
 
-extension BoardScreen {
-  /// Draws both boards that are visible during a scroll, side by side.
-  func drawScroll(_ pager: Pager<BoardDirectory, BoardPageController>, into grid: inout Grid) {
-    let width = viewport.canvas.size.width
-    let lower = pager.offset.rounded(.down)
-    let shift = Int(((pager.offset - lower) * Double(width)).rounded())
-    for controller in pager.visible {
-      let frame = viewport.canvas.moved(x: controller.page == Int(lower) ? -shift : width - shift, y: 0)
-      let clip = frame.intersection(viewport.canvas)
-      let color = pages.directory.board(at: controller.page).map { PaperColor(name: $0.color.rawValue) } ?? .gray
-      switch controller.face(at: now) {
-      case .content(let page): draw(page, into: &grid, frame: frame, clip: clip)
-      case .failed(let sentence):
-        grid.fill(clip, theme.board(color))
-        EmptyBoardHint(lines: [sentence]).draw(into: &grid, frame: frame, clip: clip, theme: theme, color: color)
-      case .waiting(let picture):
-        grid.fill(clip, theme.board(color))
-        controller.busyView.view(saying: picture)?.draw(into: &grid, frame: frame, clip: clip, theme: theme)
-      case .outOfBounds: grid.fill(clip, theme.board(.gray))
+extension BoardScreen: BoardPagesDelegate {
+  func pages(_ pages: BoardPages, windowsDidChange changes: [WindowChange<NoteController>], on page: BoardPage) {
+    for change in changes {
+      switch change {
+      case .opened(let controller, _):
+        (controller.screen, controller.number) = (self, pages.nextNumber())
+        // A neighbor board's windows are not on the screen yet.
+        if page === pages.page { application.orderBack(controller.window) }
+      case .closed(let controller, let id):
+        editing.windowDidClose(controller)
+        links.windowDidClose(controller)
+        // Ends the undo step of the drag.
+        if mouseInput.dragged === controller {
+          mouseInput.endGesture()
+          reportDisappearance(id, from: page)
+        }
+        // Notes that the filter hides are deselected. In a large board windows also close by scrolling: the selection
+        // stays then, and a selection of all is a predicate.
+        if page.part == nil || selection.all == nil && !page.isShown(id) { selection.mode.selection.remove(id) }
+        application.orderOut(controller.window)
+      case .lost(let controller, let loss): editing.noteDidLeave(loss, of: controller)
+      case .returned(let controller, _):
+        controller.comeBack()
+        // The note exists again, so the question about its text is obsolete.
+        questions.withdraw(about: controller)
+        report("the note is back")
+      case .identified(_, let id, let old):
+        selection.mode.selection.identify(old, as: id)
+        presence.userPosition.identify(old, as: id)
       }
     }
+    // A field keeps the keys, also behind a question.
+    let isNoteKey = application.settledKeyWindow.map { $0 is NoteWindow } ?? true
+    if !changes.isEmpty, isNoteKey, let focused = pages.focused { application.makeKey(focused.window) }
+    application.setNeedsDisplay()
   }
-}
 
-extension DotsView {
-  /// The dots of a pager's pages.
-  init(_ dots: PageDots) { self.init(count: dots.count, current: dots.current) }
+  func pagesWillLeaveBoard(_ pages: BoardPages) -> () -> Void {
+    // Gestures and windows that are in progress belong to the previous board.
+    mouseInput.boardWillChange()
+    if links.start != nil { links.cancel() }
+    history.close()
+    while let modal = application.modalWindow, !(modal is QuestionWindow) { application.endModal(modal) }
+    let orphan = pages.boardIsGone ? editing.current?.editedText : nil
+    if pages.boardIsGone, let controller = editing.current { questions.withdraw(about: controller) }
+    let gone = pages.page.name
+    editing.end()
+    search.close()
+    // So do its requests.
+    busy.boardWillChange()
+    navigation.releaseKeys()
+    selection.boardWillChange()
+    saving.save()
+    return { [weak self] in
+      guard let self else { return }
+      presence.boardDidChange()
+      if let orphan, !orphan.isEmpty { editing.offer(orphan, "the board \(gone) is deleted") }
+      busy.wake()
+    }
+  }
+
+  /// Reports why a note disappeared while it was dragged.
+  private func reportDisappearance(_ id: ObjectID, from page: BoardPage) {
+    let deletion = page.lastChange.flatMap { $0.deleted.contains(id) ? $0 : nil }
+    let author = deletion.map { $0.author.isEmpty ? "someone" : $0.author }
+    report(author.map { "\($0) has deleted the note" } ?? "the note is no longer on this board", isTrouble: true)
+  }
 }

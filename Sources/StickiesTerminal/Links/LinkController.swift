@@ -6,55 +6,83 @@ import TerminalCells
 
 /// Links between notes: from the focused note to another one that is chosen by keys or a click. The command deletes
 /// an existing link between them, or edits its label.
-extension BoardScreen {
+final class LinkController: BoardPart {
+  let services: BoardServices
+  /// The first note of a link while its other end is chosen.
+  private(set) var start: NoteController?
+  private let connection: ConnectionMonitor
+  private let pages: BoardPages
+  private let questions: QuestionController
+  private let busy: BusyController
+  private let search: BoardSearch
+  private let saving: SaveController
+  private let navigation: NavigationController
+  /// Whether the chosen link's text will be edited, instead of toggling the link.
+  private var writesLabel = false
+
+  init(
+    _ services: BoardServices, _ connection: ConnectionMonitor, _ pages: BoardPages, _ questions: QuestionController,
+    _ busy: BusyController, _ search: BoardSearch, _ saving: SaveController, _ navigation: NavigationController
+  ) {
+    (self.services, self.connection, self.pages, self.questions) = (services, connection, pages, questions)
+    (self.busy, self.search, self.saving, self.navigation) = (busy, search, saving, navigation)
+  }
+
+  /// Ends a link that was begun at a note whose window closed.
+  func windowDidClose(_ controller: NoteController) {
+    guard start === controller else { return }
+    start = nil
+    report("the note where the line begins is gone from here", isTrouble: true)
+  }
+
   /// Begins a link at the focused note, or ends one that was begun at another note.
   func linkOrEnd() {
-    writesOnLink = false
-    if linkStart != nil { return endLink(at: pages.focused) }
+    writesLabel = false
+    if start != nil { return end(at: pages.focused) }
     guard connection.allowsChanges, let focused = pages.focused, focused.note != nil else { return }
-    linkStart = focused
+    start = focused
     report("Tab or a click chooses the other note; Return (un)links, Esc ends")
   }
 
   /// Edits the label of the focused note's link. If there are several, the other note must be chosen.
   func writeOnLink() {
-    writesOnLink = true
-    if linkStart != nil { return endLink(at: pages.focused) }
+    writesLabel = true
+    if start != nil { return end(at: pages.focused) }
     guard connection.allowsChanges, let focused = pages.focused, focused.note != nil else { return }
     findLines(at: focused.id) { [weak self, weak focused] lines in
       guard let self, let focused, focused === self.pages.focused else { return }
       guard let line = lines.first else { return report("no line leads to this note; L draws one") }
       if lines.count == 1 { return askForLabel(of: line) }
-      linkStart = focused
+      start = focused
       report("Tab or a click chooses the other note; Return writes, Esc ends")
     }
   }
 
-  func cancelLink() {
-    linkStart = nil
+  func cancel() {
+    start = nil
     services.status.clear()
     application.setNeedsDisplay()
   }
 
   /// Handles the choice of the other note.
-  func endLink(at controller: NoteController?) {
-    guard let start = linkStart, let from = start.note, let to = controller?.note else { return }
+  func end(at controller: NoteController?) {
+    guard let start, let from = start.note, let to = controller?.note else { return }
     guard from.id != to.id else { return report("choose another note: Tab or a click, Esc leaves it") }
     findLines(at: from.id, and: to.id) { [weak self] lines in
-      guard let self, linkStart === start else { return }
-      endLink(from, to, lines.first)
+      guard let self, self.start === start else { return }
+      end(from, to, lines.first)
     }
   }
 
   /// Creates, deletes or labels the link.
   /// - Parameter line: the existing link.
-  private func endLink(_ from: Note, _ to: Note, _ line: Link?) {
-    if writesOnLink {
+  private func end(_ from: Note, _ to: Note, _ line: Link?) {
+    if writesLabel {
       guard let line else { return report("no line leads there: Tab or a click, Esc leaves it") }
-      linkStart = nil
+      start = nil
       return askForLabel(of: line)
     }
-    linkStart = nil
+    start = nil
     if let line { return unlink(line) }
     guard connection.allowsChanges, !from.isDeleted, !to.isDeleted else { return }
     step(named: "Link") {
@@ -121,10 +149,9 @@ extension BoardScreen {
   }
 
   /// Asks about a link after a double click on it.
-  /// - Returns: false if there is no link at the point.
-  func askAboutLink(at point: Point) -> Bool {
-    guard case .link(let number)? = canvasState.part(at: point, frame: viewport.canvas, theme: theme, cache: layouts),
-      (0..<pages.page.links.count).contains(number), let line = pages.page.links.object(at: number) as? Link
+  /// - Returns: false if there is no link of that number.
+  func askAbout(_ number: Int) -> Bool {
+    guard (0..<pages.page.links.count).contains(number), let line = pages.page.links.object(at: number) as? Link
     else { return false }
     questions.ask(
       QuestionText(
@@ -162,19 +189,19 @@ extension BoardScreen {
 
   // MARK: - Drawing
 
-  var linkStates: [NoteLinkState] {
+  var states: [NoteLinkState] {
     // During a search, links to notes that it does not match are hidden.
     let shown = search.found == nil ? nil : Set(navigation.shownIDs)
     let lines = lines(on: pages.page, among: shown)
     // While a label is edited, the link itself is visible.
-    guard !writesOnLink, let start = linkStart?.id, let end = pages.page.windows.focus, start != end,
-      let wish = linkState(-1, start, end, wish(between: start, and: end), on: pages.page)
+    guard !writesLabel, let start = start?.id, let end = pages.page.windows.focus, start != end,
+      let provisional = linkState(-1, start, end, provisionalLabel(between: start, and: end), on: pages.page)
     else { return lines }
-    return lines + [wish]
+    return lines + [provisional]
   }
 
   /// The text of the provisional link: in a large board only the server knows whether a link exists.
-  private func wish(between start: ObjectID, and end: ObjectID) -> String {
+  private func provisionalLabel(between start: ObjectID, and end: ObjectID) -> String {
     guard line(between: start, and: end) == nil else { return "unlink" }
     return pages.page.part == nil ? "link" : "(un)link"
   }

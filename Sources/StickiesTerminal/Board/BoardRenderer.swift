@@ -4,8 +4,33 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The state of the screen, as plain values that views draw.
-extension BoardScreen {
+/// Draws the board with its bars, from the state of the other parts.
+final class BoardRenderer: BoardPart {
+  let services: BoardServices
+  private let connection: ConnectionMonitor
+  private let filtering: FilterController
+  private let pages: BoardPages
+  private let viewport: BoardViewport
+  private let presence: PresenceController
+  private let busy: BusyController
+  private let selection: SelectionController
+  private let search: BoardSearch
+  private let saving: SaveController
+  private let editing: EditingController
+  private let navigation: NavigationController
+  private let links: LinkController
+  private let history: HistoryController
+  private let toolBar: SelectionToolBar
+  private let quitting: QuitController
+
+  init(_ screen: BoardScreen) {
+    services = screen.services
+    (connection, filtering, pages, viewport) = (screen.connection, screen.filtering, screen.pages, screen.viewport)
+    (presence, busy, selection, search) = (screen.presence, screen.busy, screen.selection, screen.search)
+    (saving, editing, navigation, links) = (screen.saving, screen.editing, screen.navigation, screen.links)
+    (history, toolBar, quitting) = (screen.history, screen.toolBar, screen.quitting)
+  }
+
   func drawBackground(into grid: inout Grid) {
     guard !TooSmallMessage.isTooSmall(grid.size) else {
       let keys = (application as? StickiesApplication)?.unseenKeys ?? ""
@@ -55,7 +80,7 @@ extension BoardScreen {
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
     StatusLineView(statusState).draw(into: &grid, frame: viewport.statusFrame, clip: viewport.statusFrame, theme: theme)
     drawBusy(into: &grid)
-    drawTools(into: &grid)
+    toolBar.draw(into: &grid)
   }
 
   // MARK: - The board
@@ -74,7 +99,7 @@ extension BoardScreen {
       notes.removeAll { $0.frame.intersection(seen).isEmpty }
     }
     return Canvas(
-      color: PaperColor(name: page.board.color.rawValue), origin: page.scroll, notes: notes, links: linkStates,
+      color: PaperColor(name: page.board.color.rawValue), origin: page.scroll, notes: notes, links: links.states,
       pointers: presence.pointers)
   }
 
@@ -94,7 +119,7 @@ extension BoardScreen {
     Canvas(
       color: PaperColor(name: page.board.color.rawValue), origin: page.scroll,
       notes: page.windows.ids.compactMap { page.windows[$0].flatMap { state($0, on: page) } },
-      links: lines(on: page, among: nil))
+      links: links.lines(on: page, among: nil))
   }
 
   /// The display state of a note; nil if it is no longer on the board and not edited here.
@@ -108,15 +133,11 @@ extension BoardScreen {
     let z = controller.editor == nil ? note.shape.z : .infinity
     return NoteState(
       id: controller.number, frame: note.cells, z: z, text: note.text, color: note.color,
-      matches: matches(in: note.text, at: note.cells), tags: note.tags, marks: marks(of: id, note),
+      matches: matches(in: note.text, at: note.cells), tags: note.tags, marks: saving.marks(of: id, note),
       isCollapsed: note.isCollapsed && controller.editor == nil, isFocused: page.windows.focus == id,
       circle: selection.isSelected(id) ? .checked : .empty, circleColumns: selection.circleColumns,
       editors: presence.editors(of: id),
       scroll: controller.scroll, editing: controller.editor)
-  }
-
-  func marks(of id: ObjectID, _ note: NoteValues) -> NoteBadges {
-    saving.unsent.contains(id) ? note.marks.union(.unsent) : note.marks
   }
 
   /// The search matches in a text; empty for a note outside the canvas.
@@ -145,7 +166,7 @@ extension BoardScreen {
 
   /// The frame of the dots for the boards: in the menu bar, between the titles and the button.
   var dotsFrame: Rect {
-    let end = application.screenSize.width - (editFrame.isEmpty ? 0 : Self.editColumns)
+    let end = application.screenSize.width - (toolBar.buttonFrame.isEmpty ? 0 : SelectionToolBar.buttonColumns)
     let titles = MenuBarView(application.menuBar).titlesWidth
     let x = max(titles, end - Self.dotColumns)
     return Rect(x: x, y: 0, width: end - x, height: 1)
@@ -161,7 +182,7 @@ extension BoardScreen {
       case .reconnecting: .reconnecting
       case .closed(let reason): .disconnected(reason: reason)
       }
-    let past = history?.past
+    let past = history.window?.past
     let name = past?.boardName ?? (pages.boardIsGone ? "" : pages.page.name)
     var state = StatusState(connection: shown, unsent: quitting.changesNotOnServer, board: name)
     state.isReadOnly = connection.readOnlyReason != nil
@@ -180,6 +201,35 @@ extension BoardScreen {
     if let dots = pages.dots(room: frame.size.width) {
       DotsView(dots).draw(into: &grid, frame: frame, clip: frame, theme: theme)
     }
-    drawEditButton(into: &grid)
+    toolBar.drawButton(into: &grid)
   }
+
+  // MARK: - Scrolling between boards
+
+  /// Draws both boards that are visible during a scroll, side by side.
+  func drawScroll(_ pager: Pager<BoardDirectory, BoardPageController>, into grid: inout Grid) {
+    let width = viewport.canvas.size.width
+    let lower = pager.offset.rounded(.down)
+    let shift = Int(((pager.offset - lower) * Double(width)).rounded())
+    for controller in pager.visible {
+      let frame = viewport.canvas.moved(x: controller.page == Int(lower) ? -shift : width - shift, y: 0)
+      let clip = frame.intersection(viewport.canvas)
+      let color = pages.directory.board(at: controller.page).map { PaperColor(name: $0.color.rawValue) } ?? .gray
+      switch controller.face(at: now) {
+      case .content(let page): draw(page, into: &grid, frame: frame, clip: clip)
+      case .failed(let sentence):
+        grid.fill(clip, theme.board(color))
+        EmptyBoardHint(lines: [sentence]).draw(into: &grid, frame: frame, clip: clip, theme: theme, color: color)
+      case .waiting(let picture):
+        grid.fill(clip, theme.board(color))
+        controller.busyView.view(saying: picture)?.draw(into: &grid, frame: frame, clip: clip, theme: theme)
+      case .outOfBounds: grid.fill(clip, theme.board(.gray))
+      }
+    }
+  }
+}
+
+extension DotsView {
+  /// The dots of a pager's pages.
+  init(_ dots: PageDots) { self.init(count: dots.count, current: dots.current) }
 }

@@ -5,24 +5,61 @@ import TerminalApplication
 import TerminalCells
 
 /// The list beside the canvas: the visible notes in reading order, by their first lines.
-extension BoardScreen {
-  var isListOpen: Bool { listWindow.application != nil }
+final class ListPaneController: BoardPart, SearchedList {
+  let services: BoardServices
+  var state = ListPaneState()
+  private(set) lazy var window = ListWindow(for: self)
+  /// The list as of a past revision; nil while the present is shown.
+  var pastPane: () -> ListPane? = { nil }
+  private let filtering: FilterController
+  private let pages: BoardPages
+  private let selection: SelectionController
+  private let search: BoardSearch
+  private let saving: SaveController
+  private let editing: EditingController
+  private let navigation: NavigationController
+  let clicks: ClickCounter
+  private var sections: ListSections?
 
-  func toggleList() {
-    if isListOpen { application.orderOut(listWindow) } else { application.orderBack(listWindow) }
+  init(
+    _ services: BoardServices, _ filtering: FilterController, _ pages: BoardPages, _ selection: SelectionController,
+    _ search: BoardSearch, _ saving: SaveController, _ editing: EditingController, _ navigation: NavigationController,
+    _ clicks: ClickCounter
+  ) {
+    (self.services, self.filtering, self.pages, self.selection) = (services, filtering, pages, selection)
+    (self.search, self.saving, self.editing) = (search, saving, editing)
+    (self.navigation, self.clicks) = (navigation, clicks)
+  }
+
+  /// The first visible row.
+  var top: Int {
+    get { state.top }
+    set { state.top = newValue }
+  }
+
+  /// The note that the list last scrolled to.
+  var focus: ObjectID? {
+    get { state.focus }
+    set { state.focus = newValue }
+  }
+
+  var isOpen: Bool { window.application != nil }
+
+  func toggle() {
+    if isOpen { application.orderOut(window) } else { application.orderBack(window) }
   }
 
   /// The frame of the list, left of the canvas; its width is 0 if the list is closed or does not fit.
-  var listFrame: Rect {
+  var frame: Rect {
     let size = application.screenSize
     let most = size.width - ListPaneState.leastCanvas
     let width =
-      isListOpen && most >= ListPaneState.leastWidth ? min(max(list.width, ListPaneState.leastWidth), most) : 0
+      isOpen && most >= ListPaneState.leastWidth ? min(max(state.width, ListPaneState.leastWidth), most) : 0
     return Rect(x: 0, y: 1, width: width, height: max(0, size.height - 2))
   }
 
   /// The loaded rows of the list, the offset of the first one, and the total count.
-  private var listRows: (lines: [ListLine], offset: Int, count: Int) {
+  private var rows: (lines: [ListLine], offset: Int, count: Int) {
     if let part = pages.page.part, search.found == nil, !filtering.filter.isOn, let total = part.total {
       return (part.list.snapshot.map { .note($0) }, part.list.offset, total)
     }
@@ -56,8 +93,8 @@ extension BoardScreen {
   }
 
   /// Follows the sections of the board while the list shows them.
-  func followSections() {
-    let wanted = isListOpen && list.isGrouped && pages.page.part == nil ? pages.page.board.id : nil
+  func updateSections() {
+    let wanted = isOpen && state.isGrouped && pages.page.part == nil ? pages.page.board.id : nil
     guard wanted != sections?.board else { return }
     sections?.stop()
     sections = wanted.map { ListSections(of: $0, in: context, perform: link.perform) }
@@ -65,15 +102,15 @@ extension BoardScreen {
     sections?.didFail = { [weak self] refusal in
       // A board that has grown too large is followed in parts, without sections.
       guard let self, pages.page.part == nil else { return }
-      list.isGrouped = false
+      state.isGrouped = false
       report("the list is not in sections: \(refusal.message)", isTrouble: true)
     }
   }
 
-  private var listPane: ListPane {
-    let (lines, offset, count) = listRows
+  private var pane: ListPane {
+    let (lines, offset, count) = rows
     return ListPane(
-      heading: search.found == nil ? pages.page.board.name : "Found", count: count, top: list.top,
+      heading: search.found == nil ? pages.page.board.name : "Found", count: count, top: state.top,
       focus: pages.page.windows.focus.flatMap { lines.firstIndex(of: .note($0)) }.map { $0 + offset },
       isFocused: editing.current == nil && search.window?.isKey != true,
       circles: selection.circleColumns,
@@ -82,73 +119,73 @@ extension BoardScreen {
       guard lines.indices.contains(row - offset) else { return ListRow(.loading, "") }
       switch lines[row - offset] {
       case .heading(let title): return ListRow(.section, title)
-      case .note(let id): return self?.listRow(id) ?? ListRow(.loading, "")
+      case .note(let id): return self?.row(for: id) ?? ListRow(.loading, "")
       }
     }
   }
 
-  private func listRow(_ id: ObjectID) -> ListRow {
+  private func row(for id: ObjectID) -> ListRow {
     guard let note = pages.page.values(of: id) else { return ListRow(.loading, "") }
     var row = ListRow(note)
     row.matches = search.controller?.query?.offsets(in: row.title) ?? []
-    (row.marks, row.isChecked) = (marks(of: id, note), selection.isSelected(id))
+    (row.marks, row.isChecked) = (saving.marks(of: id, note), selection.isSelected(id))
     return row
   }
 
   /// The first visible note of the list, and its distance from the top in rows: a heading may precede it.
   var firstListed: (id: ObjectID, below: Int)? {
-    let (lines, offset, _) = listRows
-    for row in lines.indices where row + offset >= list.top {
-      if let id = lines[row].id { return (id, row + offset - list.top) }
+    let (lines, offset, _) = rows
+    for row in lines.indices where row + offset >= state.top {
+      if let id = lines[row].id { return (id, row + offset - state.top) }
     }
     return nil
   }
 
   /// The row of a note in the list; nil if it is not in the list or not loaded.
   func row(of id: ObjectID) -> Int? {
-    let (lines, offset, _) = listRows
+    let (lines, offset, _) = rows
     return lines.firstIndex(of: .note(id)).map { $0 + offset }
   }
 
   /// Scrolls the list to the focused note after the focus has changed.
-  func followListFocus() {
-    guard !listFrame.isEmpty, list.focus != pages.page.windows.focus else { return }
-    guard let focus = pages.page.windows.focus else { return list.focus = nil }
-    let (lines, offset, count) = listRows
+  func followFocus() {
+    guard !frame.isEmpty, state.focus != pages.page.windows.focus else { return }
+    guard let focus = pages.page.windows.focus else { return state.focus = nil }
+    let (lines, offset, count) = rows
     // In a large board the row may not be loaded yet.
     guard let row = lines.firstIndex(of: .note(focus)) else { return }
-    list.focus = focus
-    let rows = listPane.visibleRows(in: listFrame)
-    list.top = ListPane.top(list.top, showing: row + offset, count: count, rows: rows)
+    state.focus = focus
+    let rows = pane.visibleRows(in: frame)
+    state.top = ListPane.top(state.top, showing: row + offset, count: count, rows: rows)
   }
 
-  func drawList(into grid: inout Grid, clip: Rect) {
-    let frame = listFrame
+  func draw(into grid: inout Grid, clip: Rect) {
+    let frame = frame
     guard !frame.isEmpty, !TooSmallMessage.isTooSmall(grid.size) else { return }
-    let pane = pastListPane ?? listPane
+    let pane = pastPane() ?? self.pane
     pane.draw(into: &grid, frame: frame, clip: clip.intersection(frame), theme: theme)
   }
 
   /// Handles the mouse over the list or its edge.
-  func listMouse(_ mouse: MouseEvent) -> Bool {
-    if list.isResizing { return resizeList(mouse) }
-    let frame = listFrame
+  func mouse(_ mouse: MouseEvent) -> Bool {
+    if state.isResizing { return resize(mouse) }
+    let frame = frame
     guard frame.contains(mouse.position) else { return false }
     application.setNeedsDisplay()
     if case .wheel(let direction) = mouse.kind {
-      let rows = listPane.visibleRows(in: frame)
+      let rows = pane.visibleRows(in: frame)
       let step = direction == .up ? -3 : direction == .down ? 3 : 0
-      list.top = max(0, min(list.top + step, listRows.count - rows))
-      let wanted = list.top..<list.top + rows
+      state.top = max(0, min(state.top + step, self.rows.count - rows))
+      let wanted = state.top..<state.top + rows
       if search.found == nil { pages.page.part?.showInList(wanted) } else { moveSearchWindow(wanted) }
       return true
     }
     guard case .press(.left) = mouse.kind else { return true }
-    let isDouble = clickCount(mouse.position) == 2
-    let (lines, offset, _) = listRows
+    let isDouble = clicks.count(mouse.position) == 2
+    let (lines, offset, _) = rows
     func id(_ row: Int) -> ObjectID? { lines.indices.contains(row - offset) ? lines[row - offset].id : nil }
-    switch listPane.part(at: mouse.position, frame: frame) {
-    case .edge: list.isResizing = true
+    switch pane.part(at: mouse.position, frame: frame) {
+    case .edge: state.isResizing = true
     case .circle(let row): id(row).map { selection.toggle($0) }
     case .row(let row) where selection.mode.isEditing: id(row).map { selection.toggle($0) }
     case .row(let row):
@@ -173,30 +210,16 @@ extension BoardScreen {
   }
 
   /// Changes the width of the list. It starts from the actual width, which may be smaller than the stored one.
-  func widenList(by step: Int) {
+  func widen(by step: Int) {
     let most = application.screenSize.width - ListPaneState.leastCanvas
-    list.width = max(ListPaneState.leastWidth, min(listFrame.size.width + step, most))
+    state.width = max(ListPaneState.leastWidth, min(frame.size.width + step, most))
     application.setNeedsDisplay()
   }
 
-  func resizeList(_ mouse: MouseEvent) -> Bool {
-    if case .release = mouse.kind { list.isResizing = false }
-    if case .drag = mouse.kind { list.width = mouse.position.x + 1 }
+  func resize(_ mouse: MouseEvent) -> Bool {
+    if case .release = mouse.kind { state.isResizing = false }
+    if case .drag = mouse.kind { state.width = mouse.position.x + 1 }
     application.setNeedsDisplay()
     return true
   }
-}
-
-extension ListRow {
-  /// A row for a note, with its first line.
-  init(_ note: NoteValues) {
-    let title = note.text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    self.init(.note(note.color), title, detail: note.tags.first.map { "#\($0)" } ?? "", marks: note.marks)
-  }
-
-  /// The heading of a color's section.
-  static func heading(_ color: String, count: Int) -> ListRow { ListRow(.section, headingText(color, count: count)) }
-
-  /// The text of that heading.
-  static func headingText(_ color: String, count: Int) -> String { "\(color.capitalizedWord) (\(count))" }
 }

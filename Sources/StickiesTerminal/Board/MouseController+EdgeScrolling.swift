@@ -3,7 +3,7 @@ import TerminalCells
 
 /// Scrolls the board while a note is dragged at an edge of the canvas. The note can thus be moved to invisible
 /// places.
-extension BoardScreen {
+extension MouseController {
   /// Time between two scroll steps, in milliseconds.
   private static let edgeMilliseconds: Int64 = 50
 

@@ -2,16 +2,45 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-extension BoardScreen {
-  /// Maximum time between the presses of a double click, in milliseconds.
-  static let doubleClickMilliseconds: Int64 = 400
+/// The mouse on the board, its notes and its bars: clicks, drags and the wheel.
+final class MouseController: BoardPart {
+  let services: BoardServices
+  /// The note that is dragged with the mouse.
+  private(set) var dragged: NoteController?
+  /// Opens the filter, and the menu of a number.
+  var openFilter: () -> Void = {}
+  var showMenu: (_ index: Int) -> Void = { _ in }
+  let pages: BoardPages
+  let viewport: BoardViewport
+  private let presence: PresenceController
+  private let connection: ConnectionMonitor
+  private let selection: SelectionController
+  private let search: BoardSearch
+  private let saving: SaveController
+  private let editing: EditingController
+  private let notes: NoteCommands
+  private let links: LinkController
+  private let list: ListPaneController
+  private let toolBar: SelectionToolBar
+  private let renderer: BoardRenderer
+  private let clicks: ClickCounter
+  /// The last position of a drag of the canvas.
+  private var panning: Point?
+  /// The position of the drag, and the timer that scrolls the board while it is at an edge.
+  var edgePlace: Point?
+  var edgeTimer: TimerID?
 
-  /// The number of successive presses on one cell, including this one.
-  func clickCount(_ point: Point) -> Int {
-    let isNext = lastPress.map { $0.point == point && now - $0.time <= Self.doubleClickMilliseconds } ?? false
-    let count = isNext ? (lastPress?.count ?? 0) + 1 : 1
-    lastPress = (point, now, count)
-    return count
+  init(_ screen: BoardScreen) {
+    (services, pages, viewport, presence) = (screen.services, screen.pages, screen.viewport, screen.presence)
+    (connection, selection, search, saving) = (screen.connection, screen.selection, screen.search, screen.saving)
+    (editing, notes, links, list) = (screen.editing, screen.notes, screen.links, screen.list)
+    (toolBar, renderer, clicks) = (screen.toolBar, screen.renderer, screen.list.clicks)
+  }
+
+  /// Ends a drag of the canvas before another board is shown.
+  func boardWillChange() {
+    endGesture()
+    panning = nil
   }
 
   /// Records the position of the mouse.
@@ -30,8 +59,8 @@ extension BoardScreen {
       return true
     }
     // A drag that began beside the notes continues over them.
-    if panning != nil || list.isResizing { return canvasMouse(mouse) }
-    if toolMouse(mouse) { return true }
+    if panning != nil || list.state.isResizing { return canvasMouse(mouse) }
+    if toolBar.mouse(mouse) { return true }
     guard viewport.canvas.contains(mouse.position) || controller.gesture != nil else { return false }
     switch mouse.kind {
     case .press(.left): press(mouse, controller)
@@ -50,7 +79,7 @@ extension BoardScreen {
 
   private func press(_ mouse: MouseEvent, _ controller: NoteController) {
     endGesture()
-    let clicks = clickCount(mouse.position)
+    let clicks = clicks.count(mouse.position)
     if selection.mode.isEditing {
       selection.toggle(controller.id)
       return application.setNeedsDisplay()
@@ -59,13 +88,13 @@ extension BoardScreen {
     let hadFocus = pages.page.windows.focus == controller.id
     pages.focus(controller)
     search.controller?.keepPlace()
-    if linkStart != nil { return endLink(at: controller) }
+    if links.start != nil { return links.end(at: controller) }
     if controller === editing.current, controller.textFrame.contains(mouse.position) {
       select(mouse, controller, clicks: clicks)
       return begin(.select, mouse, controller)
     }
     if clicks == 2 { return editing.edit(controller, at: textCell(mouse.position, controller)) }
-    let part = state(controller).flatMap {
+    let part = renderer.state(controller).flatMap {
       NoteView($0).part(at: viewport.boardCell(mouse.position), theme: theme, cache: layouts)
     }
     if part == .close, hadFocus { return notes.closeWindows([controller]) }
@@ -146,7 +175,7 @@ extension BoardScreen {
   }
 
   /// Cancels a drag: restores the note's position and size.
-  func takeDragBack() {
+  func cancelDrag() {
     if let gesture = dragged?.gesture, gesture.hasMoved, let note = dragged?.note, let id = dragged?.id {
       switch gesture.kind {
       case .move: (note.x, note.y) = (gesture.x, gesture.y)
@@ -162,19 +191,21 @@ extension BoardScreen {
   /// Ends all drags; the release of the button will not be reported.
   func endDrags() {
     endGesture()
-    (panning, list.isResizing) = (nil, false)
+    (panning, list.state.isResizing) = (nil, false)
   }
 
   // MARK: - On the canvas
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
     if trackMouse(mouse) { return true }
-    if list.isResizing { return listMouse(mouse) }
-    if toolMouse(mouse) { return true }
-    guard viewport.canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
+    if list.state.isResizing { return list.mouse(mouse) }
+    if toolBar.mouse(mouse) { return true }
+    guard viewport.canvas.contains(mouse.position) || panning != nil else {
+      return list.mouse(mouse) || barMouse(mouse)
+    }
     switch mouse.kind {
     case .press(.left):
-      let isDouble = clickCount(mouse.position) == 2
+      let isDouble = clicks.count(mouse.position) == 2
       editing.end()
       pages.page.windows.clearFocus()
       panning = isDouble ? nil : mouse.position
@@ -191,17 +222,29 @@ extension BoardScreen {
     return true
   }
 
+  /// Asks about the link at a point.
+  /// - Returns: false if there is none.
+  private func askAboutLink(at point: Point) -> Bool {
+    guard
+      case .link(let number)? = renderer.canvasState.part(
+        at: point, frame: viewport.canvas, theme: theme, cache: layouts)
+    else { return false }
+    return links.askAbout(number)
+  }
+
   /// Handles the mouse in the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind else { return false }
     if viewport.statusFrame.contains(mouse.position) {
-      if StatusLineView(statusState).part(at: mouse.position, frame: viewport.statusFrame) == .filter { openFilter() }
+      if StatusLineView(renderer.statusState).part(at: mouse.position, frame: viewport.statusFrame) == .filter {
+        openFilter()
+      }
       return true
     }
     guard mouse.position.y == 0 else { return false }
-    if editMouse(mouse) { return true }
-    if let dots = pages.dots(room: dotsFrame.size.width), dotsFrame.contains(mouse.position) {
-      switch DotsView(dots).part(at: mouse.position, frame: dotsFrame) {
+    if toolBar.buttonMouse(mouse) { return true }
+    if let dots = pages.dots(room: renderer.dotsFrame.size.width), renderer.dotsFrame.contains(mouse.position) {
+      switch DotsView(dots).part(at: mouse.position, frame: renderer.dotsFrame) {
       case .page(let page): pages.jump(toPage: page)
       case .previous: if let page = dots.previous { pages.jump(toPage: page) }
       case .next: if let page = dots.next { pages.jump(toPage: page) }
@@ -218,7 +261,7 @@ extension BoardScreen {
   func openMenu(at point: Point) -> Bool {
     let bar = Rect(x: 0, y: 0, width: application.screenSize.width, height: 1)
     guard case .title(let index)? = MenuBarView(application.menuBar).part(at: point, frame: bar) else { return false }
-    openMenu(index)
+    showMenu(index)
     return true
   }
 }
