@@ -269,7 +269,7 @@ import Testing
     ann.terminal.types("written offline")
     ann.terminal.press(.escape)
     // Told of all, and marked on each.
-    let unsent = String(Theme().symbols.unsent)
+    let unsent = String(Theme().symbols.badges.unsent)
     await ann.terminal.expects { $0.text.contains("not yet on the server") && $0.text.contains(unsent) }
     // Leaving asks first.
     ann.terminal.types("q")

@@ -259,7 +259,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       guard let self else { return }
       if isLoaded { didFail(refusal) } else { didLoad(refusal) }
     }
-    part.didChangeFace = { [weak self] in self?.windowsDidChange([]) }
+    part.didChangeDisplay = { [weak self] in self?.windowsDidChange([]) }
     self.part = part
     // The page may not be on the screen while it waits for its notes, so nothing else supplies the visible area.
     part.ask(for: Rect(origin: scroll, size: Size(width: 80, height: 24)))

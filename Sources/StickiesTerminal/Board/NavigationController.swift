@@ -92,7 +92,7 @@ final class NavigationController: BoardPart, SearchNavigator {
     else { return [:] }
     for id in piece.notes.snapshot {
       guard let note = pages.page.values(of: id), let side = BoardSide.side(of: note.cells, beyond: viewport.seen),
-        !piece.wish.region.isBeyond(
+        !piece.parameters.region.isBeyond(
           x: note.shape.x, y: note.shape.y, width: note.shape.width, height: note.shape.height)
       else { continue }
       counts[side, default: 0] += 1

@@ -134,7 +134,7 @@ final class SelectionController: BoardPart {
     guard case .some(let all) = mode.selection.target else { return }
     let selected = all.filter { !$0.isTemporary }
     isChecking = true
-    part.inquiries.identify(pages.page.notes(where: .all([.identifiers(selected), filtering.filter.predicate]))) {
+    part.requests.identify(pages.page.notes(where: .all([.identifiers(selected), filtering.filter.predicate]))) {
       [weak self] result in
       // If the board is no longer shown, the answer does not concern the current selection.
       guard let self, pages.page.part === part else { return }

@@ -122,7 +122,7 @@ public final class BoardSession {
     var code: Int32 = 0
     for await wake in wakes {
       // Events request a turn, which runs after all events queued by then, so that a burst of moves is one turn.
-      if let end = take(wake) {
+      if let end = handle(wake) {
         code = end
         break
       }
@@ -210,7 +210,7 @@ public final class BoardSession {
 
   /// Handles an element of the stream.
   /// - Returns: the exit code when the program has ended.
-  private func take(_ wake: LoopEvent) -> Int32? {
+  private func handle(_ wake: LoopEvent) -> Int32? {
     switch wake {
     case .turn:
       isTurnAsked = false
@@ -255,17 +255,17 @@ public final class BoardSession {
       perform: { [client] in client.perform() },
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       present: { [client] state in client.showPresence(state) },
-      observe: { [requests, weak self] hear, busy in
+      observe: { [requests, weak self] receive, busy in
         let observer = requests.observe {
-          hear()
-          self?.giveMemoryBackSoon()
+          receive()
+          self?.scheduleMemoryRelease()
         }
         observer.busyDidChange = { busy($0) }
         return BoardChannel(
           send: { observer.send($0) }, cancel: { observer.cancel($0) }, last: { observer.last },
           close: { observer.close() })
       },
-      followBatch: { [batches] told in batches.didProgress = told },
+      followBatch: { [batches] progress in batches.didProgress = progress },
       read: { [weak self] rows, each, failed in self?.read(rows, each, failed) },
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
@@ -275,7 +275,7 @@ public final class BoardSession {
   }
 
   /// Returns freed memory to the system after a quiet period.
-  private func giveMemoryBackSoon() {
+  private func scheduleMemoryRelease() {
     if let memoryTimer { application.cancel(memoryTimer) }
     memoryTimer = application.schedule(at: Self.now + Self.quietMilliseconds) { [weak self] in
       self?.memoryTimer = nil
@@ -373,15 +373,15 @@ extension GraphClient {
   }
 
   /// Reads a past board with a few requests, regardless of the number of notes.
-  private func past(_ wish: PastBoard) async throws -> PastContents {
-    let past = graph(at: wish.revision)
-    var found = try await notes(wish, in: past)
-    try await addLinks(to: &found, wish, in: past)
-    if let board = try await past.object(Board.self, wish.board) {
+  private func past(_ request: PastBoard) async throws -> PastContents {
+    let past = graph(at: request.revision)
+    var found = try await notes(request, in: past)
+    try await addLinks(to: &found, request, in: past)
+    if let board = try await past.object(Board.self, request.board) {
       (found.name, found.color) = (board.name, PaperColor(name: board.color.rawValue))
     }
     // The commit of the oldest state may have been pruned.
-    if let commit = try? await log(after: wish.revision - 1, through: wish.revision, limit: 1, changes: 0).first {
+    if let commit = try? await log(after: request.revision - 1, through: request.revision, limit: 1, changes: 0).first {
       found.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
     }
     found.reach = try await reach()
@@ -389,18 +389,18 @@ extension GraphClient {
   }
 
   /// Reads all notes, or of a large board the uppermost ones of a region, as the live board does.
-  private func notes(_ wish: PastBoard, in past: PastGraph) async throws -> PastContents {
-    let all = BoardPage.notes(of: wish.board, in: context.model)
-    if !wish.isLarge {
+  private func notes(_ request: PastBoard, in past: PastGraph) async throws -> PastContents {
+    let all = BoardPage.notes(of: request.board, in: context.model)
+    if !request.isLarge {
       let notes = try await past.fetch(
         Note.self, where: all.predicate, sort: all.sort, limit: BoardPage.maximumNotes + 1)
       if notes.count <= BoardPage.maximumNotes { return try await contents(notes, in: past) }
     }
     let notes = try await past.fetch(
-      Note.self, where: .all([all.predicate, wish.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
+      Note.self, where: .all([all.predicate, request.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
       limit: BoardWindow.maximumNotes)
     var found = try await contents(notes, in: past)
-    found.region = wish.region
+    found.region = request.region
     return found
   }
 
@@ -409,8 +409,8 @@ extension GraphClient {
     return PastContents(notes: notes.map { PastNote(id: $0.id, values: NoteValues($0)) })
   }
 
-  private func addLinks(to found: inout PastContents, _ wish: PastBoard, in past: PastGraph) async throws {
-    let all = BoardPage.links(of: wish.board, in: context.model).predicate
+  private func addLinks(to found: inout PastContents, _ request: PastBoard, in past: PastGraph) async throws {
+    let all = BoardPage.links(of: request.board, in: context.model).predicate
     let links = try await past.fetch(
       Link.self, where: found.region.map { .all([all, $0.links]) } ?? all, limit: BoardPage.maximumLinks + 1)
     guard links.count <= BoardPage.maximumLinks else {

@@ -59,7 +59,7 @@ final class RequestChannel {
   ///   longer.
   init(_ link: BoardConnection, in context: ObjectContext, busy: @escaping (Bool) -> Void = { _ in }) {
     self.context = context
-    channel = link.observe({ [weak self] in self?.takeLast() }, busy)
+    channel = link.observe({ [weak self] in self?.receiveLast() }, busy)
   }
 
   /// The failure of a cancelled request.
@@ -76,7 +76,7 @@ final class RequestChannel {
     (channel, waiting) = (nil, [:])
   }
 
-  private func takeLast() {
+  private func receiveLast() {
     guard let completed = channel?.last(), let done = waiting.removeValue(forKey: completed.number) else { return }
     switch completed.outcome {
     case .answered(let answer): done(.success(answer))

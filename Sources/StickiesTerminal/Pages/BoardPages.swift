@@ -135,7 +135,7 @@ final class BoardPages: BoardPart {
     if pager == nil {
       pager = Pager(source: directory, page: directory.number(of: page.board.id) ?? 0, at: now) {
         let controller = BoardPageController()
-        controller.faceDidChange = { [weak self] in self?.application.setNeedsDisplay() }
+        controller.displayDidChange = { [weak self] in self?.application.setNeedsDisplay() }
         return controller
       }
       // The board may have been deleted before the list of boards arrived.
