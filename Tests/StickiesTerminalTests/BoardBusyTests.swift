@@ -32,7 +32,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("Saving…") && !$0.text.contains("Waiting for") }
     // One of the two is given up: the other goes on.
     ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("given up") && $0.text.contains("Saving…") }
+    await ann.terminal.expects { $0.text.contains("cancelled") && $0.text.contains("Saving…") }
     ann.terminal.press(.escape)
     await ann.terminal.expects { !$0.text.contains("Saving…") && !$0.text.contains("Waiting for") }
     stage.thaw()
@@ -83,7 +83,7 @@ import Testing
     ann.terminal.types("h")
     await ann.terminal.expects("Loading the history…")
     ann.terminal.press(.escape)
-    let grid = await ann.terminal.expects("given up")
+    let grid = await ann.terminal.expects("cancelled")
     #expect(!grid.text.contains("Loading") && !grid.text.contains("Waiting for"))
     #expect(ann.session.screen?.history.window == nil)
     stage.thaw()

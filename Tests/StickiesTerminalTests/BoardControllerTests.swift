@@ -30,7 +30,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("Loading") && !$0.text.contains("New Note") }
     stage.thaw()
     await ann.terminal.expects { $0.text.contains("│ Home") && !$0.text.contains("Loading") }
-    await ann.terminal.expects("Nothing sticks to Home yet")
+    await ann.terminal.expects("There are no notes on Home yet")
     await stage.close()
   }
 
@@ -193,7 +193,7 @@ import Testing
     let ann = try await stage.open()
     await ann.terminal.expects { $0.text.contains("at work") && $0.text.contains("● ○") }
     ann.terminal.press(.right, .alt)
-    await ann.terminal.expects("Nothing sticks to Home yet")
+    await ann.terminal.expects("There are no notes on Home yet")
     // A note that is made on the way is made where the way ends, and what keys do is done there.
     ann.terminal.types("nat home")
     ann.terminal.press(.escape)
@@ -220,9 +220,9 @@ import Testing
   @Test func boardIsOpenedByNameAndLastDeletedBoardRefusesNotes() async throws {
     let stage = try await BoardFixture(boards: ["Work"] + (1...12).map { "Board \($0)" } + ["Home"])
     let ann = try await stage.open()
-    await ann.terminal.expects { $0.text.contains("Nothing sticks to Work yet") && $0.text.contains("● ○") }
+    await ann.terminal.expects { $0.text.contains("There are no notes on Work yet") && $0.text.contains("● ○") }
     ann.terminal.types("bho\n")
-    await ann.terminal.expects("Nothing sticks to Home yet")
+    await ann.terminal.expects("There are no notes on Home yet")
     ann.terminal.types("bnowhere\n")
     await ann.terminal.expects("no other board is called nowhere")
     let boards = try await stage.other.fetch(Board.self)
@@ -234,12 +234,12 @@ import Testing
     }
     ann.terminal.click(40, 12, times: 2)
     ann.terminal.types("n")
-    await ann.terminal.expects("there is no board to make it on")
+    await ann.terminal.expects("there is no board for the note")
     let fresh = try #require(stage.other.context.insert(Board.self))
     fresh.name = "Fresh"
     try await stage.other.save()
     await ann.terminal.expects {
-      $0.text.contains("Nothing sticks to Fresh yet") && !$0.text.contains("not on the server")
+      $0.text.contains("There are no notes on Fresh yet") && !$0.text.contains("not on the server")
     }
     #expect(try await stage.stored().isEmpty)
     await stage.close()
@@ -248,7 +248,7 @@ import Testing
   @Test func statusLineReportsMissingReply() async throws {
     let stage = try await BoardFixture()
     let ann = try await stage.open()
-    await ann.terminal.expects("Nothing sticks to Work yet")
+    await ann.terminal.expects("There are no notes on Work yet")
     stage.freeze()
     ann.terminal.types("n")
     ann.terminal.types("words")
@@ -266,7 +266,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("too much to paste at once") && $0.text.contains("before the") }
     ann.terminal.paste(", the middle", isOpen: true)
     await ann.terminal.expects {
-      $0.text.contains("a paste has no end yet") && $0.text.contains("the middle")
+      $0.text.contains("the paste is not complete") && $0.text.contains("the middle")
     }
     await stage.close()
   }
@@ -350,7 +350,7 @@ import Testing
     let ann = try await stage.open()
     await ann.terminal.expects { $0.text.contains("before") && $0.text.contains("● ○") }
     ann.terminal.press(.right, .alt)
-    await ann.terminal.expects("Nothing sticks to Home yet")
+    await ann.terminal.expects("There are no notes on Home yet")
     note.text = "after"
     try await stage.other.save()
     ann.terminal.press(.left, .alt)
@@ -416,7 +416,7 @@ import Testing
     ann.terminal.types("u")
     await ann.terminal.expects("Waiting for the server")
     ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("given up") && !$0.text.contains("Waiting for") }
+    await ann.terminal.expects { $0.text.contains("cancelled") && !$0.text.contains("Waiting for") }
     stage.thaw()
     // What comes for the window that is closed is nobody's: the board is as it was, and history opens as ever.
     _ = try await stage.note("second", x: 300)
@@ -616,7 +616,7 @@ import Testing
     ann.terminal.types("apples\n")
     await ann.terminal.expects { $0.text.contains("┏ red apples") && !$0.text.contains("green pears") }
     ann.terminal.types("/ and more\n")
-    await ann.terminal.expects { $0.text.contains("nothing is found") && $0.text.contains("/ apples and more") }
+    await ann.terminal.expects { $0.text.contains("nothing found") && $0.text.contains("/ apples and more") }
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("green pears") && !$0.text.contains("and more") }
     await stage.close()

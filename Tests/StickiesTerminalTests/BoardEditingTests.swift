@@ -50,11 +50,11 @@ import Testing
   @Test func pasteWithoutOpenTextCreatesNoteAndUndoRemovesIt() async throws {
     let stage = try await BoardFixture()
     let ann = try await stage.open()
-    await ann.terminal.expects("Nothing sticks to Work yet")
+    await ann.terminal.expects("There are no notes on Work yet")
     ann.terminal.mouse(.move, 20, 5)
     ann.terminal.paste("milk\nbread")
     await ann.terminal.expects {
-      $0.place(of: "┏ milk") == Point(x: 20, y: 5) && $0.text.contains("bread") && $0.text.contains("u takes it away")
+      $0.place(of: "┏ milk") == Point(x: 20, y: 5) && $0.text.contains("bread") && $0.text.contains("u removes it")
         && $0.cursor == nil && !$0.text.contains("not yet")
     }
     #expect(try await stage.stored().map(\.text) == ["milk\nbread"])
@@ -63,7 +63,7 @@ import Testing
     #expect(try await stage.stored().isEmpty)
     // One that comes in pieces is one note.
     ann.terminal.paste("one half, ", isOpen: true)
-    await ann.terminal.expects { $0.text.contains("a paste has no end yet") && $0.cursor != nil }
+    await ann.terminal.expects { $0.text.contains("the paste is not complete") && $0.cursor != nil }
     ann.terminal.paste("the other")
     ann.terminal.press(.escape)
     await ann.terminal.expects {
@@ -361,7 +361,7 @@ import Testing
   @Test func longPastedKeysAreInsertedTogether() async throws {
     let stage = try await BoardFixture()
     let ann = try await stage.open()
-    await ann.terminal.expects("Nothing sticks to Work yet")
+    await ann.terminal.expects("There are no notes on Work yet")
     let lines = (0..<400).map { "line \($0) of what was pasted" }
     ann.terminal.types("n" + lines.joined(separator: "\n"))
     ann.terminal.press(.escape)
@@ -408,7 +408,7 @@ import Testing
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
     ann.terminal.paste("more than there is room for")
-    await ann.terminal.expects("a note takes 4 MiB of text")
+    await ann.terminal.expects("a note can have at most 4 MiB of text")
     ann.terminal.press(.escape)
     // Another program does not know how much there is room for.
     ann.terminal.types("E")
@@ -460,7 +460,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("has deleted the note") && $0.text.contains("(n)") }
     // Neither is there a way around the question.
     ann.terminal.press(.character("q"), .control)
-    await ann.terminal.expects("say what becomes of the text")
+    await ann.terminal.expects("decide about the text first")
     ann.terminal.types("n")
     await ann.terminal.expects { $0.text.contains("note0 mine0") && !$0.text.contains("not yet") }
     ann.terminal.types("q")
@@ -495,7 +495,7 @@ import Testing
     #expect(try await stage.stored().isEmpty)
     _ = try await stage.other.restore(id)
     await ann.terminal.expects {
-      $0.text.contains("Where to with the text?") && $0.text.contains("(n)") && !$0.text.contains("The note is gone")
+      $0.text.contains("Keep the text?") && $0.text.contains("(n)") && !$0.text.contains("The note is gone")
     }
     ann.terminal.types("n")
     await ann.terminal.expects { !$0.text.contains("(n)") && !$0.text.contains("not yet") }

@@ -85,8 +85,8 @@ import Testing
     await ann.terminal.expects { $0.text.contains("mine and") && !$0.text.contains("not yet") }
     note.color = .blue
     try await stage.other.save(policy: .objectTrump)
-    await ann.terminal.expects("ben@test changed it: it is not shown here")
-    await ann.terminal.expects("Write on")
+    await ann.terminal.expects("ben@test changed it: it is no longer shown here")
+    await ann.terminal.expects("Keep writing")
     ann.terminal.types("w")
     await ann.terminal.expectsNo("The note left the filter")
     ann.terminal.types(" yours")
@@ -102,7 +102,7 @@ import Testing
     let other = try #require(try await stage.stored().last)
     other.color = .blue
     try await stage.other.save(policy: .objectTrump)
-    await ann.terminal.expects("Write on")
+    await ann.terminal.expects("Keep writing")
     ann.terminal.press(.escape)
     await ann.terminal.expectsNo("The note left the filter")
     ann.terminal.types(" here")
@@ -165,9 +165,9 @@ import Testing
   @Test func emptyBoardShowsHintAndFilteredBoardShowsFilter() async throws {
     let stage = try await BoardFixture()
     let ann = try await stage.open()
-    await ann.terminal.expects("Nothing sticks to Work yet.")
+    await ann.terminal.expects("There are no notes on Work yet.")
     _ = try await stage.note("sun", color: .yellow)
-    await ann.terminal.expects { $0.text.contains("sun") && !$0.text.contains("Nothing sticks") }
+    await ann.terminal.expects { $0.text.contains("sun") && !$0.text.contains("There are no notes") }
     ann.terminal.types("f")
     ann.terminal.press(.down)
     ann.terminal.types(" ")

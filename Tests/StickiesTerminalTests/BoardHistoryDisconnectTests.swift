@@ -63,7 +63,7 @@ import Testing
     stage.kill()
     await ann.terminal.expects {
       $0.text.contains("reconnecting") && $0.text.contains("history: revision 3") && $0.text.contains("in the end")
-        && $0.text.contains("not revision 2: ")
+        && $0.text.contains("can't show revision 2: ")
     }
     try stage.restart()
     await ann.terminal.expects { $0.text.contains("history: revision 2") && $0.text.contains("at first") }

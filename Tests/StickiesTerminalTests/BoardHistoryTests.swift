@@ -64,7 +64,7 @@ import Testing
     ann.terminal.types("h")
     await ann.terminal.expects("history: revision")
     ann.terminal.press(.home)
-    await ann.terminal.expects { $0.text.contains("│ not there then") && !$0.text.contains("│ Home") }
+    await ann.terminal.expects { $0.text.contains("│ did not exist") && !$0.text.contains("│ Home") }
     ann.terminal.press(.right)
     await ann.terminal.expects("│ Home")
     await stage.close()
@@ -153,9 +153,9 @@ import Testing
     #expect(ann.session.screen?.shownState(of: .deleteNote).isEnabled == false)
     // The help is over it, and leads back to it.
     ann.terminal.types("?")
-    await ann.terminal.expects { $0.text.contains("The Oldest") && !$0.text.contains("New Note") }
+    await ann.terminal.expects { $0.text.contains("Oldest Revision") && !$0.text.contains("New Note") }
     ann.terminal.types("q")
-    await ann.terminal.expects { $0.text.contains("history: revision 3") && !$0.text.contains("The Oldest") }
+    await ann.terminal.expects { $0.text.contains("history: revision 3") && !$0.text.contains("Oldest Revision") }
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("┏ plan") && !$0.text.contains("history: revision") }
     let stored = try await stage.stored()

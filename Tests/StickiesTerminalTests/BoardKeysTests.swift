@@ -163,7 +163,7 @@ import Testing
     ann.terminal.types("L")
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
-    await ann.terminal.expects("linked; u takes it back")
+    await ann.terminal.expects("linked; u undoes it")
     await ann.terminal.expects { $0.text.contains("→") && !$0.text.contains("not yet") }
     // Of one line nobody needs to choose; the focus is at the note where it ends.
     ann.terminal.types("W")

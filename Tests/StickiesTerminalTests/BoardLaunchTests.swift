@@ -16,7 +16,7 @@ import Testing
       _ = try await stage.open("ben@test", launcher: launcher)
       Issue.record("a second one runs")
     } catch {
-      #expect("\(error)" == "the application 'editor' runs already; a program has one")
+      #expect("\(error)" == "the application 'editor' is already running; a program can have only one")
     }
     ann.terminal.types("q")
     #expect(await ann.end.value == 0)
@@ -51,7 +51,7 @@ import Testing
     ann.terminal.press(.right)
     ann.terminal.press(.delete)
     ann.terminal.types("n")
-    await ann.terminal.expects("opened to look only")
+    await ann.terminal.expects("opened to view only")
     ann.terminal.paste("pasted")
     ann.terminal.mouse(.press(.left), place.x, place.y)
     ann.terminal.mouse(.drag(.left), place.x + 4, place.y + 2)
@@ -65,8 +65,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (ApplicationConfiguration.board(interface: "grid"), "no interface is called 'grid'; there are board, list"),
-    (.board(application: "clock"), "no application is called 'clock'; there are editor, viewer"),
+    (
+      ApplicationConfiguration.board(interface: "grid"), "no interface is called 'grid'; the interfaces are board, list"
+    ),
+    (.board(application: "clock"), "no application is called 'clock'; the applications are editor, viewer"),
   ])
   func unknownNamesListKnownOnes(
     configuration: ApplicationConfiguration, sentence: String

@@ -34,7 +34,7 @@ import Testing
     ann.terminal.press(.tab)
     await ann.terminal.expects(" link ")
     ann.terminal.press(.enter)
-    await ann.terminal.expects("linked; u takes it back")
+    await ann.terminal.expects("linked; u undoes it")
     await ann.terminal.expects { $0.text.contains("→") && !$0.text.contains("not yet") }
     #expect(try await links(stage) == ["alpha to omega"])
     ann.terminal.types("u")
@@ -51,7 +51,7 @@ import Testing
     ann.terminal.types("L")
     ann.terminal.mouse(.press(.left), place.x, place.y)
     ann.terminal.mouse(.release(.left), place.x, place.y)
-    await ann.terminal.expects("linked; u takes it back")
+    await ann.terminal.expects("linked; u undoes it")
     await ann.terminal.expects { $0.text.contains("→") && !$0.text.contains("not yet") }
     // The other way round it is the same link.
     ann.terminal.types("L")
@@ -81,7 +81,7 @@ import Testing
     ann.terminal.types("L")
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
-    await ann.terminal.expects("linked; u takes it back")
+    await ann.terminal.expects("linked; u undoes it")
     let grid = await ann.terminal.expects { $0.text.contains("←") && !$0.text.contains("not yet") }
     let head = try #require(grid.place(of: "←"))
     ann.terminal.click(head.x + 2, head.y, times: 2)

@@ -17,7 +17,7 @@ import Testing
     let screen = try #require(ann.session.screen)
     let work = screen.pages.page
     ann.terminal.press(.right, .alt)
-    await ann.terminal.expects("Nothing sticks to Home yet")
+    await ann.terminal.expects("There are no notes on Home yet")
     await ann.terminal.expects("│ Home")
     #expect(screen.pages.pager?.next.isStale == false)
     let before = work.reconciliations

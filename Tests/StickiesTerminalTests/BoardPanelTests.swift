@@ -135,14 +135,14 @@ import Testing
     await ann.terminal.expects("history: revision")
     let title = try #require(await ann.terminal.expects(" History ").place(of: " History "))
     ann.terminal.mouse(.press(.left), title.x + 1, title.y)
-    let item = try #require(await ann.terminal.expects("A Revision Back").place(of: "A Revision Back"))
+    let item = try #require(await ann.terminal.expects("Previous Revision").place(of: "Previous Revision"))
     ann.terminal.mouse(.press(.left), item.x, item.y)
-    await ann.terminal.expects { $0.text.contains("at first") && !$0.text.contains("A Revision Back") }
+    await ann.terminal.expects { $0.text.contains("at first") && !$0.text.contains("Previous Revision") }
     // A key of the board, and one that both have.
     ann.terminal.types("n")
     await ann.terminal.expects("this is the past")
     ann.terminal.types("?")
-    await ann.terminal.expects { $0.text.contains("The Oldest") && !$0.text.contains("New Note") }
+    await ann.terminal.expects { $0.text.contains("Oldest Revision") && !$0.text.contains("New Note") }
     ann.terminal.press(.escape)
     ann.terminal.press(.end)
     await ann.terminal.expects { $0.text.contains("in the end") && $0.text.contains("history: revision") }

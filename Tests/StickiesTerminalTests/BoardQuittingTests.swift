@@ -33,7 +33,7 @@ import Testing
     ann.terminal.press(.escape)
     await ann.terminal.expects("leaves when")
     ann.terminal.types("p")
-    await ann.terminal.expects("stays: there is something new")
+    await ann.terminal.expects("stays open: there are changes")
     try stage.restart()
     // Everything is on the server, and the program is still there.
     await ann.terminal.expects { $0.text.contains(" connected") && !$0.text.contains("not yet") }

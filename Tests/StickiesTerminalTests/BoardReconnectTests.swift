@@ -49,7 +49,7 @@ import Testing
       try await carl.save()
     }
     try stage.restart()
-    await ann.terminal.expects("carl@test has deleted the note; what was changed in it here is gone")
+    await ann.terminal.expects("carl@test has deleted the note; your change to it is lost")
     await ann.terminal.expects { !$0.text.contains("plan") && !$0.text.contains("not yet") }
     #expect(try await stage.stored().isEmpty)
     await stage.close()
@@ -81,7 +81,7 @@ import Testing
     let reason = "read-only │ the server refuses this program: the client's model is "
     await ann.terminal.expects { $0.text.contains(reason) && $0.text.contains("┏ plan") }
     ann.terminal.types("c")
-    await ann.terminal.expects("read-only │ nothing can be changed any longer: the server refuses this program")
+    await ann.terminal.expects("read-only │ nothing can be changed now: the server refuses this program")
     #expect(ann.session.screen?.notes.targets.map(\.color) == [.yellow])
     ann.terminal.types("q")
     #expect(await ann.end.value == 0)

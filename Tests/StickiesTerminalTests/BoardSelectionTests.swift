@@ -17,7 +17,7 @@ import Testing
     let ann = try await stage.open()
     await ann.terminal.expects("one")
     ann.terminal.types("t")
-    await ann.terminal.expects("no note is chosen: Tab or a click chooses one")
+    await ann.terminal.expects("no note is chosen; use Tab or a click")
     ann.terminal.types("e")
     ann.terminal.press(.delete)
     await ann.terminal.expects("no note is selected")
@@ -165,7 +165,7 @@ import Testing
     second.add(tag, to: tags.number)
     try await stage.other.save()
     ann.terminal.types("u")
-    await ann.terminal.expects("Undone; what others changed since stays")
+    await ann.terminal.expects("Undone; later changes by others stay")
     #expect(try await stage.stored().map { $0.tags.map(\.name) } == [[], ["group"]])
     await stage.close()
   }

@@ -102,7 +102,7 @@ import Testing
     proxy.refuse([try #require(notes): refusal])
     ann.terminal.types("vg")
     await ann.terminal.expects {
-      $0.text.contains("the list is not in sections: no more of it") && !$0.text.contains("Yellow (1)")
+      $0.text.contains("the list has no sections: no more of it") && !$0.text.contains("Yellow (1)")
     }
     proxy.refuse([:])
     ann.terminal.types("g")

@@ -81,7 +81,7 @@ import Testing
     }
     ann.terminal.press(.tab)
     ann.terminal.types("E")
-    await ann.terminal.expects("it is on another board now")
+    await ann.terminal.expects("the note is on another board now")
     await ann.terminal.expectsNo("not yet")
     #expect(try await stage.stored().map(\.text) == ["a LONG text\nof just two lines and more"])
     #expect(try await boards(stage) == ["Home"])
@@ -293,7 +293,7 @@ import Testing
     try await stage.other.save()
     await ann.terminal.expects("(n)")
     ann.terminal.types("n")
-    await ann.terminal.expects { $0.text.contains("there is no board to make it on") && $0.text.contains("(n)") }
+    await ann.terminal.expects { $0.text.contains("there is no board for the note") && $0.text.contains("(n)") }
     let board = try #require(stage.other.context.insert(Board.self))
     board.name = "Late"
     try await stage.other.save()

@@ -138,7 +138,7 @@ import Testing
     ann.terminal.types("h")
     await ann.terminal.expects("Waiting for the server…")
     ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("given up") && !$0.text.contains("Waiting for") }
+    await ann.terminal.expects { $0.text.contains("cancelled") && !$0.text.contains("Waiting for") }
     // What comes now comes behind it.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
@@ -247,7 +247,7 @@ import Testing
     ann.terminal.press(.tab, .shift)
     await ann.terminal.expects("┏ n\(Self.count - 1) ")
     ann.terminal.press(.enter)
-    await ann.terminal.expects { $0.text.contains("unlinked; u takes it back") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("unlinked; u undoes it") && !$0.text.contains("not yet") }
     #expect(try await stage.other.fetch(Link.self).isEmpty)
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")

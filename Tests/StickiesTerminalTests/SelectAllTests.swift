@@ -42,12 +42,12 @@ import Testing
       $0.text.contains("Coloring \(Self.count) notes") && $0.text.contains(" 0%") && $0.text.contains("Esc cancels")
     }
     ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("given up; nothing is changed") && !$0.text.contains("0%") }
+    await ann.terminal.expects { $0.text.contains("cancelled; nothing is changed") && !$0.text.contains("0%") }
     stage.thaw()
     #expect(try await count(stage, "color != \"yellow\"") == 0)
     let before = try await stage.other.status().head.revision
     ann.terminal.types("c")
-    await ann.terminal.expects("colored \(Self.count) notes; u takes it back")
+    await ann.terminal.expects("colored \(Self.count) notes; u undoes it")
     #expect(try await count(stage, "color != \"yellow\"") == Self.count)
     #expect(try await stage.other.status().head.revision == before + 1)
     #expect(ann.client.context.held.count < 2 * Self.few)
@@ -102,13 +102,13 @@ import Testing
       $0.text.contains("Changing \(all) notes") && $0.text.contains(" 0%") && $0.text.contains("Esc cancels")
     }
     ann.terminal.types("u")
-    await ann.terminal.expects("all notes are being changed; Esc gives that up")
+    await ann.terminal.expects("all notes are being changed; Esc cancels")
     ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("nothing was changed: given up") && !$0.text.contains("0%") }
+    await ann.terminal.expects { $0.text.contains("nothing was changed: cancelled") && !$0.text.contains("0%") }
     // A key that is held down: what comes while the first is under way is done behind it.
     for _ in 0..<3 { ann.terminal.press(.right) }
     stage.thaw()
-    await ann.terminal.expects("moved \(all - 1) notes; u takes it back; 1 locked")
+    await ann.terminal.expects("moved \(all - 1) notes; u undoes it; 1 locked")
     func moved(_ columns: Int) async throws -> Int {
       let (first, last) = (8 * columns, 8 * columns + 240 * (all - 1))
       return try await count(stage, "x == \(first) OR x == \(last) OR (x == \(240 * 4000) AND locked == true)")
@@ -149,7 +149,7 @@ import Testing
     ann.terminal.types("nhello")
     await ann.terminal.expects("hello")
     stage.thaw()
-    await ann.terminal.expects("moved \(all) notes; u takes the last part back")
+    await ann.terminal.expects("moved \(all) notes; u undoes the last part")
     await ann.terminal.expectsNo("not yet")
     #expect(try await count(stage, "x == 8 OR x == \(8 + 240 * (all - 1))") == 2)
     ann.terminal.press(.escape)
@@ -167,7 +167,7 @@ import Testing
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("q again leaves ") && $0.text.contains("of \(all) notes unchanged") }
     stage.thaw()
-    await ann.terminal.expects("moved \(all) notes; u takes it back")
+    await ann.terminal.expects("moved \(all) notes; u undoes it")
     await stage.close()
     (stage, ann) = try await stoppedInAMove(of: all)
     ann.terminal.types("q")
@@ -183,7 +183,7 @@ import Testing
     ann.terminal.types("ea")
     await ann.terminal.expects("(\(Self.count))")
     ann.terminal.types("tmany\n")
-    await ann.terminal.expects("tagged \(Self.count) notes; u takes it back")
+    await ann.terminal.expects("tagged \(Self.count) notes; u undoes it")
     await ann.terminal.expectsNo("not yet")
     #expect(try await count(stage, "ANY tags.name == \"many\"") == Self.count)
     ann.terminal.types("u")
@@ -191,7 +191,7 @@ import Testing
     #expect(try await count(stage, "ANY tags.name == \"many\"") == 0)
     // What every one of them has is taken off.
     ann.terminal.press(.character("r"), .control)
-    await ann.terminal.expects("Done again")
+    await ann.terminal.expects("Redone")
     ann.terminal.types("tmany\n")
     await ann.terminal.expects("untagged \(Self.count) notes")
     await ann.terminal.expectsNo("not yet")

@@ -159,7 +159,7 @@ enum BoardMenu {
       "Selection",
       [
         item("Next Note", .nextNote, .tab), item("Previous Note", .previousNote, .tab, .shift),
-        item("A Page of Notes On", .notesOn, .pageDown), item("A Page of Notes Back", .notesBack, .pageUp),
+        item("Next Page of Notes", .notesOn, .pageDown), item("Previous Page of Notes", .notesBack, .pageUp),
         item("First Note", .firstNote, .home), item("Last Note", .lastNote, .end),
         item("Next Note Out of Sight", .nextHidden, .character("o")), .separator,
         item("Edit Mode", .editMode, .character("e")), item("Select", .select, .character(" ")),
@@ -203,9 +203,9 @@ enum BoardMenu {
     Menu(
       "History",
       [
-        item("A Revision Back", .revisionBack, .left), item("A Revision On", .revisionOn, .right),
-        item("Ten Back", .revisionsBack, .pageUp), item("Ten On", .revisionsOn, .pageDown),
-        item("The Oldest", .oldestRevision, .home), item("The Newest", .newestRevision, .end), .separator,
+        item("Previous Revision", .revisionBack, .left), item("Next Revision", .revisionOn, .right),
+        item("Ten Back", .revisionsBack, .pageUp), item("Ten Forward", .revisionsOn, .pageDown),
+        item("Oldest Revision", .oldestRevision, .home), item("Newest Revision", .newestRevision, .end), .separator,
         item("Back to Now", .history, .character("h")),
       ])
   }

@@ -45,7 +45,7 @@ extension BoardScreen {
     guard editing.current == nil, !notes.hasTargets, pages.allowsEditing,
       application.menuBar.commands.contains(where: { $0.key == equivalent && noteCommands.contains($0.command) })
     else { return false }
-    report(selection.mode.isEditing ? "no note is selected" : "no note is chosen: Tab or a click chooses one")
+    report(selection.mode.isEditing ? "no note is selected" : "no note is chosen; use Tab or a click")
     return true
   }
 

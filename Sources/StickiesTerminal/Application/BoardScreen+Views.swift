@@ -27,7 +27,7 @@ extension BoardScreen {
         isEnabled: editing.current == nil && list.isOpen, isChecked: list.state.isGrouped)
     } perform: { [weak self] in
       guard let self else { return }
-      if pages.page.part != nil { return report("so large a board is not all here to be put into sections") }
+      if pages.page.part != nil { return report("a board this large is loaded in parts and has no sections") }
       list.state.isGrouped.toggle()
       application.setNeedsDisplay()
     }

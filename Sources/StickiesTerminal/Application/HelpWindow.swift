@@ -26,14 +26,15 @@ final class HelpWindow: ModalWindow {
     .init(
       "While Writing",
       [
-        ("Esc", "ends it"), ("Alt-Left", "a word back"), ("Alt-Right", "a word on"),
+        ("Esc", "ends it"), ("Alt-Left", "previous word"), ("Alt-Right", "next word"),
         ("Shift-Left", "selects; all moves do"),
-        ("Ctrl-Z", "takes typing back"),
+        ("Ctrl-Z", "undoes typing"),
       ]),
     .init(
       "In the History",
       [
-        ("Left", "a revision back"), ("Right", "a revision on"), ("Page Up", "ten back"), ("Page Down", "ten on"),
+        ("Left", "previous revision"), ("Right", "next revision"), ("Page Up", "ten back"),
+        ("Page Down", "ten forward"),
         ("Home", "the oldest"), ("End", "the newest"), ("Esc, h, q", "back to now"),
       ]),
     .init(
@@ -43,7 +44,7 @@ final class HelpWindow: ModalWindow {
         ("Corner", "a drag resizes it"), ("Board", "a drag scrolls"), ("Line", "2 clicks delete it"),
         ("Dots", "a click goes there"),
       ]),
-    .init("Anywhere", [("Ctrl-C", "leaves, or copies"), ("Tab", "on in fields and lists")]),
+    .init("Anywhere", [("Ctrl-C", "leaves, or copies"), ("Tab", "next field or entry")]),
   ]
 
   /// The counterpart for the history, where all keys are in the menu.

@@ -56,7 +56,7 @@ final class QuitController: BoardPart {
   func shouldTerminate() -> TerminateReply {
     guard questions.texts.isEmpty else {
       questions.askNext()
-      report("say what becomes of the text", isTrouble: true)
+      report("decide about the text first", isTrouble: true)
       return .cancel
     }
     guard bulk.isRestAbandoned || !reportUnchangedNotes() else {
@@ -98,7 +98,7 @@ final class QuitController: BoardPart {
     guard let action = machine.somethingChanged() else { return }
     perform(action)
     // A user who is still typing must see that the program does not quit.
-    report("stays: there is something new", isTrouble: true)
+    report("stays open: there are changes", isTrouble: true)
   }
 
   /// Asks the user, because changes were refused.
@@ -143,7 +143,7 @@ final class QuitController: BoardPart {
   private func text(of question: UnsentChangesPrompt) -> QuestionText {
     QuestionText(
       title: "Leave?",
-      lines: [question.sentence + ".", "What it does not have when the program ends is lost."],
+      lines: [question.sentence + ".", "Unsent changes are lost when the program ends."],
       choices: [
         .init(key: "w", title: "Wait for the server, then leave") { [weak self] in self?.choose(.wait) },
         .init(key: "d", title: "Leave and lose them") { [weak self] in self?.choose(.discard) },

@@ -19,7 +19,7 @@ class StickiesApplication: Application {
     if case .key = event.kind { screen?.services.status.dismiss() }
     if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.services.status.dismiss() }
     if case .paste(let paste) = event.kind, paste.isOpen {
-      screen?.report("a paste has no end yet: what comes is taken for more of it, Esc ends it", isTrouble: true)
+      screen?.report("the paste is not complete: further input is added to it; Esc ends it", isTrouble: true)
     }
     if leavesFromModal(event) { return super.send(ApplicationEvent(.key(Self.quitAnywhere), at: event.time)) }
     if let screen, !screen.pages.continuesScroll(event) { screen.pages.settle() }
@@ -74,10 +74,10 @@ class StickiesApplication: Application {
 
   /// A sentence about the effect of keys while the screen is too small, for the message there.
   var unseenKeys: String {
-    if modalWindow is QuestionWindow { return "A question waits to be read." }
+    if modalWindow is QuestionWindow { return "A question waits for an answer." }
     return switch openText {
-    case .note: "What you type goes into the note; Esc ends it, Ctrl-Q leaves."
-    case .field: "What you type goes into the field; Ctrl-Q leaves."
+    case .note: "Typed text goes into the note; Esc ends it, Ctrl-Q leaves."
+    case .field: "Typed text goes into the field; Ctrl-Q leaves."
     case nil: "Until then \(isBoardUnderKeys ? "q" : "Ctrl-Q") leaves and no key changes anything."
     }
   }
@@ -87,7 +87,7 @@ class StickiesApplication: Application {
 
 /// A read-only application, for a screen on a wall: a stray key changes nothing.
 final class ViewerApplication: StickiesApplication {
-  override var readOnlyReason: String? { "opened to look only" }
+  override var readOnlyReason: String? { "opened to view only" }
 }
 
 /// The initial views of `stickies open`; the raw values are the option's values.

@@ -114,7 +114,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// The message for links that failed to load. Only the refusal because of their number is reworded.
   static func linksAreMissing(_ refusal: Refusal) -> Refusal {
     guard refusal == Replica.tooMany(maximumLinks) else { return refusal }
-    return Refusal(.limit, "there are more than \(maximumLinks) links here; none of them is drawn")
+    return Refusal(.limit, "there are more than \(maximumLinks) links here; none of them is shown")
   }
 
   /// Fetches the notes and follows them until `close`. Has no effect on a board that is followed in parts.

@@ -65,7 +65,7 @@ final class BoardRenderer: BoardPart {
     // In a large board matching notes may lie elsewhere; the edge marks show them.
     if let part = pages.page.part, part.matchingCount != 0 { return nil }
     if pages.boardIsGone {
-      return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  makes one, and it shows here."])
+      return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  creates one; it appears here."])
     }
     if case .failed(let sentence)? = pages.pager?.current.face(at: now) { return EmptyBoardHint(lines: [sentence]) }
     if search.found != nil { return .nothingFound("Esc") }

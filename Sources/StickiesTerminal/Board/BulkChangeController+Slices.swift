@@ -140,7 +140,7 @@ extension BulkChangeController {
       }
       saving.save()
     }
-    if let group = update.group, group != undoScope.lastGroup { update.change.undone = "takes the last part back" }
+    if let group = update.group, group != undoScope.lastGroup { update.change.undone = "undoes the last part" }
     update.group = undoScope.lastGroup
   }
 

@@ -37,7 +37,7 @@ final class BulkChangeController: BoardPart {
     if isChanging {
       report(Self.isStillChanging)
     } else if !connection.state.isConnected {
-      report("what is done to all notes of a large board needs the server", isTrouble: true)
+      report("changing all notes of a large board needs the server", isTrouble: true)
     }
     return !isChanging && connection.state.isConnected
   }
@@ -86,22 +86,22 @@ final class BulkChangeController: BoardPart {
     switch result {
     case .success(let result?) where result.count > 0: report(words(of: result, change))
     case .success(let result?) where result.locked == 0:
-      report("nothing was changed: none of them is there any more, or all are so")
+      report("nothing was changed: the notes are gone, or already are like that")
     case .success: report(Self.allAreLocked)
-    case .failure(RequestChannel.cancelled): report("given up; nothing is changed, unless all of it was done already")
+    case .failure(RequestChannel.cancelled): report("cancelled; nothing is changed unless all of it was done")
     // Whether the batch was committed may be unknown.
     case .failure(let refusal) where refusal.code == .unavailable: report(refusal.message, isTrouble: true)
     case .failure(let refusal): report("nothing was changed: \(refusal.message)", isTrouble: true)
     }
   }
 
-  static let isStillChanging = "all notes are being changed; Esc gives that up"
-  static let allAreLocked = "all of them are locked, left as they are"
+  static let isStillChanging = "all notes are being changed; Esc cancels"
+  static let allAreLocked = "all of them are locked and stay unchanged"
 
   func words(of result: NoteBatchResult, _ change: BulkChangeDescription) -> String {
     let what = result.count == 1 ? "1 note" : "\(result.count) notes"
     let done = [change.done, what, change.place].filter { !$0.isEmpty }.joined(separator: " ")
-    let undo = result.changed > Self.maximumUndone ? "too many for u to take back" : "u \(change.undone)"
-    return done + "; " + undo + (result.locked > 0 ? "; \(result.locked) locked, left as they are" : "")
+    let undo = result.changed > Self.maximumUndone ? "too many for u to undo" : "u \(change.undone)"
+    return done + "; " + undo + (result.locked > 0 ? "; \(result.locked) locked and unchanged" : "")
   }
 }

@@ -7,7 +7,7 @@ struct BulkChangeDescription {
   /// For example "deleted".
   var done: String
   /// The effect of undo, as in "brings them back".
-  var undone = "takes it back"
+  var undone = "undoes it"
   /// Whether locked notes remain unchanged.
   var sparesLocked = true
 }

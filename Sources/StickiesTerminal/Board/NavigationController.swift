@@ -5,7 +5,7 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// Moves the focus and the visible area over the notes. Of a large board only the visible area is loaded; other notes
+/// Moves the focus and the visible area over the notes. Only the visible area of a large board is loaded; other notes
 /// are requested when the user navigates to them.
 final class NavigationController: BoardPart, SearchNavigator {
   let services: BoardServices
@@ -103,7 +103,7 @@ final class NavigationController: BoardPart, SearchNavigator {
   /// The message that not all notes of this area are drawn; nil if all are.
   var crowdMessage: String? {
     guard let part = pages.page.part, part.leftOut > 0, let piece = part.shown else { return nil }
-    return "\(piece.notes.totalCount) notes lie here; the uppermost \(piece.notes.count) are shown"
+    return "\(piece.notes.totalCount) notes are here; the top \(piece.notes.count) are shown"
   }
 
   // MARK: - Navigation

@@ -51,7 +51,7 @@ extension NoteCommands {
     let named = boards.first { UTF8Comparison.equal($0.name, name) }
     if let board = named ?? (like.count == 1 ? like.first : nil) { return board }
     let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
-    report("\(why) \(name): asked again, it offers the names", isTrouble: true)
+    report("\(why) \(name); try again to see the names", isTrouble: true)
     return nil
   }
 
@@ -67,7 +67,7 @@ extension NoteCommands {
       let free = notes.filter { !$0.locked }.count
       change(notes, "Move to Board") { $0.board = board }
       if free == notes.count {
-        report("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u brings back")
+        report("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u undoes it")
       }
     }
   }

@@ -62,7 +62,7 @@ final class NoteCommands: BoardPart {
     saving.save()
     undoScope.endGroup()
     saving.keyRepeat = inRow ? KeyRepeatGroup(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
-    if free.count < notes.count { report("\(notes.count - free.count) locked, left as they are") }
+    if free.count < notes.count { report("\(notes.count - free.count) locked and unchanged") }
   }
 
   func setSize(of note: Note, width: Double, height: Double) {
@@ -102,7 +102,7 @@ final class NoteCommands: BoardPart {
       guard free.count < notes.count else { return }
       let locked = notes.count - free.count
       self?.report(
-        free.isEmpty && locked == 1 ? "the note is locked; l unlocks it" : "\(locked) locked, left as they are")
+        free.isEmpty && locked == 1 ? "the note is locked; l unlocks it" : "\(locked) locked and unchanged")
     }
   }
 
@@ -117,7 +117,7 @@ final class NoteCommands: BoardPart {
     pages.page.reconcile()
     let (what, them) = notes.count == 1 ? ("deleted", "it") : ("deleted \(notes.count) notes", "them")
     report(
-      "\(what); u brings \(them) back" + (connection.state.isConnected ? "" : " once the server is there"),
+      "\(what); u brings \(them) back" + (connection.state.isConnected ? "" : " when the server is back"),
       gone: Set(notes.map(\.id)))
   }
 
@@ -135,9 +135,9 @@ final class NoteCommands: BoardPart {
       guard let self else { return }
       switch result {
       case .success(let isWhole):
-        let stays = isWhole ? "" : "; what others changed since stays"
-        report((isRedo ? "Done again" : "Undone") + stays)
-      case .failure(RequestChannel.cancelled): report("given up; the server may still do it")
+        let stays = isWhole ? "" : "; later changes by others stay"
+        report((isRedo ? "Redone" : "Undone") + stays)
+      case .failure(RequestChannel.cancelled): report("cancelled; the server may still do it")
       case .failure(let refusal): report(refusal.message, isTrouble: refusal.code != .notFound)
       }
     }

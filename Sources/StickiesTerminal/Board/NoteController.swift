@@ -81,7 +81,7 @@ final class NoteController: WindowController, WindowControlling {
 
   override func paste(_ paste: PasteEvent) -> Bool {
     guard editor != nil else { return false }
-    if paste.isCut { screen?.report("too much to paste at once: the end is left out", isTrouble: true) }
+    if paste.isCut { screen?.report("too much to paste at once: the end is missing", isTrouble: true) }
     return edit(.paste(paste))
   }
 

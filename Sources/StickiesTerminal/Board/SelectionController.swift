@@ -58,7 +58,7 @@ final class SelectionController: BoardPart {
     var selection = mode.selection
     selection.toggle(id, isListed: isListed)
     guard selection.namedCount <= SelectAllState.maximumNamed else {
-      return report("at most \(SelectAllState.maximumNamed) notes can be taken out of all", isTrouble: true)
+      return report("at most \(SelectAllState.maximumNamed) notes can be deselected", isTrouble: true)
     }
     mode.toggle(id, isListed: isListed)
     all.follow(selection.target)

@@ -241,7 +241,7 @@ public final class BoardSession {
       case .connected: .connected
       case .connecting, .reconnecting: .reconnecting
       // The server's message may be long, so its meaning for the user comes first.
-      case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "it says no more")")
+      case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "no reason given")")
       }
     screen?.connection.receive(.state(now, message: screen?.services.status.timer))
   }

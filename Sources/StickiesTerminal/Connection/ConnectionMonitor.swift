@@ -54,7 +54,7 @@ final class ConnectionMonitor: BoardPart {
   /// Whether changes are possible; shows the reason if not.
   var allowsChanges: Bool {
     if case .closed(let why) = state {
-      report("nothing can be changed any longer: \(why)", isTrouble: true)
+      report("nothing can be changed now: \(why)", isTrouble: true)
       return false
     }
     guard let why = readOnlyReason else { return true }

@@ -63,7 +63,7 @@ final class RequestChannel {
   }
 
   /// The failure of a cancelled request.
-  static let cancelled = Refusal(.unavailable, "given up")
+  static let cancelled = Refusal(.unavailable, "cancelled")
 
   /// Cancels all requests; their closures are called at once with `cancelled`.
   func cancel() {
@@ -93,7 +93,7 @@ final class RequestChannel {
     waiting[number] = { result in
       done(
         result.flatMap {
-          answer($0).map { .success($0) } ?? .failure(Refusal(.malformed, "that answers something else"))
+          answer($0).map { .success($0) } ?? .failure(Refusal(.malformed, "the answer is of another kind"))
         })
     }
   }

@@ -114,7 +114,7 @@ public enum TerminalError: Error, Hashable, CustomStringConvertible {
     case .notATerminal(let path, let reason):
       "There is no terminal at \(path) (\(String(cString: strerror(reason)))). Run this in a terminal window, without "
         + "a pipe or a service around it."
-    case .alreadyRunning: "This program draws on a terminal already."
+    case .alreadyRunning: "This program already uses a terminal."
     }
   }
 }

@@ -3,7 +3,7 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// What becomes of the text when the edited note disappears.
+/// Keeps the text when the edited note disappears.
 extension EditingController {
   /// Reports that the note of the open editor is no longer shown, and searches for it on the server.
   func noteDidLeave(_ loss: WindowRemovalReason, of controller: NoteController) {
@@ -43,8 +43,8 @@ extension EditingController {
     questions.ask(
       QuestionText(
         title: "The note has moved",
-        lines: [loss.sentence + ".", "It is on the board\(name) now, and what you write goes into it."],
-        choices: [.init(key: "w", title: "Write on", isEscape: true) {}]
+        lines: [loss.sentence + ".", "It is on the board\(name) now, and your text still goes into it."],
+        choices: [.init(key: "w", title: "Keep writing", isEscape: true) {}]
           + (place == nil
             ? []
             : [
@@ -65,7 +65,7 @@ extension EditingController {
     saving.offered.insert(loss.id)
     questions.ask(
       QuestionText(
-        title: "The note is gone", lines: [loss.sentence + ".", "What stood in the editor can be kept."],
+        title: "The note is gone", lines: [loss.sentence + ".", "You can keep the text of the editor."],
         choices: [
           .init(key: "n", title: "New note with it") { [weak self] in
             guard let self else { return }
@@ -91,9 +91,9 @@ extension EditingController {
     questions.ask(
       QuestionText(
         title: "The note left the filter",
-        lines: [loss.sentence + ".", "It is still on the board, and what you write goes into it."],
+        lines: [loss.sentence + ".", "It is still on the board, and your text still goes into it."],
         choices: [
-          .init(key: "w", title: "Write on", isEscape: true) {},
+          .init(key: "w", title: "Keep writing", isEscape: true) {},
           .init(key: "s", title: "Show all notes") { [weak self] in self?.filtering.filter = BoardFilter() },
           .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
             self?.services.clipboard.copy(controller?.editedText ?? loss.text)

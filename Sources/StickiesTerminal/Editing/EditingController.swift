@@ -107,7 +107,7 @@ final class EditingController: BoardPart {
   /// first character, and discarded if there is none.
   func newNote() {
     guard connection.allowsChanges else { return }
-    guard !pages.boardIsGone else { return report("there is no board to make it on", isTrouble: true) }
+    guard !pages.boardIsGone else { return report("there is no board for the note", isTrouble: true) }
     // The search does not match the new note and would hide it. The note is created at the current scroll position.
     search.controller?.keepPlace()
     search.close()
@@ -127,7 +127,7 @@ final class EditingController: BoardPart {
     guard !paste.isOpen else { return true }
     let isTaken = controller.editedText?.isEmpty == false
     end()
-    if isTaken, !paste.isCut { report("what was pasted is a note; u takes it away") }
+    if isTaken, !paste.isCut { report("the paste is now a note; u removes it") }
     return true
   }
 
@@ -188,7 +188,7 @@ final class EditingController: BoardPart {
     var text = text
     questions.ask(
       QuestionText(
-        title: "Where to with the text?", lines: [sentence + ".", "What stood in the editor can be kept."],
+        title: "Keep the text?", lines: [sentence + ".", "You can keep the text of the editor."],
         choices: [
           .init(key: "n", title: "New note with it") { [weak self] in
             guard let self else { return }
@@ -209,7 +209,7 @@ final class EditingController: BoardPart {
 
   /// Creates a note with such a text; without a board, asks again.
   func newNote(with text: String, at place: (x: Double, y: Double)) {
-    guard !pages.boardIsGone else { return offer(text, "there is no board to make it on") }
+    guard !pages.boardIsGone else { return offer(text, "there is no board for the note") }
     newNote(text: text, at: place)
   }
 
@@ -228,7 +228,7 @@ final class EditingController: BoardPart {
         guard !note.isDeleted, !note.isFault else {
           guard !pages.boardIsGone else { return offer(text, "the note is gone") }
           newNote(text: text, at: viewport.onBoard(viewport.canvas.middle))
-          return report("the note is gone; what was written is in a new one", isTrouble: true)
+          return report("the note is gone; your text is in a new one", isTrouble: true)
         }
         // Other clients may have edited the text meanwhile.
         let all = TextSplice.merged(before, mine: text, theirs: note.text)
@@ -236,7 +236,7 @@ final class EditingController: BoardPart {
         note.text = all
         saving.textDidChange(all, of: note.id)
         if pages.page.part == nil, !note.isInserted, !pages.page.rows.contains(note.id) {
-          report("it is on another board now; what was written goes into it", isTrouble: true)
+          report("the note is on another board now; your text goes into it", isTrouble: true)
         }
       case .failure(let refusal): report(refusal.message, isTrouble: true)
       }

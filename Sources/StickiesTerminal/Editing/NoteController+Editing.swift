@@ -38,7 +38,7 @@ extension NoteController {
     let before = self.editor?.text ?? ""
     let count = editor.text.utf8.count
     guard count <= Self.maximumText || count <= before.utf8.count else {
-      screen.report("a note takes \(Self.maximumText >> 20) MiB of text and has no room for that", isTrouble: true)
+      screen.report("a note can have at most \(Self.maximumText >> 20) MiB of text", isTrouble: true)
       return true
     }
     self.editor = editor

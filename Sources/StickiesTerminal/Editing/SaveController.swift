@@ -189,7 +189,7 @@ final class SaveController: BoardPart {
         if note.isInserted { pages.page.add(id) }
         // This is not a change by the user, so quitting continues.
         unsent.touch(id)
-        report("its board is gone; it is on this one", isTrouble: true)
+        report("its board is gone; the note is here", isTrouble: true)
         isSettled = true
       default: break
       }
@@ -206,7 +206,7 @@ final class SaveController: BoardPart {
     else { return false }
     note.remove(tag, from: property)
     unsent.touch(note.id)
-    report("the tag \(tag.name) is gone; the note goes without it", isTrouble: true)
+    report("the tag \(tag.name) is gone; the note is saved without it", isTrouble: true)
     return true
   }
 
@@ -253,9 +253,9 @@ final class SaveController: BoardPart {
       QuestionText(
         title: "Not saved",
         lines: sentences + [
-          kept.map { "What it was to be is in \($0)." } ?? "What it was to be could not be kept in a file."
+          kept.map { "Your text is in \($0)." } ?? "Your text could not be kept in a file."
         ],
-        choices: [.init(key: "o", title: "I see") {}]
+        choices: [.init(key: "o", title: "OK") {}]
           + texts.prefix(1).map { text in
             .init(key: "c", title: "Copy it") { [weak self] in self?.services.clipboard.copy(text) }
           }))
@@ -285,7 +285,7 @@ final class SaveController: BoardPart {
     let orphans = new.compactMap { written[$0.id] ?? texts[$0.id] }
     if !left.isEmpty, new.isEmpty { return }
     if let first = new.first {
-      let cause = isUnknown ? "the server went back to a state without" : "\(name(first)) has deleted"
+      let cause = isUnknown ? "the server was restored to a state without" : "\(name(first)) has deleted"
       let what = orphans.count == 1 ? "the note" : "\(orphans.count) notes"
       delegate?.saveController(
         self, offers: orphans.joined(separator: "\n\n"), because: "\(cause) \(what) that you have written in")
@@ -305,10 +305,10 @@ final class SaveController: BoardPart {
     }
     report(
       isUnknown
-        ? "the server went back to a state without what was changed here; the change is gone"
+        ? "the server was restored to a state without this object; your change is lost"
         : context.model.entity(lost.id.entity)?.name == "Note"
-          ? "\(name(lost)) has deleted the note; what was changed in it here is gone"
-          : "\(name(lost)) has deleted what this was to refer to; the rest is saved", isTrouble: true)
+          ? "\(name(lost)) has deleted the note; your change to it is lost"
+          : "\(name(lost)) has deleted an object this refers to; the rest is saved", isTrouble: true)
   }
 
   /// Reports that a change made here replaced one of another client, which may not have been visible.

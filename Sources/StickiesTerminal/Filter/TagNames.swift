@@ -52,6 +52,6 @@ final class TagNames {
   private func fail(_ refusal: Refusal) {
     // The messages of other limits are clear already.
     guard refusal == Replica.tooMany(Self.maximumTags) else { return didFail(refusal) }
-    didFail(Refusal(.limit, "there are more than \(Self.maximumTags) tags; none of them is offered"))
+    didFail(Refusal(.limit, "there are more than \(Self.maximumTags) tags; none of them is listed"))
   }
 }

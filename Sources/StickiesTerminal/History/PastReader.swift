@@ -150,7 +150,7 @@ final class PastReader {
       guard revision == wanted else { return ask() }
       revision = shown
     }
-    status.show("not revision \(wanted): \(refusal.message)", isTrouble: true)
+    status.show("can't show revision \(wanted): \(refusal.message)", isTrouble: true)
   }
 
   /// Whether the visible area is loaded.
@@ -159,7 +159,7 @@ final class PastReader {
   // MARK: - Contents
 
   /// The name of the board at that time; nil until a revision has been loaded.
-  var boardName: String? { shown == nil ? nil : contents.name ?? "not there then" }
+  var boardName: String? { shown == nil ? nil : contents.name ?? "did not exist" }
 
   /// The notes; for a large board the visible ones.
   var notes: [PastNote] {

@@ -32,7 +32,7 @@ final class LinkController: BoardPart {
   func windowDidClose(_ controller: NoteController) {
     guard start === controller else { return }
     start = nil
-    report("the note where the line begins is gone from here", isTrouble: true)
+    report("the note where the line begins is gone", isTrouble: true)
   }
 
   /// Begins a link at the focused note, or ends one that was begun at another note.
@@ -67,7 +67,7 @@ final class LinkController: BoardPart {
   /// Handles the choice of the other note.
   func end(at controller: NoteController?) {
     guard let start, let from = start.note, let to = controller?.note else { return }
-    guard from.id != to.id else { return report("choose another note: Tab or a click, Esc leaves it") }
+    guard from.id != to.id else { return report("choose another note: Tab or a click, Esc cancels") }
     findLines(at: from.id, and: to.id) { [weak self] lines in
       guard let self, self.start === start else { return }
       end(from, to, lines.first)
@@ -78,7 +78,7 @@ final class LinkController: BoardPart {
   /// - Parameter line: the existing link.
   private func end(_ from: Note, _ to: Note, _ line: Link?) {
     if writesLabel {
-      guard let line else { return report("no line leads there: Tab or a click, Esc leaves it") }
+      guard let line else { return report("no line leads there: Tab or a click, Esc cancels") }
       start = nil
       return askForLabel(of: line)
     }
@@ -90,7 +90,7 @@ final class LinkController: BoardPart {
       (line.from, line.to) = (from, to)
       saving.touch(line.id)
     }
-    report("linked; u takes it back")
+    report("linked; u undoes it")
   }
 
   private func unlink(_ line: Link) {
@@ -100,7 +100,7 @@ final class LinkController: BoardPart {
       context.delete(line)
       saving.touch(id)
     }
-    report("unlinked; u takes it back")
+    report("unlinked; u undoes it")
   }
 
   /// Makes an undo step that is saved separately from earlier changes.

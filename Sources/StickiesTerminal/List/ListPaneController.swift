@@ -103,7 +103,7 @@ final class ListPaneController: BoardPart, SearchedList {
       // A board that has grown too large is followed in parts, without sections.
       guard let self, pages.page.part == nil else { return }
       state.isGrouped = false
-      report("the list is not in sections: \(refusal.message)", isTrouble: true)
+      report("the list has no sections: \(refusal.message)", isTrouble: true)
     }
   }
 

@@ -3,8 +3,8 @@ import GraphReplica
 import TerminalApplication
 import TerminalCells
 
-/// What every part of the screen may use: the application with its clock, the graph, the connection to the server, and
-/// the status line. It has no state of its own.
+/// The services of every part of the screen: the application with its clock, the graph, the connection to the server,
+/// and the status line. It has no state of its own.
 struct BoardServices {
   let application: Application
   let context: ObjectContext

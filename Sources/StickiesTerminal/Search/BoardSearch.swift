@@ -142,7 +142,7 @@ final class BoardSearch: BoardPart {
 
   private func goToFound() {
     guard let found else { return close() }
-    guard !found.isEmpty else { return report("nothing is found; Esc ends the search") }
+    guard !found.isEmpty else { return report("nothing found; Esc ends the search") }
     guard let first = found.first(where: { pages.page.windows[$0] != nil || pages.page.part != nil }) else {
       return close()
     }

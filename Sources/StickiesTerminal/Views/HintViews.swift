@@ -11,8 +11,8 @@ public struct EmptyBoardHint: Hashable, Sendable {
   /// Creates the hint of an empty board, with the given keys.
   public init(board: String, newNoteKey: String, helpKey: String) {
     lines = [
-      board.isEmpty ? "Nothing sticks here yet." : "Nothing sticks to \(board) yet.", "",
-      "\(newNoteKey)  makes a note: type at once.", "Or click twice where it shall lie.",
+      board.isEmpty ? "There are no notes yet." : "There are no notes on \(board) yet.", "",
+      "\(newNoteKey)  creates a note; just type.", "Or click twice where it should go.",
       "\(helpKey)  shows all commands.",
     ]
   }
