@@ -48,15 +48,17 @@ let package = Package(
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
-    .systemLibrary(name: "CMalloc"),
-    .target(name: "FreedMemory", dependencies: [.target(name: "CMalloc", condition: .when(platforms: [.linux]))]),
+    .target(name: "FreedMemory"),
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory", log, lifecycle] + nio),
     .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
+    // The typed classes, the model itself, and the user's environment: what the daemon and its clients share.
+    .target(name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"]),
     .target(
-      name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
-      plugins: ["GraphModelPlugin"]),
+      name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"]),
+    // Notes as files and in files of other programs; it knows no graph.
+    .target(name: "StickiesFiles", dependencies: ["GraphModel"]),
     // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.
     .target(name: "TerminalApplication", dependencies: ["TerminalCells"]),
     .target(name: "TerminalCells"),
@@ -64,19 +66,20 @@ let package = Package(
       name: "StickiesTerminal",
       dependencies: [
         "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-        "StickiesKit", "FreedMemory",
+        "StickiesKit", "StickiesFiles", "FreedMemory",
       ]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit", "FreedMemory", arguments, configuration,
+        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesModel", "FreedMemory", arguments,
+        configuration,
         lifecycle, log, signals,
       ]),
     .executableTarget(
       name: "stickies",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesTerminal",
-        "TerminalApplication", "TerminalCells", "FreedMemory", arguments,
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesFiles",
+        "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory", arguments,
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
@@ -89,13 +92,16 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
     .executableTarget(name: "graph-sim", dependencies: ["GraphModel", "GraphSimulation", arguments]),
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
+    // Writes the codec of the wire. It depends on nothing, because GraphModel contains a part of its output.
+    .executableTarget(name: "wire-generate"),
     .plugin(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
     .target(
       name: "GraphTesting", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
-    .testTarget(name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", protobuf]),
+    .testTarget(
+      name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", "wire-generate", protobuf]),
     .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb, log]),
     .testTarget(name: "GraphHubTests", dependencies: ["GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
@@ -110,18 +116,23 @@ let package = Package(
       dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
-    .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
+    .testTarget(
+      name: "StickiesModelTests", dependencies: ["GraphModel", "GraphTesting", "GraphWire", "StickiesModel"]),
+    .testTarget(
+      name: "StickiesFilesTests", dependencies: ["GraphModel", "GraphTesting", "StickiesFiles", "StickiesModel"]),
     .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells", "GraphTesting"]),
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit", "TerminalCells",
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit", "StickiesFiles",
+        "TerminalCells",
         "TerminalApplication", "StickiesTerminal", "stickiesd",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "stickiesd", "stickies", "first-program",
+        "GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "StickiesFiles", "stickiesd", "stickies",
+        "first-program",
         "company-guides",
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Sources/GraphModel, Sources/GraphWire and the folders of Sources/StickiesKit are links to the product's sources,
+// Sources/GraphModel, Sources/GraphWire and Sources/StickiesFiles are links to the product's sources,
 // because they must be compiled with the fuzzer's instrumentation and a manifest cannot require that of another
 // package.
 let instrumented: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
@@ -15,10 +15,9 @@ let package = Package(
     .systemLibrary(name: "CFuzzer"),
     .target(name: "GraphModel", swiftSettings: instrumented),
     .target(name: "GraphWire", dependencies: ["GraphModel"], swiftSettings: instrumented),
-    // Only the readers of files; the rest depends on the network.
-    .target(name: "StickiesKit", dependencies: ["GraphModel"], swiftSettings: instrumented),
+    .target(name: "StickiesFiles", dependencies: ["GraphModel"], swiftSettings: instrumented),
     .target(
-      name: "FuzzTargets", dependencies: ["GraphModel", "GraphWire", "StickiesKit"], swiftSettings: instrumented),
+      name: "FuzzTargets", dependencies: ["GraphModel", "GraphWire", "StickiesFiles"], swiftSettings: instrumented),
     .executableTarget(
       name: "graph-fuzz", dependencies: ["CFuzzer", "FuzzTargets"], swiftSettings: instrumented,
       linkerSettings: linked),

@@ -1,8 +1,10 @@
 import GraphModel
 import GraphReplica
 import GraphWire
+import NIOCore
 
-/// The connection: made, lost, made again with growing pauses, and closed for good.
+/// The connection: made, lost, made again with growing pauses, and closed for good. Its clock ticks before messages are
+/// handled, after requests, and at the replica's deadline.
 extension GraphClient {
   func open() async throws {
     do {
@@ -30,7 +32,7 @@ extension GraphClient {
       fresh = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
         [weak self] event in
         // Only one batch is in flight at a time, so these tasks can't overtake each other.
-        Task { @MainActor in self?.take(event, of: number) }
+        Task { @MainActor in self?.receive(event, of: number) }
       }
     } catch {
       throw ConnectFailure(address: address, cause: "\(error)")
@@ -38,43 +40,47 @@ extension GraphClient {
     // Closed or superseded while it was being made.
     guard number == connection, state != .closed else {
       fresh.close()
-      throw ConnectFailure(address: address, cause: "the connection was given up")
+      throw ConnectFailure(address: address, cause: "the connection attempt was cancelled")
     }
+    assert(transport == nil, "a client has one connection at a time")
     transport = fresh
     // The replica received no ticks while there was no connection.
     tick()
   }
 
-  func take(_ event: Transport.Event, of number: Int) {
+  /// Handles an event of the connection of a number; one of an older connection is dropped.
+  func receive(_ event: Transport.Event, of number: Int) {
     switch event {
     case .messages(let messages, let resume):
       if number == connection { tick() }
       for message in messages where number == connection { handle(.received(message)) }
       resume()
-    case .closed: if number == connection { lost(Refusal(.unavailable, "the server closed the connection")) }
+    case .closed: if number == connection { connectionLost(Refusal(.unavailable, "the server closed the connection")) }
     case .malformed(let reason):
-      if number == connection { lost(Refusal(.malformed, "the server said something unreadable: \(reason)")) }
+      if number == connection {
+        connectionLost(Refusal(.malformed, "the server sent an unreadable message: \(reason)"))
+      }
     }
   }
 
-  func lost(_ refusal: Refusal) {
+  func connectionLost(_ refusal: Refusal) {
     connection += 1
     transport?.close()
     transport = nil
     handle(.disconnected)
-    settle()
+    reconnection.endAttempt()
     guard state != .closed else { return }
     if opening != nil { return fail(refusal) }
     if !options.reconnects {
-      guard !saves.isEmpty || batches > 0 else { return fail(refusal) }
+      guard !commits.isEmpty else { return fail(refusal) }
       guard options.outcomeMilliseconds > 0 else { return fail(Self.unknownOutcome) }
-      outcomeDeadline = outcomeDeadline ?? Self.uptime + options.outcomeMilliseconds
+      commits.startDeadline(Self.uptime + options.outcomeMilliseconds)
     }
     state = .reconnecting(attempt: 1)
-    guard reconnecting == nil else { return }
-    reconnecting = Task { [weak self] in
+    guard reconnection.task == nil else { return }
+    reconnection.task = Task { [weak self] in
       await self?.reconnect()
-      self?.reconnecting = nil
+      if let self { reconnection.task = nil }
     }
   }
 
@@ -84,53 +90,42 @@ extension GraphClient {
     while state != .closed, state != .connected {
       attempt += 1
       state = .reconnecting(attempt: attempt)
-      try? await Task.sleep(for: .milliseconds(Int64.random(in: pause / 2...pause)))
+      try? await Task.sleep(for: .milliseconds(Int64.random(in: reconnection.pause / 2...reconnection.pause)))
       guard state != .closed else { return }
-      if let outcomeDeadline, Self.uptime >= outcomeDeadline { return fail(Self.unknownOutcome) }
-      pause = min(2 * pause, options.lastPauseMilliseconds)
+      if let deadline = commits.deadline, Self.uptime >= deadline { return fail(Self.unknownOutcome) }
+      reconnection.growPause(upTo: options.lastPauseMilliseconds)
       guard (try? await attach()) != nil else { continue }
       handle(.connected)
       // Until the welcome arrives or the connection is lost again.
-      await withCheckedContinuation { settled = $0 }
+      await withCheckedContinuation { reconnection.setAttempt($0) }
     }
   }
 
-  /// Stops looking for outcomes when no commit is unanswered.
-  func forgetOutcomeDeadline() {
-    if saves.isEmpty, batches == 0 { outcomeDeadline = nil }
-  }
-
   /// Returns on reconnect or on close.
-  func reconnection() async {
-    if case .reconnecting = state { await withCheckedContinuation { reconnected.append($0) } }
-  }
-
-  func settle() {
-    settled?.resume()
-    settled = nil
+  func waitForReconnection() async {
+    if case .reconnecting = state { await withCheckedContinuation { reconnection.addWaiter($0) } }
   }
 
   /// The error of a request that may or may not have been committed, with no server left to ask.
   public nonisolated static let unknownOutcome = Refusal(
     .unavailable,
-    "the connection was lost before the server had answered, and so was the answer to asking again: it is not known whether "
-      + "this was committed; look before you repeat it")
+    "the connection was lost before the server answered, and the answer could not be fetched again: the change may "
+      + "or may not have been committed; check before you repeat it")
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {
     ending = refusal
     state = .closed
-    settle()
+    reconnection.endAttempt()
     ticking?.cancel()
     opening?.resume(throwing: refusal)
     opening = nil
-    for (_, save) in saves { save.resume(throwing: refusal) }
-    saves = [:]
+    commits.fail(refusal)
     for (_, reply) in replies { reply.end(refusal) }
     replies = [:]
-    for (_, waiting) in loading { waiting.resume(throwing: refusal) }
-    loading = [:]
-    for load in filling.keys.sorted() { end(load, refusal) }
+    for (_, caller) in loadingQueries { caller.resume(throwing: refusal) }
+    loadingQueries = [:]
+    loadWaiters.fail(refusal)
     for (_, watch) in watches { watch.body(.ended(refusal)) }
     watches = [:]
   }
@@ -146,5 +141,27 @@ extension GraphClient {
     self.transport = nil
     fail(Refusal(.unavailable, "the client was closed"))
     await transport?.closeGracefully()
+  }
+
+  // MARK: - Time
+
+  /// The time of a monotonic clock, in milliseconds.
+  static var uptime: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
+
+  func tick() { handle(.tick(Self.uptime)) }
+
+  /// Sleeps until the replica's deadline.
+  func scheduleTick() {
+    guard state != .closed, let deadline = context.replica.deadline else { return }
+    let now = Self.uptime
+    guard deadline > now else { return tick() }
+    guard alarm.set(to: deadline) else { return }
+    ticking?.cancel()
+    ticking = Task { [weak self] in
+      try? await Task.sleep(for: .milliseconds(deadline - now))
+      guard !Task.isCancelled else { return }
+      self?.alarm.ring()
+      self?.tick()
+    }
   }
 }

@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Fetches: objects, counts, ids, and values of objects or of groups of them.
+/// Fetches: objects, faults, counts, ids, and values of objects or of groups of them.
 extension GraphClient: GraphReader {
   // MARK: - Objects
 
@@ -113,7 +113,7 @@ extension GraphClient: GraphReader {
   func pages<Object: ManagedObject>(
     of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], size: Int
   ) -> PageSequence<Object> {
-    precondition(size > 0, "a page holds an object at least")
+    precondition(size > 0, "a page needs at least one object")
     return PageSequence { [self] cursor in
       let stream = images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
       var objects = [Object]()
@@ -127,7 +127,7 @@ extension GraphClient: GraphReader {
   public func pages(
     of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], size: Int
   ) -> PageSequence<ObjectImage> {
-    precondition(size > 0, "a page holds an object at least")
+    precondition(size > 0, "a page needs at least one object")
     return PageSequence { [self] cursor in
       let stream = images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
       var objects = [ObjectImage]()
@@ -150,15 +150,15 @@ extension GraphClient: GraphReader {
 
   /// The count of any fetch whose result is a count.
   public func count(_ fetch: Fetch) async throws -> Int {
-    Int(clamping: try await lastChunk(of: stream(fetch)).end?.count ?? 0)
+    Int(clamping: try await lastChunk(of: stream(fetch)).count)
   }
 
   /// How the server executes a fetch. It runs the fetch, and returns none of its objects.
   public func explain(_ fetch: Fetch) async throws -> FetchExplanation {
     var fetch = fetch
     fetch.explain = true
-    guard let explanation = try await lastChunk(of: stream(fetch)).explanation else {
-      throw Refusal(.unavailable, "the server explains nothing")
+    guard let explanation = try await lastChunk(of: stream(fetch)).chunk.explanation else {
+      throw Refusal(.unavailable, "the server sent no explanation")
     }
     return explanation
   }
@@ -168,14 +168,82 @@ extension GraphClient: GraphReader {
     _ entity: Entity, _ predicate: GraphPredicate = .always, _ sort: [SortKey] = [], _ limit: Int? = nil,
     _ offset: Int = 0, _ after: FetchCursor? = nil, at revision: Revision? = nil
   ) -> Fetch {
-    Fetch(
+    var fetch = Fetch(
       entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
-      sort: sort.text(in: context.model), limit: UInt64(limit ?? 0), offset: UInt64(offset), after: after?.bytes ?? [],
-      at: revision)
+      sort: sort.text(in: context.model), offset: UInt64(offset), at: revision)
+    if let limit { fetch.limit = UInt64(limit) }
+    if let after { fetch.after = after.bytes }
+    return fetch
   }
 
-  private func lastChunk(of stream: ReplyStream) async throws -> Chunk {
-    while let chunk = try await stream.nextWholeChunk() { if chunk.end != nil { return chunk } }
-    throw Refusal(.unavailable, "the server's answer has no end")
+  private func lastChunk(of stream: ReplyStream) async throws -> (chunk: Chunk, count: UInt64) {
+    while let chunk = try await stream.nextWholeChunk() {
+      if let end = chunk.end { return (chunk, end.count) }
+    }
+    throw Refusal(.unavailable, "the server's answer is incomplete")
+  }
+
+  // MARK: - Predicates that the compiler checks
+
+  /// The number of objects of a class that satisfy a predicate.
+  public func count<Object: ManagedObject>(
+    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
+  ) async throws -> Int {
+    let condition = GraphPredicate(type, where: predicate)
+    return try await count(of: try entity(of: type), where: condition)
+  }
+
+  /// The ids of the objects of a class that satisfy a predicate, in order, without their values.
+  public func identifiers<Object: ManagedObject>(
+    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], limit: Int? = nil
+  ) async throws -> [ObjectID] {
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    return try await identifiers(of: try entity(of: type), where: condition, sort: order, limit: limit)
+  }
+
+  /// Reads the objects of a class that satisfy a predicate page by page, as the text form does.
+  public func pages<Object: ManagedObject>(
+    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], size: Int
+  ) throws -> PageSequence<Object> {
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    return pages(of: try entity(of: type), where: condition, sort: order, size: size)
+  }
+
+  // MARK: - Faults
+
+  /// The objects that satisfy a predicate, without their values: one request, which returns ids. Objects that the
+  /// context holds are returned as they are, all others as faults.
+  public func faults<Object: ManagedObject>(
+    of type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
+  ) async throws -> [Object] {
+    let ids = try await identifiers(of: try entity(of: type), where: predicate, sort: sort, limit: limit)
+    return context.faults(ids).compactMap { $0 as? Object }
+  }
+
+  /// The same with a predicate and an order that the compiler checks.
+  public func faults<Object: ManagedObject>(
+    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], limit: Int? = nil
+  ) async throws -> [Object] {
+    let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    return try await faults(of: type, where: predicate, sort: order, limit: limit)
+  }
+
+  /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
+  /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  public func fill(_ load: LoadID) async throws {
+    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
+    try await withCheckedThrowingContinuation { continuation in
+      // Otherwise another caller of this turn has begun to collect.
+      guard loadWaiters.add(continuation, for: load) else { return }
+      Task { [weak self] in
+        guard let self else { return }
+        loadWaiters.endCollection()
+        context.sendLoads()
+        perform()
+      }
+    }
   }
 }

@@ -2,9 +2,40 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// History: restores earlier states, and finds the origin of a value and the differences of two states. The server
-/// reads all of it from history; unsaved changes in the context are not part of it.
+/// History: its commits, earlier states, the origin of a value, and the differences of two states. The server reads it
+/// from the store; unsaved changes in the context are not part of it.
 extension GraphClient {
+  // MARK: - Commits and status
+
+  /// The newest commits after a revision and up to another (0: the newest), newest first.
+  /// - Parameter changes: the maximum number of changes of each commit, 0 for author and time only; nil for all of
+  ///   them.
+  public func log(
+    after: Revision = 0, through: Revision = 0, limit: Int, changes: UInt64? = nil
+  ) async throws -> [CommitEntry] {
+    try await log(LogRequest(after: after, limit: UInt64(limit), through: through, changes: changes))
+  }
+
+  /// The commits of a log request, in its order.
+  public func log(_ request: LogRequest) async throws -> [CommitEntry] {
+    let stream = ask(.log(request))
+    var commits = [CommitEntry]()
+    while case .log(let part, let last)? = try await stream.nextAnswer() {
+      commits += part
+      if last { break }
+    }
+    return commits
+  }
+
+  /// The server's status.
+  /// - Throws: `Refusal` when there is no connection.
+  public func status() async throws -> ServerStatus {
+    guard case .status(let status)? = try await ask(.status).nextAnswer() else {
+      throw Refusal(.unavailable, "the server sent no status")
+    }
+    return status
+  }
+
   // MARK: - Restore
 
   /// Restores an object, or its earlier values, as a new commit. `committed.conflicts` of the answer lists what could
@@ -27,11 +58,11 @@ extension GraphClient {
   private func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) async throws -> SaveResult {
     // A server that reads revision 0 as none would restore the state just before the delete.
     guard revision != 0 || scope == .everything else {
-      throw Refusal(.notFound, "at revision 0 nothing was there")
+      throw Refusal(.notFound, "nothing existed at revision 0")
     }
     let id = context.newTransactionID()
     context.restore(RestoreRequest(id, scope, at: revision))
-    return try await answer(to: id)
+    return try await outcome(of: id)
   }
 
   // MARK: - Why
@@ -70,5 +101,154 @@ extension GraphClient {
     }
 
     nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+  }
+
+  // MARK: - Past revisions
+
+  /// The graph as it was at a revision, read-only. It sends nothing before the first read.
+  public func graph(at revision: Revision) -> PastGraph { PastGraph(client: self, revision: revision) }
+
+  /// The newest commit at or before a time, and the head. Before the first commit it is revision 0, the empty graph.
+  /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
+  public func revision(at time: Timestamp) async throws -> RevisionAtTime {
+    guard case .revisionAt(let found)? = try await ask(.revisionAt(time)).nextAnswer() else {
+      throw Refusal(.unavailable, "the server did not say which revision it was")
+    }
+    return found
+  }
+
+  /// The token of a state in history, to follow commits or watch queries from.
+  /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
+  public func token(of revision: Revision) async throws -> Token {
+    guard let entity = context.model.entities.first(where: { $0.root == $0.number }) else {
+      throw Refusal(.malformed, "the model has no entity")
+    }
+    // A fetch of an object that never exists returns nothing but the token of the state that was read.
+    let unused = ObjectID(key: UniqueID(high: 1, low: 1), entity: entity.number)
+    let stream = stream(wireFetch(entity, .identifiers([unused]), at: revision))
+    while try await stream.nextWholeChunk() != nil {}
+    guard let token = stream.token else { throw Refusal(.unavailable, "the server's answer is incomplete") }
+    return token
+  }
+
+  // MARK: - Following commits
+
+  /// A commit, and the token of a reader that has processed it.
+  public struct FollowedCommit: Sendable {
+    /// Nil if nothing matched the filter: only the token has advanced.
+    public var commit: CommitEntry?
+    /// Persisted, it is where the next reader continues.
+    public var token: Token
+  }
+
+  /// The commits after a token, the oldest first, each once, across reconnects. A part is requested when the previous
+  /// one has been consumed: a slow reader delays nothing else.
+  /// - Parameters:
+  ///   - since: the token at which an earlier reader stopped.
+  ///   - filter: authors, entities, an object; a commit contains only the changes that match.
+  ///   - untilNow: end at the state of the store at the first request, instead of waiting for further commits.
+  /// - Returns: commits; the server's `Refusal` is thrown with the first of them: `notFound` for a token of another
+  ///   store, or of one that was restored from a backup since, `pruned` for one whose commits history no longer has.
+  public func commits(
+    since: Token, filter: HistoryFilter = HistoryFilter(), untilNow: Bool = false
+  ) -> CommitSequence {
+    CommitSequence(client: self, since: since, filter: filter, untilNow: untilNow)
+  }
+
+  /// The commits after a token. Each of its iterators begins at the token.
+  public struct CommitSequence: AsyncSequence, Sendable {
+    let client: GraphClient
+    let since: Token
+    let filter: HistoryFilter
+    let untilNow: Bool
+
+    nonisolated public func makeAsyncIterator() -> Iterator {
+      Iterator(client: client, position: since, filter: filter, untilNow: untilNow)
+    }
+
+    /// Requests one part after another.
+    public struct Iterator: AsyncIteratorProtocol {
+      let client: GraphClient
+      var position: Token
+      let filter: HistoryFilter
+      let untilNow: Bool
+      private var waiting = [FollowedCommit]()[...]
+      private var end: Revision?
+      /// Consecutive failed requests: a server that can't read its store is not asked forever.
+      private var failures = 0
+      private static let maximumFailures = 10
+
+      init(client: GraphClient, position: Token, filter: HistoryFilter, untilNow: Bool) {
+        self.client = client
+        self.position = position
+        self.filter = filter
+        self.untilNow = untilNow
+      }
+
+      @MainActor
+      public mutating func next() async throws -> FollowedCommit? {
+        while waiting.isEmpty {
+          try Task.checkCancellation()
+          if let end, position.revision >= end { return nil }
+          try await requestPart()
+        }
+        return waiting.popFirst()
+      }
+
+      @MainActor
+      private mutating func requestPart() async throws {
+        let request = FollowRequest(since: position, filter: filter, waits: !untilNow)
+        let (commits, at, head): ([CommitEntry], Token, Token)
+        do {
+          let answer = try await client.singleAnswer(to: .changes(.follow(request)))
+          guard case .followed(let found, let reached, let newest)? = answer else {
+            throw Refusal(.unavailable, "the server did not say what was committed")
+          }
+          (commits, at, head) = (found, reached, newest)
+          failures = 0
+        } catch let refusal as Refusal where refusal.code == .unavailable && failures < Self.maximumFailures {
+          // The request was lost with its connection: repeat it on the next.
+          failures += 1
+          guard await client.waitForConnection() else { throw refusal }
+          return
+        }
+        if untilNow, end == nil { end = head.revision }
+        let store = position.store
+        waiting =
+          commits.map { commit in
+            FollowedCommit(
+              commit: commit, token: Token(store: store, revision: commit.revision, fingerprint: commit.fingerprint))
+          }[...]
+        if let end { waiting = waiting.prefix { $0.token.revision <= end } }
+        // The next reader need not read commits again that did not match.
+        let isWithinEnd = if let end { at.revision <= end } else { true }
+        if at.revision > commits.last?.revision ?? position.revision, isWithinEnd {
+          waiting.append(FollowedCommit(commit: nil, token: at))
+        }
+        position = at
+      }
+    }
+  }
+
+  /// The single answer to a question; cancelling the task ends the wait.
+  private func singleAnswer(to question: ReplicaRequest) async throws -> RequestResult? {
+    let stream = ask(question)
+    do {
+      return try await withTaskCancellationHandler {
+        try await stream.nextAnswer()
+      } onCancel: {
+        Task { @MainActor in stream.end(Refusal(.notAllowed, "the wait was cancelled")) }
+      }
+    } catch {
+      try Task.checkCancellation()
+      throw error
+    }
+  }
+
+  /// Waits until there is a connection.
+  /// - Returns: false if there will be none.
+  private func waitForConnection() async -> Bool {
+    await waitForReconnection()
+    return state == .connected
   }
 }

@@ -1,6 +1,10 @@
 import GraphModel
 import GraphReplica
+import GraphWire
 
+/// Commits: saves of the context, undo and redo, which the server computes from history, and batches, which change many
+/// objects in one commit, all or none. Other commits wait for a batch; docs/operating.md says how long. The context
+/// receives its result like any other client's commit.
 extension GraphClient {
   /// Saves the context's changes as one transaction and waits until they are on the server's disk.
   /// - Parameters:
@@ -17,7 +21,7 @@ extension GraphClient {
   ) async throws -> SaveResult? {
     if let refusal = refusalWithoutServer(policy) { throw refusal }
     guard let id = context.save(policy: policy, requiring: requirements, undo: undo) else { return nil }
-    return try await answer(to: id)
+    return try await outcome(of: id)
   }
 
   /// Commits changes that bypass the context, and waits until they are on the server's disk.
@@ -26,13 +30,13 @@ extension GraphClient {
   public func commit(_ changes: [Change], policy: MergePolicy, undo: UndoGroup? = nil) async throws -> SaveResult {
     let id = context.newTransactionID()
     context.handle(.save(Transaction(id: id, policy: policy, undo: undo, changes: changes)))
-    return try await answer(to: id)
+    return try await outcome(of: id)
   }
 
-  func answer(to id: TransactionID) async throws -> SaveResult {
-    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed; nothing of this was sent") }
+  func outcome(of id: TransactionID) async throws -> SaveResult {
+    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed; nothing was sent") }
     return try await withCheckedThrowingContinuation { continuation in
-      saves[id] = continuation
+      commits.add(continuation, for: id)
       perform()
     }
   }
@@ -49,7 +53,7 @@ extension GraphClient {
     guard let id = context.save(policy: policy, undo: undo) else { return false }
     Task {
       do {
-        body(.success(try await answer(to: id)))
+        body(.success(try await outcome(of: id)))
       } catch {
         body(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
       }
@@ -61,5 +65,247 @@ extension GraphClient {
   /// they would be refused long after the user made them.
   private func refusalWithoutServer(_ policy: MergePolicy) -> Refusal? {
     state == .connected || state == .closed ? nil : context.foreseenRefusal(policy: policy)
+  }
+
+  // MARK: - Undo
+
+  /// An undo stack for `context.undoScope`.
+  /// - Parameter id: the id of an existing stack; nil makes a new one.
+  public func undoScope(_ id: UniqueID? = nil) -> UndoScope {
+    UndoScope(
+      id: id ?? UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)),
+      after: .random(in: 0 ..< .max >> 1))
+  }
+
+  /// Undoes the author's newest step that is not undone. `committed.conflicts` of the answer lists what other authors
+  /// have changed since, and what therefore stays.
+  /// - Parameter scope: nil for all of the author's scopes as if they were one.
+  /// - Throws: `Refusal`, `notFound` when there is nothing to undo, `conflict` with all conflicts when they prevent
+  ///   the entire step; the next undo attempts that step again.
+  public func undo(scope: UniqueID? = nil) async throws -> SaveResult {
+    try await undo { UndoRequest($0, scope: scope) }
+  }
+
+  /// Undoes the step that a commit of this author belongs to; undoing an undo is a redo.
+  /// - Throws: `Refusal`, `conflict` when it is already undone or nothing of it can be reverted.
+  public func undo(revision: Revision) async throws -> SaveResult {
+    try await undo { UndoRequest($0, revision: revision) }
+  }
+
+  /// Redoes what the author's newest undo reverted, unless something else was saved since.
+  /// - Parameter scope: nil for all of the author's scopes as if they were one.
+  /// - Throws: `Refusal`, `notFound` when there is nothing to redo, `conflict` with all conflicts when they prevent
+  ///   the entire step.
+  public func redo(scope: UniqueID? = nil) async throws -> SaveResult {
+    try await undo { UndoRequest($0, scope: scope, redo: true) }
+  }
+
+  private func undo(_ request: (TransactionID) -> UndoRequest) async throws -> SaveResult {
+    let id = context.newTransactionID()
+    context.undo(request(id))
+    return try await outcome(of: id)
+  }
+
+  /// The next undo and redo steps, for a menu.
+  /// - Parameter scope: nil for all of the author's scopes as if they were one.
+  /// - Throws: `Refusal` when there is no connection.
+  public func undoState(scope: UniqueID? = nil) async throws -> UndoState {
+    guard case .undoState(let state)? = try await ask(.undoState(scope: scope)).nextAnswer() else {
+      throw Refusal(.unavailable, "the server did not say what can be undone")
+    }
+    return state
+  }
+
+  // MARK: - Batches
+
+  /// A batch that is on the server's disk.
+  public struct BatchResult: Sendable {
+    /// The commit; for a batch that changed nothing, and so made no commit, the store's newest one.
+    public var committed: CommitResult
+    /// The number of changed objects, cascaded deletes included. Nil for a batch that had already been committed
+    /// under the same id.
+    public var changed: Int?
+  }
+
+  /// An id for a batch that should be requested again when the connection is lost.
+  public func newTransactionID() -> TransactionID { context.newTransactionID() }
+
+  /// Sets new values in all objects that match.
+  /// - Parameters:
+  ///   - entity: objects of it and of all that inherit from it.
+  ///   - set: constants, or expressions such as `salary * 1.1` over the object before the change.
+  ///   - id: of an earlier request for the same batch: it is committed once.
+  ///   - progress: called from time to time.
+  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  public func batchUpdate(
+    _ entity: Entity, where predicate: GraphPredicate = .always,
+    set assignments: [(property: Property, to: BatchRequest.Assignment.Source)], id: TransactionID? = nil,
+    progress: (BatchProgress) -> Void = { _ in }
+  ) async throws -> BatchResult {
+    let wire = assignments.map { BatchRequest.Assignment($0.property.number, $0.to) }
+    return try await run(
+      BatchRequest(
+        id: id ?? newTransactionID(), entity: entity.number,
+        operation: .update(predicate: text(of: predicate), wire)), progress)
+  }
+
+  /// Deletes all objects that match, and those that the model's delete rules cascade to.
+  /// - Parameters:
+  ///   - entity: objects of it and of all that inherit from it.
+  ///   - id: of an earlier request for the same batch: it is committed once.
+  ///   - progress: called from time to time.
+  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  public func batchDelete(
+    _ entity: Entity, where predicate: GraphPredicate = .always, id: TransactionID? = nil,
+    progress: (BatchProgress) -> Void = { _ in }
+  ) async throws -> BatchResult {
+    try await run(
+      BatchRequest(
+        id: id ?? newTransactionID(), entity: entity.number, operation: .delete(predicate: text(of: predicate))),
+      progress)
+  }
+
+  /// Inserts objects from rows.
+  /// - Parameters:
+  ///   - properties: the properties that each row has values for, in this order; the others get their defaults.
+  ///   - rows: consumed as fast as the server keeps them, so that neither side holds all.
+  ///   - policy: resolves a row whose unique key already exists.
+  ///   - id: of an earlier request for the same batch: it is committed once. The rows are sent again in any case.
+  ///   - progress: called from time to time; `total` is 0 while rows are being sent.
+  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
+  ///   names its row by the temporary id, from 1. An error of `rows` ends the batch.
+  public func batchInsert<Rows: AsyncSequence>(
+    _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
+    progress: (BatchProgress) -> Void = { _ in }
+  ) async throws -> BatchResult where Rows.Element == [Value] {
+    var outgoing = RowSender(self, id: id ?? newTransactionID())
+    for try await row in rows {
+      if let kept = try await outgoing.append(row) { progress(BatchProgress(done: kept, total: 0, changed: 0)) }
+    }
+    return try await insert(entity, properties, &outgoing, policy, progress)
+  }
+
+  /// Inserts objects from rows in memory.
+  public func batchInsert<Rows: Sequence>(
+    _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
+    progress: (BatchProgress) -> Void = { _ in }
+  ) async throws -> BatchResult where Rows.Element == [Value] {
+    var outgoing = RowSender(self, id: id ?? newTransactionID())
+    for row in rows {
+      if let kept = try await outgoing.append(row) { progress(BatchProgress(done: kept, total: 0, changed: 0)) }
+    }
+    return try await insert(entity, properties, &outgoing, policy, progress)
+  }
+
+  private func insert(
+    _ entity: Entity, _ properties: [Property], _ outgoing: inout RowSender, _ policy: MergePolicy,
+    _ progress: (BatchProgress) -> Void
+  ) async throws -> BatchResult {
+    try await outgoing.finish()
+    return try await run(
+      BatchRequest(
+        id: outgoing.id, policy: policy, entity: entity.number,
+        operation: .insert(properties: properties.map(\.number), rows: UInt64(outgoing.count))), progress)
+  }
+
+  private func text(of predicate: GraphPredicate) -> String {
+    predicate == .always ? "" : predicate.text(in: context.model)
+  }
+
+  private func run(_ batch: BatchRequest, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
+    var hasRows = false
+    if case .insert = batch.operation { hasRows = true }
+    return try await run(.batch(batch), hasRows: hasRows, progress)
+  }
+
+  /// Sends a request that is answered by progress and a commit. If the answer is lost with the connection, the
+  /// request is repeated under the same id, so that it is committed once.
+  /// - Parameter hasRows: rows were sent before it. They are lost with the connection, too: the server refuses the
+  ///   repeated request, unless it has committed it.
+  func run(_ question: ReplicaRequest, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
+    commits.beginBatch()
+    defer { commits.endBatch() }
+    do {
+      return try await batchResult(of: question, progress)
+    } catch let refusal as Refusal where refusal == Replica.lostConnection {
+      await waitForReconnection()
+      do {
+        return try await batchResult(of: question, progress)
+      } catch let refusal as Refusal where refusal.code == .unavailable {
+        throw Self.unknownOutcome
+      } catch let refusal as Refusal where hasRows && refusal.code == .malformed {
+        throw Refusal(.unavailable, "the connection was lost before anything was committed: send the batch again")
+      }
+    }
+  }
+
+  private func batchResult(of question: ReplicaRequest, _ progress: (BatchProgress) -> Void) async throws -> BatchResult
+  {
+    let reply = ask(question)
+    var changed: Int?
+    while let answer = try await reply.nextAnswer() {
+      switch answer {
+      case .progress(let step):
+        changed = step.changed
+        progress(step)
+      case .saved(let saved): return BatchResult(committed: saved.committed, changed: changed)
+      default: break
+      }
+    }
+    throw Refusal(.unavailable, "the server did not answer the batch")
+  }
+
+  // MARK: - The complete graph
+
+  /// An export in progress: its head, and its objects in the order of entity numbers and ids.
+  @MainActor
+  public struct ExportedGraph {
+    /// The state of all objects.
+    public let at: Token
+    /// The number of objects.
+    public let count: Int
+    private let reply: ReplyStream
+
+    init(_ head: ExportHead, _ reply: ReplyStream) {
+      at = head.at
+      count = Int(clamping: head.objects)
+      self.reply = reply
+    }
+
+    /// The next objects; nil after the last.
+    public func next() async throws -> [ObjectImage]? { try await reply.nextChunk() }
+  }
+
+  /// Reads every object as of one state.
+  /// - Throws: `Refusal`.
+  public func exportGraph() async throws -> ExportedGraph {
+    let reply = ask(.exportGraph)
+    guard case .exportHead(let head)? = try await reply.nextAnswer() else {
+      throw Refusal(.malformed, "the server sent a graph without a head")
+    }
+    return ExportedGraph(head, reply)
+  }
+
+  /// Imports a complete graph into a store without commits: all of it or nothing, in one commit. Objects keep their
+  /// ids and all of their values; they may refer to later ones.
+  /// - Parameters:
+  ///   - objects: consumed as fast as the server keeps them. Their revisions are ignored.
+  ///   - id: of an earlier request for the same import: it is committed once. The objects are sent again in any case.
+  ///   - progress: called from time to time; `total` is 0 while objects are being sent.
+  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
+  ///   names its object by a temporary id, which is the object's position in `objects`, from 1. An error of `objects`
+  ///   ends the import.
+  public func importGraph<Objects: AsyncSequence>(
+    _ objects: Objects, id: TransactionID? = nil, progress: (BatchProgress) -> Void = { _ in }
+  ) async throws -> BatchResult where Objects.Element == ObjectImage {
+    var outgoing = RowSender(self, id: id ?? newTransactionID())
+    for try await object in objects {
+      if let kept = try await outgoing.append([.object(object.id)] + object.values) {
+        progress(BatchProgress(done: kept, total: 0, changed: 0))
+      }
+    }
+    try await outgoing.finish()
+    return try await run(
+      .importGraph(ImportRequest(id: outgoing.id, rows: UInt64(outgoing.count))), hasRows: true, progress)
   }
 }

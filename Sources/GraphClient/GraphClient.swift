@@ -54,8 +54,7 @@ public final class GraphClient {
     didSet {
       guard state != oldValue else { return }
       if state == .connected || state == .closed {
-        for waiting in reconnected { waiting.resume() }
-        reconnected = []
+        reconnection.resumeWaiters()
       }
       stateDidChange?(state)
     }
@@ -79,29 +78,18 @@ public final class GraphClient {
   /// The number of the current connection; events of an older one are dropped.
   var connection = 0
   var opening: CheckedContinuation<Void, any Error>?
-  var saves = [TransactionID: CheckedContinuation<SaveResult, any Error>]()
-  /// The number of batches and imports in progress.
-  var batches = 0
-  /// When a client that does not reconnect stops trying to learn the outcome of what it has sent. Nil while it is not
-  /// trying.
-  var outcomeDeadline: Int64?
+  var commits = UnansweredCommits()
   var replies = [RequestID: ReplyStream]()
   var watches = [QueryID: Watch]()
-  var loading = [QueryID: CheckedContinuation<Void, any Error>]()
-  var filling = [LoadID: [CheckedContinuation<Void, any Error>]]()
-  /// Whether loads are being collected, to be sent together.
-  var isCollecting = false
+  /// The callers that wait for the first results of queries.
+  var loadingQueries = [QueryID: CheckedContinuation<Void, any Error>]()
+  var loadWaiters = LoadWaiters()
   var lastRequest: RequestID = 0
   var lastWatch: QueryID = 1 << 32
   /// Sleeps until the alarm fires.
   var ticking: Task<Void, Never>?
   var alarm = TickTimer()
-  var reconnecting: Task<Void, Never>?
-  /// Continuations resumed on reconnect or on close.
-  var reconnected = [CheckedContinuation<Void, Never>]()
-  /// Resumed when a new connection is welcomed or lost.
-  var settled: CheckedContinuation<Void, Never>?
-  lazy var pause = options.firstPauseMilliseconds
+  var reconnection: Reconnection
 
   /// Connects and sends the hello. The first connection is not retried: the caller receives the error.
   /// - Throws: `ConnectFailure`, or the server's `Refusal`.
@@ -113,9 +101,17 @@ public final class GraphClient {
     return client
   }
 
+  /// Connects to a server of any model. The client sends a hello without a model, requests the model file, and uses
+  /// that model. From then on the model is fixed: a server with another model refuses this client.
+  /// - Throws: `ConnectFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that can't be used.
+  public static func connect(to address: ServerAddress, options: Options) async throws -> GraphClient {
+    try await ModelHandshake(address: address, options: options).open()
+  }
+
   private init(address: ServerAddress, model: Model, classes: [ManagedObject.Type], options: Options) {
     self.address = address
     self.options = options
+    reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
     context = ObjectContext(model: model, replica: Self.replica(options, model: model.hash), classes: classes)
   }
 
@@ -127,6 +123,7 @@ public final class GraphClient {
     self.options = options
     self.transport = transport
     self.welcome = welcome
+    reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
     context = ObjectContext(model: model, replica: replica)
     connection = Self.firstConnection
     state = .connected

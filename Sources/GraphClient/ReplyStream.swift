@@ -20,7 +20,7 @@ public final class ReplyStream: AsyncSequence {
   private var waiting: CheckedContinuation<Void, Never>?
   /// The revision that the answer must be of; nil for the present.
   var revision: Revision?
-  private let askForMore: () -> Void
+  private let requestPart: () -> Void
   /// The state that the objects were read at; known when the last chunk has been consumed.
   public private(set) var token: Token?
   /// The number of objects or rows in the entire answer; known when the last chunk has been consumed.
@@ -29,7 +29,7 @@ public final class ReplyStream: AsyncSequence {
   /// are no further objects.
   public private(set) var next: FetchCursor?
 
-  init(askForMore: @escaping () -> Void) { self.askForMore = askForMore }
+  init(requestPart: @escaping () -> Void) { self.requestPart = requestPart }
 
   func put(_ chunk: Chunk) {
     if chunk.end != nil { isComplete = true }
@@ -64,7 +64,7 @@ public final class ReplyStream: AsyncSequence {
   func nextDifferences() async throws -> [ObjectDifference]? {
     if isComplete { return nil }
     guard case .answer(.differences(let differences, let last)) = try await nextPart() else { return nil }
-    if last { isComplete = true } else { askForMore() }
+    if last { isComplete = true } else { requestPart() }
     return differences
   }
 
@@ -83,13 +83,13 @@ public final class ReplyStream: AsyncSequence {
     if let end = chunk.end {
       // A server older than fetches of the past answers with the present.
       guard revision == nil || chunk.explanation != nil || end.at.revision == revision else {
-        throw Refusal(.notAllowed, "the server is older than fetches of the past: use programs of one release")
+        throw Refusal(.notAllowed, "the server is too old for fetches of the past: use programs of one release")
       }
       token = end.at
       count = Int(clamping: end.count)
       next = chunk.next.isEmpty ? nil : try FetchCursor(bytes: chunk.next)
     } else {
-      askForMore()
+      requestPart()
     }
     return chunk
   }

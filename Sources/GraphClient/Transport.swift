@@ -98,6 +98,7 @@ private final class ClientHandler: ChannelDuplexHandler {
       .messages(messages) {
         loop.execute {
           let (handler, context) = bound.value
+          assert(handler.isWithOwner, "the owner ends a batch once")
           handler.isWithOwner = false
           handler.handOver(context: context)
           if handler.wantsRead, !handler.isWithOwner, !handler.hasEnded {

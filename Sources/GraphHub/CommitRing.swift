@@ -25,6 +25,7 @@ struct CommitRing {
   }
 
   mutating func append(_ record: CommitRecord, deltas: [UInt64: [UInt8]], lastQuery: UInt64) {
+    assert(entries.suffix(1).allSatisfy { $0.record.revision + 1 == record.revision }, "the ring has no gaps")
     let bytes = record.approximateSize + deltas.values.reduce(0) { $0 + $1.count }
     entries.append(Entry(record: record, deltas: deltas, lastQuery: lastQuery, size: bytes))
     size += bytes
@@ -36,7 +37,9 @@ struct CommitRing {
     guard let first = entries.first?.record.revision, revision >= first, revision < first + Int64(entries.count) else {
       return nil
     }
-    return entries[Int(revision - first)]
+    let entry = entries[Int(revision - first)]
+    assert(entry.record.revision == revision, "the ring has no gaps")
+    return entry
   }
 
   mutating func clear() {

@@ -7,111 +7,109 @@ import GraphWire
 /// from the ring, older ones from history, and beyond that the session gets a reset.
 extension Hub {
   /// Rewinds the session to `revision` to catch up one query; its other queries receive no commit twice.
-  mutating func rewind(_ id: SessionID, to revision: Revision, for query: UInt64) {
-    guard let session = sessions[id] else { return }
+  mutating func rewind(_ session: Session, to revision: Revision, for query: UInt64) {
     let reached: Revision
     switch session.progress {
     case .current: reached = head.revision
     case .behind(let revision): reached = revision
     }
-    for (number, reader) in session.readers where number != query {
+    for (number, var reader) in session.readers where number != query {
       guard case .live = reader.state else { continue }
-      session.readers[number]?.through = max(reader.through, reached)
+      reader.through = max(reader.through, reached)
+      session.readers[number] = reader
       session.advancedThrough = max(session.advancedThrough, reached)
     }
-    sessions[id]?.progress = .behind(min(revision, reached))
-    sessions[id]?.replay = []
-    sessions[id]?.historyTicket = nil
+    session.progress = .behind(min(revision, reached))
+    session.replay = []
+    cancelHistory(of: session)
   }
 
   /// Sends the advance that makes a first result as of `revision` visible, once the session has caught up with it.
-  mutating func showWhenReached(_ query: UInt64, _ id: SessionID, _ revision: Revision, _ actions: inout [HubAction]) {
-    guard let session = sessions[id] else { return }
+  mutating func showWhenReached(_ query: UInt64, _ session: Session, _ revision: Revision, _ actions: inout [HubAction])
+  {
     if case .current = session.progress, revision >= head.revision {
       if revision == head.revision {
-        send(frame: advanceFrame(head.revision, head.fingerprint), to: id, &actions)
+        sendFrame(advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       } else {
-        sessions[id]?.advanceAt = max(revision, session.advanceAt ?? 0)
-        waitingForHead = true
+        session.pendingAdvance = session.pendingAdvance.map { max(revision, $0) } ?? revision
+        hasPendingAdvances = true
       }
       return
     }
-    rewind(id, to: revision, for: query)
-    pump(id, &actions)
+    rewind(session, to: revision, for: query)
+    pump(session, &actions)
   }
 
   /// Sends the pending advance to sessions whose results were read ahead of the hub, once the hub has caught up.
-  mutating func announceReached(_ actions: inout [HubAction]) {
-    guard waitingForHead else { return }
-    waitingForHead = false
-    for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
-      guard let revision = session.advanceAt else { continue }
+  mutating func sendPendingAdvances(_ actions: inout [HubAction]) {
+    guard hasPendingAdvances else { return }
+    hasPendingAdvances = false
+    for session in sessions.values.inOrder() {
+      guard let revision = session.pendingAdvance else { continue }
       guard revision <= head.revision else {
-        waitingForHead = true
+        hasPendingAdvances = true
         continue
       }
-      sessions[id]?.advanceAt = nil
+      session.pendingAdvance = nil
       if case .current = session.progress {
-        send(frame: advanceFrame(head.revision, head.fingerprint), to: id, &actions)
+        sendFrame(advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       }
     }
   }
 
   /// Sends missed commits to a session that is behind, as far as its backlog allows.
-  mutating func pump(_ id: SessionID, _ actions: inout [HubAction]) {
-    guard sessions[id]?.backlog ?? .max <= limits.resumeBacklog else { return }
+  mutating func pump(_ session: Session, _ actions: inout [HubAction]) {
+    guard session.backlog <= limits.resumeBacklog else { return }
     var frames = [UInt8]()
     // The revision reached when the backlog fills up: a waiting first result becomes visible at that point.
     var reached: (revision: Revision, fingerprint: UInt64)?
     // The revision named by the last advance in `frames`.
     var advanced: Revision?
-    while let session = sessions[id], session.isLive, case .behind(let position) = session.progress,
-      session.historyTicket == nil
-    {
+    while session.isLive, case .behind(let position) = session.progress, session.historyTicket == nil {
       if position >= head.revision {
-        sessions[id]?.progress = .current
+        session.progress = .current
         // This advance also makes waiting first results visible.
         if advanced != head.revision { frames += advanceFrame(head.revision, head.fingerprint) }
         reached = nil
         break
       }
       guard session.backlog + frames.count < limits.sessionBacklog / 2,
-        totalBacklog + frames.count < limits.totalBacklog || session.backlog + frames.count < limits.fairShare
+        totalBacklog + frames.count < limits.totalBacklog || session.backlog + frames.count < limits.guaranteedBacklog
       else { break }
       let next = position + 1
       let (deltas, unknown): ([[UInt8]], [UInt64])
       let read: CommitRecord
       let isHistory: Bool
       if let record = summarized(next, for: session), let summary = record.summary {
-        sessions[id]?.progress = .behind(next)
+        session.progress = .behind(next)
         // Flushes earlier frames first.
-        if !frames.isEmpty { send(frame: frames, to: id, &actions) }
+        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
         frames = []
         reached = (next, record.fingerprint)
-        reset(id, after: record, summary, &actions)
+        reset(session, after: record, summary, &actions)
         continue
       }
       if let record = session.replay.first, record.revision == next {
-        sessions[id]?.replay.removeFirst()
+        session.replay.removeFirst()
         (read, isHistory) = (record, true)
         (deltas, unknown) = self.deltas(of: record, cached: nil, for: session)
       } else if let entry = ring[next] {
         (read, isHistory) = (entry.record, false)
         (deltas, unknown) = self.deltas(of: read, cached: entry, for: session)
       } else {
-        requestHistory(id, after: position, &actions)
+        requestHistory(session, after: position, &actions)
         break
       }
-      sessions[id]?.progress = .behind(next)
+      session.progress = .behind(next)
       if deltas.contains(where: { $0.isEmpty || $0.count > limits.maximumFrameSize }) {
-        if !frames.isEmpty { send(frame: frames, to: id, &actions) }
-        return reset(id, Self.tooLarge, &actions)
+        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
+        return reset(session, Self.tooLarge, &actions)
       }
       if !unknown.isEmpty {
-        if !frames.isEmpty { send(frame: frames, to: id, &actions) }
+        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
         frames = []
         for number in unknown {
-          reset(number, of: id, reason(of: number, read, isHistory: isHistory), &actions)
+          reset(number, of: session, reason(of: number, read, isHistory: isHistory), &actions)
         }
       }
       reached = (next, read.fingerprint)
@@ -123,10 +121,10 @@ extension Hub {
         }
       }
     }
-    if let reached, reached.revision != advanced, reached.revision >= sessions[id]?.advancedThrough ?? 0 {
+    if let reached, reached.revision != advanced, reached.revision >= session.advancedThrough {
       frames += advanceFrame(reached.revision, reached.fingerprint)
     }
-    if !frames.isEmpty { send(frame: frames, to: id, &actions) }
+    if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
   }
 
   /// The record of a revision, if it only has a summary of its changes; removes it from the session's replay queue.
@@ -150,7 +148,7 @@ extension Hub {
       guard case .live = reader.state, reader.through < record.revision else { continue }
       if let cached, number <= cached.lastQuery {
         guard let frame = cached.deltas[number] else { continue }
-        if frame.isEmpty, queries[number]?.isToldByOthers == true {
+        if frame.isEmpty, queries.hasUnrecordedEffects(number) {
           unknown.append(number)
         } else {
           frames.append(frame)
@@ -166,43 +164,51 @@ extension Hub {
     return (frames, unknown)
   }
 
-  private mutating func requestHistory(_ id: SessionID, after: Revision, _ actions: inout [HubAction]) {
+  private mutating func requestHistory(_ session: Session, after: Revision, _ actions: inout [HubAction]) {
+    assert(session.historyTicket == nil, "a session waits for one part of history at a time")
     let ticket = ticket()
-    tickets[ticket] = .history(id)
-    sessions[id]?.historyTicket = ticket
+    tickets[ticket] = .history(session)
+    session.historyTicket = ticket
     // The ring covers the later commits. If it evicts some of them meanwhile, the next request reads those.
     let through = ring.first.map { $0 - 1 } ?? head.revision
     actions.append(.history(ticket, after: after, through: max(through, after + 1)))
   }
 
-  mutating func takeHistory(
+  mutating func replayHistory(
     _ ticket: StoreRequestID, _ result: Result<[CommitRecord], Refusal>, _ actions: inout [HubAction]
   ) {
-    guard case .history(let id)? = tickets.removeValue(forKey: ticket), sessions[id]?.historyTicket == ticket else {
-      return
-    }
-    sessions[id]?.historyTicket = nil
+    // The session has ended, or catches up from another revision.
+    guard case .history(let session)? = tickets.removeValue(forKey: ticket) else { return }
+    assert(session.historyTicket == ticket, "a session waits for one part of history at a time")
+    session.historyTicket = nil
     switch result {
     case .success(let records):
-      sessions[id]?.replay.append(contentsOf: records)
-      pump(id, &actions)
+      session.replay.append(contentsOf: records)
+      pump(session, &actions)
       // Records that did not fit into the backlog are read again later, so that lagging sessions hold no memory.
-      sessions[id]?.replay = []
-    case .failure(let refusal): reset(id, refusal.message, &actions)
+      session.replay = []
+    case .failure(let refusal): reset(session, refusal.message, &actions)
     }
+  }
+
+  /// Ignores the part of history that the session waits for.
+  mutating func cancelHistory(of session: Session) {
+    guard let ticket = session.historyTicket else { return }
+    tickets[ticket] = nil
+    session.historyTicket = nil
   }
 
   /// Reloads every query of a session that is too far behind.
-  private mutating func reset(_ id: SessionID, _ reason: String, _ actions: inout [HubAction]) {
-    guard let session = sessions[id] else { return }
-    sessions[id]?.progress = .current
-    sessions[id]?.replay = []
-    for number in session.readers.keys.sorted() { reset(number, of: id, reason, &actions) }
+  private mutating func reset(_ session: Session, _ reason: String, _ actions: inout [HubAction]) {
+    session.progress = .current
+    session.replay = []
+    for number in session.readers.keys.sorted() { reset(number, of: session, reason, &actions) }
   }
 
-  mutating func reset(_ number: UInt64, of id: SessionID, _ reason: String, _ actions: inout [HubAction]) {
-    guard let reader = sessions[id]?.readers[number], case .live = reader.state else { return }
-    send(ToClient(0, .reset(query: number, reason: reason)), to: id, &actions)
-    load(number, id, reader.request, &actions)
+  mutating func reset(_ number: UInt64, of session: Session, _ reason: String, _ actions: inout [HubAction]) {
+    // A query that is dropped meanwhile, or that is being loaded, needs no reset.
+    guard let reader = session.readers[number], case .live = reader.state else { return }
+    send(ToClient(0, .reset(query: number, reason: reason)), to: session, &actions)
+    load(number, session, reader.request, &actions)
   }
 }

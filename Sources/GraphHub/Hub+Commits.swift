@@ -6,56 +6,61 @@ import GraphWire
 /// The hub sends deltas to the clients whose live queries a commit touches, in revision order, and then the author's
 /// reply.
 extension Hub {
-  mutating func deliver(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
+  mutating func publish(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
     let before = head.revision
     var batch = BatchFrames()
     if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
+      assert(first.revision > before, "revisions rise")
       // The hub has missed commits, because a batch failed half-way: all sessions catch up from history.
       batch.lagging = skipUnknown(upTo: first.revision - 1)
-      var lost = Set<UInt64>()
-      for number in orders.numbers { lose(number, through: first.revision - 1, &lost, &actions) }
-      for number in lost { batch.unknown[number] = Self.windowLost }
+      var invalidated = Set<UInt64>()
+      for number in orders.numbers { invalidateOrder(number, through: first.revision - 1, &invalidated, &actions) }
+      for number in invalidated { batch.unknown[number] = Self.windowEffectsUnavailable }
     }
     for (_, result) in results {
       guard let record = result.record else { continue }
-      deliver(record, before: before, &batch, &actions)
+      sendDeltas(of: record, before: before, &batch, &actions)
     }
     // Sessions with a single query get the frames of the whole batch as one shared buffer.
     for number in batch.order {
-      guard let frames = batch.frames[number] else { continue }
+      guard let frames = batch.frames[number] else {
+        assertionFailure("a query of the batch has frames")
+        continue
+      }
       broadcast(frames, of: number, before: before, &actions)
     }
     // A session that lags only because of one large delta may have an empty socket; it is served right away.
-    for id in batch.lagging.sorted() { pump(id, &actions) }
+    for session in batch.lagging.values.inOrder() { pump(session, &actions) }
     for number in batch.tooLarge.sorted() {
-      for id in queries[number]?.readers ?? [] { reset(number, of: id, Self.tooLarge, &actions) }
+      for session in readers(of: number) { reset(number, of: session, Self.tooLarge, &actions) }
     }
     for record in results.compactMap(\.result.record) {
       guard let summary = record.summary else { continue }
-      for id in sessions.keys.sorted() {
-        if case .current? = sessions[id]?.progress { reset(id, after: record, summary, &actions) }
+      for session in sessions.values.inOrder() {
+        if case .current = session.progress { reset(session, after: record, summary, &actions) }
       }
     }
     for (number, reason) in batch.unknown.sorted(by: { $0.key < $1.key }) where !batch.tooLarge.contains(number) {
-      for id in queries[number]?.readers ?? [] where sessions[id]?.readers[number]?.through ?? 0 < head.revision {
-        reset(number, of: id, reason, &actions)
+      for session in readers(of: number) {
+        guard let reader = session.readers[number], reader.through < head.revision else { continue }
+        reset(number, of: session, reason, &actions)
       }
     }
     // Evict before replying, so that an order is evicted by the commit that made it too large.
-    keepWithinBudget(&actions)
+    enforceMemoryLimit(&actions)
     for (ticket, result) in results { reply(ticket, result, &actions) }
-    tellFollowers(&actions)
-    announceReached(&actions)
+    answerFollowers(&actions)
+    sendPendingAdvances(&actions)
     finishShutdown(&actions)
   }
 
   /// - Returns: the sessions that are behind because of the gap; no other event would resume them.
-  private mutating func skipUnknown(upTo revision: Revision) -> Set<SessionID> {
-    var lagging = Set<SessionID>()
-    for id in sessions.keys {
-      guard case .current = sessions[id]?.progress else { continue }
-      sessions[id]?.progress = .behind(head.revision)
-      lagging.insert(id)
+  private mutating func skipUnknown(upTo revision: Revision) -> [SessionID: Session] {
+    var lagging = [SessionID: Session]()
+    for (id, session) in sessions {
+      guard case .current = session.progress else { continue }
+      session.progress = .behind(head.revision)
+      lagging[id] = session
     }
     ring.clear()
     head.revision = revision
@@ -66,9 +71,9 @@ extension Hub {
   private struct BatchFrames {
     var frames = [UInt64: [UInt8]]()
     var order = [UInt64]()
-    var lagging = Set<SessionID>()
+    var lagging = [SessionID: Session]()
     /// The readers of a query that have others as well; looked up once for the batch.
-    var readersOfSeveral = [UInt64: [SessionID]]()
+    var readersOfSeveral = [UInt64: [Session]]()
     /// Queries with a delta that exceeds the frame size; they receive no later commit of the batch.
     var tooLarge = Set<UInt64>()
     /// Key-path queries and windows on which the effect of a commit is unknown, with the reason. They receive no
@@ -81,30 +86,30 @@ extension Hub {
     }
   }
 
-  private mutating func deliver(
-    _ record: CommitRecord, before: Revision, _ batch: inout BatchFrames, _ actions: inout [HubAction]
+  /// Sends a commit's deltas to the sessions with several queries, and collects those for the others in `batch`.
+  private mutating func sendDeltas(
+    of record: CommitRecord, before: Revision, _ batch: inout BatchFrames, _ actions: inout [HubAction]
   ) {
     var deltas = [UInt64: [UInt8]]()
-    var touched = [SessionID: [[UInt8]]]()
-    var lost = Set<UInt64>()
+    var touched = [SessionID: (session: Session, frames: [[UInt8]])]()
+    var invalidated = Set<UInt64>()
     for number in queries.unknown(to: record) {
       if orders.contains(number) {
-        lose(number, through: record.revision, &lost, &actions)
+        invalidateOrder(number, through: record.revision, &invalidated, &actions)
       } else {
-        lost.insert(number)
+        invalidated.insert(number)
       }
     }
     if let summary = record.summary {
-      for number in orders.numbers where queries.couldMatter(summary, to: number) {
-        lose(number, through: record.revision, &lost, &actions)
+      for number in orders.numbers where queries.mayAffect(summary, to: number) {
+        invalidateOrder(number, through: record.revision, &invalidated, &actions)
       }
     }
-    for number in lost {
+    for number in invalidated {
       if batch.unknown[number] == nil { batch.unknown[number] = reason(of: number, record) }
       deltas[number] = []
     }
     for (number, frame) in frames(of: record) {
-      guard let entry = queries[number] else { continue }
       guard frame.count <= limits.maximumFrameSize else {
         // No client could decode the frame, so all readers reload the result.
         batch.tooLarge.insert(number)
@@ -116,24 +121,24 @@ extension Hub {
       // gap as complete.
       guard batch.unknown[number] == nil, !batch.tooLarge.contains(number) else { continue }
       batch.append(frame, for: number)
-      let several =
-        batch.readersOfSeveral[number] ?? entry.readers.filter { sessions[$0]?.readers.count ?? 0 > 1 }
+      let several = batch.readersOfSeveral[number] ?? readers(of: number).filter { $0.readers.count > 1 }
       batch.readersOfSeveral[number] = several
-      for id in several {
-        if expects(id, number, record.revision) { touched[id, default: []].append(frame) }
+      for session in several where expects(session, number, record.revision) {
+        touched[session.id, default: (session, [])].frames.append(frame)
       }
     }
     // A session with several queries receives all deltas of a revision together; the advance ends them.
     let advance = touched.isEmpty ? [] : advanceFrame(record.revision, record.fingerprint)
-    for (id, frames) in touched.sorted(by: { $0.key < $1.key }) {
+    for (id, (session, frames)) in touched.sorted(by: { $0.key < $1.key }) {
       let bytes = Array(frames.joined()) + advance
-      guard let session = sessions[id], hasRoom(session, for: bytes.count) else {
-        sessions[id]?.progress = .behind(record.revision - 1)
-        batch.lagging.insert(id)
+      guard fitsBacklog(session, for: bytes.count) else {
+        session.progress = .behind(record.revision - 1)
+        batch.lagging[id] = session
         continue
       }
-      send(frame: bytes, to: id, &actions)
+      sendFrame(bytes, to: session, &actions)
     }
+    assert(record.revision == head.revision + 1, "the commits of a batch follow each other")
     ring.append(record, deltas: deltas, lastQuery: queries.lastNumber)
     head = Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint)
   }
@@ -141,7 +146,7 @@ extension Hub {
   /// The reason why a commit's record does not contain its effect on a query.
   /// - Parameter isHistory: the record was read from history, which contains only the changes of objects.
   func reason(of number: UInt64, _ record: CommitRecord, isHistory: Bool = false) -> String {
-    if queries[number]?.window != nil { return Self.windowLost }
+    if queries[number]?.window != nil { return Self.windowEffectsUnavailable }
     if isHistory { return Self.onlyInHistory }
     guard let related = record.related, number <= related.knownThrough else { return Self.madeBefore }
     return related.unknown.contains(number) ? Self.tooMany : Self.tooLarge
@@ -150,7 +155,7 @@ extension Hub {
   static let madeBefore = "a commit was in progress when the query arrived; its effect on the query is unknown"
   static let onlyInHistory = "history does not record the effect of a commit on a query with key paths"
   static let tooMany = "reading the query again costs less than computing the effect of one commit"
-  static let windowLost = "the effect of the commits on the window is no longer available"
+  static let windowEffectsUnavailable = "the effect of the commits on the window is no longer available"
   static let tooLarge = "one commit changed more than a frame can hold"
 
   /// The frames that a commit sends to the readers of each query and window that it touches.
@@ -170,16 +175,19 @@ extension Hub {
 
   /// The encoded delta; nil when the query's readers see no change.
   func frame(of changes: [LiveQueryChange], _ record: CommitRecord, _ number: UInt64) -> [UInt8]? {
-    guard let entry = queries[number] else { return nil }
-    var told = changes
-    if forgetsRemovals {
-      told.removeAll { if case .removed = $0 { true } else { false } }
+    guard let entry = queries[number] else {
+      assertionFailure("a query that a commit touches is registered")
+      return nil
     }
-    if let lens = entry.lens { told = told.compactMap { lens.view(of: $0) } }
-    guard !told.isEmpty else { return nil }
+    var visible = changes
+    if forgetsRemovals {
+      visible.removeAll { if case .removed = $0 { true } else { false } }
+    }
+    if let lens = entry.lens { visible = visible.compactMap { lens.view(of: $0) } }
+    guard !visible.isEmpty else { return nil }
     let delta = Delta(
       query: number, commit: record,
-      changes: told.map { Delta.Change($0, wholeObjects: entry.query.wholeObjects) })
+      changes: visible.map { Delta.Change($0, wholeObjects: entry.query.wholeObjects) })
     return Frame.encode(ToClient(0, .delta(delta)))
   }
 
@@ -188,58 +196,69 @@ extension Hub {
   }
 
   /// Whether the session is up to date and expects a delta of this revision for this query.
-  private func expects(_ id: SessionID, _ number: UInt64, _ revision: Revision) -> Bool {
-    guard let session = sessions[id], session.isLive, case .current = session.progress,
-      let reader = session.readers[number], case .live = reader.state
+  private func expects(_ session: Session, _ number: UInt64, _ revision: Revision) -> Bool {
+    guard session.isLive, case .current = session.progress, let reader = session.readers[number],
+      case .live = reader.state
     else { return false }
     return reader.through < revision
+  }
+
+  /// The sessions that follow a query, ascending by id; none if the query has ended.
+  func readers(of number: UInt64) -> [Session] {
+    guard let entry = queries[number] else { return [] }
+    return entry.readers.compactMap { id in
+      assert(sessions[id] != nil, "a session that ends leaves its queries")
+      return sessions[id]
+    }
   }
 
   private mutating func broadcast(
     _ frames: [UInt8], of number: UInt64, before: Revision, _ actions: inout [HubAction]
   ) {
-    guard let entry = queries[number] else { return }
+    let readers = readers(of: number)
     var receivers = [SessionID]()
-    receivers.reserveCapacity(entry.readers.count)
-    var lagging = [SessionID]()
-    for id in entry.readers {
-      guard let session = sessions[id] else { continue }
-      if session.isBehind { lagging.append(id) }
+    receivers.reserveCapacity(readers.count)
+    var lagging = [Session]()
+    for session in readers {
+      if session.isBehind { lagging.append(session) }
       guard session.readers.count == 1, session.isLive, case .current = session.progress,
         let reader = session.readers[number], case .live = reader.state,
         reader.through < head.revision
       else { continue }
       // A session whose result was read in the middle of the batch, or whose backlog is full, catches up from the
       // ring.
-      guard reader.through <= before, hasRoom(session, for: frames.count) else {
+      guard reader.through <= before, fitsBacklog(session, for: frames.count) else {
         session.progress = .behind(before)
-        lagging.append(id)
+        lagging.append(session)
         continue
       }
       session.backlog += frames.count
       totalBacklog += frames.count
-      receivers.append(id)
+      receivers.append(session.id)
     }
     if !receivers.isEmpty { actions.append(.broadcast(frames, to: receivers)) }
-    for id in lagging { pump(id, &actions) }
+    for session in lagging { pump(session, &actions) }
   }
 
   private mutating func reply(_ ticket: StoreRequestID, _ result: WriteResult, _ actions: inout [HubAction]) {
     guard let (id, request, bytes) = commits.removeValue(forKey: ticket) else { return }
     totalCommitBytes -= bytes
+    assert(totalCommitBytes >= 0, "the total counts each commit in flight once")
+    // The session may have ended before its commit has.
     guard let session = sessions[id] else { return }
     session.commitsInFlight -= 1
     session.commitBytes -= bytes
+    assert(session.commitsInFlight >= 0 && session.commitBytes >= 0, "a commit is answered once")
     session.batches.remove(ticket)
     switch result.outcome {
-    case .refused(let refusal): send(answer(refusal, request), to: id, &actions)
+    case .refused(let refusal): refuse(request, refusal, session, &actions)
     case .committed(let committed):
       let (objects, isComplete) = storedObjects(of: result.record)
-      send(ToClient(request, .committed(committed, objects: objects, isComplete: isComplete)), to: id, &actions)
+      send(ToClient(request, .committed(committed, objects: objects, isComplete: isComplete)), to: session, &actions)
     }
-    performWaiting(id, &actions)
-    if isShuttingDown, sessions[id]?.commitsInFlight == 0 {
-      end(id, Refusal(.unavailable, "the server is shutting down"), &actions)
+    executeWaiting(session, &actions)
+    if isShuttingDown, session.commitsInFlight == 0 {
+      end(session, Refusal(.unavailable, "the server is shutting down"), &actions)
     }
   }
 

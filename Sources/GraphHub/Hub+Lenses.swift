@@ -28,7 +28,7 @@ extension Hub {
   private static let shownProblems = 5
 
   /// The read request, translated by the session's lens.
-  func seen(_ request: ReadRequest, by id: SessionID) -> ReadRequest {
-    sessions[id]?.lens.map { .seen(request, through: $0) } ?? request
+  func translated(_ request: ReadRequest, by session: Session) -> ReadRequest {
+    session.lens.map { .translated(request, through: $0) } ?? request
   }
 }

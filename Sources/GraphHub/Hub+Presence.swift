@@ -3,24 +3,23 @@ import GraphWire
 
 /// Presence: the state that sessions publish to each other.
 extension Hub {
-  mutating func presence(_ state: [UInt8], _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]) {
+  mutating func presence(_ state: [UInt8], _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
     guard state.count <= ProtocolLimits.maximumPresenceSize else {
-      return send(
-        answer(Refusal(.limit, "a presence has at most \(ProtocolLimits.maximumPresenceSize) bytes"), request), to: id,
-        &actions)
+      let refusal = Refusal(.limit, "a presence has at most \(ProtocolLimits.maximumPresenceSize) bytes")
+      return refuse(request, refusal, session, &actions)
     }
-    sessions[id]?.hasPresence = true
-    forwardPresence(state, of: id, left: false, &actions)
+    session.hasPresence = true
+    forwardPresence(state, of: session, left: false, &actions)
   }
 
   /// Sends a presence to every other session that has published one. It is never stored, and lagging sessions miss
   /// it.
-  mutating func forwardPresence(_ state: [UInt8], of id: SessionID, left: Bool, _ actions: inout [HubAction]) {
-    guard let author = sessions[id]?.author else { return }
-    let frame = Frame.encode(ToClient(0, .presence(session: id, author: author, state: state, left: left)))
-    for (other, session) in sessions.sorted(by: { $0.key < $1.key })
-    where other != id && session.hasPresence && session.isLive && hasRoom(session, for: frame.count) {
-      send(frame: frame, to: other, &actions)
+  mutating func forwardPresence(_ state: [UInt8], of session: Session, left: Bool, _ actions: inout [HubAction]) {
+    let frame = Frame.encode(
+      ToClient(0, .presence(session: session.id, author: session.author, state: state, left: left)))
+    for other in sessions.values.inOrder()
+    where other !== session && other.hasPresence && other.isLive && fitsBacklog(other, for: frame.count) {
+      sendFrame(frame, to: other, &actions)
     }
   }
 }

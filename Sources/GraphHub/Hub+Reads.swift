@@ -5,52 +5,65 @@ import GraphWire
 /// hub sends it, so that the hub's next message follows the complete result.
 extension Hub {
   mutating func read(
-    _ request: ReadRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
+    _ request: ReadRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
+    let ticket = startRead(.read(session, request: number), session, number)
+    actions.append(.read(ticket, translated(request, by: session), session: session.id, request: number))
+  }
+
+  /// Registers a read that answers a request; `reads` contains it until it ends or is cancelled.
+  mutating func startRead(_ read: PendingRequest, _ session: Session, _ request: UInt64) -> StoreRequestID {
+    assert(session.isLive, "a session that has ended reads nothing")
+    assert(session.reads[request] == nil, "a request reads once at a time")
     let ticket = ticket()
-    tickets[ticket] = .read(id, request: number)
-    sessions[id]?.reads[number] = ticket
-    actions.append(.read(ticket, seen(request, by: id), session: id, request: number))
+    tickets[ticket] = read
+    session.reads[request] = ticket
+    return ticket
   }
 
   mutating func finishRead(
     _ ticket: StoreRequestID, _ result: Result<ReadCompletion, Refusal>, _ actions: inout [HubAction]
   ) {
     switch tickets.removeValue(forKey: ticket) {
-    case .read(let id, let request)?:
-      sessions[id]?.reads[request] = nil
+    case .read(let session, let request)?:
+      session.reads[request] = nil
       switch result {
-      case .failure(let refusal): send(answer(refusal, request), to: id, &actions)
-      case .success(let end): send(frame: end.lastFrame, to: id, &actions)
+      case .failure(let refusal): refuse(request, refusal, session, &actions)
+      case .success(let end): sendFrame(end.lastFrame, to: session, &actions)
       }
-      performWaiting(id, &actions)
-    case .load(let id, let query)?:
-      guard let reader = sessions[id]?.readers[query] else { return }
-      sessions[id]?.reads[reader.request] = nil
+      executeWaiting(session, &actions)
+    case .load(let session, let query)?:
+      guard let reader = session.readers[query], case .loading = reader.state else {
+        return assertionFailure("a query whose first result is read has a reader that loads it")
+      }
+      session.reads[reader.request] = nil
       switch result {
       case .failure(let refusal):
-        drop(query, id, &actions)
-        send(answer(refusal, reader.request), to: id, &actions)
+        drop(query, session, &actions)
+        refuse(reader.request, refusal, session, &actions)
       case .success(let end):
         let revision = end.at.revision
-        sessions[id]?.readers[query] = Session.Subscription(state: .live, through: revision, request: reader.request)
-        send(frame: end.lastFrame, to: id, &actions)
-        showWhenReached(query, id, revision, &actions)
+        session.readers[query] = Session.Subscription(state: .live, through: revision, request: reader.request)
+        sendFrame(end.lastFrame, to: session, &actions)
+        showWhenReached(query, session, revision, &actions)
       }
-      performWaiting(id, &actions)
-    default: break
+      executeWaiting(session, &actions)
+    // The read was cancelled.
+    case nil: break
+    case .history?, .recognize?, .statistics?, .rows?, .order?:
+      assertionFailure("only a read for a session ends with a last frame")
     }
   }
 
-  mutating func answerStatus(_ ticket: StoreRequestID, _ status: ServerStatus, _ actions: inout [HubAction]) {
-    guard case .statistics(let id, let request)? = tickets.removeValue(forKey: ticket) else { return }
-    sessions[id]?.reads[request] = nil
-    defer { performWaiting(id, &actions) }
+  mutating func sendStatus(_ ticket: StoreRequestID, _ status: ServerStatus, _ actions: inout [HubAction]) {
+    // The session has ended.
+    guard case .statistics(let session, let request)? = tickets.removeValue(forKey: ticket) else { return }
+    session.reads[request] = nil
+    defer { executeWaiting(session, &actions) }
     var status = status
     status.server = server
-    let others = sessions.filter { $0.key != id && $0.value.isLive }
-    status.sessions = UInt64(others.count)
-    status.registrations = UInt64(queries.registrations - (sessions[id]?.readers.count ?? 0))
-    send(ToClient(request, .status(status)), to: id, &actions)
+    status.sessions = UInt64(sessions.values.count { $0 !== session && $0.isLive })
+    status.registrations = UInt64(queries.registrations - session.readers.count)
+    send(ToClient(request, .status(status)), to: session, &actions)
   }
 }

@@ -3,51 +3,50 @@ import GraphWire
 
 /// Requests of clients: each message is checked against the session's state, then turned into an action or an answer.
 extension Hub {
-  mutating func receive(_ message: ToServer, _ id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id] else { return }
-    session.lastHeard = now
-    forgetPart(of: session)
+  mutating func receive(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
+    session.lastActivity = now
+    discardPart(of: session)
     switch session.phase {
     case .closing: return
     case .awaitingHello:
       guard case .hello(let hello) = message.body else {
-        return end(id, Refusal(.malformed, "the first message of a connection must be hello"), &actions)
+        return end(session, Refusal(.malformed, "the first message of a connection must be hello"), &actions)
       }
-      return welcome(hello, id, message.request, &actions)
+      return welcome(hello, session, message.request, &actions)
     case .open: break
     }
     // Increasing numbers make every answer unambiguous.
     guard message.request > session.lastRequest else {
       return end(
-        id, Refusal(.malformed, "request \(message.request) came after request \(session.lastRequest)"), &actions)
+        session, Refusal(.malformed, "request \(message.request) came after request \(session.lastRequest)"), &actions)
     }
-    sessions[id]?.lastRequest = message.request
+    session.lastRequest = message.request
     var message = message
     do {
       // After this, all numbers and names are those of the server's model.
       if let lens = session.lens { message = try lens.later(message) }
     } catch {
-      return send(answer(error, message.request), to: id, &actions)
+      return refuse(message.request, error, session, &actions)
     }
     switch message.body {
-    case .hello: end(id, Refusal(.malformed, "hello can be sent only once"), &actions)
-    case .ping: send(ToClient(message.request, .pong(position(of: session))), to: id, &actions)
-    case .close: end(id, Refusal(.unavailable, "goodbye"), &actions)
+    case .hello: end(session, Refusal(.malformed, "hello can be sent only once"), &actions)
+    case .ping: send(ToClient(message.request, .pong(position(of: session))), to: session, &actions)
+    case .close: end(session, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
-    case .presence(let state): presence(state, id, message.request, &actions)
-    case .batchRows(let rows): keep(rows, id, message.request, &actions)
+    case .presence(let state): presence(state, session, message.request, &actions)
+    case .batchRows(let rows): stageRows(rows, session, message.request, &actions)
     case .commit, .undo, .restore, .batch, .importGraph, .model, .fetch, .exportGraph, .subscribe, .unsubscribe, .log,
       .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
-        return send(answer(refusal, message.request), to: id, &actions)
+        return refuse(message.request, refusal, session, &actions)
       }
       // Requests are performed in order.
       session.waiting.append(message)
       if case .commit(let transaction, _) = message.body { session.commitBytes += transaction.approximateSize }
-      performWaiting(id, &actions)
-      limitRequests(id, &actions)
+      executeWaiting(session, &actions)
+      limitRequests(session, &actions)
     }
   }
 
@@ -59,7 +58,7 @@ extension Hub {
   }
 
   /// Whether a request may be performed now: a fetch waits for earlier commits, and concurrent reads are limited.
-  private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
+  private func mayExecute(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
     case .commit, .undo, .restore, .batch, .importGraph: true
     case .fetch, .exportGraph, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
@@ -69,10 +68,10 @@ extension Hub {
   }
 
   /// Pauses reading from a session with too many waiting commits until some of them are answered.
-  private mutating func limitRequests(_ id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id], !session.isPaused, hasTooManyCommits(session) else { return }
+  private mutating func limitRequests(_ session: Session, _ actions: inout [HubAction]) {
+    guard !session.isPaused, hasTooManyCommits(session) else { return }
     session.isPaused = true
-    actions.append(.pauseReading(id))
+    actions.append(.pauseReading(session.id))
   }
 
   func hasTooManyCommits(_ session: Session) -> Bool {
@@ -83,25 +82,25 @@ extension Hub {
 
   /// Passes a write request to the writer.
   /// - Parameters:
-  ///   - rows: the kept rows of a batch.
+  ///   - rows: the staged rows of a batch.
   ///   - bytes: the amount that `commitBytes` counts for this transaction.
   /// - Returns: nil when the request was refused.
   @discardableResult
-  mutating func commit(
-    _ request: WriteRequest, rows: StoreRequestID? = nil, bytes: Int, _ id: SessionID, _ number: UInt64,
+  mutating func requestCommit(
+    _ request: WriteRequest, rows: StoreRequestID? = nil, bytes: Int, _ session: Session, _ number: UInt64,
     _ actions: inout [HubAction]
   ) -> StoreRequestID? {
-    guard let session = sessions[id] else { return nil }
     if let refusal = refusal(of: request, session) {
       session.commitBytes -= bytes
-      send(answer(refusal, number), to: id, &actions)
+      assert(session.commitBytes >= 0, "a transaction is counted on arrival")
+      refuse(number, refusal, session, &actions)
       return nil
     }
     let ticket = ticket()
-    commits[ticket] = (id, number, bytes)
+    commits[ticket] = (session.id, number, bytes)
     session.commitsInFlight += 1
     totalCommitBytes += bytes
-    if let rows { actions.append(.takeRows(rows, for: ticket)) }
+    if let rows { actions.append(.assignRows(rows, for: ticket)) }
     actions.append(.commit(ticket, request))
     return ticket
   }
@@ -119,71 +118,67 @@ extension Hub {
   }
 
   /// Performs the waiting requests, in order, as far as they may run now.
-  mutating func performWaiting(_ id: SessionID, _ actions: inout [HubAction]) {
-    while let session = sessions[id], session.isLive, let message = session.waiting.first,
-      mayPerform(message, session)
-    {
-      sessions[id]?.waiting.removeFirst()
-      perform(message, id, &actions)
+  mutating func executeWaiting(_ session: Session, _ actions: inout [HubAction]) {
+    while session.isLive, let message = session.waiting.first, mayExecute(message, session) {
+      session.waiting.removeFirst()
+      execute(message, session, &actions)
     }
-    resumeReading(id, &actions)
+    resumeReading(session, &actions)
   }
 
-  private mutating func perform(_ message: ToServer, _ id: SessionID, _ actions: inout [HubAction]) {
+  private mutating func execute(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
     do {
       switch message.body {
       case .commit(let transaction, _):
-        commit(
-          .transaction(transaction, author: try author(of: id)), bytes: transaction.approximateSize, id,
+        requestCommit(
+          .transaction(transaction, author: try author(of: session)), bytes: transaction.approximateSize, session,
           message.request, &actions)
       case .undo(let undo):
-        commit(.undo(undo, author: try author(of: id)), bytes: 0, id, message.request, &actions)
+        requestCommit(.undo(undo, author: try author(of: session)), bytes: 0, session, message.request, &actions)
       case .restore(let restore):
-        commit(.restore(restore, author: try author(of: id)), bytes: 0, id, message.request, &actions)
-      case .batch(let request): try batch(request, id, message.request, &actions)
-      case .importGraph(let request): try importGraph(request, id, message.request, &actions)
-      case .exportGraph: try read(.graph, id, message.request, &actions)
+        requestCommit(.restore(restore, author: try author(of: session)), bytes: 0, session, message.request, &actions)
+      case .batch(let request): try startBatch(request, session, message.request, &actions)
+      case .importGraph(let request): try importGraph(request, session, message.request, &actions)
+      case .exportGraph: try read(.graph, session, message.request, &actions)
       case .undoState(let scope):
-        try read(.undoState(author: try author(of: id), scope: scope), id, message.request, &actions)
-      case .revisionAt(let time): try read(.revision(at: time), id, message.request, &actions)
+        try read(.undoState(author: try author(of: session), scope: scope), session, message.request, &actions)
+      case .revisionAt(let time): try read(.revision(at: time), session, message.request, &actions)
       case .model:
-        send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
+        send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: session, &actions)
       case .fetch(let fetch):
-        try read(.objects(request(for: fetch)), id, message.request, &actions)
+        try read(.objects(request(for: fetch)), session, message.request, &actions)
       case .log(var log):
         log.after = max(log.after, 0)
         log.limit = log.limit == 0 ? 1_000 : min(log.limit, 100_000)
-        try read(.log(log), id, message.request, &actions)
-      case .why(let object, let property): try read(.why(object, property), id, message.request, &actions)
-      case .changes(.follow(let follow)): try self.follow(follow, id, message.request, &actions)
-      case .changes(let changes): try read(.changes(changes), id, message.request, &actions)
+        try read(.log(log), session, message.request, &actions)
+      case .why(let object, let property): try read(.why(object, property), session, message.request, &actions)
+      case .changes(.follow(let follow)): try self.follow(follow, session, message.request, &actions)
+      case .changes(let changes): try read(.changes(changes), session, message.request, &actions)
       case .status:
-        let ticket = ticket()
-        tickets[ticket] = .statistics(id, request: message.request)
-        sessions[id]?.reads[message.request] = ticket
+        let ticket = startRead(.statistics(session, request: message.request), session, message.request)
         actions.append(.statistics(ticket))
-      case .subscribe(let subscribe): try self.subscribe(subscribe, id, message.request, &actions)
+      case .subscribe(let subscribe): try self.subscribe(subscribe, session, message.request, &actions)
       case .unsubscribe(let query):
-        drop(query, id, &actions)
-        send(ToClient(message.request, .unsubscribed(query: query)), to: id, &actions)
+        drop(query, session, &actions)
+        send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
       case .moveWindow(let query, let offset, let limit):
-        try moveWindow(query, offset, limit, id, message.request, &actions)
-      case .hello, .ping, .close, .more, .presence, .batchRows: break
+        try moveWindow(query, offset, limit, session, message.request, &actions)
+      case .hello, .ping, .close, .more, .presence, .batchRows:
+        assertionFailure("this message is handled on arrival and never waits")
       }
     } catch let refusal as Refusal {
-      send(answer(refusal, message.request), to: id, &actions)
+      refuse(message.request, refusal, session, &actions)
     } catch let failure as InvariantFailure {
-      actions.append(.report(failure, session: id))
-      end(id, Refusal(.unavailable, "\(failure)"), &actions)
+      actions.append(.report(failure, session: session.id))
+      end(session, Refusal(.unavailable, "\(failure)"), &actions)
     } catch {
-      send(answer(Refusal(.malformed, "\(error)"), message.request), to: id, &actions)
+      refuse(message.request, Refusal(.malformed, "\(error)"), session, &actions)
     }
   }
 
   /// The author that the session's hello named.
   /// - Throws: `InvariantFailure`: a session sends no requests before its hello was taken.
-  func author(of id: SessionID) throws(InvariantFailure) -> String {
-    let session = try invariant(sessions[id], "a request belongs to a session")
+  func author(of session: Session) throws(InvariantFailure) -> String {
     try invariant(!session.author.isEmpty, "a session that sends requests has an author")
     return session.author
   }

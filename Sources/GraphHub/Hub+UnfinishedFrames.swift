@@ -10,10 +10,9 @@ extension Hub {
     var since: Int64
   }
 
-  mutating func receivePart(_ bytes: Int, of id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id] else { return }
+  mutating func receivePart(_ bytes: Int, of session: Session, _ actions: inout [HubAction]) {
     let since = session.unfinished?.since ?? now
-    forgetPart(of: session)
+    discardPart(of: session)
     guard bytes > 0 else { return }
     session.unfinished = UnfinishedFrame(bytes: bytes, since: since)
     unfinishedBytes += bytes
@@ -21,9 +20,11 @@ extension Hub {
   }
 
   /// Discards the record of an incomplete frame that is now complete or whose session has ended.
-  mutating func forgetPart(of session: Session) {
-    unfinishedBytes -= session.unfinished?.bytes ?? 0
+  mutating func discardPart(of session: Session) {
+    guard let part = session.unfinished else { return }
     session.unfinished = nil
+    unfinishedBytes -= part.bytes
+    assert(unfinishedBytes >= 0, "the total counts each incomplete frame once")
   }
 
   /// Ends the sessions with the oldest incomplete frames first, so that a client that sends at full speed is ended
@@ -32,28 +33,28 @@ extension Hub {
   /// Small parts are exempt, because every connection has one now and then.
   private mutating func limitUnfinished(_ actions: inout [HubAction]) {
     guard unfinishedBytes > limits.unfinishedBytes else { return }
-    let candidates = sessions.compactMap { id, session in
-      session.unfinished.flatMap { $0.bytes > limits.fairShare ? (since: $0.since, id: id) : nil }
+    let candidates = sessions.values.compactMap { session in
+      session.unfinished.flatMap { $0.bytes > limits.guaranteedBacklog ? (since: $0.since, session: session) : nil }
     }
-    for (_, id) in candidates.sorted(by: { ($0.since, $0.id) < ($1.since, $1.id) })
+    for (_, session) in candidates.sorted(by: { ($0.since, $0.session.id) < ($1.since, $1.session.id) })
     where unfinishedBytes > limits.unfinishedBytes {
       let reason =
         "the server holds more than \(limits.unfinishedBytes >> 20) MiB of incomplete messages, and this one is the "
         + "oldest: connect again later, and send each message without a pause"
-      end(id, Refusal(.unavailable, reason), &actions)
+      end(session, Refusal(.unavailable, reason), &actions)
     }
   }
 
   /// Ends sessions whose frame has been incomplete for too long.
   mutating func endOverdueFrames(_ actions: inout [HubAction]) {
     guard unfinishedBytes > 0 else { return }
-    for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
+    for session in sessions.values.inOrder() {
       guard let part = session.unfinished, !session.isPaused, now - part.since > limits.frameMilliseconds else {
         continue
       }
       let reason =
         "a message was not complete within \(limits.frameMilliseconds / 1_000) s; \(part.bytes) bytes of it arrived"
-      end(id, Refusal(.unavailable, reason), &actions)
+      end(session, Refusal(.unavailable, reason), &actions)
     }
   }
 }

@@ -35,17 +35,18 @@ public struct Hub {
   public var time: Timestamp = 0
   var isShuttingDown = false
   /// Whether some session's first result is ahead of the hub.
-  var waitingForHead = false
+  var hasPendingAdvances = false
   /// Test only: a planted bug that the simulation must catch.
   public var forgetsRemovals = false
 
+  /// The receiver of an answer. The requests of a session are removed when it ends.
   enum PendingRequest {
-    case read(SessionID, request: UInt64)
-    case load(SessionID, query: UInt64)
-    case history(SessionID)
-    case recognize(SessionID, query: UInt64)
-    case statistics(SessionID, request: UInt64)
-    case rows(SessionID)
+    case read(Session, request: UInt64)
+    case load(Session, query: UInt64)
+    case history(Session)
+    case recognize(Session, query: UInt64)
+    case statistics(Session, request: UInt64)
+    case rows(Session)
     case order(UInt64)
   }
 
@@ -67,14 +68,16 @@ public struct Hub {
 
   /// Handles one event and appends the resulting actions in order.
   public mutating func handle(_ event: HubEvent, into actions: inout [HubAction]) {
+    // A connection may close while its last bytes are still handled.
     switch event {
     case .opened(let id): open(id, &actions)
-    case .received(let message, let id): receive(message, id, &actions)
-    case .malformed(let reason, let id): end(id, Refusal(.malformed, reason), &actions)
-    case .receivedPart(let bytes, let id): receivePart(bytes, of: id, &actions)
-    case .drained(let id, let bytes): drain(id, bytes, &actions)
-    case .closed(let id): forget(id, &actions)
-    case .committed(let results): deliver(results, &actions)
+    case .received(let message, let id): if let session = sessions[id] { receive(message, session, &actions) }
+    case .malformed(let reason, let id):
+      if let session = sessions[id] { end(session, Refusal(.malformed, reason), &actions) }
+    case .receivedPart(let bytes, let id): if let session = sessions[id] { receivePart(bytes, of: session, &actions) }
+    case .drained(let id, let bytes): if let session = sessions[id] { drain(session, bytes, &actions) }
+    case .closed(let id): if let session = sessions[id] { remove(session, &actions) }
+    case .committed(let results): publish(results, &actions)
     case .commitFailed(let tickets, let failure): fail(tickets, failure, &actions)
     case .batchProgress(let ticket, let progress): batchProgressed(ticket, progress, &actions)
     case .rowsKept(let ticket, let request, let result): rowsKept(ticket, request, result, &actions)
@@ -82,17 +85,17 @@ public struct Hub {
     case .collected(let ticket, let images): collected(ticket, images, &actions)
     case .collectFinished(let ticket, let result): finishCollecting(ticket, result, &actions)
     case .continueOrder(let ticket): continueOrder(ticket, &actions)
-    case .history(let ticket, let result): takeHistory(ticket, result, &actions)
-    case .recognized(let ticket, let isKnown): takeRecognition(ticket, isKnown, &actions)
-    case .statistics(let ticket, let status): answerStatus(ticket, status, &actions)
+    case .history(let ticket, let result): replayHistory(ticket, result, &actions)
+    case .recognized(let ticket, let isKnown): finishRecognizing(ticket, isKnown, &actions)
+    case .statistics(let ticket, let status): sendStatus(ticket, status, &actions)
     case .tick(let milliseconds): tick(milliseconds, &actions)
     case .shutdown: shutDown(&actions)
     }
-    tellWriter(&actions)
+    sendWatches(&actions)
   }
 
   /// Sends the writer the key-path queries that it is to watch or to stop watching.
-  mutating func tellWriter(_ actions: inout [HubAction]) { actions += queries.takeWatches() }
+  mutating func sendWatches(_ actions: inout [HubAction]) { actions += queries.removePendingWatches() }
 
   /// Handles one event and returns the resulting actions in order.
   public mutating func handle(_ event: HubEvent) -> [HubAction] {
@@ -111,109 +114,114 @@ public struct Hub {
 
   // MARK: - Sending
 
-  mutating func send(_ message: ToClient, to id: SessionID, _ actions: inout [HubAction]) {
-    send(frame: Frame.encode(sessions[id]?.lens?.view(of: message) ?? message), to: id, &actions)
+  mutating func send(_ message: ToClient, to session: Session, _ actions: inout [HubAction]) {
+    sendFrame(Frame.encode(session.lens?.view(of: message) ?? message), to: session, &actions)
   }
 
-  mutating func send(frame: [UInt8], to id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id] else { return }
+  mutating func sendFrame(_ frame: [UInt8], to session: Session, _ actions: inout [HubAction]) {
     session.backlog += frame.count
     totalBacklog += frame.count
-    actions.append(.send(frame, to: id))
+    actions.append(.send(frame, to: session.id))
     // A client that does not read its answers may not send further requests.
     if session.backlog > limits.sessionBacklog, !session.isPaused {
       session.isPaused = true
-      actions.append(.pauseReading(id))
+      actions.append(.pauseReading(session.id))
     }
   }
 
-  func answer(_ refusal: Refusal, _ request: UInt64) -> ToClient { ToClient(request, .refused(refusal)) }
+  /// Answers a request with a refusal.
+  mutating func refuse(
+    _ request: UInt64, _ refusal: Refusal, _ session: Session, _ actions: inout [HubAction]
+  ) {
+    send(ToClient(request, .refused(refusal)), to: session, &actions)
+  }
 
   /// Whether this number of bytes fits into the session's backlog.
-  func hasRoom(_ session: Session, for bytes: Int) -> Bool {
+  func fitsBacklog(_ session: Session, for bytes: Int) -> Bool {
     if session.backlog + bytes > limits.sessionBacklog { return false }
-    return totalBacklog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.fairShare
+    return totalBacklog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.guaranteedBacklog
   }
 
   // MARK: - Opening and closing
 
   private mutating func open(_ id: SessionID, _ actions: inout [HubAction]) {
-    sessions[id] = Session(lastHeard: now)
-    if isShuttingDown { end(id, Refusal(.unavailable, "the server is shutting down"), &actions) }
+    assert(sessions[id] == nil, "the ids of sessions are never reused")
+    let session = Session(id, lastActivity: now)
+    sessions[id] = session
+    if isShuttingDown { end(session, Refusal(.unavailable, "the server is shutting down"), &actions) }
   }
 
   /// Sends the session the reason and closes it.
-  mutating func end(_ id: SessionID, _ refusal: Refusal, _ actions: inout [HubAction]) {
-    guard let session = sessions[id] else { return }
+  mutating func end(_ session: Session, _ refusal: Refusal, _ actions: inout [HubAction]) {
     if case .closing = session.phase { return }
-    sessions[id]?.phase = .closing
-    send(ToClient(0, .close(code: refusal.code.rawValue, message: refusal.message)), to: id, &actions)
-    release(id, &actions)
-    actions.append(.close(id))
+    session.phase = .closing
+    send(ToClient(0, .close(code: refusal.code.rawValue, message: refusal.message)), to: session, &actions)
+    release(session, &actions)
+    actions.append(.close(session.id))
   }
 
   /// Releases everything that the session registered.
-  mutating func release(_ id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id] else { return }
-    forgetPart(of: session)
-    for number in session.readers.keys.sorted() { unregister(number, id, &actions) }
+  mutating func release(_ session: Session, _ actions: inout [HubAction]) {
+    discardPart(of: session)
+    for number in session.readers.keys.sorted() { unregister(number, session, &actions) }
     for (_, ticket) in session.reads.sorted(by: { $0.key < $1.key }) {
       tickets[ticket] = nil
       actions.append(.cancelRead(ticket))
     }
-    releaseBatches(of: id, &actions)
-    sessions[id]?.readers = [:]
-    sessions[id]?.reads = [:]
-    sessions[id]?.replay = []
-    sessions[id]?.waiting = []
-    sessions[id]?.followers = [:]
+    releaseBatches(of: session, &actions)
+    cancelHistory(of: session)
+    session.readers = [:]
+    session.reads = [:]
+    session.replay = []
+    session.waiting = []
+    session.followers = [:]
     if session.hasPresence {
-      sessions[id]?.hasPresence = false
-      forwardPresence([], of: id, left: true, &actions)
+      session.hasPresence = false
+      forwardPresence([], of: session, left: true, &actions)
     }
   }
 
-  private mutating func forget(_ id: SessionID, _ actions: inout [HubAction]) {
-    release(id, &actions)
-    if let session = sessions.removeValue(forKey: id) { totalBacklog -= session.backlog }
+  private mutating func remove(_ session: Session, _ actions: inout [HubAction]) {
+    session.phase = .closing
+    release(session, &actions)
+    sessions[session.id] = nil
+    totalBacklog -= session.backlog
+    assert(totalBacklog >= 0 && unfinishedBytes >= 0, "a session has its share of the totals")
     finishShutdown(&actions)
   }
 
-  private mutating func drain(_ id: SessionID, _ bytes: Int, _ actions: inout [HubAction]) {
-    guard let session = sessions[id] else { return }
+  private mutating func drain(_ session: Session, _ bytes: Int, _ actions: inout [HubAction]) {
     let drained = min(bytes, session.backlog)
     session.backlog -= drained
-    session.lastHeard = now
+    session.lastActivity = now
     totalBacklog -= drained
-    if session.isBehind { pump(id, &actions) }
-    serveWindows(id, &actions)
-    if session.isPaused { resumeReading(id, &actions) }
+    if session.isBehind { pump(session, &actions) }
+    serveWindows(session, &actions)
+    if session.isPaused { resumeReading(session, &actions) }
   }
 
   /// Resumes reading from a paused session when its backlog and its commits are below their limits.
-  mutating func resumeReading(_ id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id], session.isPaused, session.backlog <= limits.resumeBacklog,
-      !hasTooManyCommits(session)
-    else { return }
+  mutating func resumeReading(_ session: Session, _ actions: inout [HubAction]) {
+    guard session.isPaused, session.backlog <= limits.resumeBacklog, !hasTooManyCommits(session) else { return }
     session.isPaused = false
-    session.lastHeard = now
+    session.lastActivity = now
     // A paused session could not complete its frame.
-    session.unfinished?.since = now
-    actions.append(.resumeReading(id))
+    if let part = session.unfinished { session.unfinished = UnfinishedFrame(bytes: part.bytes, since: now) }
+    actions.append(.resumeReading(session.id))
   }
 
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [HubAction]) {
     // The first tick only sets the clock.
-    if now == 0 { for id in sessions.keys { sessions[id]?.lastHeard = milliseconds } }
+    if now == 0 { for session in sessions.values { session.lastActivity = milliseconds } }
     now = milliseconds
-    for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
-      let silence = now - session.lastHeard
+    for session in sessions.values.inOrder() {
+      let silence = now - session.lastActivity
       switch session.phase {
       case .awaitingHello where silence > limits.helloMilliseconds:
-        end(id, Refusal(.malformed, "no hello arrived within \(limits.helloMilliseconds) ms"), &actions)
+        end(session, Refusal(.malformed, "no hello arrived within \(limits.helloMilliseconds) ms"), &actions)
       // Reading what the server sent counts as a sign of life.
       case .open where silence > limits.silenceMilliseconds:
-        end(id, Refusal(.unavailable, "the client was silent for \(limits.silenceMilliseconds) ms"), &actions)
+        end(session, Refusal(.unavailable, "the client was silent for \(limits.silenceMilliseconds) ms"), &actions)
       default: break
       }
     }
@@ -226,8 +234,8 @@ public struct Hub {
   private mutating func shutDown(_ actions: inout [HubAction]) {
     isShuttingDown = true
     finishShutdown(&actions)
-    for id in sessions.keys.sorted() where sessions[id]?.commitsInFlight == 0 {
-      end(id, Refusal(.unavailable, "the server is shutting down"), &actions)
+    for session in sessions.values.inOrder() where session.commitsInFlight == 0 {
+      end(session, Refusal(.unavailable, "the server is shutting down"), &actions)
     }
   }
 

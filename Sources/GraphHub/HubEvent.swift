@@ -41,7 +41,7 @@ public enum HubEvent: Sendable {
   case malformed(String, from: SessionID)
   /// The number of bytes passed to `.send` and `.broadcast` that have been written to this session's socket.
   case drained(SessionID, bytes: Int)
-  /// The connection has closed; no event of it follows.
+  /// The connection has closed; later events of it have no effect.
   case closed(SessionID)
   /// A batch came back from the writer, in the order of the tickets' commits.
   case committed([(ticket: StoreRequestID, result: WriteResult)])
@@ -85,7 +85,7 @@ public enum HubAction: Sendable {
   /// Discard the rows kept under this ticket.
   case dropRows(StoreRequestID)
   /// Assign the rows kept under the first ticket to the batch that is committed next, under the second.
-  case takeRows(StoreRequestID, for: StoreRequestID)
+  case assignRows(StoreRequestID, for: StoreRequestID)
   /// Cancel the batch, because its client has disconnected: it stops at its next slice and is rolled back.
   case cancelBatch(StoreRequestID)
   /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
@@ -144,5 +144,5 @@ public indirect enum ReadRequest: Sendable, Hashable {
   /// The whole graph, after its head.
   case graph
   /// Another read, with its answer translated for an older version of the model.
-  case seen(ReadRequest, through: ModelLens)
+  case translated(ReadRequest, through: ModelLens)
 }

@@ -6,10 +6,10 @@ public struct HubLimits: Sendable {
   public var sessionBacklog = 4 << 20
   /// Bytes of backlog at or below which a lagging session receives deltas again.
   public var resumeBacklog = 1 << 20
-  /// Bytes of backlog of all sessions; past it, every session with more than `fairShare` lags.
+  /// Bytes of backlog of all sessions; past it, every session with more than `guaranteedBacklog` lags.
   public var totalBacklog = 64 << 20
   /// Bytes of backlog that a session may have even when `totalBacklog` is exceeded.
-  public var fairShare = 64 << 10
+  public var guaranteedBacklog = 64 << 10
   /// The approximate size of the ring of recent commits, in bytes.
   public var ringBytes = 16 << 20
   /// The maximum number of commits in the ring of recent commits.
@@ -62,7 +62,7 @@ public struct HubLimits: Sendable {
   public var maximumFrameSize = ProtocolLimits.maximumFrameSize
   /// A message must be complete within this time after its first byte, not counting pauses made by the server.
   public var frameMilliseconds: Int64 = 60_000
-  /// Bytes of incomplete messages of all sessions; past it, sessions with more than `fairShare` of them are ended.
+  /// Bytes of incomplete messages of all sessions; past it, sessions with more than `guaranteedBacklog` of them end.
   public var unfinishedBytes = 64 << 20
   /// Bytes of objects in a commit's reply; a client fetches the rest by itself.
   public var replyBytes = 4 << 20

@@ -25,7 +25,7 @@ struct QueryTable {
     var readers = [SessionID]()
 
     /// Whether some commits have an effect on the query that their records do not contain.
-    var isToldByOthers: Bool { isRelated || window != nil }
+    var hasUnrecordedEffects: Bool { isRelated || window != nil }
 
     /// The index at which the session is, or would be inserted.
     private func place(of session: SessionID) -> Int {
@@ -66,7 +66,7 @@ struct QueryTable {
   /// The key-path queries, ascending.
   private(set) var related = [UInt64]()
   /// Pending `.watch` and `.unwatch` actions for the writer.
-  private(set) var watches = [HubAction]()
+  private(set) var pendingWatches = [HubAction]()
 
   init(model: Model) {
     self.model = model
@@ -79,22 +79,25 @@ struct QueryTable {
   mutating func register(_ query: LiveQuery, through lens: ModelLens?, for session: SessionID) -> UInt64 {
     registrations += 1
     let key = Key(query: query, lens: lens)
-    if let number = numbers[key], entries[number]?.insert(session) == true { return number }
+    if let number = numbers[key], insert(session, into: number) { return number }
     // A session that follows the same query twice gets two entries with independent numbers.
-    let number = file(query, through: lens)
-    entries[number]?.readers = [session]
+    var entry = entry(query, lens)
+    entry.readers = [session]
+    let number = add(entry)
     numbers[key] = numbers[key] ?? number
     return number
   }
 
-  /// Adds a query that has no readers yet; an order's query never gets any. `effects` includes it.
-  mutating func file(_ query: LiveQuery, through lens: ModelLens? = nil) -> UInt64 {
+  /// Adds the query of an order, which never gets readers. `effects` includes it.
+  mutating func add(_ query: LiveQuery) -> UInt64 { add(entry(query, nil)) }
+
+  private mutating func add(_ entry: Entry) -> UInt64 {
     lastNumber += 1
-    let entry = entry(query, lens)
+    let query = entry.query
     entries[lastNumber] = entry
     if entry.isRelated {
       related.append(lastNumber)
-      watches.append(.watch(query, number: lastNumber))
+      pendingWatches.append(.watch(query, number: lastNumber))
     } else {
       index.insert(query, number: lastNumber)
     }
@@ -105,7 +108,7 @@ struct QueryTable {
   /// order.
   mutating func register(_ window: WindowKey, of query: LiveQuery, for session: SessionID) -> UInt64 {
     registrations += 1
-    if let number = windowNumbers[window], entries[number]?.insert(session) == true { return number }
+    if let number = windowNumbers[window], insert(session, into: number) { return number }
     lastNumber += 1
     var entry = entry(query, window.lens)
     entry.window = window
@@ -115,42 +118,57 @@ struct QueryTable {
     return lastNumber
   }
 
+  /// - Returns: false when the session is a reader already.
+  private mutating func insert(_ session: SessionID, into number: UInt64) -> Bool {
+    guard let index = entries.index(forKey: number) else {
+      assertionFailure("a query is found until it is removed")
+      return false
+    }
+    return entries.values[index].insert(session)
+  }
+
   private func entry(_ query: LiveQuery, _ lens: ModelLens?) -> Entry {
-    Entry(
-      query: query, lens: lens, family: model.entity(query.entity)?.family ?? [],
+    let entity = model.entity(query.entity)
+    assert(entity != nil, "a query is registered once its entity is known")
+    return Entry(
+      query: query, lens: lens, family: entity.map(\.family) ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model),
       isRelated: !query.predicate.readsOnlyOwnImage(in: model))
   }
 
   /// Removes the session from the query's readers, and the query with its last reader.
   mutating func unregister(_ number: UInt64, for session: SessionID) {
-    guard entries[number]?.remove(session) == true, let entry = entries[number] else { return }
+    guard let index = entries.index(forKey: number), entries.values[index].remove(session) else {
+      return assertionFailure("a session leaves a query that it reads")
+    }
     registrations -= 1
+    assert(registrations >= 0, "a registration ends once")
+    let entry = entries.values[index]
     guard entry.readers.isEmpty else { return }
     if let window = entry.window {
       entries[number] = nil
       if windowNumbers[window] == number { windowNumbers[window] = nil }
       return
     }
-    unfile(number)
+    remove(number)
   }
 
   /// Removes a query that has no readers.
-  mutating func unfile(_ number: UInt64) {
-    guard let entry = entries.removeValue(forKey: number) else { return }
+  mutating func remove(_ number: UInt64) {
+    guard let entry = entries.removeValue(forKey: number) else { return assertionFailure("a query is removed once") }
     let key = Key(query: entry.query, lens: entry.lens)
     if numbers[key] == number { numbers[key] = nil }
     if entry.isRelated {
       related.removeAll { $0 == number }
-      watches.append(.unwatch(number))
+      pendingWatches.append(.unwatch(number))
     } else {
       index.remove(entry.query, number: number)
     }
   }
 
-  mutating func takeWatches() -> [HubAction] {
-    defer { watches = [] }
-    return watches
+  mutating func removePendingWatches() -> [HubAction] {
+    defer { pendingWatches = [] }
+    return pendingWatches
   }
 
   /// The effects of a commit on each query that it touches, by ascending number.
@@ -158,46 +176,61 @@ struct QueryTable {
     var effects = [UInt64: [LiveQueryChange]]()
     for change in record.changes {
       for number in index.candidates(for: change) {
-        guard let entry = entries[number],
-          let effect = entry.evaluator.effect(of: change, family: entry.family)
-        else { continue }
+        guard let entry = entries[number] else {
+          assertionFailure("the index has no query that was removed")
+          continue
+        }
+        guard let effect = entry.evaluator.effect(of: change, family: entry.family) else { continue }
         effects[number, default: []].append(effect)
       }
     }
-    for effect in record.related?.effects ?? [] where entries[effect.query] != nil {
-      effects[effect.query] = effect.changes
+    if let related = record.related {
+      // A query may have ended while the commit was in progress.
+      for effect in related.effects where entries[effect.query] != nil { effects[effect.query] = effect.changes }
     }
     return effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 
   /// Whether a commit could change the query's result, if only the entities of its changes are known. A key-path
   /// query may depend on any entity.
-  func couldMatter(_ summary: ChangeSummary, to number: UInt64) -> Bool {
-    guard let entry = entries[number] else { return false }
+  func mayAffect(_ summary: ChangeSummary, to number: UInt64) -> Bool {
+    guard let entry = entries[number] else {
+      assertionFailure("only a registered query can be touched")
+      return false
+    }
     return entry.isRelated || summary.entities.contains { entry.family.contains($0) }
   }
 
   /// The queries on which the commit's effect is missing in the record; their readers reload.
   func unknown(to record: CommitRecord) -> [UInt64] {
-    let known = record.related?.knownThrough ?? 0
-    var unknown = record.related?.unknown.filter { entries[$0] != nil } ?? []
-    for number in related.reversed() {
-      if number <= known { break }
-      unknown.append(number)
+    guard let effects = record.related else { return related.reversed() }
+    let later = related.reversed().prefix { $0 > effects.knownThrough }
+    return effects.unknown.filter { entries[$0] != nil } + later
+  }
+
+  /// Whether some commits have an effect on the query that their records do not contain.
+  func hasUnrecordedEffects(_ number: UInt64) -> Bool {
+    guard let entry = entries[number] else {
+      assertionFailure("only a registered query has readers")
+      return false
     }
-    return unknown
+    return entry.hasUnrecordedEffects
   }
 
   /// The effect of a commit on one query; nil when the record does not contain it.
   func effects(of record: CommitRecord, on number: UInt64) -> [LiveQueryChange]? {
-    guard let entry = entries[number] else { return [] }
+    guard let entry = entries[number] else {
+      assertionFailure("only a registered query has readers")
+      return []
+    }
     // The rows of a window are known for the present only.
     if entry.window != nil { return nil }
     if entry.isRelated {
       guard let related = record.related, number <= related.knownThrough, !related.unknown.contains(number) else {
         return nil
       }
-      return related.effects.first { $0.query == number }?.changes ?? []
+      guard let effect = related.effects.first(where: { $0.query == number }) else { return [] }
+      return effect.changes
     }
     return record.changes.compactMap { entry.evaluator.effect(of: $0, family: entry.family) }
   }

@@ -43,6 +43,7 @@ final class Session {
     var request: UInt64
   }
 
+  let id: SessionID
   var phase = Phase.awaitingHello
   var author = ""
   var replica = UniqueID.zero
@@ -78,13 +79,18 @@ final class Session {
   /// Reads in progress, by request.
   var reads = [UInt64: StoreRequestID]()
   /// The revision at which a loaded query becomes visible, if the hub has not reached it yet.
-  var advanceAt: Revision?
+  var pendingAdvance: Revision?
   var isPaused = false
-  var lastHeard: Int64
+  var lastActivity: Int64
   var lastRequest: UInt64 = 0
   var hasPresence = false
 
-  init(lastHeard: Int64) { self.lastHeard = lastHeard }
+  init(_ id: SessionID, lastActivity: Int64) { (self.id, self.lastActivity) = (id, lastActivity) }
 
   var isLive: Bool { if case .open = phase { true } else { false } }
+}
+
+extension Collection<Session> {
+  /// By ascending id, so that actions are in a deterministic order.
+  func inOrder() -> [Session] { sorted { $0.id < $1.id } }
 }

@@ -8,7 +8,7 @@ public struct InvariantFailure: Error, Hashable, Sendable, CustomStringConvertib
   /// A failure to report.
   public init(_ name: String) { self.name = name }
 
-  public var description: String { "a fault in this program: it does not hold that \(name)" }
+  public var description: String { "an error in this program; this does not hold: \(name)" }
 }
 
 /// Whether a broken invariant ends the process.
@@ -50,6 +50,6 @@ public enum Invariants {
 
 /// Traps where broken invariants are fatal.
 @usableFromInline func brokenInvariant(_ name: String, file: StaticString, line: UInt) -> InvariantFailure {
-  if Invariants.areFatal { fatalError("it does not hold that \(name)", file: file, line: line) }
+  if Invariants.areFatal { fatalError("this does not hold: \(name)", file: file, line: line) }
   return InvariantFailure(name)
 }

@@ -41,17 +41,3 @@ public final class ChangeTracker {
 
   func add(_ id: ObjectID) { ids.insert(id) }
 }
-
-extension ObjectContext {
-  /// A tracker of every object of this context that changes from now on. In a child it includes the contexts that the
-  /// child reads through.
-  public func trackChanges() -> ChangeTracker {
-    let tracker = ChangeTracker()
-    var context: ObjectContext? = self
-    while let here = context {
-      here.edition.add(tracker)
-      context = here.parent
-    }
-    return tracker
-  }
-}

@@ -44,7 +44,8 @@ open class ManagedObject {
   /// The value of a property by its number; null if the entity does not have it. A to-many that is stored at its
   /// other end has the members that this context holds.
   public func value(_ property: PropertyNumber) -> Value {
-    entity.property(property).map { context.value($0, of: state) } ?? .null
+    guard let property = entity.property(property) else { return .null }
+    return context.value(property, of: state)
   }
 
   /// Sets a property by its number; the edit stays in this context until `save`.
@@ -59,7 +60,10 @@ open class ManagedObject {
 
   /// The value of a property by its name.
   public subscript(name: String) -> Value {
-    get { entity.property(named: name).map { context.value($0, of: state) } ?? .null }
+    get {
+      guard let property = entity.property(named: name) else { return .null }
+      return context.value(property, of: state)
+    }
     set {
       guard let property = entity.property(named: name) else { return }
       context.set(newValue, property, of: state)
@@ -84,7 +88,7 @@ open class ManagedObject {
   /// Adds to a relationship from either end; the edit stays in this context until `save`.
   public func add(_ other: ManagedObject, to property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
-    context.connect(state, context.own(other), through: property)
+    context.connect(state, context.localState(of: other), through: property)
   }
 
   /// Inserts an object into an ordered relationship directly after `other`; nil is the beginning.
@@ -94,7 +98,8 @@ open class ManagedObject {
   /// `other` is not a member by then, the object goes to the end.
   public func insert(_ object: ManagedObject, into property: PropertyNumber, after other: ManagedObject?) {
     guard let property = entity.property(property) else { return }
-    context.insert(context.own(object), into: state, property, after: other.map { context.own($0) })
+    context.insert(
+      context.localState(of: object), into: state, property, after: other.map { context.localState(of: $0) })
   }
 
   /// Moves a member of an ordered relationship directly after `other`; nil is the beginning.
@@ -110,7 +115,7 @@ open class ManagedObject {
   /// Removes from a relationship from either end; the edit stays in this context until `save`.
   public func remove(_ other: ManagedObject, from property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
-    context.disconnect(state, context.own(other), through: property)
+    context.disconnect(state, context.localState(of: other), through: property)
   }
 }
 

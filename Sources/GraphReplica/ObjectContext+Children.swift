@@ -6,7 +6,7 @@ import GraphModel
 /// makes them unsaved edits of the parent. It sends nothing to the server, and a child that is released leaves
 /// nothing behind. It has instances of its own for the same ids.
 ///
-/// A child's state refers to the parent's state of the object as `under`, whose values take the place of the
+/// A child's state refers to the parent's state of the object as `parentState`, whose values take the place of the
 /// server's.
 extension ObjectContext {
   /// A child context on top of this one. It belongs to the same actor, and keeps this context alive.
@@ -21,22 +21,23 @@ extension ObjectContext {
   public func object<Object: ManagedObject>(for other: Object) -> Object? { fault(other.id) as? Object }
 
   /// This context's state of an object of any context.
-  func own(_ object: ManagedObject) -> ObjectState {
+  func localState(of object: ManagedObject) -> ObjectState {
     object.context === self ? object.state : stateOrFault(object.id) ?? object.state
   }
 
   /// Makes a state on top of the parent's; nil if the parent has none and can't make one.
-  func stateOnParent(_ id: ObjectID) -> ObjectState? {
-    guard let under = parent?.stateOrFault(id) else { return nil }
-    let state = ObjectState(id: id, entity: under.entity, stored: nil)
-    state.under = under
-    keep(state)
+  func makeState(onParent id: ObjectID) -> ObjectState? {
+    guard let parentState = parent?.stateOrFault(id) else { return nil }
+    let state = ObjectState(id: id, entity: parentState.entity, stored: nil)
+    state.parentState = parentState
+    add(state)
     return state
   }
 
   /// The parent's members of a to-many, with this context's edits applied.
-  func relatedOnParent(to state: ObjectState, _ property: Property, _ inverse: Property) -> [ObjectID] {
-    let known = state.under.map { parent?.related(to: $0, through: property) ?? [] } ?? []
+  func relatedThroughParent(to state: ObjectState, _ property: Property, _ inverse: Property) -> [ObjectID] {
+    var known = [ObjectID]()
+    if let parent, let parentState = state.parentState { known = parent.related(to: parentState, through: property) }
     let left = known.filter { id in
       guard let other = self.state(id), other.isDeleted || other.edits[inverse.number] != nil else { return true }
       return !other.isDeleted && other.value(inverse).objectIDs.contains(state.id)
@@ -47,7 +48,7 @@ extension ObjectContext {
         && other.value(inverse).objectIDs.contains(state.id)
     }
     let list = left + joined.map(\.id).sorted()
-    return state.locals(of: property).reduce(list) { $1.moving($0) }
+    return state.localEdits(of: property).reduce(list) { $1.moving($0) }
   }
 
   // MARK: - Saving into the parent
@@ -56,31 +57,35 @@ extension ObjectContext {
   /// clients have committed since. An object's base stays at the oldest revision that its edits have seen, so that
   /// the server detects conflicts when the parent saves.
   func saveIntoParent() {
-    guard let parent else { return }
+    guard let parent else { return assertionFailure("only a child saves into its parent") }
     // Temporary ids ascend in the order of creation.
     let changed = dirty.values.sorted { $0.id < $1.id }
     for state in changed where state.isInserted {
       let made = ObjectState(id: state.id, entity: state.entity, stored: nil)
       made.isInserted = true
-      parent.keep(made)
+      parent.add(made)
       parent.dirty[made.id] = made
-      state.under = made
+      state.parentState = made
       state.isInserted = false
     }
     for state in changed where !state.isDeleted {
-      guard let under = state.under, !under.isDeleted else { continue }
-      parent.take(state, onto: under)
+      guard let parentState = state.parentState, !parentState.isDeleted else { continue }
+      parent.applyEdits(of: state, to: parentState)
     }
     // The parent has edited the other ends of one-to-ones by now; the child may have seen them at an older revision.
-    for state in changed where !state.isDeleted && state.edits.values.contains(where: \.isEcho) {
-      if let under = state.under, !under.edits.isEmpty { under.base = min(under.base, state.base) }
+    for state in changed where !state.isDeleted && state.edits.values.contains(where: \.isInverseEdit) {
+      if let parentState = state.parentState, !parentState.edits.isEmpty {
+        parentState.base = min(parentState.base, state.base)
+      }
     }
-    for state in held {
-      for (number, value) in state.transients { state.under?.transients[number] = value }
+    for state in heldStates {
+      if let parentState = state.parentState {
+        for (number, value) in state.transients { parentState.transients[number] = value }
+      }
       state.transients = [:]
     }
     for state in changed where state.isDeleted {
-      if let under = state.under, !under.isDeleted { parent.delete(parent.face(of: under)) }
+      if let parentState = state.parentState, !parentState.isDeleted { parent.delete(parent.instance(of: parentState)) }
     }
     for state in changed {
       state.edits = [:]
@@ -90,29 +95,31 @@ extension ObjectContext {
     dirty = [:]
   }
 
-  private func take(_ state: ObjectState, onto under: ObjectState) {
-    for (number, local) in state.edits.sorted(by: { $0.key < $1.key }) where !local.isEcho {
-      guard let property = under.entity.property(number) else { continue }
-      let wasClean = under.edits.isEmpty
+  private func applyEdits(of state: ObjectState, to parentState: ObjectState) {
+    for (number, local) in state.edits.sorted(by: { $0.key < $1.key }) where !local.isInverseEdit {
+      guard let property = parentState.entity.property(number) else { continue }
+      let wasClean = parentState.edits.isEmpty
       if property.relationship?.isToMany == true {
-        begin(under)
-        under.edits[number] = under.edits[number].map { $0.merged(with: local) } ?? local
-      } else if let words = words(local, property, onto: under) {
-        begin(under)
-        under.edits[number] = under.edits[number].map { $0.merged(with: words) } ?? words
+        begin(parentState)
+        parentState.edits[number] = parentState.edits[number].map { $0.merged(with: local) } ?? local
+      } else if let text = rebasedText(local, property, onto: parentState) {
+        begin(parentState)
+        parentState.edits[number] = parentState.edits[number].map { $0.merged(with: text) } ?? text
       } else {
-        set(local.value, property, of: under)
+        set(local.value, property, of: parentState)
       }
-      under.base = wasClean ? state.base : min(under.base, state.base)
+      parentState.base = wasClean ? state.base : min(parentState.base, state.base)
     }
   }
 
   /// A text's edit, rebased onto the parent's current text, so that the parts that it left alone stay. Nil where the
   /// text is set as a whole.
-  private func words(
-    _ local: ObjectState.PropertyEdit, _ property: Property, onto under: ObjectState
+  private func rebasedText(
+    _ local: ObjectState.PropertyEdit, _ property: Property, onto parentState: ObjectState
   ) -> ObjectState.PropertyEdit? {
-    guard local.textBase != nil, !under.isInserted, let present = under.value(property).stringValue else { return nil }
+    guard local.textBase != nil, !parentState.isInserted, let present = parentState.value(property).stringValue else {
+      return nil
+    }
     let moved = local.rebased(onto: present)
     return moved.textBase.map { UTF8Comparison.equal($0, present) } == true ? moved : nil
   }
@@ -120,24 +127,24 @@ extension ObjectContext {
   // MARK: - What happens to the parent
 
   /// Replaces temporary ids of the parent by permanent ones. Unsaved objects of this context keep theirs.
-  func followParent(_ identities: [ObjectID: ObjectID]) {
+  func replaceParentIDs(_ identities: [ObjectID: ObjectID]) {
     for (temporary, permanent) in identities.sorted(by: { $0.key < $1.key }) {
       guard let state = state(temporary) else { continue }
-      forget(temporary)
+      remove(temporary)
       state.id = permanent
-      state.under = parent?.state(permanent) ?? state.under
+      state.parentState = parent?.state(permanent) ?? state.parentState
       if let known = self.state(permanent) {
         // Two states turned out to be of one object.
         known.edits.merge(state.edits) { _, mine in mine }
-        if let face = state.face { face.state = known }
+        if let instance = state.instance { instance.state = known }
         if dirty.removeValue(forKey: temporary) != nil { dirty[permanent] = known }
       } else {
-        keep(state)
+        add(state)
         if dirty.removeValue(forKey: temporary) != nil { dirty[permanent] = state }
       }
     }
     for state in dirty.values { state.replace(identities) }
-    for child in children { child.context?.followParent(identities) }
+    for child in children { child.context?.replaceParentIDs(identities) }
   }
 }
 

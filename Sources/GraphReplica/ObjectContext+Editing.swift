@@ -9,23 +9,23 @@ extension ObjectContext {
 
   /// Inserts an object; nil for an abstract entity, and in a context of the past.
   public func insert(_ entity: Entity) -> ManagedObject? {
-    guard !entity.isAbstract, !refusesEdit("no \(entity.name) can be made") else { return nil }
+    guard !entity.isAbstract, !refusesEdit("no \(entity.name) can be created") else { return nil }
     let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)
     state.isInserted = true
-    keep(state)
+    add(state)
     dirty[state.id] = state
-    return face(of: state)
+    return instance(of: state)
   }
 
   /// Deletes an object when saved; the server applies the delete rules. An object that was never sent is discarded at
   /// once.
   public func delete(_ object: ManagedObject) {
     if refusesEdit("no \(object.entity.name) can be deleted") { return }
-    let state = own(object)
-    for property in state.entity.relationships { forgetMoves(of: state, through: property) }
+    let state = localState(of: object)
+    for property in state.entity.relationships { removeMoves(of: state, through: property) }
     if state.isInserted, state.sent.isEmpty {
       dirty[state.id] = nil
-      forget(state.id)
+      remove(state.id)
       state.isDeleted = true
       return nullify(referencesTo: state.id)
     }
@@ -53,7 +53,7 @@ extension ObjectContext {
             local.value.objectID == id ? ObjectState.PropertyEdit(value: .null) : local.withoutMember(id)
         }
       }
-      settle(state)
+      removeIfClean(state)
     }
   }
 
@@ -80,9 +80,9 @@ extension ObjectContext {
     }
     // The server refuses a value that is not an object.
     if let inverse = inverseOfOneToOne(property), value.isNull || value.objectID != nil {
-      return pair(state, with: value.objectID, property, inverse)
+      return setOneToOne(state, with: value.objectID, property, inverse)
     }
-    if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
+    if value.objectID == nil || value != state.value(property) { removeMoves(of: state, through: property) }
     begin(state)
     var local = ObjectState.PropertyEdit(value: value)
     // The previous text of a fault is unknown.
@@ -90,7 +90,7 @@ extension ObjectContext {
       // Null counts as empty, so that the first words of two clients merge as well.
       let present = state.value(property)
       local.textBase = state.edits[property.number].map(\.textBase) ?? (present.isNull ? "" : present.stringValue)
-      local.follow(state.edits[property.number])
+      local.composeSplices(after: state.edits[property.number])
     }
     state.edits[property.number] = local
   }
@@ -128,22 +128,27 @@ extension ObjectContext {
     case .members:
       begin(state)
       let isMember = state.value(property).objectIDs.contains(other.id)
-      body(&state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)], other.id)
-      guard relationship.isOrdered, let local = state.edits[property.number] else { return }
-      if local.removed.contains(other.id) {
-        state.edits[property.number]?.forgetMoves(of: other.id)
-      } else if !isMember {
-        state.edits[property.number]?.moves.append(.append(other.id))
+      var local = state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)]
+      body(&local, other.id)
+      if relationship.isOrdered {
+        if local.removed.contains(other.id) {
+          local.removeMoves(of: other.id)
+        } else if !isMember {
+          local.moves.append(.append(other.id))
+        }
       }
+      state.edits[property.number] = local
     case .reference:
       var local = ObjectState.PropertyEdit(value: .null)
       body(&local, other.id)
       // A reference to another object has nothing to remove; a fault's reference is unknown.
       if local.added.isEmpty, !state.isFault, state.value(property).objectID != other.id { return }
-      if let inverse = inverseOfOneToOne(property) { return pair(state, with: local.added.first, property, inverse) }
-      if local.added.first != state.value(property).objectID { forgetMoves(of: state, through: property) }
+      if let inverse = inverseOfOneToOne(property) {
+        return setOneToOne(state, with: local.added.first, property, inverse)
+      }
+      if local.added.first != state.value(property).objectID { removeMoves(of: state, through: property) }
       begin(state)
-      state.edits[property.number] = ObjectState.PropertyEdit(value: local.added.first.map(Value.object) ?? .null)
+      state.edits[property.number] = ObjectState.PropertyEdit(value: .reference(local.added.first))
     }
   }
 
@@ -154,27 +159,27 @@ extension ObjectContext {
 
   /// Sets a one-to-one, which is stored at both ends. The other end refers back at once, and previous partners are
   /// cleared. The server receives only the edit itself, and does the same.
-  private func pair(_ state: ObjectState, with id: ObjectID?, _ property: Property, _ inverse: Property) {
+  private func setOneToOne(_ state: ObjectState, with id: ObjectID?, _ property: Property, _ inverse: Property) {
     let other = id.flatMap { stateOrFault($0) }
-    if let old = state.value(property).objectID, old != id { letGo(old, of: state.id, inverse) }
+    if let old = state.value(property).objectID, old != id { clearReference(old, of: state.id, inverse) }
     if let other, let holder = other.value(inverse).objectID, holder != state.id {
-      letGo(holder, of: other.id, property)
+      clearReference(holder, of: other.id, property)
     }
     begin(state)
-    state.edits[property.number] = ObjectState.PropertyEdit(value: id.map(Value.object) ?? .null)
+    state.edits[property.number] = ObjectState.PropertyEdit(value: .reference(id))
     guard let other, !other.isFault, !other.isDeleted else { return }
     begin(other)
-    other.edits[inverse.number] = ObjectState.PropertyEdit(value: .object(state.id), isEcho: true)
+    other.edits[inverse.number] = ObjectState.PropertyEdit(value: .object(state.id), isInverseEdit: true)
   }
 
-  private func letGo(_ id: ObjectID, of other: ObjectID, _ property: Property) {
+  private func clearReference(_ id: ObjectID, of other: ObjectID, _ property: Property) {
     guard let state = stateOrFault(id), !state.isFault, !state.isDeleted, state.value(property).objectID == other else {
       return
     }
     // If the property was edited here, the server knows another partner, and has to receive this edit.
-    let isEcho = state.edits[property.number] == nil
+    let isInverseEdit = state.edits[property.number] == nil
     begin(state)
-    state.edits[property.number] = ObjectState.PropertyEdit(value: .null, isEcho: isEcho)
+    state.edits[property.number] = ObjectState.PropertyEdit(value: .null, isInverseEdit: isInverseEdit)
   }
 
   /// The value of a property in this context. A to-many that is stored at its other end has the objects that refer to
@@ -187,15 +192,18 @@ extension ObjectContext {
   func related(to state: ObjectState, through property: Property) -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse { return state.value(property).objectIDs }
-    guard let inverse = model.property(relationship.inverse) else { return [] }
-    if parent != nil { return relatedOnParent(to: state, property, inverse) }
+    guard let inverse = model.property(relationship.inverse) else {
+      assertionFailure("a relationship has an inverse: \(property.name)")
+      return []
+    }
+    if parent != nil { return relatedThroughParent(to: state, property, inverse) }
     let others = referrers.referrers(to: state.id, through: inverse, in: self).compactMap { self.state($0) }
     return relationship.isOrdered ? inOrder(others, of: state, property, inverse) : others.map(\.id)
   }
 
   /// New objects that have not been saved, in the order of creation.
   public var insertedObjects: [ManagedObject] {
-    dirty.values.filter { $0.isInserted && $0.sent.isEmpty }.sorted { $0.id < $1.id }.map { face(of: $0) }
+    dirty.values.filter { $0.isInserted && $0.sent.isEmpty }.sorted { $0.id < $1.id }.map { instance(of: $0) }
   }
 
   /// Whether `save` would send anything.
@@ -219,11 +227,80 @@ extension ObjectContext {
       state.edits = [:]
       if isUnsavedDelete(state) { state.isDeleted = false }
       guard state.isInserted, state.sent.isEmpty else { continue }
-      forget(id)
+      remove(id)
       // The program may still hold its instance, which no longer represents an object.
       state.isInserted = false
       state.isDeleted = true
     }
     dirty = dirty.filter { !$0.value.sent.isEmpty }
   }
+
+  /// Reports an attempt to edit a context of the past.
+  /// - Returns: whether this is such a context.
+  func refusesEdit(_ what: @autoclosure () -> String) -> Bool {
+    guard let revision else { return false }
+    let edit = ReadOnlyContextError(revision: revision, what: what())
+    var context = self
+    while context.editWasRefused == nil, let parent = context.parent { context = parent }
+    guard let report = context.editWasRefused else { preconditionFailure(edit.description) }
+    report(edit)
+    return true
+  }
+
+  // MARK: - Ordered relationships
+
+  /// Places `other` after `anchor` in an ordered relationship, or at the beginning. A non-member becomes a member.
+  func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
+    guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
+      !refusesEdit("\(property.name) can't be changed")
+    else { return }
+    if !related(to: state, through: property).contains(other.id) { connect(state, other, through: property) }
+    record(.place([other.id], after: anchor?.id), property, of: state)
+  }
+
+  /// Brings the members into the order of `wanted` with as few moves as possible.
+  func arrange(_ wanted: [ObjectID], _ property: Property, of state: ObjectState) {
+    let present = related(to: state, through: property)
+    let members = Set(present)
+    for run in ListReorderer.runs(from: present, to: ListReorderer.unique(wanted.filter { members.contains($0) })) {
+      record(.place(run.objects, after: run.after), property, of: state)
+    }
+  }
+
+  private func record(_ move: ObjectState.OrderEdit, _ property: Property, of state: ObjectState) {
+    begin(state)
+    state.edits[property.number, default: ObjectState.PropertyEdit(value: .null)].moves.append(move)
+  }
+
+  /// Drops moves of an object that is about to leave the owner that its to-one names. Saving them would bring it
+  /// back.
+  func removeMoves(of state: ObjectState, through toOne: Property) {
+    guard let relationship = toOne.relationship, !relationship.isToMany, relationship.position != nil,
+      let parent = state.value(toOne).objectID.flatMap({ self.state($0) })
+    else { return }
+    guard var list = parent.edits[relationship.inverse] else { return }
+    list.removeMoves(of: state.id)
+    parent.edits[relationship.inverse] = list.isEmptyList ? nil : list
+  }
+
+  /// Members by the server's positions, then members that the server does not know. Local moves are applied to these.
+  func inOrder(_ members: [ObjectState], of state: ObjectState, _ property: Property, _ toOne: Property) -> [ObjectID] {
+    guard let position = toOne.relationship?.position.flatMap({ model.property($0) }) else { return members.map(\.id) }
+    var placed = [OrderedMemberKey]()
+    var others = [ObjectID]()
+    for member in members {
+      if let stored = member.stored, stored[toOne].objectID == state.id, case .integer(let number) = stored[position] {
+        placed.append(OrderedMemberKey(position: number, id: member.id))
+      } else {
+        others.append(member.id)
+      }
+    }
+    let order = placed.sorted().map(\.id) + others.sorted()
+    return state.localEdits(of: property).reduce(order) { order, local in local.moving(order) }
+  }
+}
+
+extension Value {
+  /// A reference to an object; null for none.
+  fileprivate static func reference(_ id: ObjectID?) -> Value { if let id { .object(id) } else { .null } }
 }

@@ -7,34 +7,37 @@ extension ObjectContext {
     switch action {
     case .saved(let id, .success(let saved)): confirm(id, saved)
     case .saved(let id, .failure(let refusal)):
-      giveBack(id)
-      buryMissing(refusal)
+      restoreUnsavedEdits(of: id)
+      deleteMissing(refusal)
     case .loaded(let query, let images, let at):
       load(images, into: query, at: at.revision, isWhole: true)
-      prefetchAnew(query)
+      loads.restartPrefetch(of: query)
     case .loadedWindow(let query, let rows, let at):
       load(rows, into: query, at: at.revision)
-      prefetchAnew(query)
-    case .resumed(let query, _): prefetchWhatIsMissing(query)
+      loads.restartPrefetch(of: query)
+    case .resumed(let query, _): loads.prefetchMissing(of: query)
     case .diverged:
       for index in queuedSaves.indices where queuedSaves[index].request != nil { queuedSaves[index].isOutdated = true }
-      burials.forget()
+      tombstones.removeAll()
       // From here on any image of the current store counts as newer.
-      for state in held {
+      for state in heldStates {
         if dirty[state.id] != nil { state.seenInOtherPast = state.seenInOtherPast ?? state.stored }
-        state.stored?.revision = -1
+        if var stored = state.stored {
+          stored.revision = -1
+          state.stored = stored
+        }
         state.loadedMembers = [:]
         // The store may not have the deletes of other clients.
         if state.isGone, state.sent.isEmpty, dirty[state.id] == nil { state.isDeleted = false }
       }
     case .outdated(let transaction):
-      if queuedSaves.first?.id == transaction.id { sendNextSave() } else { sendAnew(transaction) }
+      if queuedSaves.first?.id == transaction.id { sendNextSave() } else { resend(transaction) }
     case .changed(let update):
       apply(update)
-      prefetch(update)
+      loads.prefetch(for: update)
     case .refusedQuery(let query, let refusal):
       windows[query] = nil
-      loads.prefetches[query] = nil
+      loads.removePrefetch(of: query)
       guard results.removeValue(forKey: query) != nil else { return }
       var change = ObjectsDidChange()
       change.refused = [query: refusal]
@@ -72,10 +75,25 @@ extension ObjectContext {
         change.refreshed.append(image.id)
       }
     }
-    if isWhole { change.deleted = buryMissing(from: result, of: query, at: revision) }
+    if isWhole { change.deleted = deleteMissing(from: result, of: query, at: revision) }
     change.departed = old.subtracting(change.deleted).filter { result[$0] == nil }.sorted()
     results[query] = result
     post(change)
+  }
+
+  /// Replaces a window's rows.
+  func load(_ rows: WindowRows, into query: QueryID, at revision: Revision) {
+    guard let old = windows[query] else { return }
+    let news = Dictionary(rows.objects.map { ($0.id, $0) }) { first, _ in first }
+    let images = rows.rows.compactMap { news[$0] ?? results[query]?[$0]?.stored }
+    let updated = Set(images.filter { $0.revision != state($0.id)?.stored?.revision }.map(\.id))
+    let total = Int(clamping: rows.total)
+    windows[query] = WindowState(
+      rows: images.map(\.id), offset: Int(clamping: rows.offset), limit: Int(clamping: rows.limit), total: total)
+    load(
+      images, into: query, at: revision,
+      window: WindowDifference(
+        from: old.rows, to: images.map(\.id), updated: updated, total: total == old.total ? nil : total))
   }
 
   private func apply(_ update: CommitUpdate) {
@@ -87,7 +105,7 @@ extension ObjectContext {
       guard results[query] != nil else { continue }
       change.queries.insert(query)
       for item in changes { apply(item, update.revision, query, &change) }
-      change.windows[query] = windows[query]?.apply(changes, total: update.totals[query])
+      change.windows[query] = windows.modifyIfPresent(query) { $0.apply(changes, total: update.totals[query]) }
     }
     guard !change.queries.isEmpty else { return }
     post(change)
@@ -96,26 +114,29 @@ extension ObjectContext {
   private func apply(_ item: Delta.Change, _ revision: Revision, _ query: QueryID, _ change: inout ObjectsDidChange) {
     switch item.kind {
     case .inserted:
+      // A server that inserts an object sends it.
       guard let image = item.object else { return }
       let isNew = state(image.id)?.stored == nil
       guard let state = register(image) else { return }
-      results[query]?[image.id] = state
+      results.modify(query) { $0[image.id] = state }
       // Another client restored it.
       if dirty[image.id] == nil { state.isDeleted = false }
       if isNew { change.inserted.append(image.id) } else { change.refreshed.append(image.id) }
     case .updated:
       guard let state = results[query]?[item.id] ?? state(item.id) else { return }
-      results[query]?[item.id] = state
+      results.modify(query) { $0[item.id] = state }
       merge(item, revision, into: state)
       change.updated[item.id, default: []].formUnion(item.edits.map(\.property))
     case .removed:
-      let state = results[query]?.removeValue(forKey: item.id) ?? state(item.id)
+      var member: ObjectState?
+      results.modify(query) { member = $0.removeValue(forKey: item.id) }
+      let state = member ?? state(item.id)
       guard item.deleted else {
         change.departed.append(item.id)
         return
       }
-      burials.note(item.id, at: revision)
-      if let state, !state.isDeleted || state.stored != nil { bury(state) }
+      tombstones.record(item.id, at: revision)
+      if let state, !state.isDeleted || state.stored != nil { recordDeletion(of: state) }
       if !change.deleted.contains(item.id) { change.deleted.append(item.id) }
     }
   }
@@ -126,24 +147,24 @@ extension ObjectContext {
     image.apply(item.edits, model: model)
     image.revision = revision
     state.recordTextMoves(item.edits, at: revision)
-    take(image, into: state)
+    replaceStored(of: state, by: image)
   }
 
   /// Replaces the stored image; the edits in between are unknown.
   func merge(_ image: ObjectImage, into state: ObjectState) {
-    state.loseTrackOfTexts()
-    take(image, into: state)
+    state.markTextsUntracked()
+    replaceStored(of: state, by: image)
   }
 
   /// Replaces the stored image. Unsaved texts are rebased over what other clients wrote, so that both stay.
-  private func take(_ image: ObjectImage, into state: ObjectState) {
+  private func replaceStored(of state: ObjectState, by image: ObjectImage) {
     state.stored = image
     state.uncertainTexts = []
     if let seen = state.seenInOtherPast {
       state.seenInOtherPast = nil
-      beginAnew(state, seen, image)
+      adjustBases(of: state, seen: seen, current: image)
     }
-    if state.sent.isEmpty { state.settleTexts() }
+    if state.sent.isEmpty { state.rebaseTexts() }
   }
 
   // MARK: - Another past
@@ -157,7 +178,7 @@ extension ObjectContext {
   /// If an edit was begun on the last visible state, and the object still has the values that it replaces, the
   /// current revision becomes its base. Otherwise the user has never seen the current values, and the base is
   /// `oldestBase`.
-  private func beginAnew(_ state: ObjectState, _ seen: ObjectImage, _ image: ObjectImage) {
+  private func adjustBases(of state: ObjectState, seen: ObjectImage, current image: ObjectImage) {
     func base(_ edits: [PropertyNumber: ObjectState.PropertyEdit], begun: Revision, isDelete: Bool) -> Revision {
       guard begun >= seen.revision else { return min(Self.oldestBase, image.revision) }
       let isSeen =
@@ -174,9 +195,12 @@ extension ObjectContext {
     state.base = base(state.edits, begun: state.base, isDelete: state.isDeleted)
     for index in queuedSaves.indices {
       for place in queuedSaves[index].states.indices where queuedSaves[index].states[place].state === state {
-        let sent = state.sent.first { $0.transaction == queuedSaves[index].id }
+        guard let sent = state.sent.first(where: { $0.transaction == queuedSaves[index].id }) else {
+          assertionFailure("an object of a queued save has its edits")
+          continue
+        }
         let begun = queuedSaves[index].states[place].base
-        queuedSaves[index].states[place].base = base(sent?.edits ?? [:], begun: begun, isDelete: sent?.isDelete == true)
+        queuedSaves[index].states[place].base = base(sent.edits, begun: begun, isDelete: sent.isDelete)
       }
       // A requirement on the other past can't be checked in this one: the object counts as changed.
       for place in queuedSaves[index].preconditions.indices
@@ -188,14 +212,81 @@ extension ObjectContext {
 
   /// Resends a transaction of another past that was made outside the context. It is refused if it contains text
   /// splices, whose positions are invalid; its other edits are compared with all changes of other clients.
-  private func sendAnew(_ transaction: Transaction) {
-    var anew = transaction
-    for index in anew.changes.indices where anew.changes[index].base > 0 {
-      let hasPlaces = anew.changes[index].edits.contains { if case .splice = $0.action { true } else { false } }
+  private func resend(_ transaction: Transaction) {
+    var rebased = transaction
+    for index in rebased.changes.indices where rebased.changes[index].base > 0 {
+      let hasPlaces = rebased.changes[index].edits.contains { if case .splice = $0.action { true } else { false } }
       if hasPlaces { return actions.append(.saved(transaction.id, .failure(Replica.otherPast))) }
-      anew.changes[index].base = Self.oldestBase
-      anew.changes[index].onlyIf?.revision = Self.oldestBase
+      rebased.changes[index].base = Self.oldestBase
+      if var condition = rebased.changes[index].onlyIf {
+        condition.revision = Self.oldestBase
+        rebased.changes[index].onlyIf = condition
+      }
     }
-    handle(.save(anew))
+    handle(.save(rebased))
+  }
+
+  // MARK: - Deletes by other clients
+
+  /// Marks an object as deleted on the server, and discards its unsaved edits. A restore brings back the stored
+  /// object, and not edits that can no longer be saved.
+  func recordDeletion(of state: ObjectState) {
+    removeInverseEdits(of: state)
+    state.isDeleted = true
+    state.stored = nil
+    state.edits = [:]
+    dirty[state.id] = nil
+  }
+
+  /// Deletes the objects that the server does not know (rule `missing`). The store was restored to a state before
+  /// them. Their unsaved edits are discarded, because no later save could succeed with them; all other edits stay
+  /// unsaved.
+  func deleteMissing(_ refusal: Refusal) {
+    var change = ObjectsDidChange()
+    for violation in refusal.violations where violation.commonRule == .missing {
+      guard !violation.id.isTemporary, let state = state(violation.id) else { continue }
+      recordDeletion(of: state)
+      change.deleted.append(violation.id)
+    }
+    if !change.deleted.isEmpty { post(change) }
+  }
+
+  /// Discards the echoes of the object's one-to-one edits. They are at the new partner, and at that partner's
+  /// previous one.
+  private func removeInverseEdits(of state: ObjectState) {
+    for (number, local) in state.edits where !local.isInverseEdit {
+      guard let other = local.value.objectID.flatMap({ self.state($0) }),
+        let property = state.entity.property(number), let inverse = inverseOfOneToOne(property),
+        other.hasInverseEdit(.object(state.id), inverse)
+      else { continue }
+      other.edits[inverse.number] = nil
+      if let left = other.value(inverse).objectID.flatMap({ self.state($0) }), left.hasInverseEdit(.null, property) {
+        left.edits[number] = nil
+        removeIfClean(left)
+      }
+      removeIfClean(other)
+    }
+  }
+
+  /// Deletes held objects that a complete result does not contain.
+  ///
+  /// The result of a query without a condition contains all objects of its entity. After a reset the client is not
+  /// notified of each delete, so it detects them here; otherwise a held object would remain a member of its
+  /// relationships.
+  /// - Returns: the ids of the deleted objects, ascending.
+  func deleteMissing(from result: [ObjectID: ObjectState], of query: QueryID, at revision: Revision) -> [ObjectID] {
+    guard let subscribe = replica.queries[query]?.subscribe, subscribe.predicate.isEmpty, subscribe.window == nil,
+      let entity = model.entity(subscribe.entity)
+    else { return [] }
+    var gone = [ObjectID]()
+    for state in heldStates where entity.family.contains(state.id.entity) && result[state.id] == nil {
+      // An object newer than the result may have been inserted after it. The age of an object is unknown without an
+      // image, or with only the image of its own save.
+      guard let stored = state.stored, stored.revision > 0, stored.revision <= revision else { continue }
+      tombstones.record(state.id, at: revision)
+      recordDeletion(of: state)
+      gone.append(state.id)
+    }
+    return gone
   }
 }

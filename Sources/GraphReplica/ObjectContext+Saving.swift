@@ -14,6 +14,9 @@ struct QueuedSave {
   var request: ReplicaEvent?
   /// Whether the request refers to a past that the store does not have.
   var isOutdated = false
+
+  /// The undo stack of its step; zero without a group.
+  var scope: UniqueID { if let undo { undo.scope } else { .zero } }
 }
 
 extension ObjectContext {
@@ -31,7 +34,7 @@ extension ObjectContext {
     policy: MergePolicy = .error, requiring requirements: [SaveRequirement] = [], undo: UndoGroup? = nil
   ) -> TransactionID? {
     if parent != nil {
-      precondition(requirements.isEmpty, "a child context's save takes no requirements")
+      precondition(requirements.isEmpty, "the save of a child context can't have requirements")
       saveIntoParent()
       return nil
     }
@@ -55,7 +58,7 @@ extension ObjectContext {
       states.append((state, kind, state.base))
       state.sent.append(.init(transaction: id, edits: state.edits, isDelete: kind == .delete))
       state.edits = [:]
-      state.base = state.stored?.revision ?? 0
+      state.base = state.revision
     }
     guard !states.isEmpty else { return nil }
     lastSequence += 1
@@ -114,8 +117,11 @@ extension ObjectContext {
       // reloaded has no revision.
       let base = max(0, min(begun, state.stored?.revision ?? begun))
       // Deltas may have arrived while the save was queued: rebase over them.
-      state.settleTexts()
-      guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }
+      state.rebaseTexts()
+      guard let sent = state.sent.first(where: { $0.transaction == save.id }) else {
+        assertionFailure("an object of a queued save has its edits")
+        continue
+      }
       // If the insert was refused, this update is sent as the insert.
       let isInsert = kind == .insert || state.isInserted
       let placing = edits(sent.edits.filter { isPlacedByMembers($0.key) })
@@ -136,12 +142,13 @@ extension ObjectContext {
 
   /// Whether a property is an ordered relationship whose members store their positions. Its owner sends only moves.
   func isPlacedByMembers(_ property: PropertyNumber) -> Bool {
-    model.property(property)?.relationship.map { $0.isToMany && $0.position != nil } ?? false
+    guard let relationship = model.property(property)?.relationship else { return false }
+    return relationship.isToMany && relationship.position != nil
   }
 
   func edits(_ locals: [PropertyNumber: ObjectState.PropertyEdit]) -> [Edit] {
     locals.sorted { $0.key < $1.key }.flatMap { number, local -> [Edit] in
-      guard !local.isEcho, let property = model.property(number) else { return [] }
+      guard !local.isInverseEdit, let property = model.property(number) else { return [] }
       if property.relationship?.isOrdered == true { return local.orderedEdits(number) }
       if property.relationship?.isToMany == true {
         return [Edit(number, .members(added: local.added.sorted(), removed: local.removed.sorted()))]
@@ -162,7 +169,7 @@ extension ObjectContext {
     var plain = locals
     var texts = [Edit]()
     // After a divergence the stored text may be of a lost past, until the object has been reloaded.
-    let seen = state.stored?.revision ?? 0
+    let seen = state.revision
     let isKnown = seen >= 0
     for (number, local) in locals.sorted(by: { $0.key < $1.key })
     where isKnown && !state.uncertainTexts.contains(number) {
@@ -176,7 +183,7 @@ extension ObjectContext {
       texts.append(Edit(number, .splice(splices.isEmpty ? [none] : splices)))
     }
     var changes = [Change]()
-    if plain.values.contains(where: { !$0.isEcho || !$0.value.isNull }) {
+    if plain.values.contains(where: { !$0.isInverseEdit || !$0.value.isNull }) {
       changes.append(Change(.update, state.id, base: base, edits: edits(plain)))
     }
     if !texts.isEmpty || (policy == .overwrite && seen > base) {
@@ -188,24 +195,24 @@ extension ObjectContext {
   // MARK: - Answers
 
   func confirm(_ id: TransactionID, _ saved: SaveResult) {
-    let save = takeQueuedSave(id)
-    if let save { nameStep(of: save, at: saved.committed.revision) }
+    let save = removeQueuedSave(id)
+    if let save { bindUndo(to: save, at: saved.committed.revision) }
     var identities = [ObjectID: ObjectID]()
     for identity in saved.committed.identities {
       guard let state = state(identity.temporary), state.sent.contains(where: { $0.transaction == id }) else {
         continue
       }
-      identify(state, identity)
+      assignPermanentID(to: state, identity)
       identities[identity.temporary] = identity.permanent
     }
     if !identities.isEmpty {
       for state in dirty.values { state.replace(identities) }
-      for child in children { child.context?.followParent(identities) }
+      for child in children { child.context?.replaceParentIDs(identities) }
     }
     let made = Set(identities.values)
     for image in saved.objects { register(image) }
-    for (state, _, _) in save?.states ?? [] {
-      // `identify` may have replaced the state.
+    for (state, _, _) in objects(of: save) {
+      // `assignPermanentID` may have replaced the state.
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
@@ -213,64 +220,64 @@ extension ObjectContext {
       if sent.isDelete {
         // Under some policies another client's change outweighs a delete. A restore by another client may also have
         // arrived before the answer.
-        let isBack = state.stored?.revision ?? 0 > saved.committed.revision
+        let isBack = state.revision > saved.committed.revision
         let isGone = !isBack && !conflicts.contains { $0.kind == .changed }
         state.isDeleted = isGone
         if isGone {
           state.stored = nil
-          burials.note(state.id, at: saved.committed.revision)
+          tombstones.record(state.id, at: saved.committed.revision)
         }
       } else if !saved.isComplete, conflicts.isEmpty, state.stored != nil || made.contains(state.id),
-        state.stored?.revision ?? 0 < saved.committed.revision,
+        state.revision < saved.committed.revision,
         !results.values.contains(where: { $0[state.id] != nil })
       {
         // The reply did not contain the object and no query delivers it: assume that what was sent is stored. Edits
         // that lost at the other end of a relationship are conflicts of that object.
         let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
-        fold(sent.edits.filter { !$0.value.names(lost) }, into: state)
+        fold(sent.edits.filter { !$0.value.refers(to: lost) }, into: state)
       }
-      state.settleTexts(after: sent.edits, committedAt: saved.committed.revision)
-      settle(state)
+      state.rebaseTexts(after: sent.edits, committedAt: saved.committed.revision)
+      removeIfClean(state)
     }
     sendNextSave()
   }
 
   /// Binds an undo that waited for the save to its commit, even an empty one. Otherwise it would undo the step
   /// before.
-  private func nameStep(of save: QueuedSave, at revision: Revision) {
-    guard var undo = undoBehind(save) else { return }
+  private func bindUndo(to save: QueuedSave, at revision: Revision) {
+    guard var undo = undoRequest(after: save) else { return }
     undo.revision = revision
     queuedSaves[0].request = .undo(undo)
   }
 
   /// The queued undo of a save's step. Nil where it may mean another step: of another stack, or a commit that was
   /// made outside the queue.
-  private func undoBehind(_ save: QueuedSave) -> UndoRequest? {
+  private func undoRequest(after save: QueuedSave) -> UndoRequest? {
     guard !save.states.isEmpty, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil, !undo.redo,
-      undo.scope == nil || undo.scope == save.undo?.scope ?? .zero, undo.id.sequence == save.id.sequence + 1
+      undo.scope == nil || undo.scope == save.scope, undo.id.sequence == save.id.sequence + 1
     else { return nil }
     return undo
   }
 
   /// Gives an inserted object its permanent id. If its delta arrived first, or the insert matched an existing object,
   /// the two states become one, and both instances refer to it.
-  private func identify(_ state: ObjectState, _ identity: CommitResult.IDAssignment) {
-    forget(identity.temporary)
+  private func assignPermanentID(to state: ObjectState, _ identity: CommitResult.IDAssignment) {
+    remove(identity.temporary)
     dirty[identity.temporary] = nil
     state.isInserted = false
     if let known = self.state(identity.permanent), known !== state {
       known.edits.merge(state.edits) { _, mine in mine }
       known.sent += state.sent
       known.transients.merge(state.transients) { _, mine in mine }
-      if let face = state.face {
-        face.state = known
-        known.face = known.face ?? face
+      if let instance = state.instance {
+        instance.state = known
+        known.instance = known.instance ?? instance
       }
       state.id = identity.permanent
       dirty[known.id] = known
     } else {
       state.id = identity.permanent
-      keep(state)
+      add(state)
       dirty[state.id] = state
     }
   }
@@ -280,7 +287,7 @@ extension ObjectContext {
       state.stored
       ?? ObjectImage(
         id: state.id, revision: 0,
-        values: state.entity.storedProperties.map { $0.attribute?.defaultValue ?? .null })
+        values: state.entity.storedProperties.map(\.initialValue))
     for (number, local) in edits {
       guard let property = state.entity.property(number) else { continue }
       if local.textBase != nil { state.uncertainTexts.insert(number) }
@@ -298,21 +305,21 @@ extension ObjectContext {
 
   /// Makes a refused transaction's edits unsaved again, underneath later edits. They keep the base at which they were
   /// made, however often they are saved: a conflict persists until `refresh`.
-  func giveBack(_ id: TransactionID) {
-    let save = takeQueuedSave(id)
-    if let save, let undo = undoBehind(save) {
+  func restoreUnsavedEdits(of id: TransactionID) {
+    let save = removeQueuedSave(id)
+    if let save, let undo = undoRequest(after: save) {
       // The undo was of the refused save, not of the step before it.
       queuedSaves.removeFirst()
       actions.append(.saved(undo.id, .failure(Self.nothingToUndo)))
     }
-    var unmade = [ObjectID]()
-    for (state, _, begun) in save?.states ?? [] {
+    var discarded = [ObjectID]()
+    for (state, _, begun) in objects(of: save) {
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
       if state.isInserted, state.isDeleted {
-        abandon(state)
-        unmade.append(state.id)
+        discardInsert(state)
+        discarded.append(state.id)
         continue
       }
       // A later save of the same object builds on this one and takes over its edits. Edits of an object that other
@@ -328,19 +335,19 @@ extension ObjectContext {
         // It may have been deleted and restored meanwhile.
         dirty[state.id] = state
       }
-      state.settleTexts()
-      settle(state)
+      state.rebaseTexts()
+      removeIfClean(state)
     }
-    for id in unmade { nullify(referencesTo: id) }
+    for id in discarded { nullify(referencesTo: id) }
     sendNextSave()
   }
 
   /// Discards an object whose insert was refused and which was deleted meanwhile. The server never receives it.
-  private func abandon(_ state: ObjectState) {
+  private func discardInsert(_ state: ObjectState) {
     for index in queuedSaves.indices { queuedSaves[index].states.removeAll { $0.state === state } }
     (state.sent, state.edits) = ([], [:])
     dirty[state.id] = nil
-    forget(state.id)
+    remove(state.id)
   }
 
   private static let nothingToUndo = Refusal(.conflict, "there is nothing to undo: the change was refused")
@@ -348,16 +355,22 @@ extension ObjectContext {
   private func lowerBase(of state: ObjectState, in id: TransactionID, to base: Revision) {
     guard let save = queuedSaves.firstIndex(where: { $0.id == id }),
       let place = queuedSaves[save].states.firstIndex(where: { $0.state === state || $0.state.id == state.id })
-    else { return }
+    else { return assertionFailure("the edits of an object belong to a queued save") }
     queuedSaves[save].states[place].base = min(queuedSaves[save].states[place].base, base)
   }
 
-  private func takeQueuedSave(_ id: TransactionID) -> QueuedSave? {
+  /// The objects that a save changes. A transaction that was made outside the context has no queued save, and none.
+  private func objects(of save: QueuedSave?) -> [(state: ObjectState, kind: Change.Kind, base: Revision)] {
+    guard let save else { return [] }
+    return save.states
+  }
+
+  private func removeQueuedSave(_ id: TransactionID) -> QueuedSave? {
     guard let index = queuedSaves.firstIndex(where: { $0.id == id }) else { return nil }
     return queuedSaves.remove(at: index)
   }
 
-  func settle(_ state: ObjectState) {
+  func removeIfClean(_ state: ObjectState) {
     guard state.sent.isEmpty, state.edits.isEmpty, !state.isInserted else { return }
     if !state.isDeleted || state.stored == nil { dirty[state.id] = nil }
   }

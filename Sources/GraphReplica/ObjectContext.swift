@@ -24,10 +24,10 @@ public final class ObjectContext {
   /// Child contexts, held weakly.
   var children = [WeakContext]()
 
-  private var states = [ObjectID: WeakState]()
-  private var sweepAt = 1_024
+  private var registry = ObjectRegistry()
   /// Keeps alive the states that have unsaved or unanswered changes.
   var dirty = [ObjectID: ObjectState]()
+  /// The objects of each live query.
   var results = [QueryID: [ObjectID: ObjectState]]()
   var actions = [ReplicaAction]()
   private var lastTemporary: UInt64 = 0
@@ -39,20 +39,16 @@ public final class ObjectContext {
   public var undoScope: UndoScope?
   /// Unanswered saves, oldest first; only the first has been passed to the replica.
   var queuedSaves = [QueuedSave]()
-  var burials = Tombstones()
+  var tombstones = Tombstones()
   /// Loads in progress.
-  var loads = LoadScheduler()
+  private(set) lazy var loads = LoadScheduler(context: self)
   /// The nesting depth of events: an observer may cause further ones.
   private var depth = 0
-  let edition = ChangeCounter()
+  let changeCounter = ChangeCounter()
   var referrers = ReferrerIndex(.seen)
   var storedReferrers = ReferrerIndex(.stored)
   /// Called once for each merged commit, and for each loaded result.
   private var observers = [(identity: ObservationToken.Identity, body: (ObjectsDidChange) -> Void)]()
-
-  private struct WeakState {
-    weak var state: ObjectState?
-  }
 
   /// An empty context over a replica without a connection.
   /// - Parameter classes: the classes of objects, at most one for each entity.
@@ -68,6 +64,11 @@ public final class ObjectContext {
     }
     self.classes = byNumber
   }
+
+  /// An empty context of the graph at an earlier revision, with the same classes. Objects are read, faulted and
+  /// reached along relationships like in any context, but nothing is edited, saved or followed live. The owner of a
+  /// connection (`PastGraph` of a client) takes its fetches and returns the answers.
+  public func makePast(at revision: Revision) -> ObjectContext { ObjectContext(at: revision, like: self) }
 
   /// A child context; its replica is never used.
   init(on parent: ObjectContext) {
@@ -89,60 +90,58 @@ public final class ObjectContext {
   public func object(_ id: ObjectID) -> ManagedObject? {
     if parent != nil, state(id) == nil, parent?.object(id) == nil { return nil }
     guard let state = parent == nil ? state(id) : stateOrFault(id), !state.isDeleted, !state.isFault else { return nil }
-    return face(of: state)
+    return instance(of: state)
   }
 
-  func state(_ id: ObjectID) -> ObjectState? { states[id]?.state }
+  func state(_ id: ObjectID) -> ObjectState? { registry[id] }
 
-  func face(of state: ObjectState) -> ManagedObject {
-    if let face = state.face { return face }
+  func instance(of state: ObjectState) -> ManagedObject {
+    if let instance = state.instance { return instance }
     let type = classes[state.entity.number] ?? ManagedObject.self
-    let face = type.init(state: ObjectStateToken(state: state), context: self)
-    state.face = face
-    return face
+    let instance = type.init(state: ObjectStateToken(state: state), context: self)
+    state.instance = instance
+    return instance
   }
 
   /// Registers an object's image from the server; an image older than the held one is ignored.
   /// - Returns: nil for an object that is known to have been deleted since.
   @discardableResult
   func register(_ image: ObjectImage) -> ObjectState? {
-    guard !burials.outlived(image) else { return nil }
-    if let state = states[image.id]?.state {
+    guard !tombstones.isDeleted(since: image) else { return nil }
+    if let state = state(image.id) {
       if dirty[image.id] == nil { state.isDeleted = false }
-      if state.stored?.revision ?? -1 < image.revision { merge(image, into: state) }
+      if let stored = state.stored, stored.revision >= image.revision { return state }
+      merge(image, into: state)
       return state
     }
     guard let entity = model.entity(image.id.entity) else { return nil }
     let state = ObjectState(id: image.id, entity: entity, stored: image)
-    keep(state)
+    add(state)
     return state
   }
 
-  func keep(_ state: ObjectState) {
-    states[state.id] = WeakState(state: state)
-    state.edition = edition
-    edition.advance(state.id)
-    guard states.count > sweepAt else { return }
-    states = states.filter { $0.value.state != nil }
-    sweepAt = max(1_024, 2 * states.count)
+  func add(_ state: ObjectState) {
+    registry.add(state)
+    state.changeCounter = changeCounter
+    changeCounter.advance(state.id)
   }
 
-  func forget(_ id: ObjectID) {
-    states[id] = nil
-    edition.advance(id)
+  func remove(_ id: ObjectID) {
+    registry.remove(id)
+    changeCounter.advance(id)
   }
 
   /// All held objects, in the order of their ids.
-  var held: [ObjectState] { unsortedStates.sorted { $0.id < $1.id } }
+  var heldStates: [ObjectState] { unsortedStates.sorted { $0.id < $1.id } }
 
   /// All held objects, in no order.
-  var unsortedStates: [ObjectState] { states.values.compactMap(\.state) }
+  var unsortedStates: [ObjectState] { registry.all }
 
   /// Registers the objects of a fetch.
   /// - Parameter batch: collects the objects of one fetch, if they arrive in several parts.
   public func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {
     if let parent { return parent.register(images, in: batch).compactMap { fault($0.id) } }
-    return images.compactMap { register($0, in: batch).map { face(of: $0) } }
+    return images.compactMap { register($0, in: batch).map { instance(of: $0) } }
   }
 
   func register(_ image: ObjectImage, in batch: FetchBatch) -> ObjectState? {
@@ -163,18 +162,18 @@ public final class ObjectContext {
   /// Passes an event to the replica, and merges the resulting actions.
   public func handle(_ event: ReplicaEvent) {
     if let parent { return parent.handle(event) }
-    perform(event)
+    process(event)
     // Load requests are sent after everything else that the event sends to the server.
-    while depth == 0, let next = nextLoadEvent() { perform(next) }
+    while depth == 0, let next = loads.nextEvent() { process(next) }
   }
 
-  private func perform(_ event: ReplicaEvent) {
+  private func process(_ event: ReplicaEvent) {
     var produced = [ReplicaAction]()
     replica.handle(event, into: &produced)
     // Observers may send further requests, and the server requires ascending request numbers: queue these first.
     actions += produced.filter(\.isForTheConnection)
     depth += 1
-    for action in produced where !action.isForTheConnection && !isForLoads(action) {
+    for action in produced where !action.isForTheConnection && !loads.handleAnswer(action) {
       merge(action)
       actions.append(action)
     }
@@ -186,51 +185,6 @@ public final class ObjectContext {
     if let parent { return parent.takeActions() }
     defer { actions = [] }
     return actions
-  }
-
-  // MARK: - Live queries
-
-  /// Follows a query; its result is empty until the first one has arrived.
-  /// - Parameters:
-  ///   - prefetching: relationships to load with its objects, and with those that join it later.
-  ///   - most: the query is refused, with `limit`, if its first or a reloaded result has more objects; the rest of
-  ///     them is not awaited. Nil for any number.
-  public func follow(
-    entity: Entity, predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none, atMost most: Int? = nil
-  ) -> QueryID {
-    if let parent { return parent.follow(entity: entity, predicate: predicate, prefetching: prefetching, atMost: most) }
-    lastQuery += 1
-    if refusesEdit("nothing can be followed") { return lastQuery }
-    results[lastQuery] = [:]
-    if !prefetching.isEmpty { loads.prefetches[lastQuery] = QueryPrefetch(tree: prefetching) }
-    handle(
-      .subscribe(
-        lastQuery,
-        Subscribe(entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: model)), atMost: most
-      ))
-    return lastQuery
-  }
-
-  /// Ends a live query. Its objects live as long as the program holds them, without further updates from this query.
-  public func unfollow(_ query: QueryID) {
-    if let parent { return parent.unfollow(query) }
-    results[query] = nil
-    windows[query] = nil
-    loads.prefetches[query] = nil
-    handle(.unsubscribe(query))
-  }
-
-  /// The current objects of a live query, in the given order.
-  public func result(of query: QueryID, sort: [SortKey] = []) -> [ManagedObject] {
-    if let parent { return parent.result(of: query, sort: sort).compactMap { fault($0.id) } }
-    let held = StoredImages(context: self)
-    return SortOrder(sort, model: model).sorted((results[query] ?? [:]).values.compactMap(\.stored), in: held)
-      .compactMap { results[query]?[$0.id].map { face(of: $0) } }
-  }
-
-  /// The objects of a live query as the server has them, by id.
-  public func storedResult(of query: QueryID) -> [ObjectID: ObjectImage] {
-    parent?.storedResult(of: query) ?? (results[query] ?? [:]).compactMapValues(\.stored)
   }
 
   // MARK: - Observation
@@ -252,6 +206,18 @@ public final class ObjectContext {
       guard let object, change.touches(object.id, property) else { return }
       body(object)
     }
+  }
+
+  /// A tracker of every object of this context that changes from now on. In a child it includes the contexts that the
+  /// child reads through.
+  public func trackChanges() -> ChangeTracker {
+    let tracker = ChangeTracker()
+    var context: ObjectContext? = self
+    while let here = context {
+      here.changeCounter.add(tracker)
+      context = here.parent
+    }
+    return tracker
   }
 
   func remove(_ identity: ObservationToken.Identity) { observers.removeAll { $0.identity === identity } }

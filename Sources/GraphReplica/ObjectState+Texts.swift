@@ -17,7 +17,7 @@ extension ObjectState {
 
   /// Records a commit's edits of texts.
   func recordTextMoves(_ moved: [Edit], at revision: Revision) {
-    guard !edits.isEmpty || !sent.isEmpty else { return followTyped(moved, at: revision) }
+    guard !edits.isEmpty || !sent.isEmpty else { return moveTypedEnds(moved, at: revision) }
     for edit in moved where entity.property(edit.property)?.attribute?.kind == .text {
       if case .splice(let splices) = edit.action {
         textMoves[edit.property, default: []].append(CommittedSplices(revision: revision, splices: splices))
@@ -28,7 +28,7 @@ extension ObjectState {
   }
 
   /// Marks texts as untracked: a complete image arrived, and the edits before it are unknown.
-  func loseTrackOfTexts() {
+  func markTextsUntracked() {
     guard !edits.isEmpty || !sent.isEmpty else { return typed = [:] }
     for property in entity.storedProperties where property.attribute?.kind == .text {
       untrackedTexts.insert(property.number)
@@ -40,11 +40,11 @@ extension ObjectState {
   /// - Parameters:
   ///   - answered: the edits of the save that has just been committed, based on the same text as the moves.
   ///   - revision: the revision of its commit, whose own delta is among the moves.
-  func settleTexts(after answered: [PropertyNumber: PropertyEdit] = [:], committedAt revision: Revision = 0) {
+  func rebaseTexts(after answered: [PropertyNumber: PropertyEdit] = [:], committedAt revision: Revision = 0) {
     defer { (textMoves, untrackedTexts) = ([:], []) }
     guard let stored else { return typed = [:] }
-    lean(above: answered)
-    followTyped(answered, committedAt: revision)
+    setInsertionAffinity(above: answered)
+    moveTypedEnds(answered, committedAt: revision)
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }
     // Texts are independent of each other: their order does not matter.
@@ -63,51 +63,53 @@ extension ObjectState {
   private func move(
     _ number: PropertyNumber, to stored: String, _ answered: PropertyEdit?, committedAt revision: Revision
   ) -> Bool {
-    let heard = textMoves[number] ?? []
-    var moves = heard.map(\.splices)
+    let recorded = textMoves[number, default: []]
+    var moves = recorded.map(\.splices)
     if let answered {
       guard let own = answered.splices else { return false }
-      moves = Self.under(own, heard.filter { $0.revision < revision }.map(\.splices)).moves
-      moves += heard.filter { $0.revision > revision }.map(\.splices)
+      moves = Self.transform(own, recorded.filter { $0.revision < revision }.map(\.splices)).moves
+      moves += recorded.filter { $0.revision > revision }.map(\.splices)
     }
-    var pile = sent.compactMap { $0.edits[number] } + [edits[number]].compactMap { $0 }
-    guard var ground = pile.first?.textBase else { return false }
+    var layers = sent.compactMap { $0.edits[number] } + [edits[number]].compactMap { $0 }
+    guard var baseText = layers.first?.textBase else { return false }
     for splices in moves {
-      guard let next = TextSplice.apply(splices, to: ground) else { return false }
-      ground = next
+      guard let next = TextSplice.apply(splices, to: baseText) else { return false }
+      baseText = next
     }
-    guard UTF8Comparison.equal(ground, stored) else { return false }
-    for index in pile.indices {
-      guard let own = pile[index].splices else { return false }
-      let moved = Self.under(own, moves)
-      guard let text = TextSplice.apply(moved.own, to: ground) else { return false }
-      (pile[index].textBase, pile[index].value, pile[index].splices) = (ground, .string(text), moved.own)
-      (moves, ground) = (moved.moves, text)
+    guard UTF8Comparison.equal(baseText, stored) else { return false }
+    for index in layers.indices {
+      guard let own = layers[index].splices else { return false }
+      let moved = Self.transform(own, moves)
+      guard let text = TextSplice.apply(moved.own, to: baseText) else { return false }
+      (layers[index].textBase, layers[index].value, layers[index].splices) = (baseText, .string(text), moved.own)
+      (moves, baseText) = (moved.moves, text)
     }
-    for index in sent.indices where sent[index].edits[number] != nil { sent[index].edits[number] = pile.removeFirst() }
-    if edits[number] != nil { edits[number] = pile.removeFirst() }
+    for index in sent.indices where sent[index].edits[number] != nil {
+      sent[index].edits[number] = layers.removeFirst()
+    }
+    if edits[number] != nil { edits[number] = layers.removeFirst() }
     return true
   }
 
   /// Rebases a local edit over a sequence of other clients' moves, and the moves over the edit.
-  static func under(
+  static func transform(
     _ own: [TextSplice], _ moves: [[TextSplice]]
   ) -> (own: [TextSplice], moves: [[TextSplice]]) {
     var own = own
-    var lifted = [[TextSplice]]()
+    var transformed = [[TextSplice]]()
     for splices in moves {
-      lifted.append(TextSplice.rebase(splices, under: own))
+      transformed.append(TextSplice.rebase(splices, under: own))
       own = TextSplice.rebase(own, over: splices)
     }
-    return (own, lifted)
+    return (own, transformed)
   }
 
   /// Rebases the layers of a text by comparing it with the stored text; no save is in flight.
   private func compare(_ number: PropertyNumber, with stored: String) {
-    var ground = stored
+    var baseText = stored
     func step(_ local: PropertyEdit) -> PropertyEdit {
-      let moved = local.rebased(onto: ground)
-      ground = moved.value.stringValue ?? ground
+      let moved = local.rebased(onto: baseText)
+      baseText = moved.value.stringValue ?? baseText
       return moved
     }
     for index in sent.indices { sent[index].edits[number] = sent[index].edits[number].map(step) }
@@ -120,18 +122,19 @@ extension ObjectState.PropertyEdit {
   /// - Parameters:
   ///   - older: the previous edit; nil for the first.
   ///   - newer: an edit on top of the older one, if it is known.
-  mutating func follow(_ older: Self?, _ newer: Self? = nil) {
+  mutating func composeSplices(after older: Self?, _ newer: Self? = nil) {
     splices = nil
     guard let base = textBase, let mine = value.stringValue else { return }
     if let made = older?.splices, let before = older?.value.stringValue {
-      let isKnown = newer?.textBase.map { UTF8Comparison.equal($0, before) } ?? false
-      let step = isKnown ? newer?.splices : nil
+      var step: [TextSplice]?
+      if let newer, let newerBase = newer.textBase, UTF8Comparison.equal(newerBase, before) { step = newer.splices }
       let found = {
         TextSplice.leaning(TextSplice.differences(from: before, to: mine), on: TextSplice.ends(of: made), of: before)
       }
       splices = TextSplice.compose(made, then: step ?? found())
     }
-    if splices?.count ?? .max > TextSplice.maximumPlaces { splices = TextSplice.differences(from: base, to: mine) }
+    if let splices, splices.count <= TextSplice.maximumPlaces { return }
+    splices = TextSplice.differences(from: base, to: mine)
   }
 
   /// The same edit on another stored text. It is found by comparison, because the splices between the two are

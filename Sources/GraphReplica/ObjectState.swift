@@ -7,7 +7,7 @@ final class ObjectState {
   struct PropertyEdit {
     var value: Value
     /// For a one-to-one: the edit follows from one of the object at the other end, and need not be sent.
-    var isEcho = false
+    var isInverseEdit = false
     /// For a to-many: added and removed members, so that edits of other clients merge.
     var added = Set<ObjectID>()
     var removed = Set<ObjectID>()
@@ -18,20 +18,21 @@ final class ObjectState {
     var splices: [TextSplice]?
 
     /// Whether the edit sets, adds or removes a reference to one of these objects.
-    func names(_ ids: Set<ObjectID>) -> Bool {
-      value.objectID.map { ids.contains($0) } ?? false || !ids.isDisjoint(with: added) || !ids.isDisjoint(with: removed)
+    func refers(to ids: Set<ObjectID>) -> Bool {
+      if let id = value.objectID, ids.contains(id) { return true }
+      return !ids.isDisjoint(with: added) || !ids.isDisjoint(with: removed)
     }
 
     /// This edit and a newer one of the same property, combined.
     func merged(with newer: PropertyEdit) -> PropertyEdit {
       // An explicit edit remains one when an edit of another object sets it to null.
-      let isEcho = newer.isEcho && (isEcho || !newer.value.isNull)
+      let isInverseEdit = newer.isInverseEdit && (isInverseEdit || !newer.value.isNull)
       var both = PropertyEdit(
-        value: newer.value, isEcho: isEcho, added: added.subtracting(newer.removed).union(newer.added),
+        value: newer.value, isInverseEdit: isInverseEdit, added: added.subtracting(newer.removed).union(newer.added),
         removed: removed.subtracting(newer.added).union(newer.removed), moves: moves, textBase: textBase)
-      for id in newer.removed { both.forgetMoves(of: id) }
+      for id in newer.removed { both.removeMoves(of: id) }
       both.moves += newer.moves
-      both.follow(self, newer)
+      both.composeSplices(after: self, newer)
       return both
     }
   }
@@ -74,19 +75,19 @@ final class ObjectState {
   var isInserted = false
   /// Whether the object is deleted, here or in the parent context.
   var isDeleted: Bool {
-    get { isDeletedHere || under?.isDeleted == true }
+    get { isDeletedHere || parentState?.isDeleted == true }
     set { isDeletedHere = newValue }
   }
   private var isDeletedHere = false { didSet { didChange() } }
-  weak var face: ManagedObject?
+  weak var instance: ManagedObject?
   /// In a child context, the parent's state of the object. Nil for an unsaved object that was inserted in the child.
-  var under: ObjectState?
+  var parentState: ObjectState?
   /// The objects that arrived together with this one.
   var batch: FetchBatch?
   /// To-many relationships that are stored at their other ends and whose members were all loaded.
   var loadedMembers = [PropertyNumber: LoadedMembers]()
   /// The context's change counter; set when the context registers the object.
-  var edition: ChangeCounter?
+  var changeCounter: ChangeCounter?
 
   init(id: ObjectID, entity: Entity, stored: ObjectImage?) {
     self.id = id
@@ -94,13 +95,19 @@ final class ObjectState {
     self.stored = stored
   }
 
-  private func didChange() { edition?.advance(id) }
+  /// Whether the context knows only the object's id.
+  var isFault: Bool { !isDeleted && (parentState?.isFault ?? (stored == nil && !isInserted)) }
+
+  /// Whether another client deleted the object, so that nothing is left to edit or save.
+  var isGone: Bool { isDeleted && stored == nil && !isInserted }
+
+  private func didChange() { changeCounter?.advance(id) }
 
   /// The value in this context: unsaved over sent over stored.
   func value(_ property: Property) -> Value {
     if property.relationship?.isToMany == true { return .objects(members(property)) }
     if let attribute = property.attribute, attribute.isTransient {
-      return transients[property.number] ?? under?.value(property) ?? attribute.defaultValue
+      return transients[property.number] ?? parentState?.value(property) ?? attribute.defaultValue
     }
     if let local = edits[property.number] { return local.value }
     for save in sent.reversed() {
@@ -110,26 +117,30 @@ final class ObjectState {
   }
 
   /// Whether the only unsaved edit of the property is an echo with this value.
-  func isEchoing(_ value: Value, _ property: Property) -> Bool {
+  func hasInverseEdit(_ value: Value, _ property: Property) -> Bool {
     guard let local = edits[property.number] else { return false }
-    return local.isEcho && local.value == value
+    return local.isInverseEdit && local.value == value
   }
 
   /// The revision of its values, apart from edits.
-  var revision: Revision { stored?.revision ?? under?.revision ?? 0 }
+  var revision: Revision {
+    if let stored { return stored.revision }
+    if let parentState { return parentState.revision }
+    return 0
+  }
 
   func storedValue(_ property: Property) -> Value {
-    if let under { return under.value(property) }
+    if let parentState { return parentState.value(property) }
     if let stored { return stored[property] }
-    return property.attribute?.defaultValue ?? .null
+    return property.initialValue
   }
 
   private func members(_ property: Property) -> [ObjectID] {
     if property.relationship?.isOrdered == true {
-      return locals(of: property).reduce(storedValue(property).objectIDs) { list, local in local.editing(list) }
+      return localEdits(of: property).reduce(storedValue(property).objectIDs) { list, local in local.editing(list) }
     }
     var ids = Set(storedValue(property).objectIDs)
-    for local in locals(of: property) {
+    for local in localEdits(of: property) {
       ids = ids.subtracting(local.removed).union(local.added)
     }
     return ids.sorted()
@@ -148,4 +159,9 @@ final class ObjectState {
     edits = edits.mapValues(replaced)
     for index in sent.indices { sent[index].edits = sent[index].edits.mapValues(replaced) }
   }
+}
+
+extension Property {
+  /// The value of an object that was never saved, unless it is set.
+  var initialValue: Value { if let attribute { attribute.defaultValue } else { .null } }
 }

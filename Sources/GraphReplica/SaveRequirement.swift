@@ -10,6 +10,9 @@ public struct SaveRequirement {
   /// Empty for the complete object; 0 for a name that the entity does not have. The server refuses 0.
   let properties: [PropertyNumber]
 
+  /// Stands for a name that the entity does not have.
+  private static let unknownProperty: PropertyNumber = 0
+
   /// Requires an object to be as it was read. It was read when its unsaved edits were begun, or at the save if it has
   /// none.
   /// - Parameters:
@@ -18,7 +21,11 @@ public struct SaveRequirement {
   ///     all of them.
   public static func unchanged(_ object: ManagedObject, _ properties: String...) -> SaveRequirement {
     SaveRequirement(
-      object: object, properties: properties.map { object.entity.property(named: $0)?.number ?? 0 })
+      object: object,
+      properties: properties.map { name in
+        guard let property = object.entity.property(named: name) else { return unknownProperty }
+        return property.number
+      })
   }
 }
 

@@ -7,7 +7,7 @@
 public struct TickTimer: Hashable, Sendable {
   /// When the timer fires; nil if no sleep is active.
   public private(set) var time: Int64?
-  private var wasPutOff = false
+  private var wasPostponed = false
 
   /// A timer without an active sleep.
   public init() {}
@@ -16,8 +16,8 @@ public struct TickTimer: Hashable, Sendable {
   /// - Returns: whether the caller has to start a sleep until `time`, which replaces an active one.
   public mutating func set(to deadline: Int64) -> Bool {
     if let time {
-      guard deadline < time || (deadline > time && !wasPutOff) else { return false }
-      wasPutOff = wasPutOff || deadline > time
+      guard deadline < time || (deadline > time && !wasPostponed) else { return false }
+      wasPostponed = wasPostponed || deadline > time
     }
     time = deadline
     return true

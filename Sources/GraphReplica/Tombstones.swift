@@ -11,17 +11,17 @@ struct Tombstones {
   private var newer = [ObjectID: Revision]()
   private var older = [ObjectID: Revision]()
 
-  mutating func note(_ id: ObjectID, at revision: Revision) {
+  mutating func record(_ id: ObjectID, at revision: Revision) {
     newer[id] = max(revision, deletion(of: id))
     if newer.count >= Self.maximumCount / 2 { (newer, older) = ([:], newer) }
   }
 
   /// Discards all recorded deletes.
-  mutating func forget() { (newer, older) = ([:], [:]) }
+  mutating func removeAll() { (newer, older) = ([:], [:]) }
 
   /// Whether the object was deleted after this image of it.
-  func outlived(_ image: ObjectImage) -> Bool { image.revision < deletion(of: image.id) }
+  func isDeleted(since image: ObjectImage) -> Bool { image.revision < deletion(of: image.id) }
 
   /// The revision at which the object was deleted; 0 if the delete was not received or is forgotten.
-  func deletion(of id: ObjectID) -> Revision { newer[id] ?? older[id] ?? 0 }
+  func deletion(of id: ObjectID) -> Revision { newer[id] ?? older[id, default: 0] }
 }

@@ -9,16 +9,16 @@ final class BatchTask: Sendable {
   private struct State {
     var isCancelled = false
     /// The time of the last report; 0 before the first.
-    var told: UInt64 = 0
+    var lastReport: UInt64 = 0
   }
 
   /// At most four reports a second.
   private static let pauseNanoseconds: UInt64 = 250_000_000
 
   private let state = Mutex(State())
-  private let tell: @Sendable (BatchProgress) -> Void
+  private let report: @Sendable (BatchProgress) -> Void
 
-  init(tell: @escaping @Sendable (BatchProgress) -> Void) { self.tell = tell }
+  init(report: @escaping @Sendable (BatchProgress) -> Void) { self.report = report }
 
   /// Cancels the batch at its next slice and rolls back what it has written.
   func cancel() { state.withLock { $0.isCancelled = true } }
@@ -29,10 +29,10 @@ final class BatchTask: Sendable {
     let now = DispatchTime.now().uptimeNanoseconds
     let isDue = try state.withLock { state in
       if state.isCancelled { throw Refusal(.unavailable, "batch cancelled: its client disconnected") }
-      guard progress.done == progress.total || now &- state.told >= Self.pauseNanoseconds else { return false }
-      state.told = now
+      guard progress.done == progress.total || now &- state.lastReport >= Self.pauseNanoseconds else { return false }
+      state.lastReport = now
       return true
     }
-    if isDue { tell(progress) }
+    if isDue { report(progress) }
   }
 }

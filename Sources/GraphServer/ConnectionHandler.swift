@@ -76,7 +76,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       // After a decoding error, frame boundaries in the stream can no longer be trusted.
       isClosing = true
       let reason = error.reason
-      runner.handle(.malformed(reason, from: session))
+      runner.process(.malformed(reason, from: session))
     }
   }
 
@@ -118,7 +118,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     if buffer.readableBytes == 0 { return runner.drained(session, bytes: bytes) }
     let promise = context.eventLoop.makePromise(of: Void.self)
     // A failed write is followed by the end of the connection, which drains everything.
-    promise.futureResult.whenSuccess { [runner] in runner.handle(.drained(session, bytes: bytes)) }
+    promise.futureResult.whenSuccess { [runner] in runner.process(.drained(session, bytes: bytes)) }
     context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
   }
 

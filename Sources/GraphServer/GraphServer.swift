@@ -73,18 +73,16 @@ public struct GraphServer: Service {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     let readers = ReadExecutor(threads: configuration.readerThreads)
-    let errands = ReaderPool(threads: 1)
-    let relay = EventRelay()
-    let writer = WriterThread(store: store, clock: Self.now) { event in relay.submit(event) }
+    let internalReaders = ReaderPool(threads: 1)
+    let writer = WriterThread(store: store, clock: Self.now)
     let runner = HubRunner(
       loop: loop,
       hub: Hub(
         model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
         server: configuration.name, limits: configuration.limits),
-      store: store, writer: writer, readers: readers, errands: errands, spoolDirectory: store.directory,
+      store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits,
       maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
-    relay.runner.set(runner)
     let accepting = AcceptBackoff(log: log)
     var listeners = [Listener]()
     func listen(at address: ServerAddress) async throws {
@@ -94,9 +92,9 @@ public struct GraphServer: Service {
           accepting: accepting, log: log))
     }
     do {
-      try writer.start()
+      try writer.start { event in runner.submit(event) }
       try readers.start()
-      try errands.start()
+      try internalReaders.start()
       for address in configuration.addresses { try await listen(at: address) }
       for address in configuration.optionalAddresses {
         do {
@@ -107,19 +105,21 @@ public struct GraphServer: Service {
       }
     } catch {
       for listener in listeners { await listener.close() }
+      // A promise of the runner must not outlive its loop unfulfilled.
+      try? await loop.submit { runner.cancelRemaining() }.get()
       writer.stop()
       readers.stop()
-      errands.stop()
+      internalReaders.stop()
       try? await group.shutdownGracefully()
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
-    let fileWatch = StoreFileWatcher(store: store, errands: errands, log: log)
-    let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatch.look() }
-    var keeping: RepeatedTask?
+    let fileWatcher = StoreFileWatcher(store: store, internalReaders: internalReaders, log: log)
+    let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatcher.check() }
+    var pruning: RepeatedTask?
     if let policy = configuration.history, policy.prunes {
-      keeping = PruningSchedule(
-        store: store, runner: runner, errands: errands, policy: policy, start: start, log: log
+      pruning = PruningSchedule(
+        store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log
       ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
     }
     ready(listeners.map(\.address))
@@ -128,18 +128,18 @@ public struct GraphServer: Service {
     for listener in listeners { await listener.close() }
     runner.submit(.shutdown)
     // A client that no longer reads must not delay the shutdown.
-    let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.giveUp() }
+    let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.cancelRemaining() }
     try? await runner.whenFinished.get()
     deadline.cancel()
     timer.cancel()
     watching.cancel()
-    keeping?.cancel()
+    pruning?.cancel()
     // Join threads outside the cooperative pool, which must not be blocked.
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       @Sendable func join() {
         writer.stop()
         readers.stop()
-        errands.stop()
+        internalReaders.stop()
         continuation.resume()
       }
       // If no thread can be started, blocking the pool is acceptable, because nothing else is served at this point.
@@ -167,11 +167,4 @@ public struct GraphServer: Service {
     clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
   }
-}
-
-/// Forwards events of the writer, which is created before the runner that receives them.
-private final class EventRelay: Sendable {
-  let runner = OnceResult<HubRunner>()
-
-  func submit(_ event: HubEvent) { runner.value?.submit(event) }
 }

@@ -21,21 +21,22 @@ extension HubRunner {
         // A cancelled read has no stream.
         guard self.streams.removeValue(forKey: ticket) != nil else { return self.free { collected.free() } }
         self.slices[ticket] = collected
-        self.takeSlice(ticket)
+        self.forwardSlice(ticket)
       }
       return .answered
     }
   }
 
   /// Passes a slice of an order's objects to the hub, and schedules the next one for the following turn.
-  private func takeSlice(_ ticket: StoreRequestID) {
+  private func forwardSlice(_ ticket: StoreRequestID) {
+    // The order may have been removed between two slices.
     guard let collected = slices[ticket] else { return }
     guard let images = collected.next() else {
       slices[ticket] = nil
-      return handle(.collectFinished(ticket, collected.result))
+      return process(.collectFinished(ticket, collected.result))
     }
-    handle(.collected(ticket, images))
-    inNextTurn { $0.takeSlice(ticket) }
+    process(.collected(ticket, images))
+    inNextTurn { $0.forwardSlice(ticket) }
   }
 
   /// Runs `work` after the loop has served its sockets; tasks without a delay would run before.
@@ -51,9 +52,9 @@ extension HubRunner {
 
   /// Runs `work`, which frees memory, on another thread and returns the memory to the system.
   func free(_ work: @escaping @Sendable () -> Void) {
-    errands.enqueue {
+    internalReaders.enqueue {
       work()
-      FreedMemory.giveBack()
+      releaseFreedMemory()
     }
   }
 }

@@ -16,11 +16,11 @@ final class HubRunner: @unchecked Sendable {
   private var hub: Hub
   let reads: StoreReadRunner
   private let writer: WriterThread
-  private var loneClient = SingleClientFastPath()
+  private var fastPath = SingleClientFastPath()
   /// The threads for the reads of sessions.
   let readers: ReadExecutor
   /// The thread for the hub's own reads, which are short and never wait behind the reads of sessions.
-  let errands: ReaderPool
+  let internalReaders: ReaderPool
   let spoolDirectory: String
   let limits: HubLimits
   private let maximumConnections: Int
@@ -33,7 +33,7 @@ final class HubRunner: @unchecked Sendable {
   /// disk and one delta for each watcher.
   private var commits = [(StoreRequestID, WriteRequest)]()
   /// Commits that the writer's thread has, or whose results the hub has not handled yet.
-  private var awaited = 0
+  private var pendingResults = 0
   var streams = [StoreRequestID: ReadStream]()
   /// Objects of orders that the hub has not received yet.
   var slices = [StoreRequestID: OrderTransfer]()
@@ -43,21 +43,21 @@ final class HubRunner: @unchecked Sendable {
   /// Batches that the writer's thread is running or has queued.
   private var batches = [StoreRequestID: BatchTask]()
   private var lastSession: SessionID = 0
-  private let lines = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
+  private let logLimiter = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
   /// Failed batches since the last successful one.
   private var refusedBatches = 0
   private let finished: EventLoopPromise<Void>
 
   init(
     loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: ReadExecutor,
-    errands: ReaderPool, spoolDirectory: String, limits: HubLimits, maximumConnections: Int, log: Logger
+    internalReaders: ReaderPool, spoolDirectory: String, limits: HubLimits, maximumConnections: Int, log: Logger
   ) {
     self.loop = loop
     self.hub = hub
     reads = StoreReadRunner(store: store, searchLimit: .milliseconds(limits.searchMilliseconds))
     self.writer = writer
     self.readers = readers
-    self.errands = errands
+    self.internalReaders = internalReaders
     collectedMemory = OrderMemoryLimiter(limit: limits.orderBytes)
     self.spoolDirectory = spoolDirectory
     self.limits = limits
@@ -74,21 +74,22 @@ final class HubRunner: @unchecked Sendable {
     loop.execute {
       switch event {
       case .committed(let results):
-        self.awaited -= results.count
+        self.pendingResults -= results.count
         for (ticket, _) in results { self.batches[ticket] = nil }
       case .commitFailed(let tickets, _):
-        self.awaited -= tickets.count
+        self.pendingResults -= tickets.count
         for ticket in tickets { self.batches[ticket] = nil }
       default: break
       }
-      self.handle(event)
+      assert(self.pendingResults >= 0, "each request of the writer is answered once")
+      self.process(event)
     }
   }
 
   /// Handles an event, performs the hub's actions and flushes every socket once.
-  func handle(_ event: HubEvent) {
+  func process(_ event: HubEvent) {
     loop.preconditionInEventLoop()
-    perform(event)
+    dispatch(event)
     flush()
   }
 
@@ -96,8 +97,9 @@ final class HubRunner: @unchecked Sendable {
 
   /// Registers a connection; nil when the maximum number of connections is reached.
   func open(_ connection: ConnectionHandler) -> SessionID? {
+    loop.assertInEventLoop()
     guard connections.count < maximumConnections else {
-      if let omitted = lines.omitted(before: "connections") {
+      if let omitted = logLimiter.omitted(before: "connections") {
         log.warning(
           "a connection was refused",
           metadata: ["maximum": "\(maximumConnections)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
@@ -106,50 +108,52 @@ final class HubRunner: @unchecked Sendable {
     }
     lastSession += 1
     connections[lastSession] = connection
-    perform(.opened(lastSession))
+    dispatch(.opened(lastSession))
     return lastSession
   }
 
   /// Handles a message of a connection; the caller flushes after its last message.
   func receive(_ message: ToServer, from id: SessionID) {
+    loop.assertInEventLoop()
     hub.time = GraphServer.now()
-    perform(.received(message, from: id))
+    dispatch(.received(message, from: id))
   }
 
   /// Handles a part of a message; the caller flushes after its last message.
-  func receivePart(_ bytes: Int, from id: SessionID) { perform(.receivedPart(bytes: bytes, from: id)) }
+  func receivePart(_ bytes: Int, from id: SessionID) { dispatch(.receivedPart(bytes: bytes, from: id)) }
 
   func closed(_ id: SessionID) {
     connections[id] = nil
-    handle(.closed(id))
+    process(.closed(id))
   }
 
   func flush() {
+    loop.assertInEventLoop()
     // Each of these steps may cause more of the others.
     while !commits.isEmpty || !dirty.isEmpty || !drained.isEmpty {
-      handOverCommits()
+      writeCommits()
       let ready = dirty
       dirty.removeAll(keepingCapacity: true)
       for connection in ready { connection.flush() }
       let left = drained
       drained.removeAll(keepingCapacity: true)
-      for (id, bytes) in left { perform(.drained(id, bytes: bytes)) }
+      for (id, bytes) in left { dispatch(.drained(id, bytes: bytes)) }
     }
   }
 
-  private func handOverCommits() {
+  private func writeCommits() {
     guard !commits.isEmpty else { return }
     let turn = commits
     commits.removeAll(keepingCapacity: true)
-    if let result = writer.takeTurn(turn, isFree: awaited == 0, &loneClient) {
-      perform(result)
+    if let result = writer.write(turn, isFree: pendingResults == 0, &fastPath) {
+      dispatch(result)
     } else {
-      awaited += turn.count
+      pendingResults += turn.count
     }
   }
 
   /// Whether the writer's thread has work, or its results have not been handled yet.
-  var isCommitting: Bool { awaited > 0 }
+  var isCommitting: Bool { pendingResults > 0 }
 
   /// Runs `work` on the writer's thread between two commits; meanwhile no commit runs on the loop.
   /// - Parameter then: called on the loop with the result.
@@ -157,11 +161,11 @@ final class HubRunner: @unchecked Sendable {
     _ work: @escaping @Sendable () -> Value, then: @escaping @Sendable (Value) -> Void
   ) {
     loop.preconditionInEventLoop()
-    awaited += 1
+    pendingResults += 1
     writer.betweenCommits { [self] in
       let value = work()
       loop.execute {
-        self.awaited -= 1
+        self.pendingResults -= 1
         then(value)
       }
     }
@@ -172,7 +176,7 @@ final class HubRunner: @unchecked Sendable {
 
   // MARK: - Actions
 
-  private func perform(_ event: HubEvent) {
+  private func dispatch(_ event: HubEvent) {
     if case .commitFailed(_, let failure) = event {
       report(failure)
     } else if case .committed = event {
@@ -186,7 +190,7 @@ final class HubRunner: @unchecked Sendable {
   /// Logs one line at once, then at most one in ten seconds, because many clients may retry.
   private func report(_ failure: StoreFailure) {
     refusedBatches += 1
-    guard let omitted = lines.omitted(before: failure.code.rawValue) else { return }
+    guard let omitted = logLimiter.omitted(before: failure.code.rawValue) else { return }
     log.critical(
       "the store refuses commits",
       metadata: ["failure": "\(failure)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
@@ -195,7 +199,7 @@ final class HubRunner: @unchecked Sendable {
   private func reportRecovery() {
     guard refusedBatches > 0 else { return }
     // This line is limited in the same way, for a store that alternates between failure and success.
-    if let omitted = lines.omitted(before: "recovery") {
+    if let omitted = logLimiter.omitted(before: "recovery") {
       log.notice(
         "the store accepts commits again",
         metadata: ["refused": "\(refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
@@ -211,9 +215,9 @@ final class HubRunner: @unchecked Sendable {
       for id in ids { write(buffer, to: id) }
     case .commit(let ticket, .batch(let run)): commits.append((ticket, .batch(supervised(run, ticket))))
     case .commit(let ticket, let request): commits.append((ticket, request))
-    case .keepRows(let ticket, let rows, let request): keep(rows, ticket, request)
+    case .keepRows(let ticket, let rows, let request): spoolRows(rows, ticket, request)
     case .dropRows(let ticket): spools[ticket] = nil
-    case .takeRows(let rows, let ticket): spools[ticket] = spools.removeValue(forKey: rows)
+    case .assignRows(let rows, let ticket): spools[ticket] = spools.removeValue(forKey: rows)
     case .cancelBatch(let ticket): batches[ticket]?.cancel()
     case .read(let ticket, let request, let session, let number): read(ticket, request, session, number)
     case .collect(let ticket, let fetch, let session): collect(ticket, fetch, session)
@@ -222,20 +226,20 @@ final class HubRunner: @unchecked Sendable {
       streams.removeValue(forKey: ticket)?.cancel()
       readers.cancel(ticket)
       if let rest = slices.removeValue(forKey: ticket) { free { rest.free() } }
-    case .continueOrder(let ticket): inNextTurn { $0.handle(.continueOrder(ticket)) }
+    case .continueOrder(let ticket): inNextTurn { $0.process(.continueOrder(ticket)) }
     case .discard(let rows): discard(rows)
     case .history(let ticket, let after, let through):
-      errands.enqueue { [self] in
+      internalReaders.enqueue { [self] in
         submit(.history(ticket, reads.history(after: after, through: through, limits: limits)))
       }
     case .watch(let query, let number): reads.store.watch(query, number: number)
     case .unwatch(let number): reads.store.unwatch(number)
     case .recognize(let ticket, let token):
-      errands.enqueue { [self] in
-        submit(.recognized(ticket, (try? reads.store.recognizes(token)) ?? false))
+      internalReaders.enqueue { [self] in
+        submit(.recognized(ticket, reads.recognizes(token)))
       }
     case .statistics(let ticket):
-      errands.enqueue { [self] in submit(.statistics(ticket, status())) }
+      internalReaders.enqueue { [self] in submit(.statistics(ticket, status())) }
     case .pauseReading(let id): connections[id]?.setReading(false)
     case .resumeReading(let id): connections[id]?.setReading(true)
     case .close(let id): connections[id]?.close()
@@ -247,17 +251,18 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func write(_ buffer: ByteBuffer, to id: SessionID) {
+    // The connection may have closed in this turn.
     guard let connection = connections[id] else { return }
     if connection.write(buffer) { dirty.append(connection) }
   }
 
   // MARK: - Batches
 
-  private func keep(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
+  private func spoolRows(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
     let spool = spools[ticket] ?? RowSpool(directory: spoolDirectory, maximumBytes: limits.rowBytes)
     spools[ticket] = spool
     let number = spool.reserve(rows: rows.count)
-    errands.enqueue { [self] in submit(.rowsKept(ticket, request: request, spool.write(rows, at: number))) }
+    internalReaders.enqueue { [self] in submit(.rowsKept(ticket, request: request, spool.write(rows, at: number))) }
   }
 
   private func supervised(_ run: BatchJob, _ ticket: StoreRequestID) -> BatchJob {
@@ -271,17 +276,18 @@ final class HubRunner: @unchecked Sendable {
 
   private func read(_ ticket: StoreRequestID, _ request: ReadRequest, _ session: SessionID, _ number: UInt64) {
     let stream = ReadStream(directory: spoolDirectory) { [self] output in
-      loop.execute { self.take(output, ticket, session) }
+      loop.execute { self.forward(output, ticket, session) }
     }
     streams[ticket] = stream
-    readers.enqueue(ticket, of: session, isLong: !request.canBeTried) { [reads] trial in
-      if let trial, request.canBeTried { return reads.try(request, number, into: stream, trial) }
+    readers.enqueue(ticket, of: session, isLong: !request.canRunShort) { [reads] shortRead in
+      if let shortRead, request.canRunShort { return reads.runShort(request, number, into: stream, shortRead) }
       reads.run(request, number, into: stream)
       return .answered
     }
   }
 
-  private func take(_ output: ReadStream.Output, _ ticket: StoreRequestID, _ session: SessionID) {
+  private func forward(_ output: ReadStream.Output, _ ticket: StoreRequestID, _ session: SessionID) {
+    // A cancelled read has no stream.
     guard streams[ticket] != nil else { return }
     switch output {
     case .frame(let frame):
@@ -290,14 +296,15 @@ final class HubRunner: @unchecked Sendable {
       flush()
     case .finished(let result):
       streams[ticket] = nil
-      handle(.readFinished(ticket, result))
+      process(.readFinished(ticket, result))
     }
   }
 
   private func continueRead(_ ticket: StoreRequestID) {
+    // The read may have ended meanwhile.
     guard let stream = streams[ticket] else { return }
     if stream.usesFile {
-      errands.enqueue { stream.more() }
+      internalReaders.enqueue { stream.more() }
     } else {
       stream.more()
     }
@@ -317,12 +324,12 @@ final class HubRunner: @unchecked Sendable {
   }
 
   /// Cancels the remaining work and closes the remaining sessions.
-  func giveUp() {
+  func cancelRemaining() {
     for (_, batch) in batches { batch.cancel() }
     for (_, stream) in streams { stream.cancel() }
     for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.close() }
     finished.succeed()
   }
 
-  func tick() { handle(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }
+  func tick() { process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }
 }

@@ -1,4 +1,3 @@
-import FreedMemory
 import GraphHub
 import GraphModel
 import Synchronization
@@ -62,5 +61,10 @@ final class OrderMemoryLimiter: Sendable {
     if total > limit { throw Refusal.tooLargeOrders(limit) }
   }
 
-  func remove(_ count: Int) { bytes.withLock { $0 -= count } }
+  func remove(_ count: Int) {
+    bytes.withLock { bytes in
+      bytes -= count
+      assert(bytes >= 0, "only counted bytes are removed")
+    }
+  }
 }

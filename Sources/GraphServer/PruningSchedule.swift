@@ -9,7 +9,7 @@ import NIOCore
 /// Periodically, it computes which commits the policy releases and removes them in slices, each between two commits
 /// of the writer. Nothing is pruned while the clock may be wrong (`PruningClock`).
 ///
-/// A slice waits until no commit is in progress, but for `patience` at most, so that pruning advances on a server
+/// A slice waits until no commit is in progress, but for `maximumWait` at most, so that pruning advances on a server
 /// that is never idle. During a slice, no commit runs on the loop (`HubRunner.betweenCommits`), so a commit waits for
 /// at most one slice, whose size the store bounds.
 ///
@@ -17,7 +17,7 @@ import NIOCore
 final class PruningSchedule: @unchecked Sendable {
   private let store: SQLiteStore
   private let runner: HubRunner
-  private let errands: ReaderPool
+  private let internalReaders: ReaderPool
   private let policy: HistoryPolicy
   private let log: Logger
   /// Decides whether the time of day can be trusted for pruning.
@@ -31,33 +31,34 @@ final class PruningSchedule: @unchecked Sendable {
   /// The delay between two slices, and between two checks for commits in progress.
   private static let pause = TimeAmount.milliseconds(20)
   /// The longest time that a slice waits for the commits in progress to end.
-  private static let patience = TimeAmount.seconds(5)
+  private static let maximumWait = TimeAmount.seconds(5)
   /// The delay of the first check, if the period is longer.
   private static let firstDelay = TimeAmount.seconds(60)
 
   /// - Parameter start: a reading of the clocks from before the first commit of this run.
   init(
-    store: SQLiteStore, runner: HubRunner, errands: ReaderPool, policy: HistoryPolicy, start: PruningClock.Reading,
+    store: SQLiteStore, runner: HubRunner, internalReaders: ReaderPool, policy: HistoryPolicy,
+    start: PruningClock.Reading,
     log: Logger
   ) {
     clock = PruningClock(start, kept: policy.kept)
     self.store = store
     self.runner = runner
-    self.errands = errands
+    self.internalReaders = internalReaders
     self.policy = policy
     self.log = log
   }
 
   /// Checks every `period` until the returned task is cancelled.
   func start(every period: TimeAmount) -> RepeatedTask {
-    runner.loop.scheduleRepeatedTask(initialDelay: min(period, Self.firstDelay), delay: period) { _ in self.look() }
+    runner.loop.scheduleRepeatedTask(initialDelay: min(period, Self.firstDelay), delay: period) { _ in self.check() }
   }
 
   // MARK: - On the loop
 
-  private func look() {
+  private func check() {
     guard pruning == nil else { return }
-    errands.enqueue { [self] in
+    internalReaders.enqueue { [self] in
       let reading = Result { try Self.reading(store) }
       runner.loop.execute { self.decide(reading) }
     }
@@ -75,6 +76,7 @@ final class PruningSchedule: @unchecked Sendable {
   }
 
   private func decide(_ reading: Result<PruningClock.Reading, any Error>) {
+    // An earlier check, delayed by a slow disk, may have begun.
     guard pruning == nil else { return }
     switch reading {
     case .failure(let error): log.error("history can't be read for pruning", metadata: ["failure": "\(error)"])
@@ -83,7 +85,7 @@ final class PruningSchedule: @unchecked Sendable {
       case .refuse(let reason): refuse(reason)
       case .prune(let now, let through):
         refusal = nil
-        errands.enqueue { [self] in
+        internalReaders.enqueue { [self] in
           let plan = Result { try store.pruning(policy, now: now, through: through) }
           runner.loop.execute { self.begin(plan) }
         }
@@ -113,29 +115,29 @@ final class PruningSchedule: @unchecked Sendable {
     switch plan {
     case .success(let plan) where plan.commits > 0:
       pruning = plan
-      takeSlice()
+      removeSlice()
     case .success: break
     case .failure(let error): log.error("history can't be read for pruning", metadata: ["failure": "\(error)"])
     }
   }
 
-  private func takeSlice() {
-    guard let target = pruning?.floor else { return }
-    guard !runner.isCommitting || waited >= Self.patience else {
+  private func removeSlice() {
+    guard let target = pruning?.floor else { return assertionFailure("slices are removed while pruning") }
+    guard !runner.isCommitting || waited >= Self.maximumWait else {
       waited = waited + Self.pause
-      return again()
+      return scheduleSlice()
     }
     waited = .zero
     runner.betweenCommits { [store] in
       Result { try store.prune(through: target) }
     } then: {
-      self.tookSlice($0)
+      self.finishSlice($0)
     }
   }
 
-  private func tookSlice(_ result: Result<Bool, any Error>) {
+  private func finishSlice(_ result: Result<Bool, any Error>) {
     switch result {
-    case .success(true): again()
+    case .success(true): scheduleSlice()
     case .success(false): finish()
     case .failure(let error):
       pruning = nil
@@ -143,10 +145,10 @@ final class PruningSchedule: @unchecked Sendable {
     }
   }
 
-  private func again() { runner.loop.scheduleTask(in: Self.pause) { self.takeSlice() } }
+  private func scheduleSlice() { runner.loop.scheduleTask(in: Self.pause) { self.removeSlice() } }
 
   private func finish() {
-    guard let done = pruning else { return }
+    guard let done = pruning else { return assertionFailure("slices are removed while pruning") }
     pruning = nil
     log.info(
       "history was pruned",

@@ -8,9 +8,9 @@ final class ReadExecutor: Sendable {
   /// A short read: a read on the thread that is reserved for short reads.
   struct ShortRead: Sendable {
     /// Whether an earlier attempt took too long: the read borrows the thread, and yields at once when another waits.
-    let isGuest: Bool
+    let isBorrowing: Bool
     /// Whether another read waits for this thread.
-    let mustGiveWay: @Sendable () -> Bool
+    let mustYield: @Sendable () -> Bool
   }
 
   /// The result of a job.
@@ -18,13 +18,13 @@ final class ReadExecutor: Sendable {
     /// The read was answered, refused or cancelled.
     case answered
     /// The read yielded before it sent anything; it is queued again.
-    case gaveWay
+    case yielded
     /// The same, because the answer is too large to buffer; the read is not retried on the reserved thread.
     case tooLarge
   }
 
-  /// A read to run; `trial` is nil on an ordinary thread, where the read runs to its end.
-  typealias Job = @Sendable (_ trial: ShortRead?) -> JobResult
+  /// A read to run; `shortRead` is nil on an ordinary thread, where the read runs to its end.
+  typealias Job = @Sendable (_ shortRead: ShortRead?) -> JobResult
 
   private struct State {
     var queue: ReadScheduler
@@ -35,8 +35,8 @@ final class ReadExecutor: Sendable {
   /// The loop adds and cancels reads, and threads finish them.
   private let state: Mutex<State>
   private let pool: ReaderPool
-  /// A copy of `queue.mustGiveWay` that the read on the reserved thread polls; written under the mutex.
-  private let mustGiveWay = Atomic(false)
+  /// A copy of `queue.mustYield` that the read on the reserved thread polls; written under the mutex.
+  private let mustYield = Atomic(false)
 
   init(threads: Int) {
     pool = ReaderPool(threads: threads)
@@ -51,27 +51,31 @@ final class ReadExecutor: Sendable {
 
   /// - Parameter isLong: whether to keep the read off the thread that is reserved for short reads.
   func enqueue(_ ticket: StoreRequestID, of session: SessionID, isLong: Bool = false, _ job: @escaping Job) {
-    perform(.came(ticket, from: session, isLong: isLong), job: (ticket, job))
+    schedule(.requested(ticket, from: session, isLong: isLong), job: (ticket, job))
   }
 
   /// Cancels a read: if it is still waiting, it never runs.
-  func cancel(_ ticket: StoreRequestID) { perform(.left(ticket)) }
+  func cancel(_ ticket: StoreRequestID) { schedule(.cancelled(ticket)) }
 
-  private func perform(_ event: ReadScheduler.Event, job: (ticket: StoreRequestID, run: Job)? = nil) {
+  private func schedule(_ event: ReadScheduler.Event, job: (ticket: StoreRequestID, run: Job)? = nil) {
     let started = state.withLock { state -> [(start: ReadScheduler.Start, run: Job)] in
       if let job { state.jobs[job.ticket] = job.run }
-      if case .left(let ticket) = event { state.jobs[ticket] = nil }
+      if case .cancelled(let ticket) = event { state.jobs[ticket] = nil }
       let started = state.queue.handle(event)
-      mustGiveWay.store(state.queue.mustGiveWay, ordering: .relaxed)
-      return started.compactMap { start in state.jobs.removeValue(forKey: start.ticket).map { (start, $0) } }
+      mustYield.store(state.queue.mustYield, ordering: .relaxed)
+      return started.compactMap { start in
+        let run = state.jobs.removeValue(forKey: start.ticket)
+        assert(run != nil, "a waiting read has a job")
+        return run.map { (start, $0) }
+      }
     }
     for (start, run) in started {
       pool.enqueue { [self] in
-        let trial = ShortRead(isGuest: start.isGuest) { [self] in mustGiveWay.load(ordering: .relaxed) }
-        switch run(start.isTrial ? trial : nil) {
-        case .answered: perform(.ended(start.ticket))
-        case .gaveWay: perform(.tookTooLong(start.ticket), job: (start.ticket, run))
-        case .tooLarge: perform(.isTooLarge(start.ticket), job: (start.ticket, run))
+        let shortRead = ShortRead(isBorrowing: start.isBorrowing) { [self] in mustYield.load(ordering: .relaxed) }
+        switch run(start.isShortRead ? shortRead : nil) {
+        case .answered: schedule(.ended(start.ticket))
+        case .yielded: schedule(.yielded(start.ticket), job: (start.ticket, run))
+        case .tooLarge: schedule(.exceededBuffer(start.ticket), job: (start.ticket, run))
         }
       }
     }

@@ -14,24 +14,24 @@ import GraphHub
 struct ReadScheduler {
   enum Event {
     /// A read was requested; if `isLong`, it is not run as a short read.
-    case came(StoreRequestID, from: SessionID, isLong: Bool = false)
+    case requested(StoreRequestID, from: SessionID, isLong: Bool = false)
     /// A read was cancelled. If it is running, it keeps its thread until it ends.
-    case left(StoreRequestID)
+    case cancelled(StoreRequestID)
     /// A read has ended, and its thread is free.
     case ended(StoreRequestID)
     /// A read yielded unanswered: its thread is free, and it waits again.
-    case tookTooLong(StoreRequestID)
+    case yielded(StoreRequestID)
     /// The same, because its answer is too large to buffer: it never runs on the reserved thread again.
-    case isTooLarge(StoreRequestID)
+    case exceededBuffer(StoreRequestID)
   }
 
   /// A read to start on a free thread.
   struct Start: Equatable {
     let ticket: StoreRequestID
     /// Whether it runs on the reserved thread, until it has to yield.
-    let isTrial: Bool
+    let isShortRead: Bool
     /// Whether it is a long read that borrows the reserved thread and yields at once.
-    var isGuest = false
+    var isBorrowing = false
   }
 
   private struct SessionQueue {
@@ -40,107 +40,119 @@ struct ReadScheduler {
     /// Waiting or running reads that took too long as short reads, or that must not run as such.
     var long = Set<StoreRequestID>()
     /// The long reads that may not borrow the reserved thread, because they cannot be interrupted.
-    var fixed = Set<StoreRequestID>()
+    var uninterruptible = Set<StoreRequestID>()
 
-    mutating func forget(_ ticket: StoreRequestID) {
+    mutating func remove(_ ticket: StoreRequestID) {
       long.remove(ticket)
-      fixed.remove(ticket)
+      uninterruptible.remove(ticket)
     }
   }
 
   /// The number of reads that one session may run at once: half of the threads, at least one.
   let share: Int
+  /// The number of threads that are not reserved, and of the free ones among them.
+  private let unreserved: Int
   private var free: Int
-  private var keptIsFree: Bool
-  private var lines = [SessionID: SessionQueue]()
+  private var isReservedFree: Bool
+  private var queues = [SessionID: SessionQueue]()
   /// Sessions with waiting reads, the least recently served first.
-  private var turns = [SessionID]()
+  private var rotation = [SessionID]()
   /// The session of each waiting or running read.
-  private var owners = [StoreRequestID: SessionID]()
+  private var sessions = [StoreRequestID: SessionID]()
   /// The read on the reserved thread.
-  private var tried: StoreRequestID?
+  private var reservedRead: StoreRequestID?
 
   /// Whether the read on the reserved thread delays another one that could run there.
-  var mustGiveWay: Bool { tried != nil && turns.contains(where: mayBeTried) }
+  var mustYield: Bool { reservedRead != nil && rotation.contains(where: mayRunShort) }
 
   init(threads: Int) {
+    precondition(threads > 0, "reads need a thread")
     // A single thread is not reserved.
-    keptIsFree = threads > 1
-    free = threads > 1 ? threads - 1 : threads
+    isReservedFree = threads > 1
+    unreserved = threads > 1 ? threads - 1 : threads
+    free = unreserved
     share = max(1, threads / 2)
   }
 
   /// Handles an event and returns the reads to start now, each on a free thread.
   mutating func handle(_ event: Event) -> [Start] {
     switch event {
-    case .came(let ticket, let session, let isLong):
-      owners[ticket] = session
-      lines[session, default: SessionQueue()].waiting.append(ticket)
-      if isLong {
-        lines[session]?.long.insert(ticket)
-        lines[session]?.fixed.insert(ticket)
+    case .requested(let ticket, let session, let isLong):
+      sessions[ticket] = session
+      modify(session) { queue in
+        queue.waiting.append(ticket)
+        if isLong {
+          queue.long.insert(ticket)
+          queue.uninterruptible.insert(ticket)
+        }
       }
-      if lines[session]?.waiting.count == 1 { turns.append(session) }
-    case .left(let ticket):
-      guard let session = owners[ticket], let place = lines[session]?.waiting.firstIndex(of: ticket) else { break }
-      owners[ticket] = nil
-      lines[session]?.waiting.remove(at: place)
-      lines[session]?.forget(ticket)
-      if lines[session]?.waiting.isEmpty == true { turns.removeAll { $0 == session } }
-      forget(session)
+    case .cancelled(let ticket):
+      // A read that runs, or has ended, is not waiting.
+      guard let session = sessions[ticket], queue(of: session).waiting.contains(ticket) else { break }
+      sessions[ticket] = nil
+      modify(session) { queue in
+        queue.waiting.removeAll { $0 == ticket }
+        queue.remove(ticket)
+      }
     case .ended(let ticket): end(ticket)
-    case .tookTooLong(let ticket): putBack(ticket, isFixed: false)
-    case .isTooLarge(let ticket): putBack(ticket, isFixed: true)
+    case .yielded(let ticket): requeue(ticket, isUninterruptible: false)
+    case .exceededBuffer(let ticket): requeue(ticket, isUninterruptible: true)
     }
     var started = [Start]()
-    while free > 0, let session = fewest() {
+    while free > 0, let session = leastBusySession(), let ticket = start(session) {
       free -= 1
-      if let ticket = start(session) { started.append(Start(ticket: ticket, isTrial: false)) }
+      started.append(Start(ticket: ticket, isShortRead: false))
     }
-    if keptIsFree, let session = turns.first(where: mayBeTried), let ticket = start(session) {
-      (keptIsFree, tried) = (false, ticket)
-      started.append(Start(ticket: ticket, isTrial: true))
+    if isReservedFree, let session = rotation.first(where: mayRunShort), let ticket = start(session) {
+      (isReservedFree, reservedRead) = (false, ticket)
+      started.append(Start(ticket: ticket, isShortRead: true))
     }
-    if keptIsFree, let session = turns.first(where: mayBeGuest), let ticket = start(session) {
-      (keptIsFree, tried) = (false, ticket)
-      started.append(Start(ticket: ticket, isTrial: true, isGuest: true))
+    if isReservedFree, let session = rotation.first(where: mayBorrow), let ticket = start(session) {
+      (isReservedFree, reservedRead) = (false, ticket)
+      started.append(Start(ticket: ticket, isShortRead: true, isBorrowing: true))
     }
     return started
   }
 
-  private mutating func putBack(_ ticket: StoreRequestID, isFixed: Bool) {
-    guard tried == ticket, let session = owners[ticket] else { return end(ticket) }
+  private mutating func requeue(_ ticket: StoreRequestID, isUninterruptible: Bool) {
+    guard reservedRead == ticket, let session = sessions[ticket] else { return end(ticket) }
     end(ticket)
-    owners[ticket] = session
-    lines[session, default: SessionQueue()].waiting.insert(ticket, at: 0)
-    lines[session]?.long.insert(ticket)
-    if isFixed { lines[session]?.fixed.insert(ticket) }
-    if lines[session]?.waiting.count == 1 { turns.append(session) }
+    sessions[ticket] = session
+    modify(session) { queue in
+      queue.waiting.insert(ticket, at: 0)
+      queue.long.insert(ticket)
+      if isUninterruptible { queue.uninterruptible.insert(ticket) }
+    }
   }
 
   private mutating func end(_ ticket: StoreRequestID) {
-    guard let session = owners.removeValue(forKey: ticket) else { return }
-    lines[session]?.running -= 1
-    lines[session]?.forget(ticket)
-    if tried == ticket { (keptIsFree, tried) = (true, nil) } else { free += 1 }
-    forget(session)
+    guard let session = sessions.removeValue(forKey: ticket) else { return }
+    modify(session) { queue in
+      queue.running -= 1
+      queue.remove(ticket)
+    }
+    if reservedRead == ticket { (isReservedFree, reservedRead) = (true, nil) } else { free += 1 }
+    assert(free <= unreserved, "each read has one thread")
   }
 
-  private func mayBeTried(_ session: SessionID) -> Bool {
-    lines[session].map { $0.running == 0 && $0.long.isEmpty } ?? false
+  private func mayRunShort(_ session: SessionID) -> Bool {
+    let queue = queue(of: session)
+    return queue.running == 0 && queue.long.isEmpty
   }
 
   /// Whether the session's first read is a long one that may borrow the reserved thread.
-  private func mayBeGuest(_ session: SessionID) -> Bool {
-    guard let line = lines[session], line.running == 0, let first = line.waiting.first else { return false }
-    return line.long.contains(first) && !line.fixed.contains(first)
+  private func mayBorrow(_ session: SessionID) -> Bool {
+    let queue = queue(of: session)
+    guard queue.running == 0, let first = queue.waiting.first else { return false }
+    return queue.long.contains(first) && !queue.uninterruptible.contains(first)
   }
 
-  private func fewest() -> SessionID? {
+  private func leastBusySession() -> SessionID? {
     var chosen: (session: SessionID, running: Int)?
-    for session in turns {
-      let running = lines[session]?.running ?? 0
-      guard running < share, running < chosen?.running ?? .max else { continue }
+    for session in rotation {
+      let running = queue(of: session).running
+      guard running < share else { continue }
+      if let chosen, running >= chosen.running { continue }
       chosen = (session, running)
       if running == 0 { break }
     }
@@ -149,17 +161,30 @@ struct ReadScheduler {
 
   /// Takes the session's first read and moves the session to the end of the round.
   private mutating func start(_ session: SessionID) -> StoreRequestID? {
-    turns.removeAll { $0 == session }
-    guard var line = lines[session], !line.waiting.isEmpty else { return nil }
-    let ticket = line.waiting.removeFirst()
-    line.running += 1
-    lines[session] = line
-    if !line.waiting.isEmpty { turns.append(session) }
-    return ticket
+    rotation.removeAll { $0 == session }
+    var started: StoreRequestID?
+    modify(session) { queue in
+      guard !queue.waiting.isEmpty else { return assertionFailure("a session of the round has a waiting read") }
+      started = queue.waiting.removeFirst()
+      queue.running += 1
+    }
+    return started
   }
 
-  private mutating func forget(_ session: SessionID) {
-    guard let line = lines[session], line.running == 0, line.waiting.isEmpty else { return }
-    lines[session] = nil
+  /// The queue of a session; an empty one if it has no read.
+  private func queue(of session: SessionID) -> SessionQueue { queues[session, default: SessionQueue()] }
+
+  /// Changes the queue of a session, and keeps the round and the table of the queues up to date.
+  private mutating func modify(_ session: SessionID, _ change: (inout SessionQueue) -> Void) {
+    change(&queues[session, default: SessionQueue()])
+    let queue = queue(of: session)
+    assert(queue.running >= 0 && queue.running <= share, "a session runs at most its share")
+    assert(queue.long.isSuperset(of: queue.uninterruptible), "only a long read is kept off the reserved thread")
+    if queue.running == 0, queue.waiting.isEmpty { queues[session] = nil }
+    if queue.waiting.isEmpty {
+      rotation.removeAll { $0 == session }
+    } else if !rotation.contains(session) {
+      rotation.append(session)
+    }
   }
 }

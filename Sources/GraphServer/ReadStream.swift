@@ -19,15 +19,15 @@ final class ReadStream: Sendable {
     var memory = [[UInt8]]()
     var memoryBytes = 0
     /// The lengths of the frames in the file, in order.
-    var filed = [Int]()
-    var nextFiled = 0
+    var fileFrames = [Int]()
+    var nextFileFrame = 0
     var readOffset = 0
     var writeOffset = 0
     var file: SpoolFile?
     /// Set by the reader after its last frame.
     var result: Result<Token, Refusal>?
 
-    var isEmpty: Bool { memory.isEmpty && nextFiled == filed.count }
+    var isEmpty: Bool { memory.isEmpty && nextFileFrame == fileFrames.count }
     var isCancelled = false
     var isFinished = false
   }
@@ -53,9 +53,10 @@ final class ReadStream: Sendable {
   /// Adds a frame that is not the last one.
   ///
   /// Outputs are sent under the lock, so that two threads cannot swap them; an output only hops to a loop.
-  func put(_ frame: [UInt8]) throws {
+  func add(_ frame: [UInt8]) throws {
     try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
+      assert(state.result == nil, "the last frame was finished with")
       if state.credit > 0 {
         state.credit -= 1
         return output(.frame(frame))
@@ -74,37 +75,41 @@ final class ReadStream: Sendable {
     state.file = file
     try file.write(frame, at: state.writeOffset)
     state.writeOffset += frame.count
-    state.filed.append(frame.count)
+    state.fileFrames.append(frame.count)
   }
 
   /// Adds the last frame of a read of the state `at`.
   func finish(_ lastFrame: [UInt8], at token: Token) throws {
     try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
+      assert(state.result == nil, "a read finishes once")
       // Queued behind the waiting frames, which use the credit first.
       try spool(lastFrame, &state)
       state.result = .success(token)
     }
-    deliverNext(grant: 0)
+    emitWaiting(grant: 0)
   }
 
   /// Ends the read with a refusal; waiting frames are sent first.
   func fail(_ refusal: Refusal) {
-    state.withLock { $0.result = .failure(refusal) }
-    deliverNext(grant: 0)
+    state.withLock { state in
+      assert(state.result == nil, "a read finishes once")
+      state.result = .failure(refusal)
+    }
+    emitWaiting(grant: 0)
   }
 
   /// Grants one more frame, as requested by the client. May read a file, so do not call it on an event loop when
   /// `usesFile`.
-  func more() { deliverNext(grant: 1) }
+  func more() { emitWaiting(grant: 1) }
 
   /// Whether `more` would have to read a file.
   var usesFile: Bool { state.withLock { $0.memory.isEmpty && $0.file != nil } }
 
   /// Whether the read has not been cancelled.
-  var isWanted: Bool { state.withLock { !$0.isCancelled } }
+  var isActive: Bool { state.withLock { !$0.isCancelled } }
 
-  /// Cancels the read; the reader notices it at its next frame, or when it next checks `isWanted`.
+  /// Cancels the read; the reader notices it at its next frame, or when it next checks `isActive`.
   func cancel() {
     state.withLock {
       $0.isCancelled = true
@@ -113,7 +118,7 @@ final class ReadStream: Sendable {
     }
   }
 
-  private func deliverNext(grant: Int) {
+  private func emitWaiting(grant: Int) {
     state.withLock { state in
       guard !state.isCancelled, !state.isFinished else { return }
       state.credit = min(state.credit + grant, Self.window)
@@ -121,16 +126,18 @@ final class ReadStream: Sendable {
         if !state.memory.isEmpty {
           let frame = state.memory.removeFirst()
           state.memoryBytes -= frame.count
-          deliver(frame, &state)
-        } else if let file = state.file, state.nextFiled < state.filed.count {
-          let length = state.filed[state.nextFiled]
+          assert(state.memoryBytes >= 0, "each frame in memory is counted once")
+          emit(frame, &state)
+        } else if let file = state.file, state.nextFileFrame < state.fileFrames.count {
+          let length = state.fileFrames[state.nextFileFrame]
+          assert(state.readOffset + length <= state.writeOffset, "a frame is read after it was written")
           guard let frame = file.read(length, at: state.readOffset) else {
             state.isFinished = true
             return output(.finished(.failure(Refusal(.unavailable, "the spooled result can't be read"))))
           }
-          state.nextFiled += 1
+          state.nextFileFrame += 1
           state.readOffset += length
-          deliver(frame, &state)
+          emit(frame, &state)
         } else {
           break
         }
@@ -143,7 +150,7 @@ final class ReadStream: Sendable {
     }
   }
 
-  private func deliver(_ frame: [UInt8], _ state: inout State) {
+  private func emit(_ frame: [UInt8], _ state: inout State) {
     guard state.isEmpty, case .success(let token) = state.result else { return output(.frame(frame)) }
     state.isFinished = true
     output(.finished(.success(ReadCompletion(at: token, lastFrame: frame))))

@@ -16,7 +16,10 @@ final class ReaderPool: Sendable {
   private let stopped = DispatchSemaphore(value: 0)
   private let threads: Int
 
-  init(threads: Int) { self.threads = threads }
+  init(threads: Int) {
+    precondition(threads > 0, "jobs need a thread")
+    self.threads = threads
+  }
 
   /// - Throws: `StoreFailure(.noThreads)`; threads that were started already end with `stop`.
   func start() throws {
@@ -48,7 +51,10 @@ final class ReaderPool: Sendable {
     while true {
       available.wait()
       let job = queue.withLock { queue -> (@Sendable () -> Void)? in
-        guard queue.next < queue.jobs.count else { return nil }
+        guard queue.next < queue.jobs.count else {
+          assert(queue.isStopping, "a thread wakes for a job or for the end")
+          return nil
+        }
         defer {
           queue.next += 1
           if queue.next == queue.jobs.count || queue.next > 1_024 {

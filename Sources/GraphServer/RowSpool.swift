@@ -54,6 +54,8 @@ final class RowSpool: BatchRowSource {
       }
       try file.write(bytes, at: offset)
       return state.withLock { state in
+        assert(state.chunks[number].place == nil, "the rows of a position are written once")
+        assert(state.chunks[number].rows == rows.count, "a position was reserved for these rows")
         state.chunks[number].place = offset..<(offset + bytes.count)
         return .success(state.chunks[...number].reduce(0) { $0 + $1.rows })
       }

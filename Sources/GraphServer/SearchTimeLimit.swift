@@ -8,19 +8,19 @@ struct SearchTimeLimit {
   private let limit: Duration
   private var last: ContinuousClock.Instant
   /// Whether the limit was exceeded; stays true.
-  private(set) var isOver = false
+  private(set) var isExceeded = false
 
   init(_ limit: Duration, from now: ContinuousClock.Instant) {
     self.limit = limit
     last = now
   }
 
-  mutating func found(at now: ContinuousClock.Instant) { last = now }
+  mutating func restart(at now: ContinuousClock.Instant) { last = now }
 
   /// Checks the limit and returns whether the search may continue.
-  mutating func goesOn(at now: ContinuousClock.Instant) -> Bool {
-    if now - last > limit { isOver = true }
-    return !isOver
+  mutating func mayContinue(at now: ContinuousClock.Instant) -> Bool {
+    if now - last > limit { isExceeded = true }
+    return !isExceeded
   }
 
   var refusal: Refusal {

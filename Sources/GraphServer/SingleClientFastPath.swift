@@ -25,8 +25,12 @@ struct SingleClientFastPath {
   private static let pauseAfterSlow: UInt64 = 8
 
   mutating func allows(_ turn: [(StoreRequestID, WriteRequest)]) -> Bool {
-    guard turn.count == 1, let request = turn.first?.1, request.id.replica == replica else {
-      replica = turn.last?.1.id.replica ?? .zero
+    guard let (_, request) = turn.last else {
+      assertionFailure("a turn hands over at least one commit")
+      return false
+    }
+    guard turn.count == 1, request.id.replica == replica else {
+      replica = request.id.replica
       streak = 0
       return false
     }
@@ -38,7 +42,7 @@ struct SingleClientFastPath {
       && transaction.approximateSize <= Self.maximumSize
   }
 
-  mutating func took(nanoseconds: UInt64) {
+  mutating func record(nanoseconds: UInt64) {
     pause = Int(nanoseconds / Self.slowNanoseconds * Self.pauseAfterSlow)
   }
 }

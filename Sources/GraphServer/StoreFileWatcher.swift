@@ -8,33 +8,34 @@ import Synchronization
 /// This way a server without commits logs a loss too. Changes are logged, not each check.
 final class StoreFileWatcher: Sendable {
   private struct State {
-    var isLooking = false
+    var isChecking = false
     var failure: StoreFailure?
   }
 
   private let store: SQLiteStore
-  private let errands: ReaderPool
+  private let internalReaders: ReaderPool
   private let log: Logger
-  /// Guarded by its mutex: the loop starts a check, and the thread of `errands` finishes it.
+  /// Guarded by its mutex: the loop starts a check, and the thread of `internalReaders` finishes it.
   private let state = Mutex(State())
 
-  init(store: SQLiteStore, errands: ReaderPool, log: Logger) {
+  init(store: SQLiteStore, internalReaders: ReaderPool, log: Logger) {
     self.store = store
-    self.errands = errands
+    self.internalReaders = internalReaders
     self.log = log
   }
 
   /// Starts a check, unless a slow file system still delays the previous one; called on the loop.
-  func look() {
-    let mustLook = state.withLock { state in
-      defer { state.isLooking = true }
-      return !state.isLooking
+  func check() {
+    let mustCheck = state.withLock { state in
+      defer { state.isChecking = true }
+      return !state.isChecking
     }
-    guard mustLook else { return }
-    errands.enqueue { [self] in
+    guard mustCheck else { return }
+    internalReaders.enqueue { [self] in
       let failure = store.fileFailure()
       let before = state.withLock { state in
-        defer { (state.isLooking, state.failure) = (false, failure) }
+        assert(state.isChecking, "one check runs at a time")
+        defer { (state.isChecking, state.failure) = (false, failure) }
         return state.failure
       }
       guard failure != before else { return }

@@ -11,8 +11,8 @@ extension StoreReadRunner {
   func log(_ request: LogRequest, _ number: UInt64, _ stream: ReadStream) throws {
     var (chunk, size) = ([CommitEntry](), 0)
     var (changes, bytes) = (0, 0)
-    defer { giveBack(behind: changes) }
-    let head = try store.log(request, maximumChanges: Self.maximumLogChanges, while: { stream.isWanted }) { commit in
+    defer { releaseMemory(after: changes) }
+    let head = try store.log(request, maximumChanges: Self.maximumLogChanges, while: { stream.isActive }) { commit in
       changes += commit.changes.count
       bytes += commit.approximateSize
       guard bytes <= Self.maximumLogBytes else {
@@ -24,7 +24,7 @@ extension StoreReadRunner {
       chunk.append(entry(commit))
       size += commit.approximateSize
       guard size >= ProtocolLimits.chunkSize else { return }
-      try stream.put(frame(ToClient(number, .log(chunk, last: false))))
+      try stream.add(frame(ToClient(number, .log(chunk, last: false))))
       (chunk, size) = ([], 0)
     }
     try stream.finish(frame(ToClient(number, .log(chunk, last: true))), at: head)
@@ -33,7 +33,7 @@ extension StoreReadRunner {
   /// The number of objects from which a read leaves more freed memory than the next reads need.
   static let manyObjects = 50_000
 
-  private func giveBack(behind objects: Int) { if objects >= Self.manyObjects { FreedMemory.giveBack() } }
+  private func releaseMemory(after objects: Int) { if objects >= Self.manyObjects { releaseFreedMemory() } }
 
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
     var origin = try store.origin(of: property, of: id)
@@ -58,7 +58,7 @@ extension StoreReadRunner {
   func differences(_ request: DifferenceRequest, _ number: UInt64, _ stream: ReadStream) throws {
     var chunk = [ObjectDifference]()
     var (size, count) = (0, 0)
-    defer { giveBack(behind: count) }
+    defer { releaseMemory(after: count) }
     let head = try store.differences(request) { difference in
       var difference = difference
       count += 1
@@ -68,13 +68,13 @@ extension StoreReadRunner {
       }
       let added = difference.approximateSize
       if size + added > ProtocolLimits.maximumFrameSize / 2, !chunk.isEmpty {
-        try stream.put(frame(ToClient(number, .differences(chunk, last: false))))
+        try stream.add(frame(ToClient(number, .differences(chunk, last: false))))
         (chunk, size) = ([], 0)
       }
       chunk.append(difference)
       size += added
       guard size >= ProtocolLimits.chunkSize else { return }
-      try stream.put(frame(ToClient(number, .differences(chunk, last: false))))
+      try stream.add(frame(ToClient(number, .differences(chunk, last: false))))
       (chunk, size) = ([], 0)
     }
     try stream.finish(frame(ToClient(number, .differences(chunk, last: true))), at: head)

@@ -14,10 +14,10 @@ struct StoreReadRunner: Sendable {
   /// Runs a read and streams its frames into `stream`, until it ends or is cancelled.
   func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
     // The read may have been cancelled while it waited for a thread.
-    guard stream.isWanted else { return }
+    guard stream.isActive else { return }
     do {
       switch request {
-      case .seen(let request, let lens):
+      case .translated(let request, let lens):
         var reads = self
         reads.lens = lens
         reads.run(request, number, into: stream)
@@ -47,12 +47,12 @@ struct StoreReadRunner: Sendable {
     var encoder = ChunkEncoder(request: number, columns: columns)
     var time = SearchTimeLimit(searchLimit, from: .now)
     do {
-      let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
-        if let part = seen(part), let frame = try encoder.append(part) { try stream.put(frame) }
-        time.found(at: .now)
+      let end = try store.answer(fetch, while: { stream.isActive && time.mayContinue(at: .now) }) { part in
+        if let part = translated(part), let frame = try encoder.append(part) { try stream.add(frame) }
+        time.restart(at: .now)
       }
       try stream.finish(encoder.finish(end), at: end.at)
-    } catch  where time.isOver {
+    } catch  where time.isExceeded {
       // The store's error about an interrupted statement is not the reason.
       throw time.refusal
     }
@@ -68,25 +68,25 @@ struct StoreReadRunner: Sendable {
     var images = [ObjectImage]()
     var (fetch, keys) = (fetch, fetch.sort)
     fetch.sort = []
-    defer { if images.count >= Self.manyObjects { FreedMemory.giveBack() } }
+    defer { if images.count >= Self.manyObjects { releaseFreedMemory() } }
     do {
-      let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
-        guard stream.isWanted else { throw ReadStream.Cancelled() }
+      let end = try store.answer(fetch, while: { stream.isActive && time.mayContinue(at: .now) }) { part in
+        guard stream.isActive else { throw ReadStream.Cancelled() }
         if case .object(let image) = part {
           guard images.count < maximumRows else { throw Refusal.tooManyRows(maximumRows) }
           try size(image.values.reduce(128) { $0 + $1.approximateSize })
           images.append(image)
         }
-        time.found(at: .now)
+        time.restart(at: .now)
       }
       images = SortOrder(keys, model: store.model).sorted(images)
       return .success((images, end.at))
     } catch {
-      return .failure(time.isOver ? time.refusal : Self.refusal(error))
+      return .failure(time.isExceeded ? time.refusal : Self.refusal(error))
     }
   }
 
-  func seen(_ part: FetchElement) -> FetchElement? {
+  func translated(_ part: FetchElement) -> FetchElement? {
     guard let lens else { return part }
     return lens.view(of: part)
   }
@@ -97,9 +97,9 @@ struct StoreReadRunner: Sendable {
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {
     var encoder = ChunkEncoder(request: number)
     let at = try store.export { at, objects in
-      try stream.put(frame(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
+      try stream.add(frame(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
     } _: { image in
-      if let frame = encoder.append(image) { try stream.put(frame) }
+      if let frame = encoder.append(image) { try stream.add(frame) }
     }
     try stream.finish(encoder.finish(at: at), at: at)
   }
@@ -112,6 +112,13 @@ struct StoreReadRunner: Sendable {
     } catch {
       return .failure(Self.refusal(error))
     }
+  }
+
+  /// Whether the store's history contains this state; false if the store can't be read, so that the client loads its
+  /// result again.
+  func recognizes(_ token: Token) -> Bool {
+    guard let isKnown = try? store.recognizes(token) else { return false }
+    return isKnown
   }
 
   static func refusal(_ error: any Error) -> Refusal {

@@ -22,8 +22,6 @@ final class WriterThread: Sendable {
 
   private let store: any GraphStoring
   private let clock: @Sendable () -> Timestamp
-  /// Called on the writer's thread with the result of each batch.
-  private let deliver: @Sendable (HubEvent) -> Void
   private let mailbox = Mutex(Mailbox())
   private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
@@ -32,23 +30,20 @@ final class WriterThread: Sendable {
   static let maximumBatch = 1_024
 
   /// The number of changes from which a commit leaves more freed memory than the next commits need.
-  private static let largeCommit = 10_000
+  fileprivate static let largeCommit = 10_000
   /// The idle time after such a commit, at whose end the freed memory is returned to the system.
   private static let quietTime = DispatchTimeInterval.seconds(1)
 
-  init(
-    store: any GraphStoring, clock: @escaping @Sendable () -> Timestamp,
-    deliver: @escaping @Sendable (HubEvent) -> Void
-  ) {
+  init(store: any GraphStoring, clock: @escaping @Sendable () -> Timestamp) {
     self.store = store
     self.clock = clock
-    self.deliver = deliver
   }
 
+  /// - Parameter onResult: called on the writer's thread with the result of each batch.
   /// - Throws: `StoreFailure(.noThreads)`.
-  func start() throws {
+  func start(onResult: @escaping @Sendable (HubEvent) -> Void) throws {
     try ServerThread.start("writer") { [self] in
-      run()
+      run(onResult)
       stopped.signal()
     }
     mailbox.withLock { $0.isRunning = true }
@@ -60,17 +55,17 @@ final class WriterThread: Sendable {
   /// queued for the thread. docs/decisions/0005 has the reasons and bounds.
   /// - Parameters:
   ///   - isFree: whether the hub has handled every result of the thread, so that no result is overtaken.
-  ///   - loneClient: the state of the loop's detector.
-  func takeTurn(_ requests: [(StoreRequestID, WriteRequest)], isFree: Bool, _ loneClient: inout SingleClientFastPath)
+  ///   - fastPath: the state of the loop's detector.
+  func write(_ requests: [(StoreRequestID, WriteRequest)], isFree: Bool, _ fastPath: inout SingleClientFastPath)
     -> HubEvent?
   {
-    guard loneClient.allows(requests), isFree else {
+    guard fastPath.allows(requests), isFree else {
       enqueue(requests)
       return nil
     }
     let start = DispatchTime.now().uptimeNanoseconds
-    let result = perform(requests)
-    loneClient.took(nanoseconds: DispatchTime.now().uptimeNanoseconds - start)
+    let result = commitBatch(requests)
+    fastPath.record(nanoseconds: DispatchTime.now().uptimeNanoseconds - start)
     return result
   }
 
@@ -113,8 +108,8 @@ final class WriterThread: Sendable {
     case end
   }
 
-  private func run() {
-    var leftMuch = false
+  private func run(_ onResult: (HubEvent) -> Void) {
+    var leftFreedMemory = false
     while true {
       let next = mailbox.withLock { mailbox -> WorkItem in
         if let work = mailbox.work, !mailbox.isStopping {
@@ -136,17 +131,17 @@ final class WriterThread: Sendable {
       }
       switch next {
       case .batch(let batch):
-        let done = perform(batch)
-        if case .committed(let results) = done {
-          leftMuch = leftMuch || results.contains { $0.result.record?.changes.count ?? 0 >= Self.largeCommit }
+        let result = commitBatch(batch)
+        if case .committed(let results) = result {
+          leftFreedMemory = leftFreedMemory || results.contains { $0.result.isLarge }
         }
-        deliver(done)
+        onResult(result)
       case .work(let work): work()
       case .wait:
-        guard leftMuch else { wake.wait(); continue }
+        guard leftFreedMemory else { wake.wait(); continue }
         guard wake.wait(timeout: .now() + Self.quietTime) == .timedOut else { continue }
-        FreedMemory.giveBack()
-        leftMuch = false
+        releaseFreedMemory()
+        leftFreedMemory = false
         wake.wait()
       case .end: return
       }
@@ -156,15 +151,17 @@ final class WriterThread: Sendable {
   /// The number of waiting requests to commit together. A large batch is committed alone, so that it does not delay
   /// the answers of earlier requests.
   private static func sharedPrefix(of waiting: [(StoreRequestID, WriteRequest)]) -> Int {
+    assert(!waiting.isEmpty, "a batch has a request")
     for (index, entry) in waiting.prefix(maximumBatch).enumerated() {
       if case .batch = entry.1 { return max(1, index) }
     }
     return maximumBatch
   }
 
-  private func perform(_ batch: [(StoreRequestID, WriteRequest)]) -> HubEvent {
+  private func commitBatch(_ batch: [(StoreRequestID, WriteRequest)]) -> HubEvent {
     do {
       let results = try store.commit(batch.map(\.1), now: clock())
+      try invariant(results.count == batch.count, "the store answers each request of a batch")
       return .committed(zip(batch, results).map { (ticket: $0.0, result: $1) })
     } catch {
       let failure =
@@ -172,5 +169,12 @@ final class WriterThread: Sendable {
         ?? StoreFailure(.inputOutput, "the store failed", cause: "\(error)", advice: "Look at the log.")
       return .commitFailed(batch.map(\.0), failure)
     }
+  }
+}
+
+extension WriteResult {
+  fileprivate var isLarge: Bool {
+    guard let record else { return false }
+    return record.changes.count >= WriterThread.largeCommit
   }
 }

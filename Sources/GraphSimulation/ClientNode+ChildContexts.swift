@@ -44,7 +44,7 @@ extension ClientNode {
     default: return confirmPad(&random)
     }
     if context.hasChanges != hadChanges {
-      failure = failure ?? "client \(number) has changes or none, because of a pad that is not confirmed"
+      failure = failure ?? "client \(number) has gained or lost changes because of an unconfirmed pad"
     }
     return what
   }
@@ -113,9 +113,9 @@ extension ClientNode {
   private func discardPad() -> String {
     weak let discarded = pad?.context
     pad = nil
-    if discarded != nil { failure = failure ?? "client \(number) gave up a pad, which is still there" }
+    if discarded != nil { failure = failure ?? "client \(number) has discarded a pad, which still exists" }
     happened.note(.padDiscarded)
-    return "give up a pad"
+    return "discard a pad"
   }
 
   private func confirmPad(_ random: inout SeededRandom) -> String {

@@ -146,7 +146,7 @@ extension ClientNode {
     // Groups and distinct rows have no cursor, and the further pages of a template are not requested.
     if asked.happening == .fetchedPage || asked.happening == .fetchedNextPage, !chunk.next.isEmpty {
       asked.answer.next = try? FetchCursor(bytes: chunk.next)
-      if asked.answer.next == nil { failure = failure ?? "client \(number) was given a cursor that is none" }
+      if asked.answer.next == nil { failure = failure ?? "client \(number) has received an invalid cursor" }
     }
     finishedFetches.append(CompletedFetch(asked: asked, revision: end.at.revision))
     guard let next = asked.answer.next, asked.page < 6 else { return true }

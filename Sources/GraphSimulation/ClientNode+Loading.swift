@@ -88,7 +88,7 @@ extension ClientNode {
         return property
       }
     }
-    loads[context.load(tree, of: roots, isAnew: isAnew)] = pending
+    loads[context.load(tree, of: roots, reloadsHeld: isAnew)] = pending
     context.sendLoads()
     return "prefetch \(text) of \(roots.count) of \(name)"
   }

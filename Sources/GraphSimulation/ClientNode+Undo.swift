@@ -124,7 +124,7 @@ extension Simulation {
         let twin = UndoStackModel(recorder.records, of: "client \(client.number)", scope: told.scope, after: floor)
         if state != twin.state {
           try check(
-            "client \(client.number) is told that undo takes \(state.undo?.newest ?? 0) and redo "
+            "client \(client.number) has received undo \(state.undo?.newest ?? 0) and redo "
               + "\(state.redo?.newest ?? 0), it is \(twin.state.undo?.newest ?? 0) and \(twin.state.redo?.newest ?? 0)")
         }
         happened.note(.undoStateTold)

@@ -11,7 +11,7 @@ extension ClientNode {
       return "follow crews"
     }
     let (crews, items) = (objects("Crew"), objects("Item"))
-    guard let item = random.pick(items) else { return "nobody for a crew" }
+    guard let item = random.pick(items) else { return "no member for a crew" }
     guard let crew = random.pick(crews), crews.count >= 3, !(crews.count < 5 && random.chance(8)) else {
       return makeCrew(of: item, items, &random)
     }
@@ -23,7 +23,7 @@ extension ClientNode {
     case 3...5:
       guard let leaver = random.pick(present), present.count > 1 || random.chance(15),
         let property = crew.entity.property(named: "members")
-      else { return "nobody leaves" }
+      else { return "no member leaves" }
       crew.remove(leaver, from: property.number)
     case 6: crew["members"] = .objects(Array(items.map(\.id).shuffled(using: &random).prefix(1 + random.below(3))))
     case 7...8: name(crew, &random)

@@ -188,7 +188,7 @@ final class ClientNode {
         context.handle(.received(bug == .unnoticedRestore ? Self.believing(message) : message))
       }
     } catch {
-      failure = failure ?? "client \(number) can't read what the server says: \(error)"
+      failure = failure ?? "client \(number) can't read the server's message: \(error)"
     }
     perform()
   }

@@ -36,11 +36,11 @@ struct GraphInvariants {
     else { return nil }
     let others = object[property].objectIDs
     if others.isEmpty, !relationship.isToMany, !property.isOptional { return "is null" }
-    if Set(others).count != others.count { return "names somebody twice" }
+    if Set(others).count != others.count { return "names an object twice" }
     for other in others {
-      guard let image = images[other] else { return "names \(other), which is not there" }
+      guard let image = images[other] else { return "names \(other), which does not exist" }
       guard image.id == other, model.entity(other.entity)?.isKind(of: destination) == true else {
-        return "names \(other), which is no \(destination.name)"
+        return "names \(other), which is not a \(destination.name)"
       }
       if let inverse = model.property(relationship.inverse), inverse.relationship?.storage == .reference,
         image[inverse].objectID != object.id
@@ -107,7 +107,7 @@ struct GraphInvariants {
     if let reason = derivedValues(at: value("at"), day: value("day"), price: value("price"), cost: value("cost")) {
       return reason
     }
-    if !value("place.row").isNull, value("place.column").isNull { return "it has a row and no column" }
+    if !value("place.row").isNull, value("place.column").isNull { return "it has a row but no column" }
     return nil
   }
 

@@ -87,7 +87,7 @@ struct ImmediateUndoChecker {
   private mutating func judge(_ undo: CommitRecord, _ step: Step) {
     if !step.lists.isEmpty { count += 1 }
     if step.commits > 1 { groups += 1 }
-    let what = "revision \(undo.revision) took back \(step.commits) commits up to \(step.newest.revision) and left "
+    let what = "revision \(undo.revision) undid \(step.commits) commits up to \(step.newest.revision) and left "
     for (owner, property, before) in step.lists where failure == nil {
       let now = ListOrderCheck.order(of: owner, property, in: images, model: model)
       if now != before { failure = what + "\(property.name) of \(owner) as \(now), it was \(before)" }

@@ -166,7 +166,7 @@ struct LostUpdateCheck {
           !(edit.sight.isOfOtherPast && (edit.sight.value == nil || edit.sight.value == before[property]))
         else { continue }
         return "revision \(record.revision) set \(property.name) of \(edit.object), read at \(edit.sight.revision), "
-          + "without a word about revision \(last.record.revision), which had changed it"
+          + "without a conflict with revision \(last.record.revision), which had changed it"
       }
     }
     return nil

@@ -72,7 +72,7 @@ struct ServerNode {
     limits.sessionBacklog = 6_000
     limits.resumeBacklog = 1_500
     limits.totalBacklog = 12_000
-    limits.fairShare = 500
+    limits.guaranteedBacklog = 500
     limits.ringCommits = 12
     limits.historyChanges = 60
     limits.outstandingRequests = 8
@@ -143,7 +143,7 @@ struct ServerNode {
   private func read(_ request: ReadRequest, _ session: SessionID, _ number: UInt64) -> Stream {
     var frames = [[UInt8]]()
     var (request, lens) = (request, ModelLens?.none)
-    if case .seen(let inner, let through) = request { (request, lens) = (inner, through) }
+    if case .translated(let inner, let through) = request { (request, lens) = (inner, through) }
     do {
       if case .changes(.follow(let follow)) = request {
         // A replica only checks whether the store recognizes its token.

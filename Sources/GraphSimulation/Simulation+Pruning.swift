@@ -34,7 +34,7 @@ extension Simulation {
       note("pruned up to \(floor) of \(target)")
       if floor > oldest { happened.note(.historyPruned) }
       if floor < oldest || floor > max(oldest, target) || floor >= recorder.revision {
-        try check("history was pruned from \(oldest) to \(floor), asked for was \(target) of \(recorder.revision)")
+        try check("history was pruned from \(oldest) to \(floor), requested was \(target) of \(recorder.revision)")
       }
       if !hasMore { return }
     }
@@ -70,10 +70,10 @@ extension Simulation {
     for revision in reads {
       happened.note(.prunedPastRead)
       if revision >= oldest {
-        try check("client \(client.number) may not read revision \(revision), and \(oldest) is kept")
+        try check("client \(client.number) may not read revision \(revision), but \(oldest) is kept")
       }
     }
-    if oldest == 0 { try check(transactions.first.map { "transaction \($0) was refused as pruned, and nothing was" }) }
+    if oldest == 0 { try check(transactions.first.map { "transaction \($0) was refused as pruned, but nothing was" }) }
     for id in transactions {
       guard let record = recorder.records.last(where: { $0.transaction == id }) else {
         happened.note(.refusedAsPruned)
@@ -81,7 +81,7 @@ extension Simulation {
       }
       happened.note(.prunedAskedAgain)
       if record.revision > oldest {
-        try check("transaction \(id) was refused as pruned: it is revision \(record.revision), and \(oldest) is kept")
+        try check("transaction \(id) was refused as pruned: it is revision \(record.revision), but \(oldest) is kept")
       }
     }
   }

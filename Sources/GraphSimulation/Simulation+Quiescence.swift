@@ -73,7 +73,7 @@ extension Simulation {
     guard let server else { return }
     let head = try server.store.head.revision
     let records = recorder.records
-    try check(Int64(records.count) == head ? nil : "\(records.count) commits were taken down, the head is \(head)")
+    try check(Int64(records.count) == head ? nil : "\(records.count) commits were recorded, the head is \(head)")
     try check(differingLog(server.store))
     var revisions = [TransactionID: Revision]()
     for record in records {
@@ -113,7 +113,7 @@ extension Simulation {
           "transaction \(id) was acknowledged as \(revision) and is \(revisions[id].map(String.init) ?? "gone")")
       }
       for id in client.refused where revisions[id] != nil {
-        try check("transaction \(id) was refused and is there")
+        try check("transaction \(id) was refused but exists")
       }
       let sight = client.lens.map { _ in client.seen(graph) }
       if objects.contains(where: client.seesOtherwise) { client.keepThroughLens(.seenOtherwise) }

@@ -17,7 +17,7 @@ extension Simulation {
     let (asked, found) = (fetch.asked, fetch.asked.answer)
     let name = "client \(client.number), \(asked.happening), \(asked.fetch.predicate) by \(asked.fetch.sort)"
     guard let graph = recorder.state(fetch.revision).map(client.seen) else {
-      return "\(name): read at revision \(fetch.revision), which there never was"
+      return "\(name): read at revision \(fetch.revision), which never existed"
     }
     let wanted = asked.wanted(graph, asked.behind)
     guard found == wanted else {
@@ -54,7 +54,7 @@ extension Simulation {
     for image in finished.images where image.revision >= 0 && !finished.isAstray {
       // Each changed object has the revision of its commit, so a held object must equal the one stored then.
       guard let stored = recorder.version(of: image.id, image.revision).flatMap(client.seen) else {
-        return "client \(client.number) holds \(image.id) of revision \(image.revision), which there never was"
+        return "client \(client.number) holds \(image.id) of revision \(image.revision), which never existed"
       }
       if stored != image {
         return "client \(client.number) loaded \(image.id) of revision \(image.revision) as \(image.values), "
@@ -65,7 +65,7 @@ extension Simulation {
     if isOfFaults {
       for id in finished.missing {
         guard recorder.wasEverDeleted(id) || finished.isAstray else {
-          return "client \(client.number) takes \(id) for deleted, which nobody has deleted"
+          return "client \(client.number) considers \(id) deleted, which was never deleted"
         }
         happened.note(.faultOfDeleted)
       }

@@ -66,7 +66,7 @@ extension Simulation {
   private func checkHead(_ head: Token, of what: String) throws {
     let fingerprint = recorder.records.last?.fingerprint ?? 0
     if head.revision != recorder.revision || head.fingerprint != fingerprint {
-      try check("\(what) is of revision \(head.revision), \(recorder.revision) was taken down")
+      try check("\(what) is of revision \(head.revision), \(recorder.revision) was recorded")
     }
   }
 
@@ -82,11 +82,11 @@ extension Simulation {
     for client in clients {
       if client.astray?.mustNotice == true {
         try check(
-          "client \(client.number) has not noticed that the store was put back behind revision \(client.lastRevision)")
+          "client \(client.number) has not noticed the restore to before revision \(client.lastRevision)")
       }
       client.astray = nil
       for id in client.takenBack where revisions[id] != nil {
-        try check("transaction \(id) was acknowledged and taken back by a restore, and is there again")
+        try check("transaction \(id) was acknowledged and removed by a restore, but exists again")
       }
     }
   }

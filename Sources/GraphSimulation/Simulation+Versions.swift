@@ -24,7 +24,7 @@ extension Simulation {
       .first { !client.isCurrent(held[$0.id], $0) }
     guard lost + extra > 0 || differing != nil else { return }
     let stale = differing.map { image in
-      "; \(image.id) is to be seen as \(image.revision) \(image.values), held is "
+      "; \(image.id) should be \(image.revision) \(image.values), held is "
         + "\(held[image.id]?.revision ?? 0) \(held[image.id]?.values ?? [])"
     }
     try check(

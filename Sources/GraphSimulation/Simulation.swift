@@ -280,7 +280,7 @@ public final class Simulation {
       return feed(server?.inbox.removeFirst())
     }
     guard hasOutputs else { return }
-    note("hear a reader")
+    note("receive from a reader")
     let output = server?.takeOutput()
     if let (session, frame) = output?.frame { deliver(frame, to: session) }
     feed(output?.event)
@@ -324,7 +324,7 @@ public final class Simulation {
       note("up from the lost connection \(session)")
       receive(ghosts[place].up.removeFirst(), from: session)
     } else {
-      note("the server hears that connection \(session) is lost")
+      note("the server notices that connection \(session) is lost")
       ghosts.remove(at: place)
       feed(.closed(session))
     }
@@ -380,7 +380,7 @@ public final class Simulation {
     case .commit(let ticket, let request): node.commits.append((ticket, request))
     case .keepRows(let ticket, let rows, let request): node.keep(rows, ticket, request)
     case .dropRows(let ticket): node.keptRows[ticket] = nil
-    case .takeRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
+    case .assignRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
     case .cancelBatch(let ticket): node.cancelled.insert(ticket)
     case .read(let ticket, let request, let session, let number):
       node.jobs.append(.read(ticket, request, session, number))

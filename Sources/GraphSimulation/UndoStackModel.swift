@@ -79,7 +79,7 @@ struct UndoStackModel {
       wanted = request.redo ? undone.last : standing.last
     }
     if wanted?.newest == taken, wanted?.group == record.undo, (record.redoes != nil) == request.redo { return nil }
-    return "revision \(record.revision) \(request.redo ? "redoes" : "undoes") revision \(taken ?? 0), asked for was "
+    return "revision \(record.revision) \(request.redo ? "redoes" : "undoes") revision \(taken ?? 0), requested was "
       + "\(request.revision.map { "that of \($0)" } ?? "the next"), which is \(wanted?.commits ?? [])"
   }
 

@@ -25,14 +25,14 @@ public final class LogRateLimiter: Sendable {
   public func omitted(before kind: String) -> Int? {
     let now = clock()
     return lines.withLock { lines in
-      if var line = lines[kind], now - line.written < Self.intervalNanoseconds {
-        line.omitted += 1
-        lines[kind] = line
+      let last = lines[kind]
+      if var last, now - last.written < Self.intervalNanoseconds {
+        last.omitted += 1
+        lines[kind] = last
         return nil
       }
-      let omitted = lines[kind]?.omitted ?? 0
       lines[kind] = LineState(written: now)
-      return omitted
+      return if let last { last.omitted } else { 0 }
     }
   }
 }

@@ -22,10 +22,10 @@ struct DiskSpaceMonitor {
   /// The minimum WAL size for a checkpoint, because a checkpoint waits for two syncs.
   static let minimumPages = 32
   /// The minimum interval between two queries while the free space is above twice `lowBytes`.
-  private static let askedNanoseconds: Int64 = 100_000_000
+  private static let queryIntervalNanoseconds: Int64 = 100_000_000
 
   private var free = 0
-  private var asked: Int64?
+  private var lastQuery: Int64?
   /// The WAL size, in pages, at which it is checkpointed now.
   private(set) var checkpointPages: Int
 
@@ -37,15 +37,16 @@ struct DiskSpaceMonitor {
   /// - Parameters:
   ///   - now: the time on the monotonic clock.
   ///   - free: queries the disk.
-  mutating func ask(now: Int64, _ free: () -> Int?) {
-    if let asked, self.free > 2 * Self.lowBytes, now - asked < Self.askedNanoseconds { return }
+  mutating func updateFreeSpace(now: Int64, _ free: () -> Int?) {
+    if let lastQuery, self.free > 2 * Self.lowBytes, now - lastQuery < Self.queryIntervalNanoseconds { return }
     // A disk that does not report its free space counts as one with enough.
-    self.free = free() ?? .max
-    asked = now
+    self.free = if let free = free() { free } else { .max }
+    lastQuery = now
   }
 
   /// - Returns: the new WAL size, in pages, for a checkpoint; nil to keep the current one.
-  mutating func newLimit(log: Int, pageSize: Int, usual: Int) -> Int? {
+  mutating func newThreshold(log: Int, pageSize: Int, usual: Int) -> Int? {
+    assert(log >= 0 && pageSize > 0)
     let quarter = (free < Int.max - log ? (free + log) / 4 : Int.max) / pageSize
     let limit = isLow ? max(min(Self.minimumPages, usual), min(usual, quarter)) : usual
     // Ignores small differences, which would change the limit with each commit.
@@ -71,9 +72,9 @@ extension SQLiteStore {
 
   /// Reserves, before COMMIT, the space that the checkpoint will need.
   /// - Throws: `StoreFailure(.full)`; then the caller rolls the transaction back.
-  func reserveRoom(_ connection: Connection) throws {
-    room.ask(now: options.monotonicNanoseconds()) { options.freeBytes(directory) }
-    guard room.isLow else { return }
+  func reserveCheckpointSpace(_ connection: Connection) throws {
+    diskSpace.updateFreeSpace(now: options.monotonicNanoseconds()) { options.freeBytes(directory) }
+    guard diskSpace.isLow else { return }
     let row = try connection.statement(Self.pageCount)
     let pages = try connection.step(row) ? row.integer(0) : 0
     sqlite3_reset(row.statement)
@@ -92,10 +93,12 @@ extension SQLiteStore {
   }
 
   /// Sets, after COMMIT, the WAL size for the next checkpoint.
-  func limitLog(_ database: Database) {
-    guard room.isLow || room.checkpointPages != options.checkpointPages else { return }
+  func setCheckpointThreshold(_ database: Database) {
+    guard diskSpace.isLow || diskSpace.checkpointPages != options.checkpointPages else { return }
     let log = StoreFiles.size(ofFile: path + "-wal")
-    guard let limit = room.newLimit(log: log, pageSize: pageSize, usual: options.checkpointPages) else { return }
+    guard let limit = diskSpace.newThreshold(log: log, pageSize: pageSize, usual: options.checkpointPages) else {
+      return
+    }
     sqlite3_wal_autocheckpoint(database.sqliteConnection, Int32(limit))
     // Shrinks the WAL to the limit when it restarts, if one large commit has made it longer.
     let bytes = limit == options.checkpointPages ? -1 : limit * pageSize
@@ -104,7 +107,7 @@ extension SQLiteStore {
 
   /// Checkpoints the WAL into the reserved space, so that it restarts; called after a commit found no space.
   /// - Returns: whether the WAL had frames and all of them were checkpointed.
-  func copyLog() -> Bool {
+  func checkpointWAL() -> Bool {
     pool.writeWithoutTransaction { database in
       guard let result = try? database.checkpoint(.passive) else { return false }
       return result.walFrameCount > 0 && result.checkpointedFrameCount == result.walFrameCount

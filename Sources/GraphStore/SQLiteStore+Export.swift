@@ -10,7 +10,7 @@ extension SQLiteStore {
       let entities = model.entities.filter { !$0.isAbstract }.sorted { $0.number < $1.number }
       var total = 0
       for entity in entities {
-        guard let table = layout.table(of: entity.number) else { continue }
+        let table = try invariant(layout.table(of: entity.number), "an entity of the model has a table")
         let count = try objects.connection.statement(
           "SELECT count(*) FROM \(quoted(table.name)) WHERE _entity = \(layout.numbers.stored(entity: entity.number))")
         if try objects.connection.step(count) { total += Int(count.integer(0)) }
@@ -18,7 +18,7 @@ extension SQLiteStore {
       }
       try begin(head, total)
       for entity in entities {
-        guard let table = layout.table(of: entity.number) else { continue }
+        let table = try invariant(layout.table(of: entity.number), "an entity of the model has a table")
         let rows = try objects.connection.statement(
           table.selectWithSum + " WHERE t._entity = \(layout.numbers.stored(entity: entity.number)) ORDER BY t._id")
         // If `body` throws, the statement is still in progress.

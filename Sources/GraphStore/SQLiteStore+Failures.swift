@@ -23,7 +23,7 @@ extension SQLiteStore {
 
   /// The failure for an error that GRDB threw.
   static func failure(_ error: DatabaseError, path: String) -> any Error {
-    failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+    failure(code: error.extendedResultCode.rawValue, message: error.text, path: path)
   }
 
   /// The failure for a result code of SQLite.
@@ -32,7 +32,7 @@ extension SQLiteStore {
   static func failure(code: Int32, message: String, path: String = "", systemError: Int32 = 0) -> any Error {
     let subject = path.isEmpty ? "the store" : "the store \(path)"
     if code & 0xFF == SQLITE_CANTOPEN || writeCodes.contains(code) {
-      let error = systemError != 0 || path.isEmpty ? systemError : StoreFiles.trouble(at: path)
+      let error = systemError != 0 || path.isEmpty ? systemError : StoreFiles.writeError(at: path)
       if let failure = StoreFiles.knownFailure(
         "\(subject) can't be \(code & 0xFF == SQLITE_CANTOPEN ? "opened" : "written")", error, on: subject)
       {

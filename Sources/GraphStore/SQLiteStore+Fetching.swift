@@ -26,7 +26,7 @@ extension SQLiteStore {
 
 extension FetchExecution {
   func plans() throws -> [QueryPlan] {
-    try ran.flatMap(\.statements).map { try QueryPlan($0, objects.connection) }
+    try executed.flatMap(\.statements).map { try QueryPlan($0, objects.connection) }
   }
 
   /// Limits for parts of an explanation that can be as long as a predicate.
@@ -35,15 +35,15 @@ extension FetchExecution {
 
   func explanation(nanoseconds: Int64) throws -> FetchExplanation {
     let plans = try plans()
-    let types = ran.flatMap(\.arguments).prefix(Self.maximumTexts).map(\.typeName)
+    let types = executed.flatMap(\.arguments).prefix(Self.maximumTexts).map(\.typeName)
     var indexes = [String]()
     for index in plans.flatMap(\.indexes) where !indexes.contains(index) { indexes.append(index) }
     return FetchExplanation(
-      statements: ran.flatMap(\.statements).map { statement in
+      statements: executed.flatMap(\.statements).map { statement in
         statement.utf8.count <= Self.maximumText ? statement : String(statement.prefix(Self.maximumText)) + " …"
       },
       arguments: types, plan: Array(plans.flatMap(\.steps).prefix(Self.maximumTexts)), indexes: indexes,
-      checksInMemory: ran.contains { !$0.isExact }, microseconds: nanoseconds / 1_000, count: count,
+      checksInMemory: executed.contains { !$0.isExact }, microseconds: nanoseconds / 1_000, count: count,
       advice: plans.contains { !$0.scans.isEmpty } && !IndexAdvice.isOneSided(request, in: objects.model)
         ? IndexAdvice.attributes(for: request, in: objects.model) : [])
   }

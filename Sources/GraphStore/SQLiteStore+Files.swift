@@ -31,7 +31,7 @@ extension SQLiteStore {
   /// Renames a foreign file under the WAL's name, before the last connection closes and deletes it by name.
   ///
   /// Otherwise the next start would read that file as the store's own WAL.
-  func putForeignLogAside() {
+  func renameForeignLog() {
     guard files.hasForeignLog else { return }
     let log = path + "-wal"
     guard rename(log, log + ".orphan") == 0 else {

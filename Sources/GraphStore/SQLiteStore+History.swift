@@ -22,52 +22,52 @@ extension SQLiteStore {
       if request.after > 0, request.after < .max { try history.refusePrunedCommit(request.after + 1) }
       try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
-      let fitting = try LogFilter(
-        request.filter, after: request.after, through: through,
-        changes: request.changes.map { Int(clamping: $0) } ?? .max, history: history)
+      let changes = if let changes = request.changes { Int(clamping: changes) } else { Int.max }
+      let filter = try LogFilter(
+        request.filter, after: request.after, through: through, changes: changes, history: history)
       try objects.connection.run(while: isWanted) {
         let limit = request.limit == 0 ? Int.max : Int(clamping: request.limit)
         // Refuses before the expensive part of the read begins.
-        guard try fitting.count(limit, newestFirst: !request.oldestFirst, upTo: maximumChanges) <= maximumChanges else {
+        guard try filter.count(limit, newestFirst: !request.oldestFirst, upTo: maximumChanges) <= maximumChanges else {
           throw Refusal(
             .limit,
             "the log would have more than \(maximumChanges) changes: ask for fewer commits, or for fewer changes of each"
           )
         }
-        try tell(fitting, request, history, body)
+        try pass(filter, request, history, body)
       }
       return head
     }
   }
 
-  private func tell(
-    _ fitting: LogFilter, _ request: LogRequest, _ history: HistoryReader, _ body: (CommitRecord) throws -> Void
+  private func pass(
+    _ filter: LogFilter, _ request: LogRequest, _ history: HistoryReader, _ body: (CommitRecord) throws -> Void
   ) throws {
     var missing = request.limit == 0 ? Int.max : Int(clamping: request.limit)
     var (gathered, changes) = ([HistoryReader.Commit](), 0)
-    let teller = LogEntryBuilder(history)
-    func turn() throws {
+    let builder = LogEntryBuilder(history)
+    func flush() throws {
       if request.oldestFirst {
         for record in try records(of: gathered, history) { try body(record) }
       } else {
-        try teller.tell(gathered, body)
+        try builder.build(gathered, body)
       }
       (gathered, changes) = ([], 0)
     }
-    try fitting.forEach(newestFirst: !request.oldestFirst) { commit in
+    try filter.forEach(newestFirst: !request.oldestFirst) { commit in
       gathered.append(commit)
       changes += commit.changes.count
       missing -= 1
-      if gathered.count == Self.gatheredCommits || changes >= LogEntryBuilder.gatheredChanges { try turn() }
+      if gathered.count == Self.gatheredCommits || changes >= LogEntryBuilder.gatheredChanges { try flush() }
       return missing > 0
     }
-    try turn()
+    try flush()
   }
 
   /// - Parameter commits: oldest first, like the returned records.
   private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
     var records = [CommitRecord]()
-    try LogEntryBuilder(history).tell(commits.reversed()) { records.append($0) }
+    try LogEntryBuilder(history).build(commits.reversed()) { records.append($0) }
     return records.reversed()
   }
 
@@ -83,8 +83,8 @@ extension SQLiteStore {
       let through = min(head.revision, since + Revision(Self.followedRows))
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
       var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
-      let fitting = try LogFilter(filter, after: since, through: through, history: history)
-      try fitting.forEach(newestFirst: false) { commit in
+      let log = try LogFilter(filter, after: since, through: through, history: history)
+      try log.forEach(newestFirst: false) { commit in
         found.append(commit)
         changes += commit.changes.count
         isFull = found.count >= min(limit, Self.followedCommits.most) || changes >= Self.followedChanges
@@ -100,9 +100,11 @@ extension SQLiteStore {
         kept.append(record)
       }
       let end = isFull ? kept.last?.revision ?? through : through
-      let print = end == head.revision ? head.fingerprint : try history.fingerprint(of: end) ?? 0
+      assert(end >= since && end <= head.revision)
+      if end == head.revision { return CommitPage(commits: kept, at: head, head: head) }
+      guard let fingerprint = try history.fingerprint(of: end) else { throw history.missingCommit(end) }
       return CommitPage(
-        commits: kept, at: Token(store: storeID, revision: end, fingerprint: print), head: head)
+        commits: kept, at: Token(store: storeID, revision: end, fingerprint: fingerprint), head: head)
     }
   }
 
@@ -129,7 +131,7 @@ extension SQLiteStore {
       throw refusal
     }
     try history.check(token.revision)
-    try history.checkWay(from: token.revision)
+    try history.checkMigrations(since: token.revision)
   }
 
   /// Passes the differences between two states to `body`.

@@ -98,7 +98,7 @@ extension SQLiteStore {
       guard mode == "wal", synchronous == 2 || options.plantedBug == .notSynchronous else {
         throw StoreFailure(
           .notDurable, "the store \(path) can't be opened durably",
-          cause: "journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1)",
+          cause: "journal_mode \(StoreCopy.shown(mode)), synchronous \(StoreCopy.shown(synchronous))",
           advice: "Use a data directory on a local file system that SQLite's WAL works on.")
       }
       // GRDB's transaction observers are unused, and its hooks must not outlive it: SQLite calls them when a
@@ -119,7 +119,7 @@ extension SQLiteStore {
     }
     guard let newest, Array(newest[0] as Data) != model.hash.bytes else { return }
     let cause =
-      "its hash is \(ModelHash(bytes: Array(newest[0] as Data))?.description ?? "?"), "
+      "its hash is \(ModelHash.text(ofStored: newest[0])), "
       + "the given model's is \(model.hash)"
     if let kept = try? Model(parsing: (newest[1] as String).utf8), kept.name == model.name,
       kept.version != model.version
@@ -148,7 +148,7 @@ extension SQLiteStore {
       guard mark.layout < StoreLayout.version || hasOldWords else { return }
       try database.inTransaction(.immediate) {
         if mark.layout < StoreLayout.version {
-          for statement in StoreLayout.parts + StoreLayout.wholes { try database.execute(sql: statement) }
+          for statement in StoreLayout.parts + StoreLayout.keyframes { try database.execute(sql: statement) }
         }
         if hasOldWords {
           let objects = ObjectReader(Connection(database), layout: layout)

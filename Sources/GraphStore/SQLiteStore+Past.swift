@@ -11,7 +11,7 @@ extension SQLiteStore {
   func answer(
     _ request: FetchRequest, at revision: Revision, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
   ) throws -> FetchCompletion {
-    if !layout.countsAnew(behind: revision), let ids = request.fewIDs {
+    if !layout.addsCounts(behind: revision), let ids = request.fewIDs {
       return try answer(request, ids, at: revision, body)
     }
     return try readPast(at: revision) { objects, history, scope in
@@ -30,10 +30,12 @@ extension SQLiteStore {
   ) throws -> FetchCompletion {
     try read { _, history, head in
       try history.check(revision, head: head.revision)
-      let family = model.entity(request.entity)?.family ?? []
+      let entity = try invariant(model.entity(request.entity), "a checked request names an entity of the model")
       var count = 0
       for id in ids {
-        guard var image = try history.image(of: id, at: revision), family.contains(image.id.entity) else { continue }
+        guard var image = try history.image(of: id, at: revision), entity.family.contains(image.id.entity) else {
+          continue
+        }
         count += 1
         if request.result == .identifiers { image.values = [] }
         if request.result != .count { try body(.object(image)) }
@@ -53,8 +55,10 @@ extension SQLiteStore {
   }
 
   private func token(of revision: Revision, _ history: HistoryReader) throws -> Token {
-    // The state before the oldest commit in history has no fingerprint.
-    Token(store: storeID, revision: revision, fingerprint: try history.fingerprint(of: revision) ?? 0)
+    var token = Token(store: storeID, revision: revision, fingerprint: 0)
+    // A damaged history may have neither the commit nor a floor.
+    if let fingerprint = try history.fingerprint(of: revision) { token.fingerprint = fingerprint }
+    return token
   }
 
   /// The newest commit at or before a time.

@@ -39,13 +39,13 @@ extension SQLiteStore {
     try read { _, history, _ in
       let stacks = UndoStacks(history: history)
       let next = try stacks.next(of: author, scope: scope)
-      func told(_ step: UndoStacks.Step?) throws -> UndoStep? {
+      func described(_ step: UndoStacks.Step?) throws -> UndoStep? {
         guard let step else { return nil }
         let revisions = try stacks.revisions(of: step)
         return UndoStep(
           group: step.group, oldest: revisions.first ?? step.revision, newest: step.revision, count: revisions.count)
       }
-      return UndoState(undo: try told(next.undo), redo: try told(next.redo))
+      return UndoState(undo: try described(next.undo), redo: try described(next.redo))
     }
   }
 
@@ -61,16 +61,21 @@ extension SQLiteStore {
     let counters = try pool.read { database in
       try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")
     }
-    var next = try counters.map { try StoreWriter.decodeCounters(Array($0), layout.numbers) } ?? [:]
+    var next = [PropertyNumber: Int64]()
     for property in model.entities.flatMap(\.attributes) where property.attribute?.assignment == .sequence {
-      next[property.number] = next[property.number] ?? 1
+      next[property.number] = 1
     }
-    next = next.filter { model.property($0.key) != nil }
+    if let counters {
+      for (number, counter) in try StoreWriter.decodeCounters(Array(counters), layout.numbers)
+      where model.property(number) != nil {
+        next[number] = counter
+      }
+    }
     var statistics = StoreStatistics(
       head: try head, location: location, size: StoreFiles.size(of: path),
       sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
     statistics.oldest = try oldestRevision
-    statistics.failure = fileFailure()?.description ?? ""
+    if let failure = fileFailure() { statistics.failure = failure.description }
     return statistics
   }
 }

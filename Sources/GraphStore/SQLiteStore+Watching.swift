@@ -18,7 +18,7 @@ extension SQLiteStore {
   }
 
   /// Applies the pending changes of the watched queries; called on the writer's thread.
-  func takeWatches() {
+  func applyWatches() {
     let pending = watches.withLock { pending in
       defer { pending = [] }
       return pending

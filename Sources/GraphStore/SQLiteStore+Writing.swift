@@ -11,7 +11,7 @@ extension SQLiteStore {
     } catch let failure as StoreFailure where failure.code == .full {
       // Retries once in the space that a checkpoint frees. A large batch has already reported its failure to its
       // client.
-      guard !batch.contains(where: \.isBatch), copyLog() else { throw failure }
+      guard !batch.contains(where: \.isBatch), checkpointWAL() else { throw failure }
       return try commitOnce(batch, now: now)
     }
   }
@@ -25,7 +25,7 @@ extension SQLiteStore {
       let rest = Array(batch[(place + 1)...])
       return before + itself + (rest.isEmpty ? [] : try commit(rest, now: now))
     }
-    if isInDoubt {
+    if isOutcomeUnknown {
       do {
         try reopen()
       } catch let error as DatabaseError {
@@ -33,23 +33,23 @@ extension SQLiteStore {
       }
     }
     try files.verifyIfDue()
-    takeWatches()
+    applyWatches()
     do {
       return try pool.writeWithoutTransaction { database in
         let writer = try self.writer ?? makeWriter(database)
         self.writer = writer
         do {
-          return try perform(batch, now: now, writer)
+          return try commitTogether(batch, now: now, writer)
         } catch let failure as SQLConstraintFailure {
           log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
-          return try batch.map { try performAlone($0, now: now, writer) }
+          return try batch.map { try commitAlone($0, now: now, writer) }
         } catch let failure as InvariantFailure {
           log.critical("an invariant is broken: the commit is refused", metadata: ["invariant": "\(failure.name)"])
-          return try batch.map { try performAlone($0, now: now, writer) }
+          return try batch.map { try commitAlone($0, now: now, writer) }
         }
       }
-    } catch let doubt as UnknownOutcome {
-      return try settle(batch, doubt)
+    } catch let unknown as UnknownOutcome {
+      return try resolveOutcomes(of: batch, unknown)
     }
   }
 
@@ -66,7 +66,7 @@ extension SQLiteStore {
   private static let commit = SQL("COMMIT")
   private static let rollback = SQL("ROLLBACK")
 
-  private func perform(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
+  private func commitTogether(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
     let connection = writer.connection
     let plantedBug = options.plantedBug
     if plantedBug == .replyBeforeCommit, sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 {
@@ -88,7 +88,7 @@ extension SQLiteStore {
         // The savepoint rolls back a request's partial writes; a single request uses the transaction itself.
         if batch.count > 1 { try connection.run(Self.save) }
         results.append(
-          try writer.perform(
+          try writer.execute(
             request, now: now, related: related, bug: plantedBug))
         if batch.count > 1 { try connection.run(Self.release) }
       }
@@ -98,18 +98,20 @@ extension SQLiteStore {
         try writer.reload()
         return results
       }
-      try writer.words.feedIfDue(head: writer.revision)
-      try reserveRoom(connection)
+      try writer.fullText.updateIfDue(head: writer.revision)
+      try invariant(results.count == batch.count, "each request of a batch has a result")
+      try invariant(writer.revision >= head, "revisions never fall")
+      try reserveCheckpointSpace(connection)
       isCommitting = true
       if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
       // A commit in files that the next start does not find is lost, so it must not be acknowledged.
       try files.verify()
-      limitLog(connection.database)
+      setCheckpointThreshold(connection.database)
       return results
     } catch {
       // An apparent corruption may exist only in this connection's memory.
       let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
-      let isOfTheDisk = (error as? StoreFailure).map { codes.contains($0.code) } ?? false
+      let isOfTheDisk = if let failure = error as? StoreFailure { codes.contains(failure.code) } else { false }
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
       guard !isCommitting, !isOfTheDisk else {
         self.writer = nil
@@ -128,18 +130,18 @@ extension SQLiteStore {
   /// Performs one request of a batch that fired a constraint of SQL, which the rules should have prevented.
   ///
   /// Each request gets its own result: the commits before a failure are on disk.
-  private func performAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
+  private func commitAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
     let refusal: Refusal
     do {
       // After an unknown outcome there is no writer; nothing else is tried on this connection.
       guard self.writer != nil else { throw Refusal(.unavailable, "the store failed") }
-      return try perform([request], now: now, writer)[0]
+      return try commitTogether([request], now: now, writer)[0]
     } catch let failure as SQLConstraintFailure {
       refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
-    } catch let doubt as UnknownOutcome {
-      isInDoubt = true
-      isLockLost = isLockLost || (doubt.cause as? StoreFailure)?.code == .lockLost
-      refusal = Refusal(.unavailable, "\(doubt.cause)")
+    } catch let unknown as UnknownOutcome {
+      isOutcomeUnknown = true
+      isLockLost = isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
+      refusal = Refusal(.unavailable, "\(unknown.cause)")
     } catch let known as Refusal {
       refusal = known
     } catch {
@@ -155,24 +157,24 @@ extension SQLiteStore {
   /// A connection whose commit failed is never used again. Transactions that are found are checkpointed into the
   /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
   /// others are not committed, and their clients get the failure.
-  private func settle(_ batch: [WriteRequest], _ doubt: UnknownOutcome) throws -> [WriteResult] {
-    isInDoubt = true
-    isLockLost = isLockLost || (doubt.cause as? StoreFailure)?.code == .lockLost
-    let kind = (doubt.cause as? StoreFailure)?.code.rawValue ?? "other"
+  private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> [WriteResult] {
+    isOutcomeUnknown = true
+    isLockLost = isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
+    let kind = if let failure = unknown.cause as? StoreFailure { failure.code.rawValue } else { "other" }
     if let omitted = lines.omitted(before: kind) {
       log.error(
         "a commit failed; the store is reopened",
-        metadata: ["cause": "\(doubt.cause)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+        metadata: ["cause": "\(unknown.cause)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
     }
     do {
       try reopen()
       return try pool.writeWithoutTransaction { database in
-        guard let writer else { throw doubt.cause }
+        let writer = try invariant(writer, "a store that was reopened has a writer")
         let outcomes = try batch.map { try writer.earlierOutcome(of: $0.id) }
-        guard outcomes.contains(where: { $0 != nil }) else { throw doubt.cause }
+        guard outcomes.contains(where: { $0 != nil }) else { throw unknown.cause }
         try database.checkpoint(.full)
-        let records = try writer.history.records(after: doubt.head, through: nil, maximumChanges: .max)
-        let refusal = Refusal(.unavailable, "\(doubt.cause)")
+        let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
+        let refusal = Refusal(.unavailable, "\(unknown.cause)")
         return outcomes.map { outcome in
           guard case .committed(let committed)? = outcome else {
             return WriteResult(outcome: .refused(refusal), record: nil)
@@ -182,20 +184,20 @@ extension SQLiteStore {
         }
       }
     } catch {
-      throw doubt.cause
+      throw unknown.cause
     }
   }
 
   private func reopen() throws {
     writer = nil
     fetches.removeAll()
-    if isLockLost { try closeConnections() } else { giveBackLocks() }
+    if isLockLost { try closeConnections() } else { releaseLocks() }
     let fresh = try Self.open(path, options: options, fetches, files)
     // Reads in progress finish on their old connections.
     connections.withLock { $0 = fresh }
     pastReaders.forget()
     try fresh.writeWithoutTransaction { writer = try openWriter($0) }
-    (isInDoubt, isLockLost) = (false, false)
+    (isOutcomeUnknown, isLockLost) = (false, false)
   }
 
   /// Closes all connections of the process. A lock on a read mark that was not released stays with the process until
@@ -213,7 +215,7 @@ extension SQLiteStore {
   /// keeps the lock without knowing it, and every other connection of this process, including later ones, is refused.
   /// Only this process's single writer takes the locks for writing and for checkpoints, and it is idle here, so
   /// unlocking them again affects no other holder.
-  private func giveBackLocks() {
+  private func releaseLocks() {
     pool.writeWithoutTransaction { database in
       let connection = database.sqliteConnection
       guard sqlite3_get_autocommit(connection) != 0 else { return }

@@ -40,11 +40,11 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let pastReaders: PastReaders
   var writer: StoreWriter?
   /// Whether a commit failed and the store has not been reopened yet; guarded like `writer`.
-  var isInDoubt = false
+  var isOutcomeUnknown = false
   /// Whether this process may have lost a lock; guarded like `writer`. Reopening then closes all connections first.
   var isLockLost = false
   /// The known free space of the disk; guarded like `writer`.
-  var room: DiskSpaceMonitor
+  var diskSpace: DiskSpaceMonitor
   /// The page size of the database, in bytes.
   let pageSize: Int
   /// The live queries with key paths; guarded like `writer`.
@@ -75,7 +75,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// searches more expensive: a search examines each of these changes, which takes some microseconds per change.
     public var wordLimit = 512
     /// The average number of an object's changes per keyframe; large objects have fewer keyframes. 0 for none.
-    public var wholeInterval = 64
+    public var keyframeInterval = 64
     /// The maximum number of objects, changed since a revision, for a read at that revision. They are held in memory.
     public var maximumPastObjects = 100_000
     /// The approximate maximum size of these objects, in bytes, for each connection that reads the past.
@@ -137,7 +137,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
-    room = DiskSpaceMonitor(checkpointPages: options.checkpointPages)
+    diskSpace = DiskSpaceMonitor(checkpointPages: options.checkpointPages)
     lines = LogRateLimiter(clock: options.monotonicNanoseconds)
     scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
     damage = DamageReporter(model: model, log: self.log)
@@ -161,7 +161,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       let pool = try Self.open(path, options: options, fetches, files)
       connections = Mutex(pool)
       storeID = try pool.read { database in
-        try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) } ?? .zero
+        // Only a damaged store has no id; `stickiesd check` reports it.
+        if let id = try database.storeID() { id } else { UniqueID.zero }
       }
       try Self.checkModel(pool, model, directory: directory)
       layout = try pool.read { try StoreVersions.layout($0, model: model) }
@@ -189,7 +190,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   func makeWriter(_ database: Database) throws -> StoreWriter {
     try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
-      wholeInterval: options.wholeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
+      keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
       damage: damage, random: options.random)
   }
 
@@ -207,7 +208,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       _ = try? database.checkpoint(.truncate)
     }
     fetches.removeAll()
-    putForeignLogAside()
+    renameForeignLog()
     try pool.close()
     lock.release()
   }

@@ -52,7 +52,7 @@ enum StoreFiles {
 
   /// The system error that prevents writing a database, or 0 if none is found. The database itself is not opened for
   /// this, because closing a descriptor of it would drop SQLite's locks.
-  static func trouble(at path: String) -> Int32 {
+  static func writeError(at path: String) -> Int32 {
     // As many descriptors as SQLite opens at once: the database, its WAL, the WAL index, and the folder.
     var probes = [Int32]()
     defer { for probe in probes { close(probe) } }
@@ -66,12 +66,12 @@ enum StoreFiles {
     for suffix in ["", "-wal", "-shm"] where access(path + suffix, R_OK | W_OK) != 0 && errno != ENOENT {
       return errno
     }
-    return troubleOfRoom(in: folder)
+    return spaceError(in: folder)
   }
 
   /// Tests the free space by writing to a temporary, unlinked file, because no number reports a quota.
-  private static func troubleOfRoom(in folder: String) -> Int32 {
-    let path = folder + "/room-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+  private static func spaceError(in folder: String) -> Int32 {
+    let path = folder + "/space-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
@@ -206,6 +206,15 @@ enum StoreFiles {
 
   static func lastName(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
+  /// The names of the files in a directory; empty if it can't be read.
+  static func names(in directory: String) -> [String] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: directory)
+    } catch {
+      return []
+    }
   }
 
   /// The size of the database and its WAL, in bytes.

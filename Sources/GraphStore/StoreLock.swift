@@ -25,7 +25,7 @@ final class StoreLock: Sendable {
       let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw StoreFiles.failure("the lock \(path) can't be opened", errno) }
       do {
-        try Self.take(descriptor, path, directory)
+        try Self.acquire(descriptor, path, directory)
       } catch {
         close(descriptor)
         throw error
@@ -46,7 +46,7 @@ final class StoreLock: Sendable {
       advice: "End the program that removes files in \(directory).")
   }
 
-  private static func take(_ descriptor: Int32, _ path: String, _ directory: String) throws {
+  private static func acquire(_ descriptor: Int32, _ path: String, _ directory: String) throws {
     guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return }
     let code = errno
     var bytes = [UInt8](repeating: 0, count: 32)

@@ -36,7 +36,7 @@ extension Fixtures {
           {"name": "boss", "destination": "Person", "inverse": "reports"},
           {"name": "reports", "destination": "Person", "inverse": "boss", "toMany": true},
           {"name": "projects", "destination": "Project", "inverse": "members", "toMany": true}],
-        "rules": [{"name": "paidForHours", "predicate": "pay == NULL OR pay >= 0", "message": "nobody pays to work"}]},
+        "rules": [{"name": "paidForHours", "predicate": "pay == NULL OR pay >= 0", "message": "pay can't be negative"}]},
        {"name": "Unit", "abstract": true,
         "attributes": [{"name": "headcount", "type": "integer", "derived": "staff.@count", "indexed": true}],
         "relationships": [{"name": "staff", "destination": "Person", "inverse": "unit", "toMany": true}],

@@ -26,12 +26,12 @@ public final class TestStore {
   ///   - wordLimit: the changes that may wait for the full-text indexes; small, so that tests cover both sides of the
   ///     limit.
   ///   - sliceObjects: the objects in a slice of a batch; small for the same reason.
-  ///   - wholeInterval: the approximate number of changes of an object between two that contain it completely.
+  ///   - keyframeInterval: the approximate number of changes of an object between two that contain it completely.
   ///   - undoLimits: the limits of the undo of one step.
   ///   - configure: sets further options.
   public init(
     _ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3, sliceObjects: Int = 3,
-    wholeInterval: Int = 4, undoLimits: UndoLimits = UndoLimits(),
+    keyframeInterval: Int = 4, undoLimits: UndoLimits = UndoLimits(),
     configure: (inout SQLiteStore.Options) -> Void = { _ in }
   ) throws {
     self.model = model
@@ -39,7 +39,7 @@ public final class TestStore {
     var options = SQLiteStore.Options()
     options.wordLimit = wordLimit
     options.sliceObjects = sliceObjects
-    options.wholeInterval = wholeInterval
+    options.keyframeInterval = keyframeInterval
     options.undoLimits = undoLimits
     configure(&options)
     self.options = options
@@ -61,7 +61,7 @@ public final class TestStore {
     store = try SQLiteStore(directory: directory.path, model: model, options: options)
     let twin = try TestStore(
       model, directory: folder, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
-      wholeInterval: options.wholeInterval)
+      keyframeInterval: options.keyframeInterval)
     twin.now = now
     twin.author = author
     // A replica of its own, so that its transactions are new ones.

@@ -5,6 +5,7 @@ public struct ChunkEncoder: Sendable {
   private let request: UInt64
   private var body = BinaryWriter(capacity: ProtocolLimits.chunkSize + 4096)
   private var count: UInt64 = 0
+  private var isFinished = false
 
   /// An empty answer to `request`.
   /// - Parameter columns: for an answer in rows; the first chunk contains them.
@@ -29,13 +30,14 @@ public struct ChunkEncoder: Sendable {
       body.row(5, values)
       guard body.bytes.count - size <= ProtocolLimits.maximumRowSize else {
         throw Refusal(
-          .limit, "a row has \(body.bytes.count - size) bytes; at most \(ProtocolLimits.maximumRowSize) are sent")
+          .limit, "a row has \(body.bytes.count - size) bytes; at most \(ProtocolLimits.maximumRowSize) are allowed")
       }
       return added()
     }
   }
 
   private mutating func added() -> [UInt8]? {
+    assert(!isFinished, "nothing follows the last chunk")
     count += 1
     return body.bytes.count >= ProtocolLimits.chunkSize ? take() : nil
   }
@@ -46,16 +48,19 @@ public struct ChunkEncoder: Sendable {
   /// The last frame of a window's rows.
   /// - Parameter total: the number of rows of the query before limit and offset.
   public mutating func finish(at token: Token, total: UInt64) -> [UInt8] {
-    body.count(30, total)
+    body.rowCount(30, total)
     return finish(at: token)
   }
 
   /// The last frame, with everything that ends the answer.
   public mutating func finish(_ end: FetchCompletion) -> [UInt8] {
+    assert(!isFinished, "an answer has one last chunk")
+    assert(end.count >= 0, "an answer has a number of objects or rows")
+    isFinished = true
     body.field(2, true)
     body.field(3, end.at)
     body.field(4, UInt64(end.count))
-    body.field(7, end.next?.bytes ?? [])
+    if let next = end.next { body.field(7, next.bytes) }
     if let explanation = end.explanation { body.field(8, explanation) }
     return take()
   }
@@ -65,6 +70,7 @@ public struct ChunkEncoder: Sendable {
     frame.bytes = [0, 0, 0, 0]
     frame.field(1, request)
     frame.field(5, body.bytes, always: true)
+    assert(frame.bytes.count > ProtocolLimits.headerSize + body.bytes.count, "the frame contains the complete chunk")
     Frame.setLength(&frame.bytes)
     body.bytes.removeAll(keepingCapacity: true)
     return frame.bytes

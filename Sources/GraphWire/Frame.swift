@@ -8,12 +8,14 @@ public enum Frame {
     var writer = BinaryWriter(capacity: 256)
     writer.bytes = [0, 0, 0, 0]
     message.encode(to: &writer)
+    assert(writer.bytes.count > ProtocolLimits.headerSize, "a message has a body, so its frame is not empty")
     setLength(&writer.bytes)
     return writer.bytes
   }
 
   /// Writes the length into the first four bytes, which the encoder has reserved.
   public static func setLength(_ frame: inout [UInt8]) {
+    precondition(frame.count >= ProtocolLimits.headerSize, "the length has its place at the beginning of a frame")
     let length = UInt32(frame.count - ProtocolLimits.headerSize)
     for index in 0..<ProtocolLimits.headerSize {
       frame[index] = UInt8(truncatingIfNeeded: length >> UInt32(24 - 8 * index))
@@ -37,6 +39,7 @@ public struct FrameDecoder: Sendable {
 
   /// Adds bytes as they arrived, split anywhere.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
+    assert(position <= buffer.count, "only bytes that arrived are split into frames")
     if position > 0, position == buffer.count || position > 1 << 16 {
       buffer.removeSubrange(..<position)
       position = 0
@@ -58,11 +61,12 @@ public struct FrameDecoder: Sendable {
     let length = buffer[position..<(position + ProtocolLimits.headerSize)].reduce(0) { $0 << 8 | Int($1) }
     guard length > 0 else { throw MalformedMessage("a frame is empty") }
     guard length <= maximumFrameSize else {
-      throw MalformedMessage("a frame has \(length) bytes; \(maximumFrameSize) are allowed")
+      throw MalformedMessage("a frame has \(length) bytes; at most \(maximumFrameSize) are allowed")
     }
     let start = position + ProtocolLimits.headerSize
     guard buffer.count - start >= length else { return nil }
     position = start + length
+    assert(position <= buffer.count, "a frame ends within the bytes that arrived")
     return buffer[start..<position]
   }
 }

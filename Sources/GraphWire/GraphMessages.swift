@@ -27,39 +27,3 @@ public struct ExportHead: Hashable, Sendable {
     self.objects = objects
   }
 }
-
-// MARK: - Binary form
-
-extension ImportRequest: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, id)
-    writer.field(2, rows)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    var id: TransactionID?
-    rows = 0
-    while let (number, field) = try reader.next() {
-      if number == 1 { id = try field.form() }
-      if number == 2 { rows = try field.unsigned() }
-    }
-    self.id = id ?? TransactionID(replica: .zero, sequence: 0)
-  }
-}
-
-extension ExportHead: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, at)
-    writer.field(2, objects)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    var token: Token?
-    objects = 0
-    while let (number, field) = try reader.next() {
-      if number == 1 { token = try field.form() }
-      if number == 2 { objects = try field.unsigned() }
-    }
-    at = token ?? Token(store: .zero, revision: 0, fingerprint: 0)
-  }
-}

@@ -37,6 +37,7 @@ extension ModelLens {
       .progress, .revisionAt, .why, .exportHead:
       break
     }
+    assert(result.request == message.request, "the client knows its request by the number")
     return result
   }
 

@@ -33,11 +33,12 @@ extension ModelLens {
     case .exportGraph, .importGraph:
       throw Refusal(
         .notAllowed,
-        "a whole graph goes out and comes in as the store has it: use a client of \(new.name) version \(new.version)")
+        "graph export and import need the store's version: use a client of \(new.name) version \(new.version)")
     case .hello, .model, .undo, .unsubscribe, .more, .status, .ping, .close, .presence, .undoState, .revisionAt,
       .moveWindow:
       break
     }
+    assert(result.request == message.request, "the answer needs the number of its request")
     return result
   }
 
@@ -58,8 +59,9 @@ extension ModelLens {
     var result = subscribe
     result.entity = try later(entity: subscribe.entity)
     result.predicate = try later(predicate: subscribe.predicate, of: subscribe.entity)
-    if let window = subscribe.window {
-      result.window?.sort = try later(sort: window.sort, of: subscribe.entity)
+    if var window = subscribe.window {
+      window.sort = try later(sort: window.sort, of: subscribe.entity)
+      result.window = window
     }
     return result
   }
@@ -72,8 +74,10 @@ extension ModelLens {
     for row in rows.rows {
       var values = [Value]()
       for value in row { values.append(try later(value)) }
+      assert(values.count == row.count, "a row keeps a value for each property of its batch")
       result.rows.append(values)
     }
+    assert(result.rows.count == rows.rows.count, "the batch counts the rows that were sent")
     return result
   }
 
@@ -112,9 +116,12 @@ extension ModelLens {
 
   private func checkRows(of number: PropertyNumber) throws(Refusal) {
     guard isWidened(number), let property = old.property(number) else { return }
+    let owner = old.entity(property.owner)
+    assert(owner != nil, "a property's owner is an entity of its model")
+    let name = owner.map { "\($0.name).\(property.name)" } ?? property.name
     throw Refusal(
       .notAllowed,
-      "\(old.entity(property.owner)?.name ?? "").\(property.name) is of another type in version \(new.version) of the model: "
+      "\(name) is of another type in version \(new.version) of the model: "
         + "rows for it take a client of that version; transactions don't")
   }
 }

@@ -18,35 +18,35 @@ public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
   /// Parses an address as people write it, with an IPv6 address in brackets.
   public init(parsing text: String) throws(ParseError) {
     func fail(_ reason: String) -> ParseError {
-      ParseError(description: "\"\(text)\" is no address: \(reason); write tcp://HOST:PORT or unix:///PATH")
+      ParseError(description: "\"\(text)\" is not an address: \(reason); write tcp://HOST:PORT or unix:///PATH")
     }
     if text.hasPrefix("unix://") {
       let path = String(text.dropFirst("unix://".count))
       guard path != "/" else { throw fail("the path is missing") }
       guard path.hasPrefix("/") else { throw fail("the path must begin with /") }
-      guard !path.hasSuffix("/") else { throw fail("a path that ends with / is a directory's, name a file in it") }
+      guard !path.hasSuffix("/") else { throw fail("a path that ends with / is a directory; name a file in it") }
       guard path.utf8.count <= Self.maximumPathLength, !path.utf8.contains(0) else {
-        throw fail("the path has more than \(Self.maximumPathLength) bytes, which no socket's name may have")
+        throw fail("the path has more than \(Self.maximumPathLength) bytes, which is too long for a socket")
       }
       self = .unix(path: path)
     } else if text.hasPrefix("tcp://") {
       let rest = text.dropFirst("tcp://".count)
       guard !rest.contains("/") else { throw fail("nothing may follow the port, not even a /") }
       guard let colon = rest.lastIndex(of: ":"), rest.index(after: colon) < rest.endIndex, rest.last != "]" else {
-        throw fail("the port is missing, the usual one is \(Self.defaultPort)")
+        throw fail("the port is missing; the default is \(Self.defaultPort)")
       }
       let digits = rest[rest.index(after: colon)...]
       guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits), port <= 65_535 else {
-        throw fail("a port is a number, 0 to 65535")
+        throw fail("a port is a number from 0 to 65535")
       }
       var host = rest[..<colon]
       let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
       if isBracketed { host = host.dropFirst().dropLast() }
       guard !host.isEmpty else { throw fail("the host is missing") }
-      guard isBracketed || !host.contains(":") else { throw fail("an IPv6 address stands in brackets") }
+      guard isBracketed || !host.contains(":") else { throw fail("an IPv6 address needs brackets") }
       self = .tcp(host: String(host), port: port)
     } else if let scheme = ["unix://", "tcp://"].first(where: { text.lowercased().hasPrefix($0) }) {
-      throw fail("\(scheme) is written in lower case")
+      throw fail("\(scheme) must be in lower case")
     } else {
       throw fail("it begins with neither tcp:// nor unix://")
     }

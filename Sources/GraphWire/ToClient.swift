@@ -132,6 +132,9 @@ public struct Welcome: Hashable, Sendable {
     self.resumed = resumed
     self.maximumFrameSize = UInt64(maximumFrameSize)
     self.heartbeatMilliseconds = UInt64(heartbeatMilliseconds)
+    assert(
+      model.entities.allSatisfy { $0.storedProperties.count == $0.slotCount },
+      "the dictionary has a property for each value of an object")
     entities = model.entities.map { entity in
       EntityEntry(
         number: entity.number, name: entity.name,
@@ -174,6 +177,7 @@ public struct Delta: Hashable, Sendable {
       kind: Kind, id: ObjectID, object: ObjectImage? = nil, previous: Revision = 0, edits: [Edit] = [],
       deleted: Bool = false, place: UInt64? = nil
     ) {
+      assert(object == nil || object?.id == id, "the object is the one that changed: its id is not sent twice")
       self.kind = kind
       self.id = id
       self.object = object
@@ -202,8 +206,8 @@ public struct Delta: Hashable, Sendable {
       switch change.kind {
       case .inserted: self.init(kind: .inserted, id: change.id, object: image)
       case .updated:
-        self.init(
-          kind: .updated, id: change.id, object: image, previous: change.before?.revision ?? 0, edits: change.edits)
+        self.init(kind: .updated, id: change.id, object: image, edits: change.edits)
+        if let before = change.before { previous = before.revision }
       case .deleted: self.init(kind: .removed, id: change.id, object: image, deleted: true)
       }
     }
@@ -276,7 +280,8 @@ public struct CommitEntry: Hashable, Sendable {
     undo = record.undo
     changes = record.changes.compactMap { Delta.Change($0) }
     fingerprint = record.fingerprint
-    unlisted = UInt64(record.summary?.count ?? 0)
+    unlisted = 0
+    if let summary = record.summary { unlisted = UInt64(summary.count) }
     more = UInt64(record.more)
   }
 

@@ -2,12 +2,9 @@ import GraphClient
 import GraphModel
 import GraphReplica
 import GraphWire
+import StickiesModel
 
-/// Connects to a daemon that serves the sticky-note model or any other.
-public enum Stickies {
-  /// The version of this release.
-  public static let version = "0.1.0"
-
+extension Stickies {
   /// Connects to the daemon at `address`, by default the user's own.
   /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses this client.
   @MainActor
@@ -54,6 +51,6 @@ public enum Stickies {
         continue
       }
     }
-    throw ConnectFailure(address: environment.defaultSocket, cause: "there is no daemon at any of the usual places")
+    throw ConnectFailure(address: environment.defaultSocket, cause: "there is no daemon at any default location")
   }
 }

@@ -31,7 +31,7 @@ extension ClassGenerator {
     lines += ["public struct \(composite.name): Hashable, Sendable {"]
     for member in members { lines += [member.documentation, "  public var \(member.name): \(member.type)", ""] }
     lines += [
-      "  /// A value by itself; an object has it once it is assigned to one of its properties.",
+      "  /// Creates a value, independent of any object until it is assigned to a property.",
       "  public init(\(parameters.joined(separator: ", "))) {",
     ]
     for member in members { lines += ["    self.\(member.name) = \(member.name)"] }
@@ -64,7 +64,7 @@ extension ClassGenerator {
     var lines = [comment(composite.documentation, composite.name, "  ")]
     if composite.isOptional {
       lines += [
-        "  ///", "  /// Nil when all of it is null.",
+        "  ///", "  /// Nil if all members are null.",
         "  public var `\(name(composite.name))`: \(composite.composite)? {",
         "    get { \(numbers).allSatisfy { value($0).isNull } ? nil : \(composite.composite)(self, \(numbers)) }",
         "    set {",

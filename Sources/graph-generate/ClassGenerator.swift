@@ -7,11 +7,12 @@ struct ClassGenerator {
 
   var source: String {
     var lines = [
-      "// Generated from the model \(model.name), version \(model.version). Changes belong into the model file.",
+      "// swift-format-ignore-file",
+      "// Generated from the model \(model.name), version \(model.version). Change the model file instead.",
       "import GraphModel", "import GraphReplica", "",
       comment(model.documentation, model.name),
       "public enum \(model.name)Model {",
-      "  /// The model file, as the program was built with it.",
+      "  /// The model file that the program was built with.",
     ]
     let literal = rawLiteral(model.source, indent: "    ")
     lines += ["  public static let source = " + literal[0]] + literal.dropFirst()
@@ -140,17 +141,17 @@ struct ClassGenerator {
       var source = """
           public var `\(name(of: property))`: [\(destination)] { objects(\(number), \(destination).self) }
 
-          /// Adds to `\(property.name)`, and sets the other end.
+          /// Adds to `\(property.name)`, and sets the inverse.
           public func addTo\(capitalized)(_ object: \(destination)) { add(object, to: \(number)) }
 
-          /// Takes out of `\(property.name)`, at both ends.
+          /// Removes from `\(property.name)`, and updates the inverse.
           public func removeFrom\(capitalized)(_ object: \(destination)) { remove(object, from: \(number)) }
         """
       if relationship.isOrdered {
         source += """
 
 
-            /// Behind `other`, or at the beginning for nil; a member moves.
+            /// Inserts after `other`, or at the beginning for nil; moves an existing member.
             public func insertInto\(capitalized)(_ object: \(destination), after other: \(destination)?) {
               insert(object, into: \(number), after: other)
             }

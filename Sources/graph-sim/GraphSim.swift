@@ -6,19 +6,19 @@ import GraphSimulation
 @main
 struct GraphSim: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "graph-sim", abstract: "Runs a server and its clients in one thread, from a seed, with crashes.")
+    commandName: "graph-sim", abstract: "Simulates a server and its clients, with crashes, in one thread from a seed.")
 
   @Option(help: "The first seed.")
   var seed: UInt64 = 1
-  @Option(help: "How many seeds, one after the other.")
+  @Option(help: "The number of seeds, run one after the other.")
   var seeds: UInt64 = 1
-  @Option(help: "Steps of each run.")
+  @Option(help: "The number of steps of each run.")
   var steps = 1_000
-  @Option(help: "How many clients.")
+  @Option(help: "The number of clients.")
   var clients = 3
   @Option(help: "Plant a bug: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
   var bug: PlantedBug?
-  @Flag(help: "Print how often each thing happened.")
+  @Flag(help: "Print how often each event happened.")
   var counts = false
   @Flag(help: "Print every step.")
   var trace = false

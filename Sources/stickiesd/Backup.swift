@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import GraphModel
 import GraphStore
-import StickiesKit
+import StickiesModel
 
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -129,24 +129,24 @@ final class ProgressMeter {
     case .checking: write("verifying")
     case .throttleLifted(let growth):
       end()
-      say(
+      emit(
         "the log has grown by \(megabytes(growth)) MB meanwhile: --throttle is lifted, so that the log can restart\n")
     }
   }
 
   /// Clears the line.
   func end() {
-    if !line.isEmpty { say("\r\u{1B}[K") }
+    if !line.isEmpty { emit("\r\u{1B}[K") }
     line = ""
   }
 
   private func write(_ text: String) {
     guard isTerminal, text != line else { return }
     line = text
-    say("\r\u{1B}[K" + text)
+    emit("\r\u{1B}[K" + text)
   }
 
-  private func say(_ text: String) { StandardError.write(text, terminator: "") }
+  private func emit(_ text: String) { StandardError.write(text, terminator: "") }
 
   private func megabytes(_ bytes: Int) -> String { (Double(bytes) / 1e6).formatted(1) }
 }

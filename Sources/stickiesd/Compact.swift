@@ -8,7 +8,7 @@ struct Compact: AsyncParsableCommand {
     abstract: "Remove old commits from history, and return the space to the file system.",
     discussion: """
       Stop the daemon first. A commit is removed if it is not among the newest --keep-commits, is older than \
-      --keep-age, and is older than --overdue. Without --keep-commits and --keep-age no commit is removed, and only \
+      --keep-age, and is older than --minimum-retention. Without --keep-commits and --keep-age no commit is removed, and only \
       free space is returned. Objects do not change. If the clock is far ahead of the newest commit, ages are counted \
       from that commit. At the end the file is rewritten, which temporarily takes the same space again.
 
@@ -28,7 +28,7 @@ struct Compact: AsyncParsableCommand {
     help: ArgumentHelp(
       "In any case keep commits that are not older than this, because a client that was connected since may still "
         + "need them: 30d by default; 0d if there is no such client.", valueName: "age"))
-  var overdue: Age?
+  var minimumRetention: Age?
 
   @Flag(help: "Only print what would be removed.")
   var dryRun = false
@@ -37,13 +37,13 @@ struct Compact: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits takes a number from 1.") }
+    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits must be at least 1.") }
   }
 
   mutating func run() async throws {
     umask(0o077)
     var policy = HistoryPolicy(commits: keepCommits, age: keepAge?.microseconds)
-    if let overdue { policy.overdue = overdue.microseconds }
+    if let minimumRetention { policy.minimumRetention = minimumRetention.microseconds }
     let (dryRun, chosen) = (dryRun, policy)
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
     let report = try await StoreCommand.run(store, ProgressMeter(), json: json) { settings, model in
@@ -101,8 +101,8 @@ enum CompactionText {
     lines.append("history \(reaches) back to revision \(pruning.floor); the newest is \(pruning.head)")
     if pruning.wanted > pruning.floor {
       lines.append(
-        "kept \(pruning.wanted - pruning.floor) more, up to revision \(pruning.wanted): clients that are not overdue "
-          + "may need them (--overdue)")
+        "kept \(pruning.wanted - pruning.floor) more, up to revision \(pruning.wanted): clients that were connected since "
+          + "may need them (--minimum-retention)")
     }
     if isRehearsal {
       lines.append("the store has \(report.before) bytes; nothing was changed")

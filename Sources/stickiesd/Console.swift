@@ -1,5 +1,5 @@
 import GraphModel
-import StickiesKit
+import StickiesModel
 
 /// Prints the results of the commands to standard output.
 enum Console {

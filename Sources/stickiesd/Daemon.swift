@@ -7,7 +7,7 @@ import GraphStore
 import GraphWire
 import Logging
 import ServiceLifecycle
-import StickiesKit
+import StickiesModel
 
 /// `stickiesd`: serves one store to any number of clients.
 @main
@@ -21,8 +21,8 @@ struct Daemon: AsyncParsableCommand {
 
       An option that is not given as a flag is read from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, \
       STICKIESD_LISTEN with commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, \
-      STICKIESD_KEEP_HISTORY, STICKIESD_OVERDUE, STICKIESD_PRUNE_EVERY), else from the configuration file, a JSON \
-      object with the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, overdue and pruneEvery.
+      STICKIESD_KEEP_HISTORY, STICKIESD_MINIMUM_RETENTION, STICKIESD_PRUNE_EVERY), else from the configuration file, a JSON \
+      object with the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, minimumRetention and pruneEvery.
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self],
@@ -66,8 +66,8 @@ struct Serve: AsyncParsableCommand {
     umask(0o077)
     let signals = SignalHandler()
     DescriptorLimitRaiser.raise()
-    FreedMemory.keepTogether()
-    try await StoreCommand.tellingFailures {
+    limitAllocatorArenas()
+    try await StoreCommand.reportingFailures {
       let settings = try await store.servingSettings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
       LoggingSystem.bootstrap { label in
@@ -84,7 +84,7 @@ struct Serve: AsyncParsableCommand {
 
   private func serve(_ settings: Settings, _ signals: SignalHandler, _ log: Logger) async throws {
     let models = try ModelSource.versions(folder: settings.schema)
-    guard let model = models.last else { return }
+    let model = try invariant(models.last, "a model has a version")
     if migrate, FileManager.default.fileExists(atPath: settings.data + "/graph.sqlite") {
       let report = try Migrate.migrate(settings.data, models, isRehearsal: false)
       if report.revision > 0 {
@@ -139,7 +139,7 @@ struct Check: AsyncParsableCommand {
   var json = false
 
   mutating func run() async throws {
-    try await StoreCommand.tellingFailures(json: json) {
+    try await StoreCommand.reportingFailures(json: json) {
       let settings = try await store.settings()
       let model = try ModelSource.load(folder: settings.schema)
       let findings = try StoreCheck.run(directory: settings.data, model: model)

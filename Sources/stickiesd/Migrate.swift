@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphModel
 import GraphStore
-import StickiesKit
+import StickiesModel
 
 struct Migrate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,7 +25,7 @@ struct Migrate: AsyncParsableCommand {
 
   mutating func run() async throws {
     umask(0o077)
-    try await StoreCommand.tellingFailures(json: json) {
+    try await StoreCommand.reportingFailures(json: json) {
       let settings = try await store.settings()
       let models = try ModelSource.versions(folder: settings.schema)
       do {
@@ -64,7 +64,7 @@ enum MigrationText {
     let would = isRehearsal ? "would be migrated" : "was migrated"
     lines.insert("the store \(would) from version \(report.from) to version \(report.to):", at: 0)
     for loss in report.lost {
-      lines.append("\(isRehearsal ? "would be lost" : "lost"): \(words(loss))")
+      lines.append("\(isRehearsal ? "would be lost" : "lost"): \(description(of: loss))")
     }
     if report.lost.isEmpty { lines.append("nothing \(isRehearsal ? "would be" : "is") lost") }
     lines.append("rows rewritten: \(report.rewritten); \(report.milliseconds) ms")
@@ -74,7 +74,7 @@ enum MigrationText {
   }
 
   /// Describes a loss, for example `Member.visits, 2 values that the mapping replaces (ID, ID)`.
-  static func words(_ loss: MigrationLoss) -> String {
+  static func description(of loss: MigrationLoss) -> String {
     let isOne = loss.count == 1
     let noun = (loss.path.contains(".") ? "value" : "object") + (isOne ? "" : "s")
     let reason =

@@ -1,20 +1,19 @@
 import Foundation
 import GraphModel
 import GraphStore
-import StickiesKit
+import StickiesModel
 
 /// Loads the model that the daemon serves, and its earlier versions.
 enum ModelSource {
   /// Loads the newest version.
   static func load(folder: String?) throws -> Model {
-    guard let newest = try versions(folder: folder).last else { throw missing(folder ?? "") }
-    return newest
+    try invariant(try versions(folder: folder).last, "a model has a version")
   }
 
   /// Loads and validates all versions, oldest first.
   static func versions(folder: String?) throws -> [Model] {
     guard let folder else { return [StickiesModel.model] }
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else { throw missing(folder) }
     // Ignores names such as 01.json, because their precedence over 1.json would be a guess.
     let numbers = files.compactMap { file in
       Int(file.dropLast(".json".count)).flatMap { "\($0).json" == file ? $0 : nil }

@@ -3,7 +3,7 @@ import Foundation
 import GraphModel
 import GraphStore
 import GraphWire
-import StickiesKit
+import StickiesModel
 
 /// The common part of the commands that work on a store's files.
 enum StoreCommand {
@@ -12,7 +12,7 @@ enum StoreCommand {
   static func run<Result>(
     _ flags: StoreFlags, _ meter: ProgressMeter, json: Bool, _ body: (Settings, Model) throws -> Result
   ) async throws -> Result {
-    return try await tellingFailures(json: json) {
+    return try await reportingFailures(json: json) {
       defer { meter.end() }
       let settings = try await flags.settings()
       return try body(settings, try ModelSource.load(folder: settings.schema))
@@ -20,13 +20,13 @@ enum StoreCommand {
   }
 
   /// Reports failures and turns them into exit codes.
-  static func tellingFailures<Result>(
+  static func reportingFailures<Result>(
     json: Bool = false, _ body: () async throws -> Result
   ) async throws -> Result {
     do {
       return try await body()
     } catch {
-      var (words, name, exit) = ("\(error)", "", Int32(1))
+      var (text, name, exit) = ("\(error)", "", Int32(1))
       var members = [JSON.Member]()
       switch error {
       case let unsound as StoreBackup.VerificationError:
@@ -34,15 +34,15 @@ enum StoreCommand {
         members = [.init("findings", FindingText.json(unsound.findings))]
         if !json { for finding in unsound.findings { Console.print(finding) } }
       case is MigrationRefusal:
-        words += "\nThe store was not changed."
+        text += "\nThe store was not changed."
       case let failure as StoreFailure: name = failure.code.rawValue
       case is OptionsError, is ServerAddress.ParseError: (name, exit) = ("usage", 64)
       default: throw error
       }
       // With --json, standard output already has the reasons for a refused migration, with ids.
       let isLine = json && !(error is MigrationRefusal)
-      let told = [JSON.Member("code", .string(name)), .init("message", .string(words))] + members
-      let line = isLine ? JSON.object([.init("error", .object(told))]).text : "stickiesd: \(words)"
+      let object = [JSON.Member("code", .string(name)), .init("message", .string(text))] + members
+      let line = isLine ? JSON.object([.init("error", .object(object))]).text : "stickiesd: \(text)"
       StandardError.write(line)
       throw ExitCode(exit)
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphModel
 import GraphWire
-import StickiesKit
+import StickiesModel
 
 /// Parses the command line and reports invalid ones.
 extension Daemon {
@@ -25,11 +25,11 @@ extension Daemon {
         try command.run()
       }
     } catch {
-      tell(error, arguments)
+      report(error, arguments)
     }
   }
 
-  private static func tell(_ error: any Error, _ arguments: [String]) -> Never {
+  private static func report(_ error: any Error, _ arguments: [String]) -> Never {
     let isNoHelp = arguments.contains("--version") || arguments.contains("--experimental-dump-help")
     if exitCode(for: error) == .success, !(error is ExitCode) {
       let text = fullMessage(for: error)
@@ -52,8 +52,8 @@ extension Daemon {
   }
 
   private static func refuse(_ sentence: String, json: Bool) -> Never {
-    let told = JSON.object([.init("code", .string("usage")), .init("message", .string(sentence))])
-    let line = json ? JSON.object([.init("error", told)]).text : "stickiesd: \(sentence)"
+    let object = JSON.object([.init("code", .string("usage")), .init("message", .string(sentence))])
+    let line = json ? JSON.object([.init("error", object)]).text : "stickiesd: \(sentence)"
     StandardError.write(line)
     exit(withError: ExitCode.validationFailure)
   }

@@ -10,7 +10,7 @@ struct Compiler {
     let text: String
   }
 
-  private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
   /// Where the tests lie, and beside them the programs and the modules.

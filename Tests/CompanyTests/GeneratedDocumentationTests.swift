@@ -74,7 +74,7 @@ import Testing
       ("Bed", "trees", "Of its trees."), ("Tree", "seen", "Of seeing."),
     ]
     let additions = [
-      "height": "\n\nBy default `2`.", "seen": "\n\nBy default `false`.", "shadow": "\n\nNil when all of it is null.",
+      "height": "\n\nBy default `2`.", "seen": "\n\nBy default `false`.", "shadow": "\n\nNil if all members are null.",
     ]
     for (entity, name, words) in members {
       let declaration = "public var `\(name)`:"

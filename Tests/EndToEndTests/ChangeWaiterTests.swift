@@ -74,7 +74,7 @@ import Testing
     let late = try daemon.run("wait", "--where", "pinned == TRUE", "--timeout", "200ms")
     #expect(late.status == 124)
     #expect(late.output.isEmpty)
-    #expect(late.errors == "stickies: not within 200ms: no note matches\n")
+    #expect(late.errors == "stickies: timed out after 200ms: no note matches\n")
     let json = try daemon.run("wait", "--revision", "9", "--timeout", "0.2", "--json")
     #expect(json.status == 124)
     #expect(try json.refusal()["code"] == .string("timeout"))
@@ -119,7 +119,7 @@ import Testing
     #expect(try two.end().json() == JSON(parsing: #"{"revision":4,"count":2}"#))
     #expect(try company.run("wait", "--revision", "4").output == "revision 4\n")
     let late = try company.run("wait", "Person", "--where", "name == \"Cleo\"", "--timeout", "200ms")
-    #expect(late.errors == "stickies: not within 200ms: no Person object matches\n")
+    #expect(late.errors == "stickies: timed out after 200ms: no Person object matches\n")
     #expect(try company.run("wait", "Persn").errors.contains("Did you mean \"Person\"?"))
     #expect(company.daemon.stop() == 0)
   }

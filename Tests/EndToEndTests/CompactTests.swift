@@ -18,7 +18,7 @@ import Testing
 
   @Test func compactPrunesOldCommitsAndReportsIt() throws {
     let daemon = try filled()
-    let served = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s")
+    let served = try daemon.stickiesd("compact", "--keep-commits", "2", "--minimum-retention", "0s")
     #expect(served.status == 1)
     #expect(served.errors.contains("is in use by process"))
     #expect(daemon.stop() == 0)
@@ -33,14 +33,14 @@ import Testing
     // Somebody who was here a moment ago may come back.
     let held = try daemon.stickiesd("compact", "--keep-commits", "2", "--dry-run", "--json").json()
     #expect(held["commits"]?.integerValue == 0 && held["held"]?.integerValue == 5)
-    let rehearsal = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s", "--dry-run")
+    let rehearsal = try daemon.stickiesd("compact", "--keep-commits", "2", "--minimum-retention", "0s", "--dry-run")
     #expect(rehearsal.status == 0, "\(rehearsal.errors)")
     #expect(rehearsal.output.hasPrefix("5 commits would be removed, revisions 1 to 5: "))
     #expect(rehearsal.output.contains("nothing was changed"))
-    let done = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s", "--json").json()
+    let done = try daemon.stickiesd("compact", "--keep-commits", "2", "--minimum-retention", "0s", "--json").json()
     #expect(done["commits"]?.integerValue == 5 && done["oldest"]?.integerValue == 5)
     #expect(done["revision"]?.integerValue == 7 && done["rehearsal"]?.boolValue == false)
-    let again = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s")
+    let again = try daemon.stickiesd("compact", "--keep-commits", "2", "--minimum-retention", "0s")
     #expect(again.output.hasPrefix("no commit was removed\nhistory goes back to revision 5; the newest is 7\n"))
 
     try daemon.start()
@@ -100,7 +100,7 @@ import Testing
     #expect(daemon.stop() == 0)
     // The delete of the last one is all that is kept.
     let compacted = try daemon.stickiesd(
-      "compact", "--schema", company.schema, "--keep-commits", "1", "--overdue", "0s", "--json")
+      "compact", "--schema", company.schema, "--keep-commits", "1", "--minimum-retention", "0s", "--json")
     #expect(try compacted.json()["oldest"]?.integerValue == 4, "\(compacted.errors)")
     try daemon.start(["--schema", company.schema])
 
@@ -132,7 +132,7 @@ import Testing
   @Test func prunedNumberIsReportedAsPruned() throws {
     let daemon = try filled()
     #expect(daemon.stop() == 0)
-    #expect(try daemon.stickiesd("compact", "--keep-commits", "1", "--overdue", "0s").status == 0)
+    #expect(try daemon.stickiesd("compact", "--keep-commits", "1", "--minimum-retention", "0s").status == 0)
     try daemon.start()
     // The delete of the first is kept, so that it can be named and comes back.
     #expect(try daemon.run("restore", "1").output.hasPrefix("restored: 1 object came back\n"))
@@ -149,7 +149,7 @@ import Testing
   @Test func invalidOptionsAreReported() throws {
     let daemon = try Daemon()
     for arguments in [
-      ["--keep-commits", "0"], ["--keep-age", "90"], ["--keep-age", "-1d"], ["--overdue", "9999999d"],
+      ["--keep-commits", "0"], ["--keep-age", "90"], ["--keep-age", "-1d"], ["--minimum-retention", "9999999d"],
     ] {
       let result = try daemon.stickiesd("compact", arguments[0], arguments[1])
       #expect(result.status == 64, "\(arguments): \(result.errors)")

@@ -152,7 +152,7 @@ import Testing
     #expect(try company.run("delete", ids[3], "--base", "-1").status == 64)
     #expect(try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--base", "1").status == 64)
     let unborn = try company.run("delete", ids[3], "--base", "2")
-    #expect(unborn.status == 64 && unborn.errors.contains("was made in revision 5"))
+    #expect(unborn.status == 64 && unborn.errors.contains("was created in revision 5"))
     #expect(
       try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--policy", "error").output
         == "deleted 1 Person object\n")

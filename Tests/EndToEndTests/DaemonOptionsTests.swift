@@ -85,7 +85,7 @@ import Testing
     let home = try TestHome()
     let json = try home.refusal(["compact", "--keep-commits", "0", "--json"], [:])
     #expect(json.status == 64)
-    #expect(json.text == #"{"error":{"code":"usage","message":"--keep-commits takes a number from 1."}}"# + "\n")
+    #expect(json.text == #"{"error":{"code":"usage","message":"--keep-commits must be at least 1."}}"# + "\n")
     let unknown = try home.refusal(["chek"], [:])
     #expect(
       unknown.status == 64
@@ -142,7 +142,7 @@ import Testing
     #expect(lines.count == 4)
     #expect(
       lines[0] == #"stickiesd: bad.json: "dta" is not an option; the options are data, schema, listen, logLevel, "#
-        + "searchSeconds, keepHistory, overdue, pruneEvery")
+        + "searchSeconds, keepHistory, minimumRetention, pruneEvery")
     #expect(lines[1] == #"bad.json: "data" is 5; it must be a string, the data directory"#)
     #expect(
       lines[2]
@@ -203,7 +203,7 @@ import Testing
   /// Nothing tells the version from the one before, so nothing would be done.
   @Test(arguments: [
     (#""mapping": {"A.n": "n * 2"},"#, "", "has a mapping"),
-    ("", #", "renamed": "m""#, "gives names to others"),
+    ("", #", "renamed": "m""#, "renames entities or properties"),
   ])
   func versionWithUncomputableValuesIsRefused(mapping: String, renamed: String, words: String) throws {
     let home = try TestHome()
@@ -227,7 +227,7 @@ import Testing
     let home = try TestHome()
     let address = try home.refusal([], ["STICKIESD_LISTEN": "localhost:7417"])
     #expect(address.status == 64)
-    #expect(address.text.hasPrefix("stickiesd: STICKIESD_LISTEN: \"localhost:7417\" is no address"))
+    #expect(address.text.hasPrefix("stickiesd: STICKIESD_LISTEN: \"localhost:7417\" is not an address"))
     let level = try home.refusal([], ["STICKIESD_LOG_LEVEL": "loud"])
     #expect(level.status == 64)
     #expect(level.text.hasPrefix("stickiesd: STICKIESD_LOG_LEVEL: \"loud\" is not a level"))
@@ -247,17 +247,17 @@ import Testing
       try home.write("{\"searchSeconds\": \(seconds)}", to: "bad.json")
       let flag = try home.refusal(listen + ["--search-seconds", seconds])
       #expect(flag.status == 64)
-      #expect(flag.text == "stickiesd: --search-seconds: \(seconds); it is a \(expected)\n")
+      #expect(flag.text == "stickiesd: --search-seconds: \(seconds); it must be a \(expected)\n")
       let variable = try home.refusal(listen, ["STICKIESD_SEARCH_SECONDS": seconds])
       #expect(variable.status == 64)
-      #expect(variable.text == "stickiesd: STICKIESD_SEARCH_SECONDS: \"\(seconds)\"; it is a \(expected)\n")
+      #expect(variable.text == "stickiesd: STICKIESD_SEARCH_SECONDS: \"\(seconds)\"; it must be a \(expected)\n")
       let file = try home.refusal(listen + ["--config", "bad.json"])
       #expect(file.status == 64)
       #expect(file.text == "stickiesd: bad.json: \"searchSeconds\" is \(seconds); it must be a \(expected)\n")
     }
     let word = try home.refusal(listen, ["STICKIESD_SEARCH_SECONDS": "a minute"])
     #expect(word.status == 64)
-    #expect(word.text == "stickiesd: STICKIESD_SEARCH_SECONDS: \"a minute\"; it is a \(expected)\n")
+    #expect(word.text == "stickiesd: STICKIESD_SEARCH_SECONDS: \"a minute\"; it must be a \(expected)\n")
   }
 
   @Test func fileInPlaceOfDataDirectoryIsReported() throws {

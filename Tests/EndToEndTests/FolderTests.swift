@@ -102,7 +102,7 @@ import Testing
     process.environment = ProcessInfo.processInfo.environment.merging([
       "XDG_CONFIG_HOME": desk.daemon.home.path, "STICKIESD_DATA": desk.daemon.data,
     ]) { $1 }
-    process.arguments = ["compact", "--keep-commits", "1", "--overdue", "0s"]
+    process.arguments = ["compact", "--keep-commits", "1", "--minimum-retention", "0s"]
     process.standardOutput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
@@ -277,11 +277,11 @@ import Testing
     #expect(
       reasons.sorted() == [
         "bytes.md: line 2: this is not UTF-8",
-        "copy.md: it has the id of \(two); take its id out to make it a new note",
-        "link.md: it is a link, which is not followed",
-        "\(one): line 6: \"x\" is no number",
-        "open.md: line 1: the front matter has no end: a second line --- is missing",
-        "pipe.md: it is no plain file",
+        "copy.md: it has the same id as \(two); remove its id to make it a new note",
+        "link.md: it is a symbolic link; links are not followed",
+        "\(one): line 6: \"x\" is not a number",
+        "open.md: line 1: the front matter is not closed: a second line --- is missing",
+        "pipe.md: it is not a regular file",
       ])
     #expect(try desk.read(one) == before)
     #expect(try desk.text(2) == "two!")

@@ -416,7 +416,7 @@ import Testing
     #expect(try result(model, source: model.source, hash: model.hash).json()["name"] == .string("Company"))
     let different = try result(other, source: model.source, hash: model.hash)
     #expect(different.status == 2)
-    #expect(try different.refusal()["message"]?.stringValue?.contains("and its file \(model.hash)") == true)
+    #expect(try different.refusal()["message"]?.stringValue?.contains("but its file has \(model.hash)") == true)
     let unreadable = try result(model, source: #"{"format": 2}"#, hash: model.hash)
     #expect(unreadable.status == 2)
     #expect(try unreadable.refusal()["message"]?.stringValue?.contains("format: is 2") == true)

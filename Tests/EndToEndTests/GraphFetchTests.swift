@@ -102,7 +102,7 @@ import Testing
     #expect(elsewhere.errors.contains("the cursor belongs to a fetch of another entity or order"))
     let garbage = try company.run("fetch", "Person", "--after", "AAAA")
     #expect(garbage.status == 64)
-    #expect(garbage.errors.contains("this is no cursor"))
+    #expect(garbage.errors.contains("this is not a cursor"))
     #expect(try company.run("fetch", "Person", "--limit", "4").errors == "")
   }
 
@@ -215,7 +215,7 @@ import Testing
         ["graph", "fetch", "Party"] + command, server: company.daemon.socket.description, author: "ann@test", input: nil
       )
       #expect(result.status == 64)
-      #expect(result.errors.contains("isSelected is transient: no store has it"), "\(result.errors)")
+      #expect(result.errors.contains("isSelected is transient: it is not stored"), "\(result.errors)")
     }
   }
 

@@ -106,7 +106,7 @@ import Testing
     #expect(restored.status == 0 && restored.output.hasPrefix("restored revision 0: "), "\(restored.errors)")
     #expect(try daemon.run("export").output.isEmpty)
     #expect(try daemon.run("restore", "--all", "--at", "0", "--yes").status == 2)
-    #expect(try daemon.run("restore", "1", "--at", "0").errors.contains("nothing was there"))
+    #expect(try daemon.run("restore", "1", "--at", "0").errors.contains("nothing existed at"))
     #expect(try daemon.run("undo").status == 0)
     #expect(try daemon.run("show", "1", "--json").json()["text"] == .string("one"))
     #expect(daemon.stop() == 0)

@@ -79,8 +79,8 @@ import Testing
     #expect(
       Self.reasons(result) == [
         "in.jsonl:3 the note was taken without its width: it is less than 1",
-        "in.jsonl:4 the name of its board, \"\(long.prefix(60))…\", has 201 bytes and takes 200",
-        "in.jsonl:6 the link was taken without its label: it has 201 bytes and takes 200",
+        "in.jsonl:4 the name of its board, \"\(long.prefix(60))…\", has 201 bytes; the maximum is 200",
+        "in.jsonl:6 the link was taken without its label: it has 201 bytes; the maximum is 200",
       ])
     #expect(try daemon.run("graph", "fetch", "Link", "--count").output == "1\n")
   }
@@ -120,7 +120,7 @@ import Testing
       [#"{"color":"MAUVE","textContent":"x","createdTimestampUsec":1600000000000000}"#], to: daemon, "n.json")
     let result = try daemon.run("import", path, "--json").json()
     #expect(result["imported"] == .integer(1))
-    #expect(Self.reasons(result) == ["n.json the note was taken in white: \"MAUVE\" is no color of Keep's"])
+    #expect(Self.reasons(result) == ["n.json the note was taken in white: \"MAUVE\" is not a Keep color"])
   }
 
   @Test func emptyBoardIsImported() throws {

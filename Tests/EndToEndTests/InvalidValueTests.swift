@@ -26,7 +26,7 @@ import Testing
         #expect(refusal?.violations.map(\.rule) == ["type"], "\(kind) for \(attribute)")
         #expect(refusal?.violations.map(\.property) == [property.number])
         #expect(refusal?.violations.first?.value == value)
-        #expect(refusal?.message.contains("Specimen.\(attribute) takes a value of the type") == true)
+        #expect(refusal?.message.contains("Specimen.\(attribute) needs a value of the type") == true)
         pairs += 1
       }
     }
@@ -83,8 +83,8 @@ import Testing
       try await guest.commit([scene.insertion([("story", .string("abc"))])]).identities.first)
     let splice = Edit.Action.splice([TextSplice(offset: 0, length: 0, insertion: "x")])
     let cases: [(String, Edit.Action, String)] = [
-      ("name", splice, "Specimen.name is no text: it can't be spliced"),
-      ("count", splice, "Specimen.count is no text: it can't be spliced"),
+      ("name", splice, "Specimen.name is not text: it can't be spliced"),
+      ("count", splice, "Specimen.count is not text: it can't be spliced"),
       ("name", .members(added: [specimen], removed: []), "Specimen.name can't be edited in this way"),
       ("shelf", .members(added: [specimen], removed: []), "Specimen.shelf can't be edited in this way"),
       ("labels", splice, "Specimen.labels can't be edited in this way"),

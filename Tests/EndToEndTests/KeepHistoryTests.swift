@@ -5,7 +5,7 @@ import Testing
 
 /// `stickiesd --keep-history`: history is pruned under clients that are there, and under one that is away.
 @Suite struct KeepHistoryTests {
-  private static let flags = ["--keep-history", "3", "--overdue", "0s", "--prune-every", "1s"]
+  private static let flags = ["--keep-history", "3", "--minimum-retention", "0s", "--prune-every", "1s"]
 
   /// Asks again and again until history begins so many commits before the head and the log says so.
   private static func expectPruned(_ scene: DaemonFixture, keeping count: Int64 = 3) async throws -> Revision {
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func overwrittenValueHasNoTimeAfterItsCommitIsPruned() async throws {
-    let scene = try await DaemonFixture(serving: ["--keep-history", "1", "--overdue", "0s", "--prune-every", "1s"])
+    let scene = try await DaemonFixture(serving: ["--keep-history", "1", "--minimum-retention", "0s", "--prune-every", "1s"])
     let board = try await scene.board()
     let (first, second) = (try await scene.client(), try await scene.client())
     let text = try scene.property("text").number
@@ -109,8 +109,8 @@ import Testing
     for (flags, words) in [
       (["--keep-history", "0"], "--keep-history: 0; it must be a number of commits (at least 1), or an age"),
       (["--keep-history", "5x"], "--keep-history: 5x; it must be a number of commits (at least 1), or an age"),
-      (["--keep-history", "5", "--overdue", "30"], "--overdue: 30; it is an age"),
-      (["--prune-every", "0s"], "--prune-every: 0s; it is a time from 1s"),
+      (["--keep-history", "5", "--minimum-retention", "30"], "--minimum-retention: 30; it must be an age"),
+      (["--prune-every", "0s"], "--prune-every: 0s; it must be a time from 1s"),
     ] {
       let ended = #expect(throws: Daemon.DaemonExited.self) { try daemon.start(flags) }
       #expect(ended?.status == 64)

@@ -64,7 +64,7 @@ import Testing
       try Self.skipped(first.json()) == [
         "B2.rtfd: the note was taken without its attachment photo.png",
         "C3.rtfd: the note was taken without place: .SavedStickiesState has no entry for it",
-        "D4.rtfd: TXT.rtf, line 1: the text breaks off: 1 of its groups have no end",
+        "D4.rtfd: TXT.rtf, line 1: the text ends too early: 1 of its groups are not closed",
         "E5.rtfd: its TXT.rtf can't be read",
         "F6.rtfd: this is not a package: a package is a folder with TXT.rtf",
         "StickiesDatabase: the notes of an older Stickies are not read; open them in a newer one, which makes .rtfd "
@@ -114,7 +114,7 @@ import Testing
     #expect(result["imported"] == .integer(3))
     #expect(
       Self.skipped(result).first
-        == ".SavedStickiesState: it is no property list of windows; the notes were taken without color and place")
+        == ".SavedStickiesState: it is not a property list of windows; the notes were taken without color and place")
   }
 
   @Test func undecodableCharacterIsReportedAndNoteImported() throws {

@@ -23,11 +23,11 @@ import Testing
     ("an empty frame", [0, 0, 0, 0], "a frame is empty"),
     (
       "another protocol", Array("GET / HTTP/1.1\r\n\r\n".utf8),
-      "a frame has 1195725856 bytes; 16777216 are allowed"
+      "a frame has 1195725856 bytes; at most 16777216 are allowed"
     ),
-    ("a header of ones", [0xFF, 0xFF, 0xFF, 0xFF], "a frame has 4294967295 bytes; 16777216 are allowed"),
-    ("field number 0", frame([0x00, 0x01]), "a field has number 0"),
-    ("an unknown wire type", frame([0x0B]), "field 1 has wire type 3"),
+    ("a header of ones", [0xFF, 0xFF, 0xFF, 0xFF], "a frame has 4294967295 bytes; at most 16777216 are allowed"),
+    ("field number 0", frame([0x00, 0x01]), "a field has the invalid number 0"),
+    ("an unknown wire type", frame([0x0B]), "field 1 has the invalid wire type 3"),
     ("a number that never ends", frame([0x08] + [UInt8](repeating: 0xFF, count: 12)), "a number has more than 64 bits"),
     ("a length beyond the frame", frame([0x08, 0x01, 0x12, 0x7F, 0x01]), "the message is cut short"),
     ("a message cut inside a fixed number", frame([0x09, 0x01, 0x02]), "the message is cut short"),
@@ -39,8 +39,8 @@ import Testing
       "the message has no body that this version knows"
     ),
     ("a hello whose author is no UTF-8", frame([0x12, 0x04, 0x22, 0x02, 0xC3, 0x28]), "a string is not UTF-8"),
-    ("a hello whose replica has one byte", frame([0x12, 0x03, 0x1A, 0x01, 0x07]), "an id has not 16 bytes"),
-    ("a hello whose model has one byte", frame([0x12, 0x03, 0x12, 0x01, 0x07]), "a model's hash has not 16 bytes"),
+    ("a hello whose replica has one byte", frame([0x12, 0x03, 0x1A, 0x01, 0x07]), "an id needs 16 bytes"),
+    ("a hello whose model has one byte", frame([0x12, 0x03, 0x12, 0x01, 0x07]), "a model's hash needs 16 bytes"),
   ]
 
   @Test func garbageIsAnsweredWithReasonBeforeClose() async throws {
@@ -128,7 +128,7 @@ import Testing
       // The length alone decides: nobody waits for what follows.
       try await guest.send(bytes: Array(Self.presence(as: 2, size: limit + 1).prefix(ProtocolLimits.headerSize)))
       #expect(
-        try await guest.goodbye() == Self.malformed("a frame has \(limit + 1) bytes; \(limit) are allowed"))
+        try await guest.goodbye() == Self.malformed("a frame has \(limit + 1) bytes; at most \(limit) are allowed"))
       try await scene.expectUndisturbed()
     }
     try scene.end()

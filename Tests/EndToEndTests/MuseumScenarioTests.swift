@@ -154,29 +154,29 @@ import Testing
     let long = String(repeating: "x", count: 41)
     let mistakes: [(words: [String], subject: String, message: String, rule: String)] = [
       (
-        ["update", short, "--add", "stops=\(coin),\(ids["helm"])"], tour, "Tour.stops has 5 objects and takes 4",
+        ["update", short, "--add", "stops=\(coin),\(ids["helm"])"], tour, "Tour.stops has 5 objects; the maximum is 4",
         "count, value 5"
       ),
       (
-        ["update", ids["helm"], "hall=\(ids["east"])"], hall, "Hall.exhibits has 5 objects and takes 4",
+        ["update", ids["helm"], "hall=\(ids["east"])"], hall, "Hall.exhibits has 5 objects; the maximum is 4",
         "count, value 5"
       ),
-      (["update", short, "stops=\(vase)"], tour, "Tour.stops has 1 object and needs 2", "count, value 1"),
-      (["delete", vase, mask], tour, "Tour.stops has 1 object and needs 2", "count, value 1"),
+      (["update", short, "stops=\(vase)"], tour, "Tour.stops has 1 object; the minimum is 2", "count, value 1"),
+      (["delete", vase, mask], tour, "Tour.stops has 1 object; the minimum is 2", "count, value 1"),
       (
-        ["delete", ids["ship"], ids["hello"], ids["bye"]], tour, "Tour.talks has 0 objects and needs 1",
+        ["delete", ids["ship"], ids["hello"], ids["bye"]], tour, "Tour.talks has 0 objects; the minimum is 1",
         "count, value 0"
       ),
       (
-        ["update", vase, "name=\(long)"], title("vase"), "Exhibit.name has 41 bytes and takes 40",
+        ["update", vase, "name=\(long)"], title("vase"), "Exhibit.name has 41 bytes; the maximum is 40",
         "maximumLength, value \"\(long)\""
       ),
       (
-        ["update", vase, "name="], title("vase"), "Exhibit.name has 0 bytes and needs 1",
+        ["update", vase, "name="], title("vase"), "Exhibit.name has 0 bytes; the minimum is 1",
         "minimumLength, value \"\""
       ),
       (
-        ["update", ids["lake"], "artist=A"], title("lake", "Painting"), "Painting.artist has 1 byte and needs 2",
+        ["update", ids["lake"], "artist=A"], title("lake", "Painting"), "Painting.artist has 1 byte; the minimum is 2",
         "minimumLength, value \"A\""
       ),
       (
@@ -231,9 +231,9 @@ import Testing
     #expect(alone.status == 2)
     #expect(
       alone.errors == """
-        stickies: Tour.stops has 0 objects and needs 2 (and 1 more)
-          the new Tour: Tour.stops has 0 objects and needs 2 (count, value 0)
-          the new Tour: Tour.talks has 0 objects and needs 1 (count, value 0)
+        stickies: Tour.stops has 0 objects; the minimum is 2 (and 1 more)
+          the new Tour: Tour.stops has 0 objects; the minimum is 2 (count, value 0)
+          the new Tour: Tour.talks has 0 objects; the minimum is 1 (count, value 0)
 
         """)
     // No case of the enumeration: the program itself knows better than to ask.

@@ -77,7 +77,7 @@ import Testing
     let violations = try result.refusal()["violations"]?.arrayValue ?? []
     #expect(Set(violations.compactMap { $0["line"]?.integerValue }) == [3, 4])
     let text = try company.run("insert", "Department", "-", input: #"{"code":"X"}"#).errors
-    #expect(text.contains("line 1: Department.code has 1 byte and needs 2 (minimumLength, value \"X\")"))
+    #expect(text.contains("line 1: Department.code has 1 byte; the minimum is 2 (minimumLength, value \"X\")"))
     #expect(text.contains("nothing is committed"))
     #expect(try company.count("Department") == 2)
   }
@@ -91,7 +91,7 @@ import Testing
     #expect(result.status == 2)
     let mistakes = try result.refusal()["lines"]?.arrayValue ?? []
     #expect(mistakes.map { $0["line"]?.integerValue } == [2, 3, 4, 5, 6])
-    #expect(mistakes.first?["message"]?.stringValue?.contains("Department.code has 1 byte and needs 2") == true)
+    #expect(mistakes.first?["message"]?.stringValue?.contains("Department.code has 1 byte; the minimum is 2") == true)
     #expect(try company.count("Department") == 0)
   }
 

@@ -110,7 +110,7 @@ import Testing
     #expect(notYet.status == 4 && notYet.errors.hasSuffix(" did not exist at revision 0\n"))
     for (text, words) in [
       ("soon", "neither a time nor a revision"), ("-1", "neither a time nor a revision"), ("", "neither a time"),
-      ("9999-01-01", "is in the future"), ("99999999999999999999", "is more than any revision"),
+      ("9999-01-01", "is in the future"), ("99999999999999999999", "is too large for a revision"),
     ] {
       let result = try daemon.run("list", "--at", text)
       #expect(result.status == 64 && result.errors.contains(words), "\(text): \(result.errors)")

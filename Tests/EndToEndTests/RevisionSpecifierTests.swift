@@ -1,4 +1,5 @@
 import GraphModel
+import StickiesFiles
 import StickiesKit
 import Testing
 
@@ -117,7 +118,7 @@ import Testing
         let error = #expect(throws: RevisionSpecifierError.self) {
           try RevisionSpecifier(parsing: text, now: now, clock: spring)
         }
-        #expect(error?.description == "\"\(text)\" never was: the clocks here leapt over it")
+        #expect(error?.description == "\"\(text)\" does not exist: the clocks here skipped it")
       }
       let meant = try #require(RFC3339.timestamp("2026-03-29T00:59:00Z"))
       #expect(try RevisionSpecifier(parsing: "0:59", now: now, clock: spring) == .time(meant))
@@ -172,7 +173,7 @@ import Testing
   ])
   func futureTimeIsRefused(text: String) throws {
     let error = #expect(throws: RevisionSpecifierError.self) { try Self.read(text) }
-    #expect(error?.description == "\"\(text)\" is in the future: only the past can be looked at")
+    #expect(error?.description == "\"\(text)\" is in the future: only the past can be shown")
   }
 
   @Test(arguments: [
@@ -181,7 +182,8 @@ import Testing
   ])
   func timeBeforeFirstYearIsRefused(text: String) throws {
     #expect(
-      try #require(throws: RevisionSpecifierError.self) { try Self.read(text) }.reason?.contains("first year") == true)
+      try #require(throws: RevisionSpecifierError.self) { try Self.read(text) }.reason?.contains("supported year")
+        == true)
   }
 
   @Test func revisionBeyondRangeIsRefused() throws {

@@ -187,7 +187,7 @@ import Testing
     } catch let ended as RawClient.StreamClosed {
       #expect(ended.goodbye?.code == "notAllowed")
       #expect(ended.goodbye?.message.contains("(Club 1)") == true)
-      #expect(ended.goodbye?.message.contains("Member.phone is gone") == true)
+      #expect(ended.goodbye?.message.contains("Member.phone was removed") == true)
     }
     old.close()
     #expect(daemon.stop() == 0)

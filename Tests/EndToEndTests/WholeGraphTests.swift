@@ -61,7 +61,7 @@ import Testing
     #expect(entities == ["Board", "Link", "Note", "Note", "Tag"])
     let refused = try daemon.run("graph", "import", file)
     #expect(refused.status == 2)
-    #expect(refused.errors.contains("the store has 7 commits already"), "\(refused.errors)")
+    #expect(refused.errors.contains("the store already has 7 commits"), "\(refused.errors)")
 
     let other = try Daemon()
     try other.start()

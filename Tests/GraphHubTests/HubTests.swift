@@ -11,7 +11,7 @@ import Testing
     try script.open(1)
     try script.open(2)
     #expect(
-      try script.say(.subscribe(Subscribe(entity: script.note.number)), 1) == ["1 < query 1", "read #1 for 1"])
+      try script.send(.subscribe(Subscribe(entity: script.note.number)), 1) == ["1 < query 1", "read #1 for 1"])
     #expect(try script.finishRead(1, at: 0) == ["1 < last chunk at 0", "1 < advance 0"])
     try script.follow(2, "", ticket: 2, at: 0)
     #expect(try script.save(1, sequence: 1) == ["commit #3"])
@@ -38,7 +38,7 @@ import Testing
     var script = try HubTranscript()
     try script.open(1)
     try script.follow(1, "", ticket: 1, at: 0)
-    _ = try script.say(.subscribe(Subscribe(entity: script.note.number, predicate: "color == \"pink\"")), 1)
+    _ = try script.send(.subscribe(Subscribe(entity: script.note.number, predicate: "color == \"pink\"")), 1)
     try script.open(2)
     for revision in 1...2 as ClosedRange<Revision> {
       _ = try script.save(2, sequence: UInt64(revision))
@@ -61,9 +61,9 @@ import Testing
     try script.open(1)
     try script.open(2)
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
-    #expect(try script.say(.fetch(Fetch(entity: script.note.number)), 1) == [])
+    #expect(try script.send(.fetch(Fetch(entity: script.note.number)), 1) == [])
     // Another session has nothing to wait for.
-    #expect(try script.say(.fetch(Fetch(entity: script.note.number)), 2) == ["read #2 for 2"])
+    #expect(try script.send(.fetch(Fetch(entity: script.note.number)), 2) == ["read #2 for 2"])
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read #3 for 1"])
   }
 
@@ -77,10 +77,10 @@ import Testing
       Fetch(entity: note, result: .rows), Fetch(entity: note, result: .rows, properties: "text, nope"),
       Fetch(entity: note, sort: "nope", result: .count), Fetch(entity: note, after: [1, 2, 3]),
     ] {
-      #expect(try script.say(.fetch(fetch), 1) == ["1 < refused: malformed"], "\(fetch)")
+      #expect(try script.send(.fetch(fetch), 1) == ["1 < refused: malformed"], "\(fetch)")
     }
     #expect(
-      try script.say(.fetch(Fetch(entity: note, result: .rows, properties: "color, @count", groupBy: "color")), 1)
+      try script.send(.fetch(Fetch(entity: note, result: .rows, properties: "color, @count", groupBy: "color")), 1)
         == ["read #1 for 1"])
   }
 
@@ -207,12 +207,12 @@ import Testing
     }
     // Two find room; what comes after them is not even queued.
     #expect(told == ["1 < delta 1 of 1", "1 < delta 1 of 2"])
-    #expect(try script.say(.ping, 1) == ["1 < pong 0"])
+    #expect(try script.send(.ping, 1) == ["1 < pong 0"])
     var later = [String]()
     for _ in 0..<4 { later += try script.handle(.drained(1, bytes: 1 << 20)) }
     #expect(later.filter { $0.contains("delta") } == ["1 < delta 1 of 3", "1 < delta 1 of 4"])
     #expect(later.last == "1 < advance 4")
-    #expect(try script.say(.ping, 1) == ["1 < pong 4"])
+    #expect(try script.send(.ping, 1) == ["1 < pong 4"])
   }
 
   @Test func resumedSessionReceivesOnlyMissedDeltas() throws {
@@ -225,7 +225,7 @@ import Testing
     try script.open(1)
     let since = Subscribe(entity: script.note.number, since: script.token(1))
     #expect(
-      try script.say(.subscribe(since), 1)
+      try script.send(.subscribe(since), 1)
         == ["1 < query 1 resumed", "1 < delta 1 of 2", "1 < delta 1 of 3", "1 < advance 3"])
   }
 
@@ -234,12 +234,12 @@ import Testing
     try script.open(1)
     let other = Token(store: UniqueID(high: 8, low: 8), revision: 9, fingerprint: 9_000)
     #expect(
-      try script.say(.subscribe(Subscribe(entity: script.note.number, since: other)), 1)
+      try script.send(.subscribe(Subscribe(entity: script.note.number, since: other)), 1)
         == ["1 < query 1", "read #1 for 1"])
     // Older than what is in memory: the store is asked.
     try script.open(2)
     let old = Subscribe(entity: script.note.number, since: script.token(4))
-    #expect(try script.say(.subscribe(old), 2) == ["recognize #2: 4"])
+    #expect(try script.send(.subscribe(old), 2) == ["recognize #2: 4"])
     #expect(
       try script.handle(.recognized(StoreRequestID(2), true)) == [
         "2 < query 1 resumed", "history #3 after 4 through 9",
@@ -255,11 +255,11 @@ import Testing
     try script.open(1)
     let old = Subscribe(entity: script.note.number, since: script.token(4))
     // The commit of its token is gone: the store does not know it, and nothing is replayed.
-    #expect(try script.say(.subscribe(old), 1) == ["recognize #1: 4"])
+    #expect(try script.send(.subscribe(old), 1) == ["recognize #1: 4"])
     #expect(try script.handle(.recognized(StoreRequestID(1), false)) == ["1 < query 1", "read #2 for 1"])
     // A slice of history goes between the two questions: what it lacks is refused, and it is told so.
     try script.open(2)
-    #expect(try script.say(.subscribe(old), 2) == ["recognize #3: 4"])
+    #expect(try script.send(.subscribe(old), 2) == ["recognize #3: 4"])
     #expect(
       try script.handle(.recognized(StoreRequestID(3), true)) == [
         "2 < query 1 resumed", "history #4 after 4 through 9",
@@ -274,7 +274,7 @@ import Testing
     try script.open(1)
     try script.follow(1, "", ticket: 1, at: 0)
     #expect(
-      try script.say(.subscribe(Subscribe(entity: script.note.number, predicate: "x > 1")), 1)
+      try script.send(.subscribe(Subscribe(entity: script.note.number, predicate: "x > 1")), 1)
         == ["1 < query 2", "read #2 for 1"])
     #expect(try script.save(1, sequence: 1) == ["commit #3"])
     #expect(script.hub.census == (1, 2))

@@ -44,22 +44,22 @@ struct HubTranscript {
   mutating func open(_ session: SessionID) throws {
     #expect(try handle(.opened(session)) == [])
     let hello = Hello(model: model.hash, replica: UniqueID(high: 1, low: session), author: "author \(session)")
-    #expect(try say(.hello(hello), session) == ["\(session) < welcome"])
+    #expect(try send(.hello(hello), session) == ["\(session) < welcome"])
   }
 
-  mutating func say(_ body: ToServer.Body, _ session: SessionID) throws -> [String] {
+  mutating func send(_ body: ToServer.Body, _ session: SessionID) throws -> [String] {
     lastRequest += 1
     return try handle(.received(ToServer(lastRequest, body), from: session))
   }
 
   mutating func save(_ session: SessionID, sequence: UInt64) throws -> [String] {
     let id = TransactionID(replica: UniqueID(high: 1, low: session), sequence: sequence)
-    return try say(.commit(Transaction(id: id, changes: []), acknowledged: 0), session)
+    return try send(.commit(Transaction(id: id, changes: []), acknowledged: 0), session)
   }
 
   /// Follows the notes that fit, from a first result at the head; the lines are the server's to check elsewhere.
   mutating func follow(_ session: SessionID, _ predicate: String, ticket: UInt64, at revision: Revision) throws {
-    _ = try say(.subscribe(Subscribe(entity: note.number, predicate: predicate)), session)
+    _ = try send(.subscribe(Subscribe(entity: note.number, predicate: predicate)), session)
     _ = try finishRead(ticket, at: revision)
   }
 
@@ -99,7 +99,7 @@ struct HubTranscript {
     case .commit(let ticket, _): ["commit #\(ticket.number)"]
     case .keepRows(let ticket, let rows, _): ["keep \(rows.count) rows as #\(ticket.number)"]
     case .dropRows(let ticket): ["drop the rows #\(ticket.number)"]
-    case .takeRows(let rows, let ticket): ["the rows #\(rows.number) are those of #\(ticket.number)"]
+    case .assignRows(let rows, let ticket): ["the rows #\(rows.number) are those of #\(ticket.number)"]
     case .cancelBatch(let ticket): ["end the batch #\(ticket.number)"]
     case .read(let ticket, _, let session, _): ["read #\(ticket.number) for \(session)"]
     case .collect(let ticket, _, let session): ["collect #\(ticket.number) for \(session)"]

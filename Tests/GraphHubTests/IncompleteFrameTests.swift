@@ -10,7 +10,7 @@ import Testing
     var limits = HubLimits()
     limits.frameMilliseconds = 1_000
     limits.unfinishedBytes = 1_000
-    limits.fairShare = 100
+    limits.guaranteedBacklog = 100
     return limits
   }
 
@@ -24,7 +24,7 @@ import Testing
     _ = try script.handle(.tick(900))
     #expect(try script.handle(.receivedPart(bytes: 20, from: 1)) == [])
     #expect(try script.handle(.receivedPart(bytes: 20, from: 2)) == [])
-    #expect(try script.say(.ping, 2) == ["2 < pong 0"])
+    #expect(try script.send(.ping, 2) == ["2 < pong 0"])
     #expect(try script.handle(.receivedPart(bytes: 20, from: 2)) == [])
     #expect(try script.handle(.tick(1_001)) == [])
     #expect(try script.handle(.tick(1_002)) == ["1 < goodbye: unavailable", "close 1"])

@@ -38,17 +38,17 @@ import Testing
       Token(store: UniqueID(high: 7, low: 7), revision: revision, fingerprint: UInt64(revision))
     }
 
-    mutating func say(_ body: ToServer.Body, _ session: SessionID) -> [HubAction] {
+    mutating func send(_ body: ToServer.Body, _ session: SessionID) -> [HubAction] {
       lastRequest += 1
       return hub.handle(.received(ToServer(lastRequest, body), from: session))
     }
 
     mutating func open(_ session: SessionID, _ model: Model) throws -> ToClient.Body {
       #expect(hub.handle(.opened(session)).isEmpty)
-      let actions = say(
+      let actions = send(
         .hello(Hello(model: model.hash, replica: UniqueID(high: 1, low: session), author: "author \(session)")), session
       )
-      return try #require(try LensTests.told(actions, session).first)
+      return try #require(try LensTests.messages(actions, session).first)
     }
 
     /// Both of them, following all members.
@@ -58,7 +58,7 @@ import Testing
         #expect(welcome.model == model.hash)
         #expect(welcome.entities.map(\.name) == model.entities.map(\.name))
         let entity = try #require(model.entity(named: "Member"))
-        let actions = say(.subscribe(Subscribe(entity: entity.number)), session)
+        let actions = send(.subscribe(Subscribe(entity: entity.number)), session)
         let ticket = try #require(
           actions.compactMap { if case .read(let ticket, _, _, _) = $0 { ticket } else { nil } }.first)
         _ = hub.handle(.readFinished(ticket, .success(ReadCompletion(at: Self.token(0), lastFrame: []))))
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  private static func told(_ actions: [HubAction], _ session: SessionID) throws -> [ToClient.Body] {
+  private static func messages(_ actions: [HubAction], _ session: SessionID) throws -> [ToClient.Body] {
     var bodies = [ToClient.Body]()
     for action in actions {
       let bytes: [UInt8]
@@ -105,7 +105,7 @@ import Testing
   }
 
   private static func deltas(_ actions: [HubAction], _ session: SessionID) throws -> [Delta] {
-    try told(actions, session).compactMap { if case .delta(let delta) = $0 { delta } else { nil } }
+    try messages(actions, session).compactMap { if case .delta(let delta) = $0 { delta } else { nil } }
   }
 
   private func number(_ name: String, _ model: Model) throws -> PropertyNumber {
@@ -117,7 +117,7 @@ import Testing
   @Test func eachVersionIsWelcomedWithItsDictionary() throws {
     var script = try Script()
     try script.openBoth()
-    guard case .model(let source, let hash)? = try Self.told(script.say(.model, 1), 1).first else {
+    guard case .model(let source, let hash)? = try Self.messages(script.send(.model, 1), 1).first else {
       Issue.record("the older client got no model")
       return
     }
@@ -154,7 +154,7 @@ import Testing
     let transaction = Transaction(
       id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1),
       changes: [Change(.insert, .temporary(1, entity: member), edits: edits)])
-    let actions = script.say(.commit(transaction, acknowledged: 0), 1)
+    let actions = script.send(.commit(transaction, acknowledged: 0), 1)
     guard case .commit(_, .transaction(let stored, _))? = actions.first else {
       Issue.record("nothing went to the store")
       return
@@ -196,7 +196,7 @@ import Testing
     let actions = script.committed(
       91, ObjectChange(kind: .updated, id: before.id, before: before, after: after, edits: [edit]), 2)
     #expect(try Self.deltas(actions, 2).count == 1)
-    #expect(try Self.told(actions, 1).isEmpty)
+    #expect(try Self.messages(actions, 1).isEmpty)
     // Something that it has, in the same object, is.
     let renamed = try script.image(3, ["fullName": .string("Bea"), "active": .bool(false)])
     let name = Edit(try number("fullName", script.new), .set(.string("Bea")))
@@ -210,7 +210,7 @@ import Testing
     var script = try Script()
     try script.openBoth()
     let transaction = Transaction(id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1), changes: [])
-    guard case .commit(let ticket, _)? = script.say(.commit(transaction, acknowledged: 0), 1).first else {
+    guard case .commit(let ticket, _)? = script.send(.commit(transaction, acknowledged: 0), 1).first else {
       Issue.record("nothing went to the store")
       return
     }
@@ -220,7 +220,7 @@ import Testing
         message: "Member.fullName is required")
     ])
     let actions = script.hub.handle(.committed([(ticket, WriteResult(outcome: .refused(refusal), record: nil))]))
-    guard case .refused(let told)? = try Self.told(actions, 1).first else {
+    guard case .refused(let told)? = try Self.messages(actions, 1).first else {
       Issue.record("the author was not told")
       return
     }
@@ -234,8 +234,9 @@ import Testing
     var script = try Script()
     try script.openBoth()
     let member = try #require(script.old.entity(named: "Member")).number
-    let actions = script.say(.fetch(Fetch(entity: member, predicate: "name == 'Ann' AND visits > 1", sort: "-name")), 1)
-    guard case .read(_, .seen(.objects(let fetch), through: let lens), 1, _)? = actions.first else {
+    let actions = script.send(
+      .fetch(Fetch(entity: member, predicate: "name == 'Ann' AND visits > 1", sort: "-name")), 1)
+    guard case .read(_, .translated(.objects(let fetch), through: let lens), 1, _)? = actions.first else {
       Issue.record("nothing was read through a lens")
       return
     }
@@ -244,15 +245,15 @@ import Testing
     #expect(fetch.predicate.text(in: script.new) == #"fullName == "Ann" AND integer(visits) > 1"#)
     #expect(fetch.sort.text(in: script.new) == "-fullName")
     guard
-      case .refused(let refusal)? = try Self.told(
-        script.say(.fetch(Fetch(entity: member, predicate: "active == TRUE")), 1), 1
+      case .refused(let refusal)? = try Self.messages(
+        script.send(.fetch(Fetch(entity: member, predicate: "active == TRUE")), 1), 1
       ).first
     else {
       Issue.record("the older client was asked about what it does not have")
       return
     }
     #expect(refusal.code == .malformed && refusal.message.contains("column 1"))
-    guard case .refused(let whole)? = try Self.told(script.say(.exportGraph, 1), 1).first else {
+    guard case .refused(let whole)? = try Self.messages(script.send(.exportGraph, 1), 1).first else {
       Issue.record("a whole graph went out through a lens")
       return
     }

@@ -32,23 +32,23 @@ import Testing
     let entity = try #require(try Fixtures.stickies().entity(named: "Note")).number
     var script = try HubTranscript()
     try script.open(1)
-    #expect(try script.say(.fetch(Fetch(entity: entity, at: -1)), 1) == ["1 < refused: malformed"])
-    #expect(try script.say(.fetch(Fetch(entity: entity, at: .min)), 1) == ["1 < refused: malformed"])
+    #expect(try script.send(.fetch(Fetch(entity: entity, at: -1)), 1) == ["1 < refused: malformed"])
+    #expect(try script.send(.fetch(Fetch(entity: entity, at: .min)), 1) == ["1 < refused: malformed"])
   }
 
   @Test func timeIsResolvedAfterEarlierCommits() throws {
     var script = try HubTranscript()
     try script.open(1)
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
-    #expect(try script.say(.revisionAt(0), 1) == [])
+    #expect(try script.send(.revisionAt(0), 1) == [])
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read #2 for 1"])
     #expect(try script.finishRead(2, at: 1) == ["1 < last chunk at 1"])
-    #expect(try script.say(.revisionAt(0), 1) == ["read #3 for 1"])
+    #expect(try script.send(.revisionAt(0), 1) == ["read #3 for 1"])
     #expect(
       try script.handle(.readFinished(StoreRequestID(3), .failure(Refusal(.notFound, "gone")))) == [
         "1 < refused: notFound"
       ])
-    #expect(try script.say(.revisionAt(0), 1) == ["read #4 for 1"])
+    #expect(try script.send(.revisionAt(0), 1) == ["read #4 for 1"])
     #expect(try script.handle(.closed(1)) == ["cancel #4"])
   }
 }

@@ -53,7 +53,7 @@ import Testing
       }
       let sorted = scene.order.sorted(twin.values)
       #expect(rows.count == sorted.count && rows.images(in: 0..<Int.max) == sorted, "seed \(seed), step \(step)")
-      for (place, image) in sorted.enumerated() { #expect(rows.place(of: image.id) == place, "seed \(seed)") }
+      for (place, image) in sorted.enumerated() { #expect(rows.position(of: image.id) == place, "seed \(seed)") }
       let low = random.below(60)
       #expect(rows.ids(in: low..<(low + 5)) == sorted.dropFirst(low).prefix(5).map(\.id), "seed \(seed)")
     }
@@ -96,13 +96,13 @@ import Testing
       let low = Int.random(in: 0...70, using: &random)
       let part = low..<(low + Int.random(in: 0...9, using: &random))
       #expect(rows.ids(in: part) == sorted.dropFirst(low).prefix(part.count).map(\.id), "seed \(seed), step \(step)")
-      for (place, image) in sorted.enumerated() { #expect(rows.place(of: image.id) == place, "seed \(seed)") }
+      for (place, image) in sorted.enumerated() { #expect(rows.position(of: image.id) == place, "seed \(seed)") }
       let stranger = try scene.image(99, 0, &random)
       let before = sorted.filter {
         scene.order.precedes(
           scene.order.values(of: $0), $0.id, scene.order.values(of: stranger), stranger.id)
       }
-      #expect(rows.place(for: stranger) == before.count, "seed \(seed), step \(step)")
+      #expect(rows.position(for: stranger) == before.count, "seed \(seed), step \(step)")
     }
     for id in twin.keys.sorted() { rows.remove(id) }
     #expect(rows.count == 0 && rows.size == 0)

@@ -31,7 +31,7 @@ import Testing
     var deltas = 0
     var outcomes = [Outcome]()
 
-    mutating func say(_ body: ToServer.Body, _ session: SessionID) throws {
+    mutating func send(_ body: ToServer.Body, _ session: SessionID) throws {
       request += 1
       try perform(.received(ToServer(request, body), from: session))
     }
@@ -115,21 +115,21 @@ import Testing
     let counter = Counter()
     var options = SQLiteStore.Options()
     // Which changes hold their object whole is drawn by lot.
-    options.wholeInterval = 0
+    options.keyframeInterval = 0
     options.willRunStatement = { counter.add(isReader: $0) }
     let store = try SQLiteStore(directory: directory.path, model: model, options: options)
     defer { try? store.close() }
     var server = Server(hub: Hub(model: model, head: try store.head), store: store)
     for session in [SessionID(1), 2] {
       try server.perform(.opened(session))
-      try server.say(
+      try server.send(
         .hello(Hello(model: nil, replica: UniqueID(high: 1, low: session), author: "author \(session)")), session)
     }
     var sequence: UInt64 = 0
     func commit(_ changes: [Change]) throws -> [ObjectID] {
       sequence += 1
       let id = TransactionID(replica: UniqueID(high: 1, low: 2), sequence: sequence)
-      try server.say(.commit(Transaction(id: id, changes: changes), acknowledged: 0), 2)
+      try server.send(.commit(Transaction(id: id, changes: changes), acknowledged: 0), 2)
       guard case .committed(let committed)? = server.outcomes.last else {
         throw Refusal(.malformed, "commit \(sequence) was refused")
       }
@@ -157,7 +157,7 @@ import Testing
     for query in 0..<queries {
       let predicates = predicates(query)
       let followed = try #require(model.entity(named: entity))
-      try server.say(
+      try server.send(
         .subscribe(
           Subscribe(
             entity: followed.number, predicate: predicates[query % predicates.count], window: window(query))), 1)

@@ -26,19 +26,19 @@ import Testing
     #expect(author == "author 1")
     var other = try HubTranscript()
     try other.open(1)
-    #expect(try other.say(.undo(UndoRequest(id(2, 1))), 1) == ["1 < refused: notAllowed"])
+    #expect(try other.send(.undo(UndoRequest(id(2, 1))), 1) == ["1 < refused: notAllowed"])
   }
 
   @Test func undoStateIsReadAfterEarlierCommits() throws {
     var script = try HubTranscript()
     try script.open(1)
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
-    #expect(try script.say(.undo(UndoRequest(id(1, 2))), 1) == ["commit #2"])
-    #expect(try script.say(.undoState(scope: nil), 1) == [])
+    #expect(try script.send(.undo(UndoRequest(id(1, 2))), 1) == ["commit #2"])
+    #expect(try script.send(.undoState(scope: nil), 1) == [])
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1"])
     #expect(try script.committed(2, script.record(2)) == ["1 < committed 2", "read #3 for 1"])
     #expect(try script.finishRead(3, at: 2) == ["1 < last chunk at 2"])
-    #expect(try script.say(.undoState(scope: scope), 1) == ["read #4 for 1"])
+    #expect(try script.send(.undoState(scope: scope), 1) == ["read #4 for 1"])
     #expect(try script.handle(.closed(1)) == ["cancel #4"])
   }
 }

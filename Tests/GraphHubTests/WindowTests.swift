@@ -45,7 +45,7 @@ import Testing
     var script = try HubTranscript(head: 1, limits: limits)
     try script.open(1)
     try script.open(2)
-    #expect(try script.say(window(script), 1) == ["collect #1 for 1", "1 < query 2"])
+    #expect(try script.send(window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     #expect(
       try script.handle(.collected(StoreRequestID(1), (1...5).map { try note($0, x: 10 * Double($0), in: script) }))
         == [])
@@ -97,11 +97,11 @@ import Testing
   @Test func movedWindowReceivesOnlyNewRows() throws {
     var script = try Self.following()
     #expect(
-      try script.say(.moveWindow(query: 2, offset: 1, limit: 3), 1)
+      try script.send(.moveWindow(query: 2, offset: 1, limit: 3), 1)
         == ["1 < query 3 shows [2, 3, 4] of 5 at 1, new [3, 4]", "1 < advance 1"])
-    #expect(try script.say(.moveWindow(query: 2, offset: 0, limit: 3), 1) == ["1 < refused: notFound"])
-    #expect(try script.say(.moveWindow(query: 3, offset: 0, limit: 0), 1) == ["1 < refused: malformed"])
-    #expect(try script.say(.moveWindow(query: 3, offset: 0, limit: 1_001), 1) == ["1 < refused: limit"])
+    #expect(try script.send(.moveWindow(query: 2, offset: 0, limit: 3), 1) == ["1 < refused: notFound"])
+    #expect(try script.send(.moveWindow(query: 3, offset: 0, limit: 0), 1) == ["1 < refused: malformed"])
+    #expect(try script.send(.moveWindow(query: 3, offset: 0, limit: 1_001), 1) == ["1 < refused: limit"])
     _ = try script.save(2, sequence: 1)
     #expect(
       try script.committed(2, Self.commit(2, [(nil, Self.note(6, x: 5, 2, in: script))], in: script))
@@ -112,9 +112,9 @@ import Testing
     var script = try Self.following()
     // The order is there: nothing is read.
     #expect(
-      try script.say(Self.window(script), 2) == ["2 < query 2", "2 < rows [1, 2] of 5 at 1", "2 < advance 1"])
+      try script.send(Self.window(script), 2) == ["2 < query 2", "2 < rows [1, 2] of 5 at 1", "2 < advance 1"])
     #expect(
-      try script.say(Self.window(script, offset: 4), 2)
+      try script.send(Self.window(script, offset: 4), 2)
         == ["2 < query 3", "2 < rows [5] of 5 at 1", "2 < advance 1"])
     // Who comes back after everybody has gone finds it still.
     _ = try script.handle(.closed(1))
@@ -122,14 +122,14 @@ import Testing
     #expect(script.hub.census == (sessions: 0, registrations: 0))
     try script.open(3)
     #expect(
-      try script.say(Self.window(script, limit: 1), 3) == ["3 < query 4", "3 < rows [1] of 5 at 1", "3 < advance 1"])
+      try script.send(Self.window(script, limit: 1), 3) == ["3 < query 4", "3 < rows [1] of 5 at 1", "3 < advance 1"])
   }
 
   @Test func commitMissedByReadIsApplied() throws {
     var script = try HubTranscript(head: 1)
     try script.open(1)
     try script.open(2)
-    #expect(try script.say(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
+    #expect(try script.send(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
     #expect(try script.handle(.collected(StoreRequestID(1), notes)) == [])
     _ = try script.save(2, sequence: 1)
@@ -143,7 +143,7 @@ import Testing
     var script = try HubTranscript(head: 1)
     try script.open(1)
     try script.open(2)
-    _ = try script.say(Self.window(script), 1)
+    _ = try script.send(Self.window(script), 1)
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
     _ = try script.handle(.collected(StoreRequestID(1), Array(notes.dropFirst())))
     #expect(
@@ -173,7 +173,7 @@ import Testing
   @Test func resumedWindowReceivesAllRows() throws {
     var script = try Self.following()
     #expect(
-      try script.say(Self.window(script, since: script.token(1)), 2)
+      try script.send(Self.window(script, since: script.token(1)), 2)
         == ["2 < query 2", "2 < rows [1, 2] of 5 at 1", "2 < advance 1"])
   }
 
@@ -192,7 +192,7 @@ import Testing
     limits.orderBytes = 10_000
     var small = try HubTranscript(head: 1, limits: limits)
     try small.open(1)
-    #expect(try small.say(Self.window(small), 1) == ["collect #1 for 1", "1 < query 2"])
+    #expect(try small.send(Self.window(small), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (UInt64(1)...50).map { try Self.note($0, x: 1, in: small) }
     #expect(try small.handle(.collected(StoreRequestID(1), notes)) == ["cancel #1", "1 < refused: limit"])
   }
@@ -201,16 +201,16 @@ import Testing
     var limits = HubLimits()
     limits.orderBytes = 8_000
     var script = try Self.following(limits: limits)
-    #expect(try script.say(.unsubscribe(query: 2), 1) == ["1 < query 2 ended"])
+    #expect(try script.send(.unsubscribe(query: 2), 1) == ["1 < query 2 ended"])
     let other = Subscribe(entity: script.note.number, window: .init(sort: "-x", limit: 1))
-    #expect(try script.say(.subscribe(other), 1) == ["collect #2 for 1", "1 < query 4"])
+    #expect(try script.send(.subscribe(other), 1) == ["collect #2 for 1", "1 < query 4"])
     let notes = try (UInt64(1)...9).map { try Self.note($0, x: Double($0), in: script) }
     #expect(try script.handle(.collected(StoreRequestID(2), notes)) == [])
     #expect(
       try script.handle(.collectFinished(StoreRequestID(2), .success(script.token(1))))
         == ["1 < rows [9] of 9 at 1", "1 < advance 1"])
     // The first order is gone: it is read again.
-    #expect(try script.say(Self.window(script), 1) == ["collect #3 for 1", "1 < query 6"])
+    #expect(try script.send(Self.window(script), 1) == ["collect #3 for 1", "1 < query 6"])
   }
 
   @Test func sortOverRelationshipsIsRefused() throws {
@@ -218,7 +218,7 @@ import Testing
     try script.open(1)
     for sort in ["board.name", "nope"] {
       let subscribe = Subscribe(entity: script.note.number, window: .init(sort: sort, limit: 2))
-      #expect(try script.say(.subscribe(subscribe), 1) == ["1 < refused: malformed"], "\(sort)")
+      #expect(try script.send(.subscribe(subscribe), 1) == ["1 < refused: malformed"], "\(sort)")
     }
     #expect(script.hub.census.registrations == 0)
   }
@@ -226,7 +226,7 @@ import Testing
   @Test func windowWithoutReadersCancelsItsRead() throws {
     var script = try HubTranscript()
     try script.open(1)
-    #expect(try script.say(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
+    #expect(try script.send(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     #expect(try script.handle(.closed(1)) == ["cancel #1"])
     #expect(try script.handle(.collected(StoreRequestID(1), [Self.note(1, x: 1, in: script)])) == [])
     #expect(try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(0)))) == [])
@@ -238,7 +238,7 @@ import Testing
     var script = try HubTranscript(head: 1, limits: limits)
     try script.open(1)
     try script.open(2)
-    #expect(try script.say(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
+    #expect(try script.send(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (1...5).map { try Self.note($0, x: 10 * Double($0), in: script) }
     #expect(try script.handle(.collected(StoreRequestID(1), notes)) == [])
     _ = try script.save(2, sequence: 1)
@@ -260,7 +260,7 @@ import Testing
     var script = try HubTranscript(head: 1, limits: limits)
     try script.open(1)
     try script.open(2)
-    _ = try script.say(Self.window(script), 1)
+    _ = try script.send(Self.window(script), 1)
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
     _ = try script.handle(.collected(StoreRequestID(1), notes))
     _ = try script.save(2, sequence: 1)
@@ -286,13 +286,13 @@ import Testing
     limits.discardedRows = 5
     var script = try Self.following(limits: limits)
     #expect(try script.handle(.tick(1)) == [])
-    #expect(try script.say(.unsubscribe(query: 2), 1) == ["1 < query 2 ended"])
+    #expect(try script.send(.unsubscribe(query: 2), 1) == ["1 < query 2 ended"])
     #expect(try script.handle(.tick(59_000)) == [])
     #expect(
-      try script.say(Self.window(script), 1) == ["1 < query 3", "1 < rows [1, 2] of 5 at 1", "1 < advance 1"])
-    #expect(try script.say(.unsubscribe(query: 3), 1) == ["1 < query 3 ended"])
+      try script.send(Self.window(script), 1) == ["1 < query 3", "1 < rows [1, 2] of 5 at 1", "1 < advance 1"])
+    #expect(try script.send(.unsubscribe(query: 3), 1) == ["1 < query 3 ended"])
     #expect(try script.handle(.tick(118_999)) == [])
     #expect(try script.handle(.tick(119_000)) == ["discard an order"])
-    #expect(try script.say(Self.window(script), 1) == ["collect #2 for 1", "1 < query 5"])
+    #expect(try script.send(Self.window(script), 1) == ["collect #2 for 1", "1 < query 5"])
   }
 }

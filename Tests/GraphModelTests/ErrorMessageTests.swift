@@ -45,7 +45,7 @@ import Testing
     let ann = try graph.commit([insertion("Operator", [("name", .string("Ann"))])]).changes[0].id
     #expect(
       refusal([insertion("Operator", [("name", .string("Bob")), ("phone", .object(ann))])])?.violations.map(\.message)
-        == ["phone takes a Phone, and \(ann) is an Operator"])
+        == ["phone needs a Phone, but \(ann) is an Operator"])
     #expect(
       refusal([insertion("Operator", [("name", .string("Ann"))])])?.violations.map(\.message)
         == ["there is already an Operator with this name"])

@@ -74,7 +74,7 @@ import Testing
       #expect(error?.reason == "a decimal has at most 38 digits", "\(text)")
     }
     let error = #expect(throws: PredicateSyntaxError.self) { try predicate("age < 9007199254740992.4") }
-    #expect(error?.reason.hasPrefix("a whole number is compared with so many digits as a decimal") == true)
+    #expect(error?.reason.hasPrefix("a number with this many digits must be a decimal") == true)
     #expect(try holds("age < decimal(\"7.1\") AND age > 6.5", ["age": .integer(7)]))
   }
 
@@ -167,10 +167,10 @@ import Testing
     ),
     ("oneOf(name, \"a\") == \"a\"", "oneOf() takes 3 to 1002 arguments, not 2"),
     ("days() > days(1)", "takes 1 argument, not 0"),
-    ("concat(name, age) == \"a\"", "takes text, and argument 2 is a whole number: string() makes text of it"),
-    ("oneOf(name, \"a\", 1) == \"a\"", "takes text, and argument 3 is a whole number"),
-    ("age > -days(1)", "a duration takes no sign: write days(-1)"),
-    ("now() + -(days(1) + hours(2)) > now()", "a duration takes no sign"),
+    ("concat(name, age) == \"a\"", "takes text, but argument 2 is a whole number: use string() to convert it"),
+    ("oneOf(name, \"a\", 1) == \"a\"", "takes text, but argument 3 is a whole number"),
+    ("age > -days(1)", "a duration has no sign: write days(-1)"),
+    ("now() + -(days(1) + hours(2)) > now()", "a duration has no sign"),
   ])
   func errorInCallReportsExpectedArguments(text: String, expected: String) {
     let error = #expect(throws: PredicateSyntaxError.self) { try predicate(text) }
@@ -197,7 +197,7 @@ import Testing
     let missing = #expect(throws: PredicateSyntaxError.self) {
       try predicate("age BETWEEN $range", ["other": .integer(1)])
     }
-    #expect(missing?.reason == "$range has no value, and needs a list")
+    #expect(missing?.reason == "$range has no value; it needs a list")
   }
 
   @Test(arguments: [("(", ")", 198, 200), ("abs(", ")", 198, 797), ("-", "", 198, 200)])

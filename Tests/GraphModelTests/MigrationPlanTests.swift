@@ -42,7 +42,7 @@ import Testing
     let second = changed(#"{"name": "name", "type": "string"}"#, more)
     #expect(
       try steps(second) == [
-        "Person.note is new, and empty", "Person.rank is new, 3 everywhere",
+        "Person.note is new, and empty", "Person.rank is new, and 3 for every object",
         "Person.badge is new, required, and has no default",
       ])
     // Whether there is an object that lacks it, only the store knows.
@@ -61,7 +61,7 @@ import Testing
     #expect(
       try steps(second.replacing(#""renamed": "name", "#, with: "")) == [
         "Group was called Team", "Person.fullName is new, required, and has no default",
-        "Person.name goes, with its values",
+        "Person.name is removed, with its values",
       ])
   }
 
@@ -69,7 +69,7 @@ import Testing
     let second = changed(#""inverse": "people""#, #""inverse": "staff""#)
       .replacing(#"{"name": "people", "destination""#, with: #"{"name": "staff", "destination""#)
     let told = try steps(second)
-    #expect(told.contains("Team.staff is new, and leads back from Person.team, which goes on"), "\(told)")
+    #expect(told.contains("Team.staff is new, and is the inverse of Person.team, which is kept"), "\(told)")
     let other = changed(
       #""inverse": "team", "toMany": true}"#,
       #""inverse": "team", "toMany": true}, {"name": "friends", "destination": "Person", "inverse": "fans", "toMany": true}"#
@@ -77,8 +77,7 @@ import Testing
     .replacing(
       #""inverse": "people"}"#,
       with: #""inverse": "people"}, {"name": "fans", "destination": "Team", "inverse": "friends", "toMany": true}"#)
-    #expect(
-      try steps(other) == ["Person.fans is new, and leads nowhere yet", "Team.friends is new, and leads nowhere yet"])
+    #expect(try steps(other) == ["Person.fans is new, and still empty", "Team.friends is new, and still empty"])
   }
 
   @Test func earlierRenameIsIgnored() throws {
@@ -112,9 +111,9 @@ import Testing
        "relationships": [{"name": "people", "destination": "Person", "inverse": "team", "toMany": true}]}
       """
     let properties = [
-      "Person.name: its type changes from string to integer, which has no one way: give a mapping",
-      "Person.title: its type changes from integer to bool, which has no one way: give a mapping",
-      "Person.nick: is renamed from \"alias\", and version 1 has neither: mend \"renamed\"",
+      "Person.name: its type changes from string to integer: this needs a mapping",
+      "Person.title: its type changes from integer to bool: this needs a mapping",
+      "Person.nick: is renamed from \"alias\", but version 1 has neither: fix \"renamed\"",
     ]
     let family =
       "Person: its parent changes; objects can't be moved from one table to another: make a new entity, and move them "
@@ -127,7 +126,7 @@ import Testing
       .replacing(#""destination": "Team""#, with: #""destination": "Group""#)
     #expect(
       try problems(fourth) == [
-        "Group: is renamed from \"Crew\", and version 1 has neither: mend \"renamed\""
+        "Group: is renamed from \"Crew\", but version 1 has neither: fix \"renamed\""
       ] + properties)
   }
 
@@ -137,7 +136,7 @@ import Testing
       #"{"name": "name", "type": "string"}, {"name": "nick", "renamed": "name", "type": "string"}"#)
     #expect(
       try problems(second) == [
-        "Person.nick: both this and name stand for name of version 1: take \"renamed\" from one"
+        "Person.nick: this and name come from name of version 1: remove \"renamed\" from one"
       ])
   }
 
@@ -153,7 +152,7 @@ import Testing
       try problems(second, #""mapping": {"Person.label": "label", "Person.name": "age"},"#) == [
         "mapping.Person.label: column 1: Person has no property \"label\"; it has id, name, age, team (in the names of "
           + "version 1)",
-        "mapping.Person.name: gives integer, and name is string",
+        "mapping.Person.name: gives integer, but name is string",
       ])
   }
 
@@ -165,7 +164,7 @@ import Testing
     }
     #expect(
       mistakes?.mistakes.map(\.description) == [
-        "mapping.Person.age: must be a string, an expression over the version before"
+        "mapping.Person.age: must be a string: an expression over the previous version"
       ])
     let others = #expect(throws: ModelError.self) {
       try model(2, Self.first, #""mapping": {"Person.size": "age", "age": "1", "Nobody.age": "1"},"#)
@@ -173,8 +172,8 @@ import Testing
     #expect(
       others?.mistakes.map(\.description) == [
         "mapping.Person.size: Person declares no attribute \"size\"",
-        "mapping.age: must be called ENTITY.ATTRIBUTE, after an attribute of this version",
-        "mapping.Nobody.age: must be called ENTITY.ATTRIBUTE, after an attribute of this version",
+        "mapping.age: must be named ENTITY.ATTRIBUTE, after an attribute of this version",
+        "mapping.Nobody.age: must be named ENTITY.ATTRIBUTE, after an attribute of this version",
       ])
   }
 
@@ -182,7 +181,7 @@ import Testing
     let ordered = changed(#""inverse": "team", "toMany": true"#, #""inverse": "team", "toMany": true, "ordered": true"#)
     #expect(try steps(ordered) == ["Team.people is ordered now, by id at first"])
     let many = changed(#""inverse": "people"}"#, #""inverse": "people", "toMany": true}"#)
-    #expect(try steps(many) == ["Person.team was a to-one; the object that it led to is its only member"])
+    #expect(try steps(many) == ["Person.team was a to-one; its object becomes the only member"])
     let single = changed(#""inverse": "team", "toMany": true"#, #""inverse": "team""#)
     #expect(
       try problems(single) == [

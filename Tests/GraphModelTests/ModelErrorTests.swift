@@ -64,8 +64,8 @@ import Testing
     Case(#"{"format": 1, "name": "M", "version": 0, "entities": []}"#, "version", "must be a whole number from 1"),
     Case(#"{"format": 1, "name": "M", "version": -1, "entities": []}"#, "version", "must be a whole number from 1"),
     Case(
-      file(#""entities": [{"name": "A"}], "mapping": {"A.x": "1"}"#), "mapping", "version 1 has none before it"),
-    Case(file(#""\#(String(repeating: "n", count: 301))": 1, "entities": []"#), long("n", 300), "is not a member"),
+      file(#""entities": [{"name": "A"}], "mapping": {"A.x": "1"}"#), "mapping", "version 1 has no previous version"),
+    Case(file(#""\#(String(repeating: "n", count: 301))": 1, "entities": []"#), long("n", 300), "not a valid member"),
     Case(entities(#"{"name": "\#(String(repeating: "1", count: 61))"}"#), "entities[0].name", "\(long("1", 60))\" is"),
     Case(
       entity(#""attributes": [{"name": "x", "type": "double", "default": \#(String(repeating: "9", count: 1_000))}]"#),
@@ -73,9 +73,9 @@ import Testing
     Case(#"{"format": 1, "name": "M", "version": 1}"#, "entities", "is missing"),
     Case(file(#""entities": {}"#), "entities", "must be a list"),
     Case(file(#""entities": [1]"#), "entities[0]", "must be an object"),
-    Case(file(#""entities": [{"name": "A"}], "surprise": 1"#), "surprise", "is not a member that belongs here"),
+    Case(file(#""entities": [{"name": "A"}], "surprise": 1"#), "surprise", "is not a valid member here"),
     Case(entities(#"{"name": 1}"#), "entities[0].name", "must be a string"),
-    Case(entities(#"{"name": "1st"}"#), "entities[0].name", "is no name"),
+    Case(entities(#"{"name": "1st"}"#), "entities[0].name", "is not a name"),
     Case(entity(#""abstract": 1"#), "entities[0].abstract", "must be true or false"),
     Case(entity(#""unique": ["x"]"#), "entities[0].unique[0]", "must be a list of property names"),
     Case(entity(#""attributes": [{"name": "x"}]"#), "entities[0].attributes[0].type", "is missing"),
@@ -83,7 +83,7 @@ import Testing
     Case(attribute(#""type": "integr""#), "entities[0].attributes[0].type", "text, composite"),
     Case(
       attribute(#""type": "string", "maxLength": 3"#), "entities[0].attributes[0].maxLength",
-      "is not a member that belongs here"),
+      "is not a valid member here"),
     Case(
       attribute(#""type": "string", "maximumLength": -3"#), "entities[0].attributes[0].maximumLength",
       "must be a whole number"),
@@ -94,7 +94,7 @@ import Testing
       "enumerations[0].cases[0]", "must be a name"),
     Case(
       file(#""enumerations": [{"name": "E", "cases": ["a", "a"]}], "entities": [{"name": "A"}]"#),
-      "enumerations[0].cases[1]", "stands here twice"),
+      "enumerations[0].cases[1]", "appears here twice"),
     Case(
       file(#""enumerations": [{"name": "E"}], "entities": [{"name": "A"}]"#), "enumerations[0].cases", "is missing"),
     Case(
@@ -106,7 +106,7 @@ import Testing
     Case(entity(#""rules": [{"name": "r"}]"#), "entities[0].rules[0].predicate", "is missing"),
     Case(
       entity(#""rules": [{"name": "r", "predicate": "id != NULL", "text": ""}]"#), "entities[0].rules[0].text",
-      "is not a member that belongs here"),
+      "is not a valid member here"),
     Case(
       file(#""composites": [{"name": "C"}], "entities": [{"name": "A"}]"#), "composites[0].attributes", "is missing"),
     Case(
@@ -119,7 +119,7 @@ import Testing
       entities((0...1_000).map { #"{"name": "E\#($0)"}"# }.joined(separator: ",")), "entities",
       "at most 1000 entities"),
     Case(entities(#"{"name": "A"}, {"name": "a"}"#), "entities[1].name", "another entity is called \"a\""),
-    Case(entities(#"{"name": "SQLite_x"}"#), "entities[0].name", "taken by the database"),
+    Case(entities(#"{"name": "SQLite_x"}"#), "entities[0].name", "reserved for the database"),
     Case(entities(#"{"name": "A", "parent": "Z"}"#), "entities[0].parent", "there is no entity \"Z\""),
     Case(entities(#"{"name": "A", "parent": "A"}"#), "entities[0].parent", "inherits from itself"),
     Case(
@@ -144,13 +144,13 @@ import Testing
       "entities[0]", "more than 1000 properties together"),
     Case(
       entity(#""attributes": [{"name": "x", "type": "bool"}, {"name": "X", "type": "bool"}]"#),
-      "entities[0].attributes[1].name", "\"X\" is taken by entities[0].attributes[0]"),
+      "entities[0].attributes[1].name", "\"X\" is already used by entities[0].attributes[0]"),
     Case(
-      entity(#""attributes": [{"name": "Like", "type": "bool"}]"#), "entities[0].attributes[0].name", "is a word of"),
+      entity(#""attributes": [{"name": "Like", "type": "bool"}]"#), "entities[0].attributes[0].name", "is reserved"),
     Case(
       entities(
         #"{"name": "A", "attributes": [{"name": "x", "type": "bool"}]}, {"name": "B", "parent": "A", "attributes": [{"name": "x", "type": "bool"}]}"#
-      ), "entities[1].attributes[0].name", "is taken by entities[0].attributes[0]"),
+      ), "entities[1].attributes[0].name", "is already used by entities[0].attributes[0]"),
   ]
 
   static let attributes: [Case] = [
@@ -160,11 +160,11 @@ import Testing
       "there is no enumeration \"E\""),
     Case(
       attribute(#""type": "string", "enumeration": "E""#), "entities[0].attributes[0].enumeration",
-      "goes with the type enumeration only"),
+      "is only allowed for the type enumeration"),
     Case(
-      attribute(#""type": "string", "minimum": 1"#), "entities[0].attributes[0].minimum", "does not go with the type"),
-    Case(attribute(#""type": "integer", "default": "1""#), "entities[0].attributes[0].default", "is no integer"),
-    Case(attribute(#""type": "date", "maximum": "soon""#), "entities[0].attributes[0].maximum", "is no date"),
+      attribute(#""type": "string", "minimum": 1"#), "entities[0].attributes[0].minimum", "not allowed for the type"),
+    Case(attribute(#""type": "integer", "default": "1""#), "entities[0].attributes[0].default", "of the type integer"),
+    Case(attribute(#""type": "date", "maximum": "soon""#), "entities[0].attributes[0].maximum", "of the type date"),
     Case(
       attribute(#""type": "integer", "default": 1, "minimum": 2"#), "entities[0].attributes[0].default",
       "is less than 2 (minimum)"),
@@ -177,13 +177,13 @@ import Testing
       "is less than "),
     Case(
       attribute(#""type": "string", "default": "", "minimumLength": 1"#), "entities[0].attributes[0].default",
-      "has 0 bytes and needs 1 (minimumLength)"),
+      "has 0 bytes; the minimum is 1 (minimumLength)"),
     Case(
       attribute(#""type": "text", "default": "ä", "maximumLength": 1"#), "entities[0].attributes[0].default",
-      "has 2 bytes and takes 1 (maximumLength)"),
+      "has 2 bytes; the maximum is 1 (maximumLength)"),
     Case(
       attribute(#""type": "data", "default": "aGVsbG8=", "maximumLength": 4"#), "entities[0].attributes[0].default",
-      "has 5 bytes and takes 4 (maximumLength)"),
+      "has 5 bytes; the maximum is 4 (maximumLength)"),
     Case(
       attribute(#""type": "string", "default": "1234", "pattern": "[0-9]{5}""#), "entities[0].attributes[0].default",
       "does not match [0-9]{5} (pattern)"),
@@ -191,20 +191,20 @@ import Testing
       attribute(
         #""type": "enumeration", "enumeration": "E", "default": "c""#,
         more: #""enumerations": [{"name": "E", "cases": ["a", "b"]}], "#), "entities[0].attributes[0].default",
-      "is none of a, b"),
+      "is not one of a, b"),
     Case(
       attribute(#""type": "integer", "minimum": 2, "maximum": 1"#), "entities[0].attributes[0].maximum",
       "is less than the minimum"),
     Case(
-      attribute(#""type": "integer", "maximumLength": 2"#), "entities[0].attributes[0]", "a length does not go with"),
+      attribute(#""type": "integer", "maximumLength": 2"#), "entities[0].attributes[0]", "a length is not allowed for"),
     Case(
       attribute(#""type": "string", "minimumLength": 2, "maximumLength": 1"#),
       "entities[0].attributes[0].maximumLength", "is less than the minimumLength"),
     Case(
-      attribute(#""type": "integer", "fullText": true"#), "entities[0].attributes[0].fullText", "does not go with"),
+      attribute(#""type": "integer", "fullText": true"#), "entities[0].attributes[0].fullText", "is not allowed for"),
     Case(
       attribute(#""type": "string", "assigned": "sequence""#), "entities[0].attributes[0].assigned",
-      "goes with the type integer"),
+      "is only allowed for the type integer"),
     Case(
       attribute(#""type": "integer", "assigned": "sequence", "minimum": 1"#), "entities[0].attributes[0].assigned",
       "counts from 1"),
@@ -212,33 +212,33 @@ import Testing
       attribute(#""type": "integer", "assigned": "sequence", "default": 1"#), "entities[0].attributes[0].default",
       "the server assigns"),
     Case(
-      attribute(#""type": "integer", "pattern": "1""#), "entities[0].attributes[0].pattern", "does not go with the type"
+      attribute(#""type": "integer", "pattern": "1""#), "entities[0].attributes[0].pattern", "not allowed for the type"
     ),
     Case(attribute(#""type": "string", "pattern": "(""#), "entities[0].attributes[0].pattern", "column "),
     Case(
       attribute(#""type": "integer", "transient": true, "minimum": 1"#), "entities[0].attributes[0].minimum",
-      "does not go with transient"),
+      "can't be combined with transient"),
     Case(
       attribute(#""type": "integer", "transient": true, "maximum": 1"#), "entities[0].attributes[0].maximum",
-      "does not go with transient"),
+      "can't be combined with transient"),
     Case(
       attribute(#""type": "string", "transient": true, "minimumLength": 0"#),
-      "entities[0].attributes[0].minimumLength", "does not go with transient"),
+      "entities[0].attributes[0].minimumLength", "can't be combined with transient"),
     Case(
       attribute(#""type": "string", "transient": true, "maximumLength": 1"#),
-      "entities[0].attributes[0].maximumLength", "does not go with transient"),
+      "entities[0].attributes[0].maximumLength", "can't be combined with transient"),
     Case(
       attribute(#""type": "string", "transient": true, "pattern": "a""#), "entities[0].attributes[0].pattern",
-      "does not go with transient"),
+      "can't be combined with transient"),
     Case(
       attribute(#""type": "date", "transient": true, "assigned": "created""#), "entities[0].attributes[0].assigned",
-      "does not go with transient"),
+      "can't be combined with transient"),
     Case(
       attribute(#""type": "string", "transient": true, "indexed": true"#), "entities[0].attributes[0].indexed",
-      "does not go with transient"),
+      "can't be combined with transient"),
     Case(
       attribute(#""type": "string", "transient": true, "fullText": true"#), "entities[0].attributes[0].fullText",
-      "does not go with transient"),
+      "can't be combined with transient"),
     Case(
       entity(#""attributes": [{"name": "x", "type": "string", "transient": true}], "unique": [["x"]]"#),
       "entities[0].unique[0]", "has no stored attribute and no to-one relationship \"x\""),
@@ -263,7 +263,7 @@ import Testing
       relationships(
         #"{"name": "b", "destination": "B", "inverse": "a", "minimumCount": 1}"#,
         other: #"{"name": "a", "destination": "A", "inverse": "b"}"#), "entities[0].relationships[0]",
-      "a count goes with a to-many"),
+      "a count is only allowed for a to-many"),
     Case(
       relationships(
         #"{"name": "b", "destination": "B", "inverse": "a", "toMany": true, "minimumCount": 2, "maximumCount": 1}"#,
@@ -273,7 +273,7 @@ import Testing
       relationships(
         #"{"name": "b", "destination": "B", "inverse": "a", "ordered": true}"#,
         other: #"{"name": "a", "destination": "A", "inverse": "b"}"#),
-      "entities[0].relationships[0].ordered", "goes with a to-many relationship only"),
+      "entities[0].relationships[0].ordered", "is only allowed for a to-many relationship"),
     Case(
       relationships(
         #"{"name": "b", "destination": "B", "inverse": "a", "toMany": true, "ordered": true}"#,
@@ -294,20 +294,20 @@ import Testing
     Case(composite(""), "composites[0].attributes", "at least one attribute"),
     Case(
       composite(#"{"name": "x", "type": "bool"}, {"name": "X", "type": "bool"}"#), "composites[0].attributes[1].name",
-      "\"X\" is taken by composites[0].attributes[0]"),
-    Case(composite(#"{"name": "id", "type": "bool"}"#), "composites[0].attributes[0].name", "is a word of"),
+      "\"X\" is already used by composites[0].attributes[0]"),
+    Case(composite(#"{"name": "id", "type": "bool"}"#), "composites[0].attributes[0].name", "is reserved"),
     Case(
       composite(#"{"name": "x", "type": "composite", "composite": "C"}"#), "composites[0].attributes[0].type",
-      "no composite within a composite"),
+      "can't contain a composite"),
     Case(
       composite(#"{"name": "x", "type": "date", "assigned": "created"}"#), "composites[0].attributes[0].assigned",
-      "assigns no member of a composite"),
+      "can't assign a member of a composite"),
     Case(
       composite(#"{"name": "x", "type": "integer", "derived": "a * b"}"#), "composites[0].attributes[0].derived",
-      "no member of a composite is derived"),
+      "a member of a composite can't be derived"),
     Case(
       composite(#"{"name": "x", "type": "integer", "default": "a"}"#), "composites[0].attributes[0].default",
-      "is no integer"),
+      "of the type integer"),
     Case(
       composite(#"{"name": "x", "type": "string", "default": "a", "pattern": "b"}"#),
       "composites[0].attributes[0].default", "does not match b (pattern)"),
@@ -321,14 +321,14 @@ import Testing
           + #""entities": [{"name": "A"}]"#), "composites", "at most 1000 composites"),
     Case(
       attribute(#""type": "string", "composite": "C""#), "entities[0].attributes[0].composite",
-      "goes with the type composite only"),
+      "is only allowed for the type composite"),
     Case(attribute(#""type": "composite""#), "entities[0].attributes[0].composite", "is missing"),
     Case(
       attribute(#""type": "composite", "composite": "C""#), "entities[0].attributes[0].composite",
       "there is no composite \"C\""),
     Case(
       attribute(#""type": "composite", "composite": "C", "indexed": true"#, more: address),
-      "entities[0].attributes[0].indexed", "does not go with the type composite"),
+      "entities[0].attributes[0].indexed", "is not allowed for the type composite"),
     Case(
       entity(#""attributes": [{"name": "a", "type": "composite", "composite": "C"}]"#, more: address),
       "entities[0].attributes[0].name", "the table uses it"),
@@ -338,7 +338,7 @@ import Testing
     Case(
       entity(
         #""attributes": [{"name": "x", "type": "composite", "composite": "C"}, {"name": "X", "type": "bool"}]"#,
-        more: address), "entities[0].attributes[0].name", "is taken by entities[0].attributes[1]"),
+        more: address), "entities[0].attributes[0].name", "is already used by entities[0].attributes[1]"),
   ]
 
   private static let address = #""composites": [{"name": "C", "attributes": [{"name": "street", "type": "string"}]}], "#
@@ -362,38 +362,38 @@ import Testing
   }
 
   static let language: [Case] = [
-    Case(rule("First", "n > 0"), "entities[1].rules[0].name", "another rule here or of an ancestor"),
-    Case(rule("Deny", "n > 0"), "entities[1].rules[0].name", "a rule of every model"),
-    Case(rule("minimumlength", "n > 0"), "entities[1].rules[0].name", "a rule of every model"),
-    Case(rule("missing", "n > 0"), "entities[1].rules[0].name", "a rule of every model"),
+    Case(rule("First", "n > 0"), "entities[1].rules[0].name", "another rule here or in an ancestor"),
+    Case(rule("Deny", "n > 0"), "entities[1].rules[0].name", "a rule that every model has"),
+    Case(rule("minimumlength", "n > 0"), "entities[1].rules[0].name", "a rule that every model has"),
+    Case(rule("missing", "n > 0"), "entities[1].rules[0].name", "a rule that every model has"),
     Case(rule("r", "n > "), "entities[1].rules[0].predicate", "column 5"),
     Case(rule("r", "m > 0"), "entities[1].rules[0].predicate", "column 1: A has no property \"m\""),
     Case(
-      rule("r", "n > 0 AND t == TRUE"), "entities[1].rules[0].predicate", "column 11: A.t is transient: no store has it"
+      rule("r", "n > 0 AND t == TRUE"), "entities[1].rules[0].predicate", "column 11: A.t is transient"
     ),
     Case(rule("r", "b.n > 0"), "entities[1].rules[0].predicate", "reads other objects"),
     Case(rule("r", "bs.@count > 0"), "entities[1].rules[0].predicate", "reads other objects"),
-    Case(rule("r", "n > 0 OR now() > date('2026-01-01')"), "entities[1].rules[0].predicate", "asks for now()"),
+    Case(rule("r", "n > 0 OR now() > date('2026-01-01')"), "entities[1].rules[0].predicate", "uses now()"),
     Case(
-      derived("n * 1.5"), "entities[0].attributes[0].derived", "is a number, and the attribute takes integer"),
+      derived("n * 1.5"), "entities[0].attributes[0].derived", "is a number, but the attribute has the type integer"),
     Case(
-      derived("string(n)"), "entities[0].attributes[0].derived", "is text, and the attribute takes integer"),
-    Case(derived("n + second(now())"), "entities[0].attributes[0].derived", "asks for now()"),
-    Case(derived("bs.@count", #", "default": 1"#), "entities[0].attributes[0].default", "does not go with derived"),
+      derived("string(n)"), "entities[0].attributes[0].derived", "is text, but the attribute has the type integer"),
+    Case(derived("n + second(now())"), "entities[0].attributes[0].derived", "uses now()"),
+    Case(derived("bs.@count", #", "default": 1"#), "entities[0].attributes[0].default", "can't be combined with"),
     Case(
       derived("bs.@count", #", "assigned": "sequence""#), "entities[0].attributes[0].assigned",
-      "does not go with derived"),
+      "can't be combined with derived"),
     Case(
-      derived("bs.@count", #", "transient": true"#), "entities[0].attributes[0].transient", "does not go with derived"),
+      derived("bs.@count", #", "transient": true"#), "entities[0].attributes[0].transient", "can't be combined with"),
     Case(derived("b.@count"), "entities[0].attributes[0].derived", "A has no to-many relationship \"b\""),
     Case(
       entity(
         #""attributes": [{"name": "x", "type": "string", "derived": "bs.@count"}], "relationships": [{"name": "b", "destination": "A", "inverse": "bs"}, {"name": "bs", "destination": "A", "inverse": "b", "toMany": true}]"#
-      ), "entities[0].attributes[0].derived", "a count goes with the type integer"),
+      ), "entities[0].attributes[0].derived", "a count needs the type integer"),
     Case(derived("m * n"), "entities[0].attributes[0].derived", "column "),
     Case(derived("1 + 1"), "entities[0].attributes[0].derived", "reads no attribute of the object"),
-    Case(derived("n * d"), "entities[0].attributes[0].derived", "reads d; it may read the object's own attributes"),
-    Case(derived("n * b.n"), "entities[0].attributes[0].derived", "reads b.n; it may read"),
+    Case(derived("n * d"), "entities[0].attributes[0].derived", "reads d; it may only read the object's own"),
+    Case(derived("n * b.n"), "entities[0].attributes[0].derived", "reads b.n; it may only read"),
     Case(question(#""entity": "Z""#), "fetchRequests[0].entity", "there is no entity \"Z\""),
     Case(question(#""entity": "A", "predicate": "n >""#), "fetchRequests[0].predicate", "column 4"),
     Case(question(#""entity": "A", "sort": "-m""#), "fetchRequests[0].sort", "A has no property"),

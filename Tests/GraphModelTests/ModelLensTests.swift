@@ -326,7 +326,7 @@ import Testing
   @Test func untranslatablePartsAreReported() throws {
     func changed(_ old: String, _ new: String) -> String { Self.first.replacing(old, with: new) }
     let rank = #"{"name": "rank", "type": "integer", "default": 1}, "#
-    #expect(try problems(changed(rank, "")) == ["Person.rank: is gone"])
+    #expect(try problems(changed(rank, "")) == ["Person.rank: was removed"])
     let required = changed(
       #"{"name": "name", "type": "string"}"#,
       #"{"name": "name", "type": "string"}, {"name": "badge", "type": "string"}"#)
@@ -335,13 +335,14 @@ import Testing
     #expect(
       try problems(
         changed(#"{"name": "name", "type": "string"}"#, #"{"name": "name", "type": "string", "optional": true}"#))
-        == ["Person.name: may be null now, and has no default to show for it"])
-    #expect(try problems(changed(#""unique": [["name"]]"#, #""unique": []"#)) == ["Person: name may be shared"])
+        == ["Person.name: may be null now, and has no default to show instead"])
+    #expect(
+      try problems(changed(#""unique": [["name"]]"#, #""unique": []"#)) == ["Person: name need not be unique now"])
     #expect(
       try problems(changed(#""name": "age", "type": "integer""#, #""name": "age", "type": "string""#)) == [
         "Person.age: was integer, and is string now"
       ])
-    #expect(try problems(Self.first, moods: #""calm""#) == ["Person.mood: takes cross no longer"])
+    #expect(try problems(Self.first, moods: #""calm""#) == ["Person.mood: no longer allows cross"])
     #expect(
       try problems(changed(#""inverse": "people"},"#, #""inverse": "people", "optional": false},"#))
         == ["Person.team: is required now"])

@@ -139,11 +139,11 @@ import Testing
     let predicate = #expect(throws: PredicateSyntaxError.self) {
       try GraphPredicate(parsing: "b == TRUE AND t == TRUE", entity: entity, model: model)
     }
-    #expect(predicate?.description == "column 15: A.t is transient: no store has it")
+    #expect(predicate?.description == "column 15: A.t is transient: it is not stored")
     let sort = #expect(throws: PredicateSyntaxError.self) {
       try [SortKey](parsing: "b,t", entity: entity, model: model)
     }
-    #expect(sort?.description == "column 3: A.t is transient: no store has it")
+    #expect(sort?.description == "column 3: A.t is transient: it is not stored")
   }
 
   @Test func rulesAreInherited() throws {

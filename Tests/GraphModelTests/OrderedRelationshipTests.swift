@@ -54,7 +54,7 @@ import Testing
     #expect(
       mistakes { try model(steps: #", "ordered": true"#, title: "order") } == ["entities[0].relationships[0].ordered"])
     let mistake = #expect(throws: ModelError.self) { try model(steps: #", "ordered": true"#, title: "order") }
-    #expect(mistake?.mistakes.first?.reason.hasSuffix(#""project.order" is to be the place of each Step"#) == true)
+    #expect(mistake?.mistakes.first?.reason.hasSuffix(#""project.order" is the position of each Step"#) == true)
     let both = """
       {"format": 1, "name": "M", "version": 1, "entities": [
         {"name": "A", "relationships": [

@@ -143,7 +143,7 @@ import Testing
     let most = try #require((1...40).last { (try? parse($0)) != nil })
     #expect((12...24).contains(most))
     let error = #expect(throws: PredicateSyntaxError.self) { try parse(most + 1) }
-    #expect(error?.reason == "the patterns of this predicate are too large together; ask with fewer at a time")
+    #expect(error?.reason == "the patterns of this predicate are too large together; use fewer of them")
   }
 
   @Test func computedPatternsHaveTheSameLimits() throws {

@@ -36,12 +36,12 @@ import Testing
   @Test(arguments: [
     ("", "", "", "the properties can't be read at column 1: properties are expected"),
     ("name, nope", "", "", "the properties can't be read at column 7: Person has no property \"nope\""),
-    ("name, name", "", "", "column 7: there is a column name already: say AS another name"),
-    ("name AS", "", "", "column 8: a name is expected behind AS"),
+    ("name, name", "", "", "column 7: there is already a column name: add AS with another name"),
+    ("name AS", "", "", "column 8: a name is expected after AS"),
     ("name name", "", "", "column 6: ',', AS or the end is expected here"),
     ("name,", "", "", "column 6: a value is expected here"),
     ("reports", "", "", "column 1: this path leads to many values"),
-    ("@sum", "", "", "column 1: @sum needs a property behind it: @sum.NAME"),
+    ("@sum", "", "", "column 1: @sum needs a property after it: @sum.NAME"),
     ("@sum.name", "", "", "column 1: @sum needs numbers"),
     ("@count.name", "", "", "column 1: nothing can follow @count"),
     ("@median.age", "", "", "column 1: @median is not known; there are @count, @min, @max, @sum and @avg"),
@@ -50,13 +50,13 @@ import Testing
     ("@count, name", "level", "", "column 9: name is neither an aggregate"),
     ("@count, name", "", "", "column 9: name is neither an aggregate"),
     ("@count", "level, nope", "", "the values to group by can't be read at column 8: Person has no property"),
-    ("@count", "@sum.age", "", "the values to group by can't be read at column 1: an aggregate is made of a group"),
+    ("@count", "@sum.age", "", "the values to group by can't be read at column 1: an aggregate summarizes a group"),
     ("@count", "level", "-nope", "the order can't be read at column 1: groups and distinct rows are ordered by"),
     ("@count", "level", "@count[loud]", "the order can't be read at column 1: there is no order \"loud\""),
-    (Array(repeating: "age", count: 101).joined(separator: ","), "", "", "column 5: there is a column age already"),
+    (Array(repeating: "age", count: 101).joined(separator: ","), "", "", "column 5: there is already a column age"),
     ((0...100).map { "\($0)" }.joined(separator: ","), "", "", "more than 100 columns"),
     ("@count", (0...16).map { "\($0)" }.joined(separator: ","), "", "more than 16 values to group by"),
-    ("age AS \"\(String(repeating: "x", count: 201))\"", "", "", "column 1: a column's name has at most 200 bytes"),
+    ("age AS \"\(String(repeating: "x", count: 201))\"", "", "", "column 1: a column's name can have at most"),
   ])
   func syntaxErrorReportsItsPosition(properties: String, groups: String, order: String, words: String) throws {
     let error = #expect(throws: FetchSyntaxError.self) {

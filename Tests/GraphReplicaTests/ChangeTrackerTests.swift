@@ -24,7 +24,7 @@ import Testing
     #expect(tracker.take() == [one.id])
 
     let edits = [Edit(try script.number("text"), .set(.string("theirs")))]
-    #expect(script.hear(script.delta(4, 2, [script.update(6, edits, previous: 1)])) == ["revision 2 changes [1]"])
+    #expect(script.receive(script.delta(4, 2, [script.update(6, edits, previous: 1)])) == ["revision 2 changes [1]"])
     #expect(tracker.take() == [other.id])
 
     script.context.delete(other)
@@ -41,7 +41,7 @@ import Testing
     _ = script.lines()
     let stored = try script.image(7, 2)
     let reply = script.committed(2, [.init(temporary: before, permanent: stored.id)], objects: [stored])
-    #expect(script.hear(reply, 3) == ["saved 1 as 2"])
+    #expect(script.receive(reply, 3) == ["saved 1 as 2"])
     #expect(tracker.take().isSuperset(of: [before, stored.id]))
   }
 

@@ -20,7 +20,7 @@ import Testing
     #expect(child.hasChanges && face.hasChanges)
     // What others change shows as well, but for what is edited here.
     let edits = [Edit(try script.number("y"), .set(.double(9))), Edit(try script.number("z"), .set(.double(9)))]
-    #expect(script.hear(script.delta(4, 2, [script.update(5, edits, previous: 1)])) == ["revision 2 changes [1]"])
+    #expect(script.receive(script.delta(4, 2, [script.update(5, edits, previous: 1)])) == ["revision 2 changes [1]"])
     #expect(face["y"] == .double(3) && face["z"] == .double(9) && note["y"] == .double(9))
     child.rollback()
     #expect(face["y"] == .double(9) && !child.hasChanges)
@@ -39,7 +39,7 @@ import Testing
     let theirs = [
       Edit(x, .set(.double(9))), Edit(text, .splice([TextSplice(offset: 0, length: 3, insertion: "ONE")])),
     ]
-    #expect(script.hear(script.delta(4, 2, [script.update(5, theirs, previous: 1)])) == ["revision 2 changes [1]"])
+    #expect(script.receive(script.delta(4, 2, [script.update(5, theirs, previous: 1)])) == ["revision 2 changes [1]"])
     #expect(child.save() == nil)
     #expect(script.lines() == [] && !child.hasChanges && !face.hasChanges)
     #expect(note["x"] == .double(3) && note["text"] == .string("ONE two three") && note.hasChanges)
@@ -82,7 +82,7 @@ import Testing
     let reply = script.committed(
       1, [.init(temporary: board.id, permanent: home), .init(temporary: note.id, permanent: stored.id)],
       objects: [stored, try script.image(7, of: "Board", 1, ["name": .string("B")])])
-    #expect(script.hear(reply, 2) == ["saved 1 as 1"])
+    #expect(script.receive(reply, 2) == ["saved 1 as 1"])
     #expect(board.id == home && note.id == stored.id && note["x"] == .double(4))
     #expect(child.object(stored.id) === note && note.object(toOne, ManagedObject.self) === board)
     #expect(child.save() == nil)
@@ -151,7 +151,7 @@ import Testing
     child.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {7}"])
     #expect(
-      script.hear(script.last([try script.image(7, of: "Board", 1, ["name": .string("B")])], at: 1), 2) == [
+      script.receive(script.last([try script.image(7, of: "Board", 1, ["name": .string("B")])], at: 1), 2) == [
         "load \(load) is here"
       ])
     #expect(face.isLoaded(property) && face.object(property, ManagedObject.self)?["name"] == .string("B"))

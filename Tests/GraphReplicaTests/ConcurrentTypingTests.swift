@@ -24,9 +24,9 @@ import Testing
       #expect(script.connect() == ["welcomed"])
       _ = script.context.follow(entity: script.note)
       #expect(script.lines() == ["> follow"])
-      _ = script.hear(.subscribed(query: 4, resumed: false), 2)
-      _ = script.hear(script.last([try script.image(5, 1, ["text": .string(text)])], at: 1), 2)
-      _ = script.hear(.advance(revision: 1, fingerprint: 1_000))
+      _ = script.receive(.subscribed(query: 4, resumed: false), 2)
+      _ = script.receive(script.last([try script.image(5, 1, ["text": .string(text)])], at: 1), 2)
+      _ = script.receive(.advance(revision: 1, fingerprint: 1_000))
       note = try #require(script.context.object(script.id(5)))
     }
 
@@ -70,7 +70,7 @@ import Testing
       takeCommits()
     }
 
-    func hear() {
+    func receive() {
       let (body, request) = inbox.removeFirst()
       if case .committed = body { isSaving = false }
       script.context.handle(.received(ToClient(request, body)))
@@ -163,12 +163,12 @@ import Testing
           let (transaction, request) = typist.outbox.removeFirst()
           try server.commit(transaction, request, of: typist, typists)
         }
-      default: if !typist.inbox.isEmpty { typist.hear() }
+      default: if !typist.inbox.isEmpty { typist.receive() }
       }
     }
     while typists.contains(where: { !$0.inbox.isEmpty || !$0.outbox.isEmpty || $0.script.context.hasChanges }) {
       for typist in typists {
-        while !typist.inbox.isEmpty { typist.hear() }
+        while !typist.inbox.isEmpty { typist.receive() }
         typist.save()
         if let (transaction, request) = typist.outbox.first {
           typist.outbox.removeFirst()

@@ -38,10 +38,10 @@ import Testing
     }
     let others = try ["Board", "Tag"].map { name in try (1...3).map { try script.image($0, of: name, 1) } }
     for (place, images) in ([notes] + others).enumerated() {
-      _ = script.hear(.subscribed(query: UInt64(place + 1), resumed: false), UInt64(place + 2))
-      _ = script.hear(script.last(images, at: 1), UInt64(place + 2))
+      _ = script.receive(.subscribed(query: UInt64(place + 1), resumed: false), UInt64(place + 2))
+      _ = script.receive(script.last(images, at: 1), UInt64(place + 2))
     }
-    #expect(script.hear(.advance(revision: 1, fingerprint: 1_000)).count == 3)
+    #expect(script.receive(.advance(revision: 1, fingerprint: 1_000)).count == 3)
     return script
   }
 

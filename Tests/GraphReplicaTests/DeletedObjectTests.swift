@@ -16,10 +16,10 @@ import Testing
     // Somebody holds the face of the first; a fetch has brought one that is newer than the result will be.
     let newer = script.context.register([try script.image(7, 12, ["board": .object(home)])])
     #expect(board.objects(notes, ManagedObject.self).map(\.id) == [script.id(5), script.id(6), script.id(7)])
-    #expect(script.hear(.reset(query: 4, reason: "too much at once")) == [])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
-    #expect(script.hear(script.last([images[1]], at: 9), 2) == [])
-    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
+    #expect(script.receive(.reset(query: 4, reason: "too much at once")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last([images[1]], at: 9), 2) == [])
+    #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
     #expect(note.isDeleted && !newer[0].isDeleted)
     #expect(board.objects(notes, ManagedObject.self).map(\.id) == [script.id(6), script.id(7)])
     #expect(script.changes.last?.deleted == [script.id(5)] && script.changes.last?.departed == [])
@@ -34,7 +34,7 @@ import Testing
     let board = try #require(script.context.fault(home))
     let notes = try #require(board.entity.property(named: "notes")).number
     let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
-    #expect(script.hear(script.delta(4, 3, [gone])) == ["revision 3 changes [1]"])
+    #expect(script.receive(script.delta(4, 3, [gone])) == ["revision 3 changes [1]"])
     for isHeld in [true, false] {
       #expect(script.context.register([image]).isEmpty, "held: \(isHeld)")
       #expect(board.objects(notes, ManagedObject.self).isEmpty)
@@ -48,16 +48,17 @@ import Testing
 
   @Test func oldestTombstonesAreForgotten() throws {
     let script = try ReplicaTranscript()
-    var burials = Tombstones()
+    var tombstones = Tombstones()
     let half = UInt64(Tombstones.maximumCount / 2)
-    for number in 1...half { burials.note(script.id(number), at: 9) }
-    #expect(try burials.outlived(script.image(1, 8)) && !burials.outlived(script.image(1, 9)))
-    for number in 1..<half { burials.note(script.id(half + number), at: 9) }
-    #expect(try burials.outlived(script.image(1, 8)))
-    burials.note(script.id(2 * half), at: 9)
-    #expect(try !burials.outlived(script.image(1, 8)) && burials.outlived(script.image(half + 1, 8)))
-    burials.forget()
-    #expect(try !burials.outlived(script.image(half + 1, 8)))
+    for number in 1...half { tombstones.record(script.id(number), at: 9) }
+    #expect(try tombstones.isDeleted(since: script.image(1, 8)) && !tombstones.isDeleted(since: script.image(1, 9)))
+    for number in 1..<half { tombstones.record(script.id(half + number), at: 9) }
+    #expect(try tombstones.isDeleted(since: script.image(1, 8)))
+    tombstones.record(script.id(2 * half), at: 9)
+    #expect(
+      try !tombstones.isDeleted(since: script.image(1, 8)) && tombstones.isDeleted(since: script.image(half + 1, 8)))
+    tombstones.removeAll()
+    #expect(try !tombstones.isDeleted(since: script.image(half + 1, 8)))
   }
 
   @Test func filteredResultDoesNotImplyDeletes() throws {
@@ -67,9 +68,9 @@ import Testing
     _ = script.context.follow(entity: script.note, predicate: condition)
     #expect(script.lines() == ["> follow"])
     let note = script.context.register([try script.image(5, 1, ["x": .double(7)])])[0]
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
-    #expect(script.hear(script.last([], at: 9), 2) == [])
-    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 0 at 9"])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last([], at: 9), 2) == [])
+    #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 0 at 9"])
     #expect(!note.isDeleted && note["x"] == .double(7))
   }
 
@@ -78,10 +79,10 @@ import Testing
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     note["x"] = .double(7)
     let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
-    #expect(script.hear(script.delta(4, 2, [gone])) == ["revision 2 changes [1]"])
+    #expect(script.receive(script.delta(4, 2, [gone])) == ["revision 2 changes [1]"])
     #expect(note.isDeleted && !script.context.hasChanges)
     let back = Delta.Change(kind: .inserted, id: script.id(5), object: try script.image(5, 3, ["y": .double(2)]))
-    #expect(script.hear(script.delta(4, 3, [back])) == ["revision 3 changes [1]"])
+    #expect(script.receive(script.delta(4, 3, [back])) == ["revision 3 changes [1]"])
     // Nothing is unsaved, so nothing looks different from what is stored.
     #expect(!note.isDeleted && !script.context.hasChanges)
     #expect(note["x"] == .double(0) && note["y"] == .double(2))
@@ -94,10 +95,10 @@ import Testing
     #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 1: update"])
     let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
-    #expect(script.hear(script.delta(4, 2, [gone])) == ["revision 2 changes [1]"])
+    #expect(script.receive(script.delta(4, 2, [gone])) == ["revision 2 changes [1]"])
     let back = Delta.Change(kind: .inserted, id: script.id(5), object: try script.image(5, 3))
-    #expect(script.hear(script.delta(4, 3, [back])) == ["revision 3 changes [1]"])
-    #expect(script.hear(.refused(Refusal(.conflict, "")), 3) == ["1 was refused: conflict"])
+    #expect(script.receive(script.delta(4, 3, [back])) == ["revision 3 changes [1]"])
+    #expect(script.receive(.refused(Refusal(.conflict, "")), 3) == ["1 was refused: conflict"])
     #expect(note["x"] == .double(7) && script.context.hasChanges)
     script.context.rollback()
     #expect(note["x"] == .double(0) && !script.context.hasChanges)
@@ -115,7 +116,7 @@ import Testing
     let missing = [5, 7].map {
       Violation(id: script.id($0), rule: Violation.CommonRule.missing.rawValue, message: "there is no Note")
     }
-    #expect(script.hear(.refused(Refusal(violations: missing)), 2) == ["1 was refused: notFound"])
+    #expect(script.receive(.refused(Refusal(violations: missing)), 2) == ["1 was refused: notFound"])
     #expect(notes.map(\.isDeleted) == [true, false, true])
     #expect(script.changes.last?.deleted == [script.id(5), script.id(7)])
     #expect(script.context.save() != nil)
@@ -132,7 +133,7 @@ import Testing
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {9}"])
     // Others have deleted it, and nobody here has ever held it.
-    #expect(script.hear(script.last([], at: 4), 2) == ["load 1 is here"])
+    #expect(script.receive(script.last([], at: 4), 2) == ["load 1 is here"])
     #expect(note.isLoaded(board) && note.object(board, ManagedObject.self) == nil)
     #expect(script.context.load(tree, of: note) == nil)
   }

@@ -23,7 +23,7 @@ import Testing
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {7}"])
     #expect(
-      script.hear(script.last([try script.image(7, of: "Board", 3, ["name": .string("Home")])], at: 4), 2)
+      script.receive(script.last([try script.image(7, of: "Board", 3, ["name": .string("Home")])], at: 4), 2)
         == ["load 1 is here"])
     #expect(!face.isFault && face["name"] == .string("Home") && note.isLoaded(property))
     #expect(note.object(property, ManagedObject.self) === face)
@@ -51,13 +51,13 @@ import Testing
     script.context.sendLoads()
     #expect(script.lines() == [])
     let images = try (1...2_500).map { try script.image($0, of: "Board", 1) }
-    #expect(script.hear(script.last(Array(images[..<1_000]), at: 1), 2).count == 1_000)
+    #expect(script.receive(script.last(Array(images[..<1_000]), at: 1), 2).count == 1_000)
     #expect(!faults[999].isFault && faults[1_000].isFault)
-    #expect(script.hear(script.last(Array(images[1_000..<2_000]), at: 1), 3).count == 1_000)
-    let last = script.hear(script.last(Array(images[2_000...]), at: 1), 4)
+    #expect(script.receive(script.last(Array(images[1_000..<2_000]), at: 1), 3).count == 1_000)
+    let last = script.receive(script.last(Array(images[2_000...]), at: 1), 4)
     #expect(last.count == 501 && last.contains("load \(late) is here"))
     let words = try (1...3).map { try script.image($0, of: "Tag", 1) }
-    #expect(script.hear(script.last(words, at: 1), 5).count == 4)
+    #expect(script.receive(script.last(words, at: 1), 5).count == 4)
     #expect(!faults.contains { $0.isFault })
   }
 
@@ -70,7 +70,7 @@ import Testing
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {2, 1, 3}"])
     let images = try (1...3).map { try script.image($0, of: "Board", 1) }
-    #expect(script.hear(script.last(images, at: 1), 2) == ["load 1 is here"])
+    #expect(script.receive(script.last(images, at: 1), 2) == ["load 1 is here"])
     #expect(!faults.contains { $0.isFault } && other.isFault)
   }
 
@@ -88,7 +88,7 @@ import Testing
       lines += script.lines()
       let range = place..<min(place + 1_000, 1_500)
       let images = try range.map { try script.image(UInt64($0 + 1), of: "Board", 1) }
-      #expect(script.hear(script.last(images, at: 1), request) == ["load \(load) is here"])
+      #expect(script.receive(script.last(images, at: 1), request) == ["load \(load) is here"])
     }
     #expect(lines == ["> fetch Board: id IN 1000 ids", "> fetch Board: id IN 500 ids"])
     let property = try script.number("board")
@@ -103,7 +103,7 @@ import Testing
     _ = script.context.load([face])
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {7}"])
-    #expect(script.hear(script.last([], at: 9), 2) == ["load 1 is here"])
+    #expect(script.receive(script.last([], at: 9), 2) == ["load 1 is here"])
     #expect(face.isDeleted && !face.isFault)
     #expect(note.object(try script.number("board"), ManagedObject.self) == nil)
     #expect(script.changes.map(\.deleted) == [[board]])
@@ -117,7 +117,7 @@ import Testing
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {1, 2}"])
     let first = ToClient.Body.chunk(Chunk(objects: [try script.image(1, of: "Board", 1)]))
-    #expect(script.hear(first, 2) == ["> more of 2"])
+    #expect(script.receive(first, 2) == ["> more of 2"])
     #expect(faults.allSatisfy { $0.isFault })
     #expect(script.handle(.disconnected) == ["load 1 failed: unavailable"])
     #expect(faults.allSatisfy { $0.isFault })
@@ -146,7 +146,7 @@ import Testing
     // An answer without the object does not make one of defaults.
     let reply = ToClient.Body.committed(
       CommitResult(revision: 3, fingerprint: 3_000, identities: [], conflicts: []), objects: [], isComplete: false)
-    #expect(script.hear(reply, 2) == ["saved 1 as 3"])
+    #expect(script.receive(reply, 2) == ["saved 1 as 3"])
     #expect(note.isFault && !note.hasChanges)
   }
 

@@ -20,7 +20,7 @@ import Testing
       return
     }
     #expect(refusal.code == .notAllowed)
-    #expect(refusal.message.contains("the server is older than batches"))
+    #expect(refusal.message.contains("the server is too old for batches"))
     #expect(
       script.handle(.ask(2, .batchRows(BatchRows(id: id, rows: [])))) == ["question 2 was refused: notAllowed"])
     // The connection goes on.

@@ -69,20 +69,20 @@ import Testing
       let asked = context.takeActions().compactMap { action -> UInt64? in
         if case .send(let message) = action { message.request } else { nil }
       }
-      func hear(_ body: ToClient.Body, _ request: UInt64 = 0) {
+      func receive(_ body: ToClient.Body, _ request: UInt64 = 0) {
         context.handle(.received(ToClient(request, body)))
       }
       func token(_ revision: Revision) -> Token {
         Token(store: UniqueID(high: 7, low: 7), revision: revision, fingerprint: UInt64(revision))
       }
-      hear(.subscribed(query: 1, resumed: false, known: true), asked.last ?? 0)
+      receive(.subscribed(query: 1, resumed: false, known: true), asked.last ?? 0)
       let images = ships.compactMap { context.storedObjects.image(of: $0.id) }
-      hear(.chunk(Chunk(objects: images, end: (at: token(9), count: UInt64(images.count)))), asked.last ?? 0)
-      hear(.advance(revision: 9, fingerprint: 9))
+      receive(.chunk(Chunk(objects: images, end: (at: token(9), count: UInt64(images.count)))), asked.last ?? 0)
+      receive(.advance(revision: 9, fingerprint: 9))
       let commit = CommitRecord(
         revision: 10, time: 0, author: "bob", transaction: TransactionID(replica: .zero, sequence: 0),
         fingerprint: 10, changes: [])
-      hear(
+      receive(
         .delta(
           Delta(query: 1, commit: commit, changes: [Delta.Change(kind: .removed, id: object.id, deleted: true)])))
       _ = context.takeActions()

@@ -20,9 +20,9 @@ import Testing
     #expect(asked.count == 1 && asked.first?.fetch.at == 5)
     #expect(past.takePastFetches().isEmpty)
     let number = try #require(asked.first).number
-    past.takePast(Chunk(objects: [try script.image(7, of: "Board", 2, ["name": .string("Then")])]), of: number)
+    past.receivePastChunk(Chunk(objects: [try script.image(7, of: "Board", 2, ["name": .string("Then")])]), of: number)
     #expect(face.isFault)
-    past.takePast(Chunk(objects: [], end: (at: script.token(5), count: 1)), of: number)
+    past.receivePastChunk(Chunk(objects: [], end: (at: script.token(5), count: 1)), of: number)
     #expect(!face.isFault && face["name"] == .string("Then") && face.revision == 2)
     let filled = past.takeActions().contains { if case .filled(load, nil) = $0 { true } else { false } }
     #expect(filled)
@@ -37,14 +37,14 @@ import Testing
     let faults = boards.compactMap { past.fault($0) }
     let load = past.load([faults[0]])
     let first = try #require(past.takePastFetches().first).number
-    past.takePast(Chunk(objects: [], end: (at: script.token(5), count: 0)), of: first)
+    past.receivePastChunk(Chunk(objects: [], end: (at: script.token(5), count: 0)), of: first)
     #expect(faults[0].isDeleted && past.takeActions().count == 1)
     let other = past.load([faults[1]])
     #expect(other != load)
     let refusal = Refusal(.notFound, "revision 5 is no longer kept")
     past.refusePast(try #require(past.takePastFetches().first).number, refusal)
-    let told = past.takeActions().contains { if case .filled(other, refusal) = $0 { true } else { false } }
-    #expect(told && faults[1].isFault)
+    let isReported = past.takeActions().contains { if case .filled(other, refusal) = $0 { true } else { false } }
+    #expect(isReported && faults[1].isFault)
   }
 
   @Test func everyEditIsRefusedWithoutEffect() throws {
@@ -85,7 +85,7 @@ import Testing
     past.editWasRefused = { refused.append($0) }
     _ = past.follow(entity: script.note)
     past.undo(UndoRequest(TransactionID(replica: .zero, sequence: 1)))
-    #expect(refused.map(\.what) == ["nothing can be followed", "nothing can be undone"])
+    #expect(refused.map(\.what) == ["no query can be followed", "nothing can be undone"])
     #expect(past.takeActions().isEmpty)
   }
 }

@@ -22,17 +22,17 @@ import Testing
       script.lines() == [
         "> fetch Board: id IN {1, 2}", "> fetch Tag: id IN {1}", "> fetch Link: from IN {5, 6, 7}",
       ])
-    #expect(script.hear(script.last([try script.image(1, of: "Tag", 1)], at: 1), 3) == [])
+    #expect(script.receive(script.last([try script.image(1, of: "Tag", 1)], at: 1), 3) == [])
     let link = try script.image(9, of: "Link", 1, ["from": .object(script.id(6)), "to": .object(script.id(5))])
-    #expect(script.hear(script.last([link], at: 1), 4) == [])
+    #expect(script.receive(script.last([link], at: 1), 4) == [])
     let boards = [try script.image(1, of: "Board", 1), try script.image(2, of: "Board", 1)]
     // The level is complete: on from the boards.
-    #expect(script.hear(script.last(boards, at: 1), 2) == ["> fetch Note: board IN {1, 2}"])
+    #expect(script.receive(script.last(boards, at: 1), 2) == ["> fetch Note: board IN {1, 2}"])
     let other = try script.image(8, 1, ["board": .object(work)])
     let members =
       try [5, 7].map { try script.image($0, 1, ["board": .object(home)]) }
       + [script.image(6, 1, ["board": .object(work)]), other]
-    #expect(script.hear(script.last(members, at: 2), 5) == ["load 1 is here"])
+    #expect(script.receive(script.last(members, at: 2), 5) == ["load 1 is here"])
 
     let (board, outgoing) = (try script.number("board"), try script.number("outgoing"))
     let face = try #require(notes[1].object(board, ManagedObject.self))
@@ -51,7 +51,7 @@ import Testing
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Note: ANY tags.id IN {1, 2}"])
     let note = try script.image(5, 1, ["tags": .objects(tags.map(\.id))])
-    #expect(script.hear(script.last([note], at: 1), 2) == ["load 1 is here"])
+    #expect(script.receive(script.last([note], at: 1), 2) == ["load 1 is here"])
     let inverse = try #require(tags[0].entity.property(named: "notes")).number
     #expect(tags.allSatisfy { $0.objects(inverse, ManagedObject.self).map(\.id) == [script.id(5)] })
     #expect(tags.allSatisfy { $0.isLoaded(inverse) })
@@ -66,9 +66,9 @@ import Testing
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {1}"])
     #expect(
-      script.hear(script.last([try script.image(1, of: "Board", 1)], at: 1), 2) == ["> fetch Note: board IN {1}"])
+      script.receive(script.last([try script.image(1, of: "Board", 1)], at: 1), 2) == ["> fetch Note: board IN {1}"])
     let members = try (5...6).map { try script.image($0, 1, ["board": .object(board)]) }
-    #expect(script.hear(script.last(members, at: 1), 3) == ["load 1 is here"])
+    #expect(script.receive(script.last(members, at: 1), 3) == ["load 1 is here"])
     // Nobody has asked for the board's face; one of the notes is enough to keep it.
     notes.removeLast()
     #expect(script.context.object(board) != nil)
@@ -87,15 +87,15 @@ import Testing
     #expect(script.connect(head: 1) == ["welcomed"])
     let query = script.context.follow(entity: script.note, prefetching: try script.tree("board"))
     #expect(script.lines() == ["> follow"])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
     let first = try script.image(5, 1, ["board": .object(boards[0])])
-    #expect(script.hear(script.last([first], at: 1), 2) == [])
+    #expect(script.receive(script.last([first], at: 1), 2) == [])
     #expect(
-      script.hear(.advance(revision: 1, fingerprint: 1_000)) == [
+      script.receive(.advance(revision: 1, fingerprint: 1_000)) == [
         "query 1 has 1 at 1", "> fetch Board: id IN {1}",
       ])
     let load = try #require(script.context.prefetch(of: query).load)
-    #expect(script.hear(script.last([try script.image(1, of: "Board", 1)], at: 1), 3) == ["load \(load) is here"])
+    #expect(script.receive(script.last([try script.image(1, of: "Board", 1)], at: 1), 3) == ["load \(load) is here"])
     #expect(script.context.prefetch(of: query).load == nil)
     #expect(script.context.object(boards[0]) != nil)
 
@@ -105,20 +105,20 @@ import Testing
       return Delta.Change(kind: .inserted, id: image.id, object: image)
     }
     #expect(
-      script.hear(script.delta(4, 2, newcomers)) == ["revision 2 changes [1]", "> fetch Board: id IN {2, 3}"])
+      script.receive(script.delta(4, 2, newcomers)) == ["revision 2 changes [1]", "> fetch Board: id IN {2, 3}"])
     // They are told at once, their boards as faults.
     #expect(script.changes.last?.inserted == newcomers.map(\.id))
     let board = try script.number("board")
     #expect(script.context.object(script.id(6))?.object(board, ManagedObject.self)?.isFault == true)
     let images = try (2...3).map { try script.image($0, of: "Board", 2) }
-    #expect(script.hear(script.last(images, at: 2), 4) == ["load 2 is here"])
+    #expect(script.receive(script.last(images, at: 2), 4) == ["load 2 is here"])
     #expect(script.changes.last?.refreshed == [boards[1], boards[2]] && script.changes.last?.queries == [query])
     #expect(script.context.object(script.id(6))?.object(board, ManagedObject.self)?.isFault == false)
 
     // A change that leads nowhere new asks nothing.
     let edit = Edit(board, .set(.object(boards[2])))
     #expect(
-      script.hear(script.delta(4, 3, [script.update(5, [edit], previous: 1)])) == [
+      script.receive(script.delta(4, 3, [script.update(5, [edit], previous: 1)])) == [
         "revision 3 changes [1]", "load 3 is here",
       ])
     #expect(script.context.object(script.id(5))?.object(board, ManagedObject.self)?.id == boards[2])
@@ -129,17 +129,17 @@ import Testing
     #expect(script.connect(head: 1) == ["welcomed"])
     let query = script.context.follow(entity: script.note, prefetching: try script.tree("board"))
     #expect(script.lines() == ["> follow"])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
     let board = try script.id(1, of: "Board")
-    #expect(script.hear(script.last([try script.image(5, 1, ["board": .object(board)])], at: 1), 2) == [])
+    #expect(script.receive(script.last([try script.image(5, 1, ["board": .object(board)])], at: 1), 2) == [])
     #expect(
-      script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1", "> fetch Board: id IN {1}"])
+      script.receive(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1", "> fetch Board: id IN {1}"])
     #expect(script.handle(.disconnected) == ["load 1 failed: unavailable"])
     #expect(script.context.prefetch(of: query).failure?.code == .unavailable)
     #expect(script.connect(head: 1) == ["welcomed", "> follow since 1"])
     #expect(
-      script.hear(.subscribed(query: 4, resumed: true), 2) == ["query 1 goes on from 1", "> fetch Board: id IN {1}"])
-    #expect(script.hear(script.last([try script.image(1, of: "Board", 1)], at: 1), 3) == ["load 2 is here"])
+      script.receive(.subscribed(query: 4, resumed: true), 2) == ["query 1 goes on from 1", "> fetch Board: id IN {1}"])
+    #expect(script.receive(script.last([try script.image(1, of: "Board", 1)], at: 1), 3) == ["load 2 is here"])
     #expect(script.context.prefetch(of: query).failure == nil)
     #expect(script.context.object(board) != nil)
     // Ended, the query keeps nothing.

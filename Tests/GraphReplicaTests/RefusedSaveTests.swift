@@ -26,7 +26,7 @@ import Testing
 
   private func bob(_ value: Double, at revision: Revision, previous: Revision) {
     let edit = Edit(x, .set(.double(value)))
-    _ = script.hear(script.delta(4, revision, [script.update(5, [edit], previous: previous)]))
+    _ = script.receive(script.delta(4, revision, [script.update(5, [edit], previous: previous)]))
   }
 
   private let refusal = ToClient.Body.refused(Refusal(.conflict, "bob has changed x"))
@@ -84,11 +84,11 @@ import Testing
       #expect(script.context.save() != nil)
       #expect(changes().isEmpty)
     }
-    _ = script.hear(.refused(Refusal(.invalid, "a rule")), 3)
+    _ = script.receive(.refused(Refusal(.invalid, "a rule")), 3)
     #expect(made.isDeleted && !script.context.hasChanges)
     if isDeleteSaved {
       // It is answered like any other, though nothing is left of it.
-      _ = script.hear(script.committed(8), 4)
+      _ = script.receive(script.committed(8), 4)
     }
     note["x"] = .double(7)
     #expect(script.context.save() != nil)
@@ -154,7 +154,7 @@ import Testing
     _ = changes()
     let id = undo()
     #expect(
-      script.hear(refusal, 3) == ["\(id.sequence) was refused: conflict", "1 was refused: conflict"])
+      script.receive(refusal, 3) == ["\(id.sequence) was refused: conflict", "1 was refused: conflict"])
     #expect(note["x"] == .double(7))
   }
 }

@@ -17,7 +17,7 @@ import Testing
     #expect(script.lines() == ["> commit 1: insert"])
     let stored = try script.image(5, 1, ["text": .string("hello"), "number": .integer(3)])
     let reply = script.committed(1, [.init(temporary: before, permanent: stored.id)], objects: [stored])
-    #expect(script.hear(reply, 2) == ["saved 1 as 1"])
+    #expect(script.receive(reply, 2) == ["saved 1 as 1"])
     #expect(note.id == stored.id && !note.isInserted && !note.hasChanges)
     // What the server made of it is there without another question.
     #expect(note["number"] == .integer(3))
@@ -37,7 +37,7 @@ import Testing
     #expect(script.connect() == ["welcomed", "> commit 1: insert"])
     let identity = CommitResult.IDAssignment(
       temporary: .temporary(1, entity: script.note.number), permanent: script.id(5))
-    #expect(script.hear(script.committed(1, [identity]), 2) == ["saved 1 as 1"])
+    #expect(script.receive(script.committed(1, [identity]), 2) == ["saved 1 as 1"])
     #expect(script.context.replica.pendingTransactions == [])
     // It is answered: the next connection has nothing to repeat.
     #expect(script.handle(.disconnected) == [])
@@ -54,7 +54,7 @@ import Testing
       Edit(x, .set(.double(99))), Edit(y, .set(.double(7))),
       Edit(text, .splice([TextSplice(offset: 0, length: 3, insertion: "ONE")])),
     ]
-    #expect(script.hear(script.delta(4, 2, [script.update(5, theirs, previous: 1)])) == ["revision 2 changes [1]"])
+    #expect(script.receive(script.delta(4, 2, [script.update(5, theirs, previous: 1)])) == ["revision 2 changes [1]"])
     // Mine stays, theirs comes, and a text has both.
     #expect(note["x"] == .double(10))
     #expect(note["y"] == .double(7))
@@ -88,7 +88,7 @@ import Testing
     #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 1: update"])
     note["y"] = .double(2)
-    #expect(script.hear(.refused(Refusal(.invalid, "no")), 3) == ["1 was refused: invalid"])
+    #expect(script.receive(.refused(Refusal(.invalid, "no")), 3) == ["1 was refused: invalid"])
     #expect(note["x"] == .double(1) && note["y"] == .double(2) && note.hasChanges)
     #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 2: update"])
@@ -100,18 +100,18 @@ import Testing
     _ = script.context.follow(entity: script.note)
     _ = script.context.follow(entity: script.note, predicate: .never)
     #expect(script.lines() == ["> follow", "> follow"])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
-    #expect(script.hear(script.last([try script.image(5, 1)], at: 1), 2) == [])
-    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
-    #expect(script.hear(script.last([], at: 1), 3) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last([try script.image(5, 1)], at: 1), 2) == [])
+    #expect(script.receive(.subscribed(query: 5, resumed: false), 3) == [])
+    #expect(script.receive(script.last([], at: 1), 3) == [])
     #expect(
-      script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1", "query 2 has 0 at 1"])
+      script.receive(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1", "query 2 has 0 at 1"])
     let edit = Edit(try script.number("x"), .set(.double(3)))
-    #expect(script.hear(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.receive(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == [])
     let fit = Delta.Change(kind: .inserted, id: script.id(5), object: try script.image(5, 2, ["x": .double(3)]))
-    #expect(script.hear(script.delta(5, 2, [fit])) == [])
+    #expect(script.receive(script.delta(5, 2, [fit])) == [])
     #expect(script.context.object(script.id(5))?["x"] == .double(0))
-    #expect(script.hear(.advance(revision: 2, fingerprint: 2_000)) == ["revision 2 changes [1, 2]"])
+    #expect(script.receive(.advance(revision: 2, fingerprint: 2_000)) == ["revision 2 changes [1, 2]"])
     #expect(script.context.object(script.id(5))?["x"] == .double(3))
   }
 
@@ -120,13 +120,13 @@ import Testing
     let note = try Self.following(script, [script.image(5, 1)])
     let x = try script.number("x")
     let edit = Edit(x, .set(.double(3)))
-    #expect(script.hear(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == ["revision 2 changes [1]"])
+    #expect(script.receive(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == ["revision 2 changes [1]"])
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 2"])
-    #expect(script.hear(.subscribed(query: 9, resumed: true), 2) == ["query 1 goes on from 2"])
+    #expect(script.receive(.subscribed(query: 9, resumed: true), 2) == ["query 1 goes on from 2"])
     let missed = Edit(x, .set(.double(4)))
-    #expect(script.hear(script.delta(9, 3, [script.update(5, [missed], previous: 2)])) == ["revision 3 changes [1]"])
-    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == [])
+    #expect(script.receive(script.delta(9, 3, [script.update(5, [missed], previous: 2)])) == ["revision 3 changes [1]"])
+    #expect(script.receive(.advance(revision: 3, fingerprint: 3_000)) == [])
     #expect(note["x"] == .double(4))
   }
 
@@ -138,26 +138,26 @@ import Testing
     #expect(script.lines() == ["> follow", "> follow"])
     script.context.unfollow(dropped)
     #expect(script.lines() == [])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == ["> unfollow 4"])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == ["> unfollow 4"])
     // The server had more to say of it; the other one is still to be answered, and what is shown waits for that.
-    #expect(script.hear(.reset(query: 4, reason: "too many changes")) == [])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
-    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == [])
-    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
-    #expect(script.hear(script.last([try script.image(5, 3)], at: 3), 3) == [])
-    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == ["query \(kept) has 1 at 3"])
+    #expect(script.receive(.reset(query: 4, reason: "too many changes")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(.advance(revision: 3, fingerprint: 3_000)) == [])
+    #expect(script.receive(.subscribed(query: 5, resumed: false), 3) == [])
+    #expect(script.receive(script.last([try script.image(5, 3)], at: 3), 3) == [])
+    #expect(script.receive(.advance(revision: 3, fingerprint: 3_000)) == ["query \(kept) has 1 at 3"])
   }
 
   @Test func resetQueryShowsOldResultUntilNewOneIsComplete() throws {
     let script = try ReplicaTranscript()
     let note = try Self.following(script, [script.image(5, 1, ["x": .double(1)])])
-    #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
     let first = try script.image(5, 8, ["x": .double(8)])
-    #expect(script.hear(.chunk(Chunk(objects: [first])), 2) == ["> more of 2"])
+    #expect(script.receive(.chunk(Chunk(objects: [first])), 2) == ["> more of 2"])
     #expect(script.context.result(of: 1).map(\.id) == [script.id(5)] && note["x"] == .double(1))
-    #expect(script.hear(script.last([try script.image(6, 7)], at: 9), 2) == [])
-    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 2 at 9"])
+    #expect(script.receive(script.last([try script.image(6, 7)], at: 9), 2) == [])
+    #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 2 at 9"])
     #expect(script.context.result(of: 1).map(\.id) == [script.id(5), script.id(6)])
     #expect(note["x"] == .double(8))
   }
@@ -167,10 +167,10 @@ import Testing
     #expect(script.connect(head: 1) == ["welcomed"])
     let query = script.context.follow(entity: script.note)
     #expect(script.lines() == ["> follow"])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
-    #expect(script.hear(script.last(images, at: 1), 2) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last(images, at: 1), 2) == [])
     #expect(
-      script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query \(query) has \(images.count) at 1"])
+      script.receive(.advance(revision: 1, fingerprint: 1_000)) == ["query \(query) has \(images.count) at 1"])
     return try #require(script.context.result(of: query).first)
   }
 }

@@ -40,7 +40,7 @@ final class ReplicaTranscript {
   /// What has to be done since the last call.
   func lines() -> [String] { context.takeActions().map { line($0) } }
 
-  func hear(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
+  func receive(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
 
   /// Connects; the lines are those that follow the welcome.
   func connect(
@@ -55,7 +55,7 @@ final class ReplicaTranscript {
     welcome.knowsBatches = knowsBatches
     welcome.knowsWindows = knowsWindows
     welcome.knowsPreconditions = knowsPreconditions
-    return hear(.welcome(welcome), 1)
+    return receive(.welcome(welcome), 1)
   }
 
   func id(_ number: UInt64) -> ObjectID { ObjectID(key: UniqueID(high: 1, low: number), entity: note.number) }

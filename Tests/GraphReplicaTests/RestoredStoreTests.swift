@@ -11,13 +11,13 @@ import Testing
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let (x, y) = (try script.number("x"), try script.number("y"))
     let theirs = Edit(y, .set(.double(3)))
-    #expect(script.hear(script.delta(4, 8, [script.update(5, [theirs], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.receive(script.delta(4, 8, [script.update(5, [theirs], previous: 1)])) == ["revision 8 changes [1]"])
     note["x"] = .double(7)
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
-    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
-    _ = script.hear(script.last([try script.image(5, 3)], at: 3), 2)
-    _ = script.hear(.advance(revision: 3, fingerprint: 3_000))
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    _ = script.receive(script.last([try script.image(5, 3)], at: 3), 2)
+    _ = script.receive(.advance(revision: 3, fingerprint: 3_000))
     #expect(note["x"] == .double(7) && note["y"] == .double(0))
     #expect(script.context.save() != nil)
     let sent = script.context.takeActions().flatMap { action -> [Change] in
@@ -34,12 +34,13 @@ import Testing
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let (x, y) = (try script.number("x"), try script.number("y"))
     let earlier = Edit(y, .set(.double(3)))
-    #expect(script.hear(script.delta(4, 8, [script.update(5, [earlier], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(
+      script.receive(script.delta(4, 8, [script.update(5, [earlier], previous: 1)])) == ["revision 8 changes [1]"])
     #expect(script.handle(.disconnected) == [])
     note["x"] = .double(7)
     if isSaved { #expect(script.context.save() != nil) }
     #expect(script.connect(head: 6) == ["welcomed", "> follow since 8"])
-    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
     let hers = try script.image(5, 6, ["x": .double(4)])
     script.context.handle(.received(ToClient(2, script.last([hers], at: 6))))
     script.context.handle(.received(ToClient(0, .advance(revision: 6, fingerprint: 6_000))))
@@ -57,7 +58,7 @@ import Testing
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
     let (x, text) = (try script.number("x"), try script.number("text"))
-    #expect(script.hear(script.delta(4, 8, [script.update(5, [], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.receive(script.delta(4, 8, [script.update(5, [], previous: 1)])) == ["revision 8 changes [1]"])
     #expect(script.handle(.disconnected) == [])
     let splice = Edit(text, .splice([TextSplice(offset: 0, length: 0, insertion: "a")]))
     for edit in [splice, Edit(x, .set(.double(7)))] {
@@ -66,7 +67,7 @@ import Testing
       #expect(script.handle(.save(Transaction(id: id, policy: .error, undo: nil, changes: [change]))) == [])
     }
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
-    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
     script.context.handle(.received(ToClient(2, script.last([try script.image(5, 3)], at: 3))))
     script.context.handle(.received(ToClient(0, .advance(revision: 3, fingerprint: 3_000))))
     var (sent, refused) = ([Change](), 0)
@@ -83,20 +84,20 @@ import Testing
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let edit = Edit(try script.number("x"), .set(.double(3)))
-    #expect(script.hear(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
-    #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.receive(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
     // Neither this nor another connection brings it.
     for query in UInt64(5)...6 {
       #expect(script.handle(.disconnected) == [])
       #expect(script.connect(head: 9) == ["welcomed", "> follow since 8"])
-      #expect(script.hear(.subscribed(query: query, resumed: false, known: true), 2) == [])
+      #expect(script.receive(.subscribed(query: query, resumed: false, known: true), 2) == [])
     }
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 9) == ["welcomed", "> follow since 8"])
-    #expect(script.hear(.subscribed(query: 7, resumed: false, known: false), 2) == ["diverged"])
-    #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 2) == [])
-    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
+    #expect(script.receive(.subscribed(query: 7, resumed: false, known: false), 2) == ["diverged"])
+    #expect(script.receive(script.last([try script.image(5, 3)], at: 9), 2) == [])
+    #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
     #expect(note["x"] == .double(0))
   }
 
@@ -104,15 +105,15 @@ import Testing
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let delete = Delta.Change(kind: .removed, id: script.id(5), previous: 1, deleted: true)
-    #expect(script.hear(script.delta(4, 8, [delete])) == ["revision 8 changes [1]"])
+    #expect(script.receive(script.delta(4, 8, [delete])) == ["revision 8 changes [1]"])
     #expect(note.isDeleted)
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
-    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
     // Nobody has said yet whether it is.
     #expect(note.isFault && !note.isDeleted)
-    #expect(script.hear(script.last([try script.image(5, 1)], at: 3), 2) == [])
-    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3"])
+    #expect(script.receive(script.last([try script.image(5, 1)], at: 3), 2) == [])
+    #expect(script.receive(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3"])
     #expect(!note.isFault && script.context.result(of: 1).first === note)
   }
 
@@ -126,23 +127,23 @@ import Testing
     #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 1: update"])
     #expect(
-      script.hear(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
+      script.receive(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
     for isKnown in [true, false] {
       #expect(script.handle(.disconnected) == [])
       #expect(script.connect(head: 9) == ["welcomed", "> commits behind 8", "> follow since \(there)"])
-      #expect(script.hear(.subscribed(query: 9, resumed: true), 3) == ["query 1 goes on from \(there)"])
+      #expect(script.receive(.subscribed(query: 9, resumed: true), 3) == ["query 1 goes on from \(there)"])
       if isKnown {
-        #expect(script.hear(.followed([], at: script.token(9), head: script.token(9)), 2) == [])
+        #expect(script.receive(.followed([], at: script.token(9), head: script.token(9)), 2) == [])
         #expect(note["x"] == .double(3))
       } else {
         #expect(
-          script.hear(.refused(Refusal(.notFound, "of a past that this store does not have")), 2)
+          script.receive(.refused(Refusal(.notFound, "of a past that this store does not have")), 2)
             == ["> unfollow 9", "> follow", "diverged"])
       }
     }
-    #expect(script.hear(.subscribed(query: 10, resumed: false, known: true), 5) == [])
-    #expect(script.hear(script.last([try script.image(5, 1)], at: 9), 5) == [])
-    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
+    #expect(script.receive(.subscribed(query: 10, resumed: false, known: true), 5) == [])
+    #expect(script.receive(script.last([try script.image(5, 1)], at: 9), 5) == [])
+    #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
     #expect(note["x"] == .double(0))
   }
 
@@ -156,32 +157,34 @@ import Testing
     #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 1: update"])
     #expect(
-      script.hear(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
+      script.receive(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 9) == ["welcomed", "> commits behind 8", "> follow since \(there)"])
     #expect(script.handle(.ask(7, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
-    _ = script.hear(script.last([try script.image(5, 10, ["x": .double(4)])], at: 10), 4)
+    _ = script.receive(script.last([try script.image(5, 10, ["x": .double(4)])], at: 10), 4)
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 10) == ["welcomed", "> follow since \(there)"])
     #expect(
-      script.hear(.subscribed(query: 9, resumed: true), 2)
+      script.receive(.subscribed(query: 9, resumed: true), 2)
         == ["> unfollow 9", "> follow", "query 1 goes on from \(there)", "diverged"])
   }
 
   /// The server had begun anew what is followed under another number by then.
   @Test func messagesUnderOldQueryNumberAreIgnored() throws {
     let script = try Self.returning(2, 8)
-    #expect(script.hear(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
+    #expect(script.receive(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
     #expect(
-      script.hear(.subscribed(query: 5, resumed: false, known: false), 3) == ["> unfollow 4", "> follow", "diverged"])
-    #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
-    #expect(script.hear(script.last([try script.image(6, 3)], at: 9), 2) == [])
-    #expect(script.hear(.subscribed(query: 6, resumed: false, known: true), 5) == [])
-    #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 5) == [])
-    #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 3) == [])
+      script.receive(.subscribed(query: 5, resumed: false, known: false), 3) == [
+        "> unfollow 4", "> follow", "diverged",
+      ])
+    #expect(script.receive(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last([try script.image(6, 3)], at: 9), 2) == [])
+    #expect(script.receive(.subscribed(query: 6, resumed: false, known: true), 5) == [])
+    #expect(script.receive(script.last([try script.image(5, 3)], at: 9), 5) == [])
+    #expect(script.receive(script.last([try script.image(5, 3)], at: 9), 3) == [])
     #expect(
-      script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9", "query 2 has 1 at 9"])
+      script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9", "query 2 has 1 at 9"])
   }
 
   /// The store answers for the newest state while a result is on its way: a delta behind that waits for it.
@@ -192,16 +195,16 @@ import Testing
     #expect(script.context.save() != nil)
     _ = script.lines()
     #expect(
-      script.hear(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
+      script.receive(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 9).first == "welcomed")
-    #expect(script.hear(.subscribed(query: 9, resumed: false, known: true), 3) == [])
+    #expect(script.receive(.subscribed(query: 9, resumed: false, known: true), 3) == [])
     let edit = Edit(try script.number("y"), .set(.double(7)))
-    #expect(script.hear(script.delta(9, 10, [script.update(5, [edit], previous: 8)])) == [])
-    #expect(script.hear(.followed([], at: script.token(9), head: script.token(9)), 2) == [])
-    #expect(script.hear(script.last([try script.image(5, 8, ["x": .double(3)])], at: 9), 3) == [])
+    #expect(script.receive(script.delta(9, 10, [script.update(5, [edit], previous: 8)])) == [])
+    #expect(script.receive(.followed([], at: script.token(9), head: script.token(9)), 2) == [])
+    #expect(script.receive(script.last([try script.image(5, 8, ["x": .double(3)])], at: 9), 3) == [])
     #expect(
-      script.hear(.advance(revision: 10, fingerprint: 10_000)) == ["query 1 has 1 at 9", "revision 10 changes [1]"])
+      script.receive(.advance(revision: 10, fingerprint: 10_000)) == ["query 1 has 1 at 9", "revision 10 changes [1]"])
     #expect(note["x"] == .double(3) && note["y"] == .double(7))
   }
 
@@ -219,17 +222,17 @@ import Testing
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("The quick fox")])])
     let text = try script.number("text")
     let dogs = Edit(text, .set(.string("Dogs")))
-    #expect(script.hear(script.delta(4, 8, [script.update(5, [dogs], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.receive(script.delta(4, 8, [script.update(5, [dogs], previous: 1)])) == ["revision 8 changes [1]"])
     #expect(script.handle(.disconnected) == [])
     note["text"] = .string("Dogs, a line")
     #expect(script.context.save() != nil)
     #expect(script.lines() == [])
     note["text"] = .string("Dogs, a line and more")
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
-    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
     note["text"] = .string("Dogs, a line and more yet")
     #expect(script.context.save() != nil)
-    #expect(script.hear(script.last([try script.image(5, 2, ["text": .string("The quick fox")])], at: 3), 2) == [])
+    #expect(script.receive(script.last([try script.image(5, 2, ["text": .string("The quick fox")])], at: 3), 2) == [])
     script.context.handle(.received(ToClient(0, .advance(revision: 3, fingerprint: 3_000))))
     let line = [TextSplice(offset: 13, length: 0, insertion: ", a line")]
     #expect(
@@ -252,14 +255,14 @@ import Testing
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
     let edit = Edit(try script.number("x"), .set(.double(1)))
-    #expect(script.hear(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.receive(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
     #expect(script.handle(.disconnected) == [])
     script.context.undo(UndoRequest(script.context.newTransactionID()))
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
-    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
-    #expect(script.hear(script.last([try script.image(5, 2)], at: 3), 2) == [])
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    #expect(script.receive(script.last([try script.image(5, 2)], at: 3), 2) == [])
     #expect(
-      script.hear(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3", "1 was refused: unavailable"])
+      script.receive(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3", "1 was refused: unavailable"])
   }
 
   /// What no query brings anew is edited unseen: nothing is said of places in a text that nobody knows, nor of a revision that
@@ -270,13 +273,13 @@ import Testing
     let note = try #require(
       script.context.register([try script.image(6, 8, ["text": .string("one two")])]).first)
     let edit = Edit(try script.number("x"), .set(.double(1)))
-    #expect(script.hear(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.receive(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
-    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
     note["text"] = .string("one two three")
     #expect(script.context.save() != nil)
-    #expect(script.hear(script.last([try script.image(5, 2)], at: 3), 2) == [])
+    #expect(script.receive(script.last([try script.image(5, 2)], at: 3), 2) == [])
     script.context.handle(.received(ToClient(0, .advance(revision: 3, fingerprint: 3_000))))
     let whole = Edit(try script.number("text"), .set(.string("one two three")))
     #expect(
@@ -297,20 +300,20 @@ import Testing
     #expect(script.connect(head: 8) == ["welcomed", "> follow since \(since)"])
     var lines = [String]()
     if resumes {
-      #expect(script.hear(.subscribed(query: 9, resumed: true, known: true), 2) == ["query 1 goes on from \(since)"])
+      #expect(script.receive(.subscribed(query: 9, resumed: true, known: true), 2) == ["query 1 goes on from \(since)"])
       let theirs = Edit(text, .splice([TextSplice(offset: 0, length: 0, insertion: "RE")]))
       let own = Edit(text, .splice([TextSplice(offset: 7, length: 0, insertion: "h")]))
       for (revision, edit) in [(Revision(7), theirs), (8, own)] {
-        lines += script.hear(script.delta(9, revision, [script.update(5, [edit], previous: revision - 1)]))
+        lines += script.receive(script.delta(9, revision, [script.update(5, [edit], previous: revision - 1)]))
       }
     } else {
-      #expect(script.hear(.subscribed(query: 9, resumed: false, known: true), 2) == [])
-      _ = script.hear(script.last([try script.image(5, 8, ["text": .string("RESTARTh")])], at: 8), 2)
+      #expect(script.receive(.subscribed(query: 9, resumed: false, known: true), 2) == [])
+      _ = script.receive(script.last([try script.image(5, 8, ["text": .string("RESTARTh")])], at: 8), 2)
     }
-    lines += script.hear(.advance(revision: 8, fingerprint: 8_000))
+    lines += script.receive(.advance(revision: 8, fingerprint: 8_000))
     #expect(lines.contains("> commit 1: update"))
     let answer = CommitResult(revision: 8, fingerprint: 8_000, identities: [], conflicts: [])
-    #expect(script.hear(.committed(answer, objects: [], isComplete: false), 3) == ["saved 1 as 8"])
+    #expect(script.receive(.committed(answer, objects: [], isComplete: false), 3) == ["saved 1 as 8"])
     #expect(note["text"] == .string("RESTARThello"))
   }
 
@@ -327,21 +330,23 @@ import Testing
 
   @Test func prunedTokenIsSameStoreIfNewerTokenIsKnown() throws {
     let script = try Self.returning(2, 8)
-    #expect(script.hear(.subscribed(query: 4, resumed: false, known: false), 2) == [])
-    #expect(script.hear(.subscribed(query: 5, resumed: true, known: true), 3) == ["query 2 goes on from 8"])
+    #expect(script.receive(.subscribed(query: 4, resumed: false, known: false), 2) == [])
+    #expect(script.receive(.subscribed(query: 5, resumed: true, known: true), 3) == ["query 2 goes on from 8"])
   }
 
   @Test func queryResumedInRestoredStoreReloads() throws {
     // The backup knows revision 2, and never came to 8: what was held of 8 may lie in the result of either query.
     let script = try Self.returning(2, 8)
-    #expect(script.hear(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
+    #expect(script.receive(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
     #expect(
-      script.hear(.subscribed(query: 5, resumed: false, known: false), 3) == ["> unfollow 4", "> follow", "diverged"])
-    #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 3) == [])
+      script.receive(.subscribed(query: 5, resumed: false, known: false), 3) == [
+        "> unfollow 4", "> follow", "diverged",
+      ])
+    #expect(script.receive(script.last([try script.image(5, 3)], at: 9), 3) == [])
     // The one that loads anew waits for its own, as after a reset.
-    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == [])
-    #expect(script.hear(.subscribed(query: 6, resumed: false, known: true), 5) == ["query 2 has 1 at 9"])
-    #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 5) == [])
-    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
+    #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == [])
+    #expect(script.receive(.subscribed(query: 6, resumed: false, known: true), 5) == ["query 2 has 1 at 9"])
+    #expect(script.receive(script.last([try script.image(5, 3)], at: 9), 5) == [])
+    #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
   }
 }

@@ -25,7 +25,7 @@ import Testing
 
   private func bob(_ value: Double, at revision: Revision, previous: Revision) {
     let edit = Edit(x, .set(.double(value)))
-    _ = script.hear(script.delta(4, revision, [script.update(5, [edit], previous: previous)]))
+    _ = script.receive(script.delta(4, revision, [script.update(5, [edit], previous: previous)]))
   }
 
   private var set: Change { Change(.update, script.id(5), base: 1, edits: [Edit(x, .set(.double(7)))]) }
@@ -92,6 +92,6 @@ import Testing
       return
     }
     #expect(refusal.code == .notAllowed)
-    #expect(refusal.message.contains("older than preconditions"))
+    #expect(refusal.message.contains("too old for preconditions"))
   }
 }

@@ -44,7 +44,7 @@ import Testing
     ]
     #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(splices))]])
     // Refused, and edited further: still what was done to the text, and no more.
-    #expect(script.hear(.refused(Refusal(.unavailable, "later")), 2) == ["1 was refused: unavailable"])
+    #expect(script.receive(.refused(Refusal(.unavailable, "later")), 2) == ["1 was refused: unavailable"])
     note["text"] = .string("(THE cat sat down.)")
     #expect(script.context.save() != nil)
     let more = [
@@ -82,7 +82,7 @@ import Testing
     #expect(script.context.save() != nil)
     #expect(Self.sent(script).count == 1)
     let reply = CommitResult(revision: 9, fingerprint: 0, identities: [], conflicts: [])
-    #expect(script.hear(.committed(reply, objects: [], isComplete: false), 2) == ["saved 1 as 9"])
+    #expect(script.receive(.committed(reply, objects: [], isComplete: false), 2) == ["saved 1 as 9"])
     #expect(note["text"] == .string("the cat sat"))
     // Others may have typed before revision 9: no place in the text means anything to the server.
     note["text"] = .string("the cat sat down")
@@ -91,7 +91,7 @@ import Testing
     #expect(Self.sent(script) == [Change(.update, script.id(5), base: 1, edits: [whole])])
     // An image makes it good.
     let stored = try script.image(5, 10, ["text": .string("the cat sat down")])
-    #expect(script.hear(script.committed(10, objects: [stored]), 3) == ["saved 2 as 10"])
+    #expect(script.receive(script.committed(10, objects: [stored]), 3) == ["saved 2 as 10"])
     note["text"] = .string("the cat sat down.")
     #expect(script.context.save() != nil)
     let end = Edit(text, .splice([TextSplice(offset: 16, length: 0, insertion: ".")]))
@@ -119,9 +119,9 @@ import Testing
     #expect(script.connect() == ["welcomed"])
     _ = script.context.follow(entity: script.note)
     #expect(script.lines() == ["> follow"])
-    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
-    #expect(script.hear(script.last([try script.image(5, 1, ["text": .string("[] ()")])], at: 1), 2) == [])
-    #expect(script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1"])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last([try script.image(5, 1, ["text": .string("[] ()")])], at: 1), 2) == [])
+    #expect(script.receive(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1"])
     let note = try #require(script.context.object(script.id(5)))
     func delta(_ revision: Revision, _ offset: Int, _ words: String) throws -> ToClient.Body {
       let splice = TextSplice(offset: offset, length: 0, insertion: words)
@@ -132,11 +132,11 @@ import Testing
     #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 1: update"])
     note["text"] = .string("[] (one two)")
-    #expect(script.hear(try delta(2, 1, "Bob")) == ["revision 2 changes [1]"])
-    #expect(script.hear(try delta(3, 7, "one")) == ["revision 3 changes [1]"])
-    #expect(script.hear(try delta(4, 0, "!")) == ["revision 4 changes [1]"])
+    #expect(script.receive(try delta(2, 1, "Bob")) == ["revision 2 changes [1]"])
+    #expect(script.receive(try delta(3, 7, "one")) == ["revision 3 changes [1]"])
+    #expect(script.receive(try delta(4, 0, "!")) == ["revision 4 changes [1]"])
     #expect(note["text"] == .string("[] (one two)"))
-    #expect(script.hear(script.committed(3), 3) == ["saved 1 as 3"])
+    #expect(script.receive(script.committed(3), 3) == ["saved 1 as 3"])
     #expect(note["text"] == .string("![Bob] (one two)"))
   }
 }
@@ -150,9 +150,9 @@ extension TextSavingTests {
     if isFollowed {
       _ = script.context.follow(entity: script.note)
       #expect(script.lines() == ["> follow"])
-      #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
-      #expect(script.hear(script.last([], at: 0), 2) == [])
-      #expect(script.hear(.advance(revision: 0, fingerprint: 0)) == ["query 1 has 0 at 0"])
+      #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+      #expect(script.receive(script.last([], at: 0), 2) == [])
+      #expect(script.receive(.advance(revision: 0, fingerprint: 0)) == ["query 1 has 0 at 0"])
     }
     let note = try #require(script.context.insert(script.note))
     let temporary = note.id
@@ -164,7 +164,7 @@ extension TextSavingTests {
     #expect(Self.sent(script).map(\.kind) == [.insert])
     let stored = try script.image(5, 1, ["text": .string("k")])
     if isFollowed {
-      _ = script.hear(script.delta(4, 1, [Delta.Change(kind: .inserted, id: stored.id, object: stored)]))
+      _ = script.receive(script.delta(4, 1, [Delta.Change(kind: .inserted, id: stored.id, object: stored)]))
     }
     #expect(note["text"] == .string("kept"))
     let reply = script.committed(1, [.init(temporary: temporary, permanent: stored.id)], objects: [stored])

@@ -19,12 +19,12 @@ import Testing
   /// Ticks at each deadline, and always 3 ms late, until the line comes.
   /// - Returns: what was to be done, each with its time.
   private func run(_ script: ReplicaTranscript, until end: String) throws -> [String] {
-    var told = [String]()
-    while told.last?.hasSuffix(end) != true, told.count < 20 {
+    var found = [String]()
+    while found.last?.hasSuffix(end) != true, found.count < 20 {
       let time = try #require(deadline(script)) + 3
-      told += script.handle(.tick(time)).map { "\(time): \($0)" }
+      found += script.handle(.tick(time)).map { "\(time): \($0)" }
     }
-    return told
+    return found
   }
 
   @Test func disconnectedReplicaHasNoDeadline() throws {
@@ -57,7 +57,7 @@ import Testing
     #expect(deadline(script) == 16_000)
     #expect(script.handle(.tick(16_000)) == ["> ping"])
     #expect(deadline(script) == 16_000 + Replica.silenceMilliseconds)
-    #expect(script.hear(.pong(script.token(0)), 2) == [])
+    #expect(script.receive(.pong(script.token(0)), 2) == [])
     #expect(deadline(script) == 31_000)
   }
 
@@ -67,7 +67,7 @@ import Testing
     #expect(deadline(script) == 1_000)
     #expect(script.handle(.tick(9_000)) == [])
     #expect(deadline(script) == 9_000 + Replica.silenceMilliseconds)
-    #expect(script.hear(.refused(Refusal(.invalid, "no")), 2) == ["question 1 was refused: invalid"])
+    #expect(script.receive(.refused(Refusal(.invalid, "no")), 2) == ["question 1 was refused: invalid"])
     #expect(deadline(script) == 24_000)
   }
 
@@ -75,7 +75,7 @@ import Testing
   @Test func deadServerIsDroppedAfterThreeHeartbeats() throws {
     let script = try connected()
     #expect(script.handle(.tick(16_003)) == ["> ping"])
-    #expect(script.hear(.pong(script.token(0)), 2) == [])
+    #expect(script.receive(.pong(script.token(0)), 2) == [])
     #expect(
       try run(script, until: "disconnect: unavailable") == [
         "31006: > ping", "36009: silence(true)", "46009: > ping", "61006: disconnect: unavailable",
@@ -124,7 +124,7 @@ import Testing
       #expect(script.handle(.tick(now)) == ["> ping"])
       if try keepTime(script, &alarm, now) { sleeps += 1 }
       #expect(script.handle(.tick(now + 2)) == [])
-      #expect(script.hear(.pong(script.token(0)), UInt64(1 + beat)) == [])
+      #expect(script.receive(.pong(script.token(0)), UInt64(1 + beat)) == [])
       if try keepTime(script, &alarm, now + 2) { sleeps += 1 }
     }
     #expect(sleeps == 21)
@@ -141,7 +141,7 @@ import Testing
       now += 10
       if let time = alarm.time, time <= now { alarm.ring() }
       #expect(script.handle(.tick(now)) == [])
-      #expect(script.hear(.refused(Refusal(.invalid, "no")), 1 + number).count == 1)
+      #expect(script.receive(.refused(Refusal(.invalid, "no")), 1 + number).count == 1)
       if try keepTime(script, &alarm, now) { sleeps += 1 }
       let time = try #require(alarm.time)
       #expect(try #require(deadline(script)) >= time)

@@ -38,7 +38,7 @@ import Testing
     person["isSelected"] = .bool(true)
     person["rate"] = .integer(9)
     let edits = [Edit(try script.number("name"), .set(.string("Bob")))]
-    #expect(script.hear(script.delta(4, 2, [script.update(5, edits, previous: 1)])) == ["revision 2 changes [1]"])
+    #expect(script.receive(script.delta(4, 2, [script.update(5, edits, previous: 1)])) == ["revision 2 changes [1]"])
     #expect(person["name"] == .string("Bob"))
     #expect(person["isSelected"] == .bool(true))
     script.context.rollback()
@@ -60,7 +60,7 @@ import Testing
     #expect(sent.flatMap(\.changes).flatMap(\.edits) == [Edit(try script.number("name"), .set(.string("Ann")))])
     let stored = try script.image(5, 1, ["name": .string("Ann")])
     let reply = script.committed(1, [.init(temporary: before, permanent: stored.id)], objects: [stored])
-    #expect(script.hear(reply, 2) == ["saved 1 as 1"])
+    #expect(script.receive(reply, 2) == ["saved 1 as 1"])
     #expect(person.id == stored.id)
     #expect(person["isSelected"] == .bool(true))
   }
@@ -75,7 +75,7 @@ import Testing
     #expect(script.context.save(policy: .objectTrump)?.sequence == 1)
     #expect(script.lines() == ["> commit 1: insert"])
     let reply = script.committed(2, [.init(temporary: before, permanent: known.id)])
-    #expect(script.hear(reply, 3) == ["saved 1 as 2"])
+    #expect(script.receive(reply, 3) == ["saved 1 as 2"])
     #expect(made.id == known.id)
     for face in [made, known] {
       #expect(face["isSelected"] == .bool(true))

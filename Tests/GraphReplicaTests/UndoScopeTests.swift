@@ -71,11 +71,11 @@ import Testing
     _ = script.context.save()
     #expect(sent(script) == [nil])
     script.context.undoScope = UndoScope(id: stack, after: 4)
-    _ = script.hear(script.committed(1), 2)
+    _ = script.receive(script.committed(1), 2)
     _ = script.context.insert(script.note)
     _ = script.context.save()
     #expect(sent(script) == [UndoGroup(scope: stack, group: 5, name: "")])
-    _ = script.hear(script.committed(2), 3)
+    _ = script.receive(script.committed(2), 3)
     _ = script.context.insert(script.note)
     let own = UndoGroup(scope: .zero, group: 1, name: "own")
     _ = script.context.save(undo: own)
@@ -98,11 +98,11 @@ import Testing
     let request = UndoRequest(TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1 << 32), scope: stack)
     script.context.undo(request)
     #expect(script.lines() == [])
-    #expect(script.hear(script.committed(1), 2) == ["> undo", "saved 1 as 1"])
+    #expect(script.receive(script.committed(1), 2) == ["> undo", "saved 1 as 1"])
     // It is kept over a reconnect, as a save is.
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 1) == ["welcomed", "> undo"])
-    #expect(script.hear(script.committed(2), 2) == ["saved \(UInt64(1) << 32) as 2"])
+    #expect(script.receive(script.committed(2), 2) == ["saved \(UInt64(1) << 32) as 2"])
   }
 
   @Test func olderServerReceivesNoUnsupportedUndo() throws {
@@ -124,10 +124,10 @@ import Testing
     #expect(script.handle(.ask(1, .undoState(scope: stack))) == ["> undo state"])
     let state = UndoState(undo: UndoStep(group: nil, oldest: 3, newest: 3, count: 1))
     script.context.handle(.received(ToClient(2, .undoState(state))))
-    guard case .answer(1, .undoState(let told))? = script.context.takeActions().first else {
+    guard case .answer(1, .undoState(let answer))? = script.context.takeActions().first else {
       Issue.record("there is no answer")
       return
     }
-    #expect(told == state)
+    #expect(answer == state)
   }
 }

@@ -32,7 +32,7 @@ import Testing
     #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds)) == ["silence(true)"])
     #expect(script.handle(.tick(15_000)) == [])
     // Whatever it says, it is there.
-    #expect(script.hear(.advance(revision: 2, fingerprint: 2_000)).contains("silence(false)"))
+    #expect(script.receive(.advance(revision: 2, fingerprint: 2_000)).contains("silence(false)"))
     #expect(script.handle(.tick(22_000)) == [])
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphServer
 
 /// Threads that are really there: what holds one, and what another has meanwhile. Reads tell of themselves; nothing sleeps.
-@Suite(.timeLimit(.minutes(5))) struct FairReadersTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadExecutorTests {
   private final class Flag: Sendable {
     let value = Atomic(false)
   }
@@ -17,9 +17,9 @@ import Testing
     let isOver = Flag()
     let (events, continuation) = AsyncStream.makeStream(of: String.self)
     for ticket in UInt64(1)...4 {
-      readers.enqueue(StoreRequestID(ticket), of: ticket) { trial in
-        continuation.yield(trial == nil ? "slow" : trial?.isGuest == true ? "lent" : "tried")
-        while !isOver.value.load(ordering: .relaxed) { if trial?.mustGiveWay() == true { return .gaveWay } }
+      readers.enqueue(StoreRequestID(ticket), of: ticket) { shortRead in
+        continuation.yield(shortRead == nil ? "slow" : shortRead?.isBorrowing == true ? "lent" : "tried")
+        while !isOver.value.load(ordering: .relaxed) { if shortRead?.mustYield() == true { return .yielded } }
         return .answered
       }
     }

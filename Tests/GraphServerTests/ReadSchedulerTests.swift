@@ -5,46 +5,50 @@ import Testing
 @testable import GraphServer
 
 /// What free threads take: a line for each event, and the reads that it starts.
-@Suite struct ReadQueueTests {
+@Suite struct ReadSchedulerTests {
   /// Reads of session 1 are 10, 11, … 19, of session 2 20 to 29, and so on.
   private struct Transcript {
     var queue: ReadScheduler
 
     init(threads: Int) { queue = ReadScheduler(threads: threads) }
 
-    mutating func came(_ reads: UInt64...) -> [UInt64] {
-      reads.flatMap { queue.handle(.came(StoreRequestID($0), from: $0 / 10)).map(\.ticket.number) }
+    mutating func requested(_ reads: UInt64...) -> [UInt64] {
+      reads.flatMap { queue.handle(.requested(StoreRequestID($0), from: $0 / 10)).map(\.ticket.number) }
     }
 
     mutating func ended(_ read: UInt64) -> [UInt64] { queue.handle(.ended(StoreRequestID(read))).map(\.ticket.number) }
 
-    mutating func left(_ read: UInt64) -> [UInt64] { queue.handle(.left(StoreRequestID(read))).map(\.ticket.number) }
-
-    /// The trial of a read is over.
-    mutating func tookTooLong(_ read: UInt64) -> [UInt64] {
-      queue.handle(.tookTooLong(StoreRequestID(read))).map(\.ticket.number)
+    mutating func cancelled(_ read: UInt64) -> [UInt64] {
+      queue.handle(.cancelled(StoreRequestID(read))).map(\.ticket.number)
     }
 
-    mutating func isTried(_ read: UInt64) -> Bool {
-      queue.handle(.came(StoreRequestID(read), from: read / 10)) == [.init(ticket: StoreRequestID(read), isTrial: true)]
+    /// A short read yields its thread.
+    mutating func yielded(_ read: UInt64) -> [UInt64] {
+      queue.handle(.yielded(StoreRequestID(read))).map(\.ticket.number)
+    }
+
+    mutating func runsShort(_ read: UInt64) -> Bool {
+      queue.handle(.requested(StoreRequestID(read), from: read / 10)) == [
+        .init(ticket: StoreRequestID(read), isShortRead: true)
+      ]
     }
   }
 
   @Test func sessionMayUseHalfOfTheThreads() {
     for (threads, share) in [(1, 1), (2, 1), (3, 1), (4, 2), (5, 2), (8, 4)] {
       var one = Transcript(threads: threads)
-      #expect(one.came(10, 11, 12, 13, 14, 15, 16, 17, 18, 19) == (0..<UInt64(share)).map { 10 + $0 })
+      #expect(one.requested(10, 11, 12, 13, 14, 15, 16, 17, 18, 19) == (0..<UInt64(share)).map { 10 + $0 })
       #expect(one.queue.share == share)
     }
   }
 
   @Test func sessionWithFewReadsIsNotDelayedByBusySession() {
     var reads = Transcript(threads: 4)
-    #expect(reads.came(10, 11, 12, 13, 14, 15) == [10, 11])
-    #expect(reads.came(20) == [20])
-    #expect(reads.came(30) == [30])
+    #expect(reads.requested(10, 11, 12, 13, 14, 15) == [10, 11])
+    #expect(reads.requested(20) == [20])
+    #expect(reads.requested(30) == [30])
     // All threads are busy; the next free one goes to who has none, though the first session waits for longer.
-    #expect(reads.came(40) == [])
+    #expect(reads.requested(40) == [])
     #expect(reads.ended(10) == [40])
     // Now it has fewer than the others, and its own reads go on in their order.
     #expect(reads.ended(20) == [12])
@@ -59,7 +63,7 @@ import Testing
 
   @Test func waitingSessionsAlternate() {
     var reads = Transcript(threads: 1)
-    #expect(reads.came(10, 11, 12, 20, 21, 30) == [10])
+    #expect(reads.requested(10, 11, 12, 20, 21, 30) == [10])
     #expect(reads.ended(10) == [11])
     #expect(reads.ended(11) == [20])
     #expect(reads.ended(20) == [30])
@@ -70,65 +74,70 @@ import Testing
 
   @Test func cancelledReadLeavesQueueButKeepsItsThread() {
     var reads = Transcript(threads: 2)
-    #expect(reads.came(10, 11, 12) == [10])
-    #expect(reads.left(11) == [])
+    #expect(reads.requested(10, 11, 12) == [10])
+    #expect(reads.cancelled(11) == [])
     // It runs until it hears of it, and counts until then.
-    #expect(reads.left(10) == [])
+    #expect(reads.cancelled(10) == [])
     #expect(reads.ended(10) == [12])
-    #expect(reads.came(20, 21) == [20])
-    #expect(reads.left(21) == [])
+    #expect(reads.requested(20, 21) == [20])
+    #expect(reads.cancelled(21) == [])
     #expect(reads.ended(20) == [])
     #expect(reads.ended(12) == [])
     // What is not known, or not any more, changes nothing.
-    #expect(reads.left(12) == [])
-    #expect(reads.left(90) == [])
+    #expect(reads.cancelled(12) == [])
+    #expect(reads.cancelled(90) == [])
     #expect(reads.ended(90) == [])
-    #expect(reads.came(30, 40, 50) == [30, 40])
+    #expect(reads.requested(30, 40, 50) == [30, 40])
   }
 
   @Test func longReadsLeaveOneThreadToShortReads() {
     var reads = Transcript(threads: 4)
-    #expect(reads.came(10, 20, 30) == [10, 20, 30])
-    // Nobody knows yet that it has no end; when its trial is over it waits for one of the others.
-    #expect(reads.isTried(40) == true)
-    #expect(reads.came(50, 60) == [])
-    #expect(reads.tookTooLong(40) == [50])
-    #expect(reads.tookTooLong(50) == [60])
+    #expect(reads.requested(10, 20, 30) == [10, 20, 30])
+    // It has no end, which is not known yet; once it has yielded, it waits for one of the other threads.
+    #expect(reads.runsShort(40) == true)
+    #expect(reads.requested(50, 60) == [])
+    #expect(reads.yielded(40) == [50])
+    #expect(reads.yielded(50) == [60])
     // No short read waits: the kept thread is lent to one that is long.
-    #expect(reads.tookTooLong(60) == [40])
-    #expect(!reads.queue.mustGiveWay)
-    #expect(reads.came(41, 51, 11) == [])
-    #expect(!reads.queue.mustGiveWay)
+    #expect(reads.yielded(60) == [40])
+    #expect(!reads.queue.mustYield)
+    #expect(reads.requested(41, 51, 11) == [])
+    #expect(!reads.queue.mustYield)
     // It gives way to each that may be short, and is lent again, in turn.
-    var guest: UInt64 = 40
+    var borrower: UInt64 = 40
     for read in UInt64(70)..<80 {
-      #expect(reads.came(read) == [])
-      #expect(reads.queue.mustGiveWay)
-      #expect(reads.tookTooLong(guest) == [read])
-      #expect(!reads.queue.mustGiveWay)
+      #expect(reads.requested(read) == [])
+      #expect(reads.queue.mustYield)
+      #expect(reads.yielded(borrower) == [read])
+      #expect(!reads.queue.mustYield)
       let next = reads.ended(read)
-      #expect(next.count == 1 && [40, 50, 60].contains(next[0]) && next[0] != guest)
-      guest = next.first ?? 0
+      #expect(next.count == 1 && [40, 50, 60].contains(next[0]) && next[0] != borrower)
+      borrower = next.first ?? 0
     }
   }
 
   @Test func readWithTooLargeResultIsNotRetriedAsShortRead() {
     var queue = ReadScheduler(threads: 2)
-    #expect(queue.handle(.came(StoreRequestID(10), from: 1)) == [.init(ticket: StoreRequestID(10), isTrial: false)])
-    #expect(queue.handle(.came(StoreRequestID(20), from: 2)) == [.init(ticket: StoreRequestID(20), isTrial: true)])
-    #expect(queue.handle(.isTooLarge(StoreRequestID(20))) == [])
-    #expect(!queue.mustGiveWay)
-    #expect(queue.handle(.came(StoreRequestID(30), from: 3)) == [.init(ticket: StoreRequestID(30), isTrial: true)])
+    #expect(
+      queue.handle(.requested(StoreRequestID(10), from: 1)) == [.init(ticket: StoreRequestID(10), isShortRead: false)])
+    #expect(
+      queue.handle(.requested(StoreRequestID(20), from: 2)) == [.init(ticket: StoreRequestID(20), isShortRead: true)])
+    #expect(queue.handle(.exceededBuffer(StoreRequestID(20))) == [])
+    #expect(!queue.mustYield)
+    #expect(
+      queue.handle(.requested(StoreRequestID(30), from: 3)) == [.init(ticket: StoreRequestID(30), isShortRead: true)])
     #expect(queue.handle(.ended(StoreRequestID(30))) == [])
-    #expect(queue.handle(.ended(StoreRequestID(10))) == [.init(ticket: StoreRequestID(20), isTrial: false)])
+    #expect(queue.handle(.ended(StoreRequestID(10))) == [.init(ticket: StoreRequestID(20), isShortRead: false)])
   }
 
   @Test func longReadWaitsForUnreservedThread() {
     var queue = ReadScheduler(threads: 2)
-    #expect(queue.handle(.came(StoreRequestID(10), from: 1)) == [.init(ticket: StoreRequestID(10), isTrial: false)])
-    #expect(queue.handle(.came(StoreRequestID(20), from: 2, isLong: true)) == [])
-    #expect(queue.handle(.came(StoreRequestID(30), from: 3)) == [.init(ticket: StoreRequestID(30), isTrial: true)])
-    #expect(queue.handle(.ended(StoreRequestID(10))) == [.init(ticket: StoreRequestID(20), isTrial: false)])
+    #expect(
+      queue.handle(.requested(StoreRequestID(10), from: 1)) == [.init(ticket: StoreRequestID(10), isShortRead: false)])
+    #expect(queue.handle(.requested(StoreRequestID(20), from: 2, isLong: true)) == [])
+    #expect(
+      queue.handle(.requested(StoreRequestID(30), from: 3)) == [.init(ticket: StoreRequestID(30), isShortRead: true)])
+    #expect(queue.handle(.ended(StoreRequestID(10))) == [.init(ticket: StoreRequestID(20), isShortRead: false)])
   }
 
   @Test(arguments: UInt64(1)...20) func queueMatchesReferenceModel(seed: UInt64) {
@@ -143,12 +152,12 @@ import Testing
       switch Int.random(in: 0..<7, using: &random) {
       case 0, 1:
         last += 1
-        event = .came(
+        event = .requested(
           StoreRequestID(last), from: .random(in: 1...5, using: &random),
           isLong: Int.random(in: 0..<6, using: &random) == 0)
-      case 2: event = .left(StoreRequestID(.random(in: 0...last, using: &random)))
-      case 3: event = .tookTooLong(twin.running.first(where: \.isTrial)?.ticket ?? StoreRequestID(0))
-      case 4: event = .isTooLarge(twin.running.first(where: \.isTrial)?.ticket ?? StoreRequestID(0))
+      case 2: event = .cancelled(StoreRequestID(.random(in: 0...last, using: &random)))
+      case 3: event = .yielded(twin.running.first(where: \.isShortRead)?.ticket ?? StoreRequestID(0))
+      case 4: event = .exceededBuffer(twin.running.first(where: \.isShortRead)?.ticket ?? StoreRequestID(0))
       default: event = .ended(twin.running.randomElement(using: &random)?.ticket ?? StoreRequestID(0))
       }
       let new = queue.handle(event)
@@ -164,14 +173,14 @@ import Testing
     struct Read {
       let ticket: StoreRequestID
       let session: SessionID
-      var isTrial = false
+      var isShortRead = false
     }
 
     let threads: Int
     var running = [Read]()
     private var waiting = [Read]()
     private var long = Set<StoreRequestID>()
-    private var fixed = Set<StoreRequestID>()
+    private var uninterruptible = Set<StoreRequestID>()
     /// When each session that waits had its last turn, or began to wait.
     private var turns = [SessionID: Int]()
     private var time = 0
@@ -180,40 +189,42 @@ import Testing
 
     mutating func handle(_ event: ReadScheduler.Event) -> [ReadScheduler.Start] {
       switch event {
-      case .came(let ticket, let session, let isLong):
+      case .requested(let ticket, let session, let isLong):
         if !waiting.contains(where: { $0.session == session }) { turn(session) }
         waiting.append(Read(ticket: ticket, session: session))
         if isLong {
           long.insert(ticket)
-          fixed.insert(ticket)
+          uninterruptible.insert(ticket)
         }
-      case .left(let ticket): waiting.removeAll { $0.ticket == ticket }
+      case .cancelled(let ticket): waiting.removeAll { $0.ticket == ticket }
       case .ended(let ticket): running.removeAll { $0.ticket == ticket }
-      case .tookTooLong(let ticket), .isTooLarge(let ticket):
+      case .yielded(let ticket), .exceededBuffer(let ticket):
         guard let place = running.firstIndex(where: { $0.ticket == ticket }) else { break }
         let session = running.remove(at: place).session
         if !waiting.contains(where: { $0.session == session }) { turn(session) }
         waiting.insert(Read(ticket: ticket, session: session), at: 0)
         long.insert(ticket)
-        if case .isTooLarge = event { fixed.insert(ticket) }
+        if case .exceededBuffer = event { uninterruptible.insert(ticket) }
       }
       let kept = threads > 1 ? 1 : 0
       var started = [ReadScheduler.Start]()
-      while running.count(where: { !$0.isTrial }) < threads - kept, let read = best() {
-        started.append(start(read, isTrial: false))
+      while running.count(where: { !$0.isShortRead }) < threads - kept, let read = best() {
+        started.append(start(read, isShortRead: false))
       }
-      if kept > running.count(where: \.isTrial), let read = short() { started.append(start(read, isTrial: true)) }
-      if kept > running.count(where: \.isTrial), let read = guest() {
-        started.append(start(read, isTrial: true, isGuest: true))
+      if kept > running.count(where: \.isShortRead), let read = short() {
+        started.append(start(read, isShortRead: true))
+      }
+      if kept > running.count(where: \.isShortRead), let read = borrower() {
+        started.append(start(read, isShortRead: true, isBorrowing: true))
       }
       return started
     }
 
-    private mutating func start(_ read: Read, isTrial: Bool, isGuest: Bool = false) -> ReadScheduler.Start {
+    private mutating func start(_ read: Read, isShortRead: Bool, isBorrowing: Bool = false) -> ReadScheduler.Start {
       waiting.removeAll { $0.ticket == read.ticket }
-      running.append(Read(ticket: read.ticket, session: read.session, isTrial: isTrial))
+      running.append(Read(ticket: read.ticket, session: read.session, isShortRead: isShortRead))
       turn(read.session)
-      return .init(ticket: read.ticket, isTrial: isTrial, isGuest: isGuest)
+      return .init(ticket: read.ticket, isShortRead: isShortRead, isBorrowing: isBorrowing)
     }
 
     private mutating func turn(_ session: SessionID) {
@@ -230,10 +241,10 @@ import Testing
     }
 
     /// The oldest of a session that runs nothing, which was tried before.
-    private func guest() -> Read? {
+    private func borrower() -> Read? {
       waiting.filter { read in
         busy(read.session) == 0 && waiting.first { $0.session == read.session }?.ticket == read.ticket
-          && long.contains(read.ticket) && !fixed.contains(read.ticket)
+          && long.contains(read.ticket) && !uninterruptible.contains(read.ticket)
       }.min { (turns[$0.session] ?? 0) < (turns[$1.session] ?? 0) }
     }
 

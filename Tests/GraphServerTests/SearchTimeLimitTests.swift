@@ -16,12 +16,12 @@ import Testing
 
   @Test func searchContinuesUpToItsLimit() {
     var time = SearchTimeLimit(.seconds(60), from: Self.start)
-    func goesOn(_ second: Double) -> Bool { time.goesOn(at: Self.second(second)) }
-    #expect(goesOn(59))
-    #expect(goesOn(60))
-    #expect(!time.isOver)
-    #expect(!goesOn(60.001))
-    #expect(time.isOver)
+    func mayContinue(_ second: Double) -> Bool { time.mayContinue(at: Self.second(second)) }
+    #expect(mayContinue(59))
+    #expect(mayContinue(60))
+    #expect(!time.isExceeded)
+    #expect(!mayContinue(60.001))
+    #expect(time.isExceeded)
     #expect(time.refusal.code == .limit)
     #expect(
       time.refusal.message
@@ -31,16 +31,16 @@ import Testing
 
   @Test func everyResultRestartsTheLimit() {
     var time = SearchTimeLimit(.seconds(60), from: Self.start)
-    func goesOn(_ second: Double) -> Bool { time.goesOn(at: Self.second(second)) }
+    func mayContinue(_ second: Double) -> Bool { time.mayContinue(at: Self.second(second)) }
     for second in stride(from: 60.0, through: 600, by: 60) {
-      #expect(goesOn(second))
-      time.found(at: Self.second(second))
+      #expect(mayContinue(second))
+      time.restart(at: Self.second(second))
     }
-    #expect(goesOn(660))
-    #expect(!goesOn(661))
+    #expect(mayContinue(660))
+    #expect(!mayContinue(661))
     // What was given up stays so.
-    time.found(at: Self.second(661))
-    #expect(!goesOn(661))
+    time.restart(at: Self.second(661))
+    #expect(!mayContinue(661))
   }
 
   /// A reader's thread and a real store: sixty beside each of sixty, for each of sixty.

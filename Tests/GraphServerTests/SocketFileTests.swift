@@ -29,12 +29,12 @@ import Testing
   }
 
   /// Lets the listener check its file now, and waits for what it does about it.
-  private func look(_ listener: UnixListener) async throws {
-    let revival = try await listener.loop.submit {
-      listener.look()
-      return listener.revival
+  private func check(_ listener: UnixListener) async throws {
+    let rebinding = try await listener.loop.submit {
+      listener.check()
+      return listener.rebinding
     }.get()
-    try await revival?.get()
+    try await rebinding?.get()
   }
 
   @Test func onlyRefusingSocketIsStale() throws {
@@ -139,11 +139,11 @@ import Testing
     unlink(path)
     let other = try PlainSocket.listen(at: address)
     let identity = SocketFile.Identity(of: path)
-    try await look(listener)
+    try await check(listener)
     #expect(SocketFile.Identity(of: path) == identity)
     close(other)
     // Taken over: the kernel may give the new file the number of the old one.
-    try await look(listener)
+    try await check(listener)
     #expect(SocketFile.state(of: path) == .alive)
     await listener.close()
     #expect(SocketFile.state(of: path) == .missing)

@@ -30,7 +30,7 @@ import Testing
       #expect(refusal?.code == .malformed)
       #expect(
         refusal?.message
-          == "the Note \(note) was made in revision 3: nobody can have read it at revision \(change.base)")
+          == "the Note \(note) was created in revision 3; it did not exist at revision \(change.base)")
       #expect(refusal?.conflicts.isEmpty == true)
     }
     #expect(try store.value(note, "Note.x") == .double(5))

@@ -116,7 +116,7 @@ import Testing
       for (sql, words) in [
         (#"UPDATE Party SET "Person.age" = 200 WHERE name = 'a'"#, "age is more than 150"),
         (#"UPDATE Party SET "Person.level" = 'boss' WHERE name = 'a'"#, "level is no enumeration"),
-        ("UPDATE Party SET name = '' WHERE name = 'a'", "name has 0 bytes and needs 1"),
+        ("UPDATE Party SET name = '' WHERE name = 'a'", "name has 0 bytes; the minimum is 1"),
         ("UPDATE Party SET name = NULL WHERE name = 'a'", "has no name, which is required"),
         ("UPDATE Party SET _entity = 99 WHERE name = 'a'", "entity that the model does not have"),
       ] {

@@ -284,10 +284,10 @@ import Testing
       #expect(refusal(other) == "the cursor belongs to a fetch of another entity or order")
     }
     request.offset = 1
-    #expect(refusal(request) == "a fetch goes on after a cursor or at an offset, not both")
+    #expect(refusal(request) == "a fetch continues after a cursor or at an offset, not both")
     request.offset = 0
     request.result = .count
-    #expect(refusal(request) == "a count takes no cursor")
+    #expect(refusal(request) == "a count can't have a cursor")
     request.result = .rows(try scene.rowRequest("level", distinct: true))
     #expect(refusal(request)?.contains("page them by limit and offset") == true)
   }

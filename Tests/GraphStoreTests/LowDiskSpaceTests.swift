@@ -28,7 +28,7 @@ import Testing
       largest = max(largest, size(store, "-wal"))
     }
     #expect(largest <= Self.diskBytes / 4 + (512 << 10), "\(largest) bytes")
-    // The room for copying the log is taken before that of the log.
+    // The space for the checkpoint is taken before that of the log.
     let pages = try store.store.pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
     #expect(size(store, "") >= pages * 4_096)
     try store.reopen()
@@ -37,19 +37,19 @@ import Testing
   }
 
   @Test func walHasUsualSizeWithEnoughSpace() {
-    var room = DiskSpaceMonitor(checkpointPages: 4_000)
-    room.ask(now: 1) { 1 << 40 }
-    #expect(!room.isLow)
-    #expect(room.newLimit(log: 1 << 20, pageSize: 4_096, usual: 4_000) == nil)
+    var monitor = DiskSpaceMonitor(checkpointPages: 4_000)
+    monitor.updateFreeSpace(now: 1) { 1 << 40 }
+    #expect(!monitor.isLow)
+    #expect(monitor.newThreshold(log: 1 << 20, pageSize: 4_096, usual: 4_000) == nil)
     // Less and less, and more again.
-    room.ask(now: 1_000_000_000) { 8 << 20 }
-    #expect(room.isLow)
-    #expect(room.newLimit(log: 0, pageSize: 4_096, usual: 4_000) == 512)
-    #expect(room.newLimit(log: 1 << 10, pageSize: 4_096, usual: 4_000) == nil)
-    room.ask(now: 1_000_000_001) { 0 }
-    #expect(room.newLimit(log: 0, pageSize: 4_096, usual: 4_000) == DiskSpaceMonitor.minimumPages)
-    room.ask(now: 1_000_000_002) { 1 << 40 }
-    #expect(room.newLimit(log: 0, pageSize: 4_096, usual: 4_000) == 4_000)
+    monitor.updateFreeSpace(now: 1_000_000_000) { 8 << 20 }
+    #expect(monitor.isLow)
+    #expect(monitor.newThreshold(log: 0, pageSize: 4_096, usual: 4_000) == 512)
+    #expect(monitor.newThreshold(log: 1 << 10, pageSize: 4_096, usual: 4_000) == nil)
+    monitor.updateFreeSpace(now: 1_000_000_001) { 0 }
+    #expect(monitor.newThreshold(log: 0, pageSize: 4_096, usual: 4_000) == DiskSpaceMonitor.minimumPages)
+    monitor.updateFreeSpace(now: 1_000_000_002) { 1 << 40 }
+    #expect(monitor.newThreshold(log: 0, pageSize: 4_096, usual: 4_000) == 4_000)
   }
 
   /// A real one, where this user may mount one.
@@ -73,7 +73,7 @@ import Testing
     #expect(StoreFiles.size(ofFile: folder.path + "/graph.sqlite") > 4 << 20)
     let before = committed
     try store.close()
-    // A start finds all of it, and the log gives its room back.
+    // A start finds all of it, and the log gives its space back.
     let again = try SQLiteStore(directory: folder.path, model: try Fixtures.stickies())
     #expect(try again.head.revision == Int64(before))
     try again.close()

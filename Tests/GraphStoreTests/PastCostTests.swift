@@ -34,7 +34,7 @@ import struct GraphModel.FetchRequest
   }
 
   @Test func historySizeIsBounded() throws {
-    let store = try TestStore(try Fixtures.company(), wholeInterval: SQLiteStore.Options().wholeInterval)
+    let store = try TestStore(try Fixtures.company(), keyframeInterval: SQLiteStore.Options().keyframeInterval)
     let bio = String(repeating: "All that is known of her. ", count: 40)
     let person = try store.insert("Person", ["name": .string("Ann"), "bio": .string(bio)])
     var wire = 0
@@ -44,15 +44,15 @@ import struct GraphModel.FetchRequest
       try store.must([change])
     }
     try store.store.close()
-    let (changes, wholes) = try DatabaseQueue(path: store.directory.path + "/graph.sqlite").read { database in
+    let (changes, keyframes) = try DatabaseQueue(path: store.directory.path + "/graph.sqlite").read { database in
       (
         try Int.fetchOne(database, sql: "SELECT sum(length(changes)) FROM _commit WHERE revision > 1") ?? 0,
         try Int.fetchOne(database, sql: "SELECT count(*) FROM _whole") ?? 0
       )
     }
-    #expect(wholes > 0)
+    #expect(keyframes > 0)
     // Ten bytes of the old name, and what a row of `_whole` takes.
-    let bytes = changes - 2_000 * 10 + wholes * 32
+    let bytes = changes - 2_000 * 10 + keyframes * 32
     #expect(bytes <= 2 * wire + 2_000 * 64, "\(bytes / 2_000) bytes for a change of \(wire / 2_000)")
   }
 

@@ -122,7 +122,7 @@ import Testing
 
   @Test func rehearsalPredictsPruning() throws {
     let store = try filled()
-    let policy = HistoryPolicy(commits: 3, overdue: 0)
+    let policy = HistoryPolicy(commits: 3, minimumRetention: 0)
     let rehearsed = try compact(store, policy, isRehearsal: true)
     #expect(rehearsed.pruning.floor == 5 && rehearsed.pruning.commits == 5)
     #expect(rehearsed.after == rehearsed.before)
@@ -137,12 +137,12 @@ import Testing
   @Test func activeReplicasKeepTheirHistory() throws {
     let store = try filled()
     // A commit a second: the fifth is three seconds old.
-    let report = try compact(store, HistoryPolicy(commits: 1, overdue: 3_500_000))
+    let report = try compact(store, HistoryPolicy(commits: 1, minimumRetention: 3_500_000))
     #expect(report.pruning.floor == 4)
     #expect(report.pruning.wanted == 7)
     #expect(try compact(store, HistoryPolicy(commits: 1)).pruning.floor == 4)
-    #expect(try compact(store, HistoryPolicy(age: 2_500_000, overdue: 0)).pruning.floor == 5)
-    #expect(try compact(store, HistoryPolicy(overdue: 0)).pruning.commits == 0)
+    #expect(try compact(store, HistoryPolicy(age: 2_500_000, minimumRetention: 0)).pruning.floor == 5)
+    #expect(try compact(store, HistoryPolicy(minimumRetention: 0)).pruning.commits == 0)
     try store.expectSound()
   }
 
@@ -158,9 +158,9 @@ import Testing
     let ahead = try compact(HistoryPolicy(age: 90 * day), after: 200 * day)
     #expect(ahead.pruning.commits == 0 && ahead.clockLead == 200 * day)
     // By a number alone no clock is asked.
-    let counted = try compact(HistoryPolicy(commits: 3, overdue: 0), after: 200 * day)
+    let counted = try compact(HistoryPolicy(commits: 3, minimumRetention: 0), after: 200 * day)
     #expect(counted.pruning.commits == 5 && counted.clockLead == nil)
-    let right = try compact(HistoryPolicy(age: 2_500_000, overdue: 0), after: 600_000)
+    let right = try compact(HistoryPolicy(age: 2_500_000, minimumRetention: 0), after: 600_000)
     #expect(right.pruning.floor == 6 && right.clockLead == nil)
     try store.reopen()
     try store.expectSound()
@@ -168,7 +168,7 @@ import Testing
 
   @Test func commitsAboveCeilingAreKept() throws {
     let store = try filled()
-    let policy = HistoryPolicy(age: 1, overdue: 0)
+    let policy = HistoryPolicy(age: 1, minimumRetention: 0)
     let later = store.now + 86_400_000_000
     #expect(try store.store.pruning(policy, now: later).floor == 7)
     #expect(try store.store.pruning(policy, now: later, through: 4).floor == 4)
@@ -182,7 +182,7 @@ import Testing
     for number in 0..<40 {
       try store.must([store.update(note.id, "Note.text", .string(String(repeating: "word\(number) ", count: 5_000)))])
     }
-    let report = try compact(store, HistoryPolicy(commits: 1, overdue: 0))
+    let report = try compact(store, HistoryPolicy(commits: 1, minimumRetention: 0))
     #expect(report.after < report.before / 4)
     #expect(try store.all("Note", "text CONTAINS 'word39'").count == 1)
     try store.expectSound()
@@ -190,7 +190,7 @@ import Testing
 
   @Test func storeInUseAndMissingStoreAreRefused() throws {
     let store = try filled()
-    let policy = HistoryPolicy(commits: 1, overdue: 0)
+    let policy = HistoryPolicy(commits: 1, minimumRetention: 0)
     let inUse = #expect(throws: StoreFailure.self) {
       _ = try StoreCompaction.run(directory: store.directory.path, model: model, policy: policy, now: store.now)
     }

@@ -192,6 +192,6 @@ import Testing
     let store = try TestStore(try Fixtures.workplace())
     let refusal = try store.refusal([store.insertion("Person", ["name": .string("A"), "isSelected": .bool(true)])])
     #expect(refusal?.code == .malformed)
-    #expect(refusal?.message == "Person.isSelected is transient: no store has it")
+    #expect(refusal?.message == "Person.isSelected is transient: it is not stored")
   }
 }

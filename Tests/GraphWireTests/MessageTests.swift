@@ -222,11 +222,11 @@ import Testing
 
   @Test(arguments: [
     ("tcp://127.0.0.1:7417/", "nothing may follow the port, not even a /"), ("unix:///", "the path is missing"),
-    ("unix:///tmp/", "a path that ends with / is a directory's, name a file in it"),
-    ("TCP://127.0.0.1:7417", "tcp:// is written in lower case"), ("Unix:///tmp/s", "unix:// is written in lower case"),
-    ("tcp://::1:7417", "an IPv6 address stands in brackets"), ("tcp://h:+5", "a port is a number, 0 to 65535"),
-    ("tcp://h:", "the port is missing, the usual one is 7417"),
-    ("tcp://[::1]", "the port is missing, the usual one is 7417"),
+    ("unix:///tmp/", "a path that ends with / is a directory; name a file in it"),
+    ("TCP://127.0.0.1:7417", "tcp:// must be in lower case"), ("Unix:///tmp/s", "unix:// must be in lower case"),
+    ("tcp://::1:7417", "an IPv6 address needs brackets"), ("tcp://h:+5", "a port is a number from 0 to 65535"),
+    ("tcp://h:", "the port is missing; the default is 7417"),
+    ("tcp://[::1]", "the port is missing; the default is 7417"),
     ("localhost:7417", "it begins with neither tcp:// nor unix://"),
   ])
   func malformedAddressReportsReason(text: String, reason: String) {
@@ -234,7 +234,7 @@ import Testing
       let address = try ServerAddress(parsing: text)
       Issue.record("\(text) was read as \(address)")
     } catch {
-      #expect(error.description == "\"\(text)\" is no address: \(reason); write tcp://HOST:PORT or unix:///PATH")
+      #expect(error.description == "\"\(text)\" is not an address: \(reason); write tcp://HOST:PORT or unix:///PATH")
     }
   }
 }

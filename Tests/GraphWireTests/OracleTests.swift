@@ -168,6 +168,14 @@ import Testing
     #expect(try Graph_Hello(serializedBytes: hello.bytes).token == merged)
   }
 
+  @Test func repeatedHashUsesTheLast() throws {
+    var hello = BinaryWriter()
+    hello.field(2, UniqueID(high: 1, low: 2).bytes)
+    hello.field(2, [UInt8](), always: true)
+    #expect(try Hello(binary: hello.bytes).model == nil)
+    #expect(try Graph_Hello(serializedBytes: hello.bytes).model.isEmpty)
+  }
+
   /// Readers of proto3 take a list of numbers packed and unpacked. The contract has no such list, and must not get one
   /// before our reader takes both.
   @Test func schemaHasNoPackableFields() throws {

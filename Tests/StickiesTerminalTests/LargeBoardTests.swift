@@ -26,12 +26,12 @@ import Testing
     let (stage, ann) = try await opened()
     // Three are seen.
     await ann.terminal.expects("\(Self.count - 3)→")
-    #expect(ann.client.context.held.count < Self.few)
+    #expect(ann.client.context.heldStates.count < Self.few)
     for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
     // 300 columns: n10 begins there.
     await ann.terminal.expects("n10 ")
     await ann.terminal.expects { $0.text.contains("←10") && $0.text.contains("\(Self.count - 13)→") }
-    #expect(ann.client.context.held.count < Self.few)
+    #expect(ann.client.context.heldStates.count < Self.few)
     await stage.close()
   }
 
@@ -52,7 +52,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("n20 ") && $0.text.contains("revision") }
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("n20 ") && !$0.text.contains("revision") }
-    #expect(ann.client.context.held.count < 2 * Self.few)
+    #expect(ann.client.context.heldStates.count < 2 * Self.few)
     await stage.close()
   }
 
@@ -71,7 +71,7 @@ import Testing
     ann.terminal.types("v")
     // Its neighbors are in the list, and not on the canvas.
     await ann.terminal.expects { $0.text.contains("n2395") && $0.text.contains("n2399") }
-    #expect(ann.client.context.held.count < 2 * Self.few)
+    #expect(ann.client.context.heldStates.count < 2 * Self.few)
     await stage.close()
   }
 
@@ -113,7 +113,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("611 notes") && $0.text.contains("Found") }
     for _ in 0..<250 { ann.terminal.mouse(.wheel(.down), 5, 10) }
     await ann.terminal.expects("n2499")
-    #expect(ann.client.context.held.count < 3 * Self.few)
+    #expect(ann.client.context.heldStates.count < 3 * Self.few)
     await stage.close()
   }
 
@@ -308,13 +308,13 @@ import Testing
   @Test func growingBoardSwitchesToRegion() async throws {
     let first = BoardPage.maximumNotes - 10
     let (stage, ann) = try await opened(first)
-    #expect(ann.client.context.held.count >= first)
+    #expect(ann.client.context.heldStates.count >= first)
     ann.terminal.press(.tab)
     try await stage.row(of: first..<first + 20)
     // The marks of a board that is here as a whole end at 999.
     let grid = await ann.terminal.expects("\(first + 17)→")
     #expect(grid.place(of: "n0 ") != nil)
-    #expect(ann.client.context.held.count < Self.few)
+    #expect(ann.client.context.heldStates.count < Self.few)
     await stage.close()
   }
 

@@ -31,7 +31,7 @@ import Testing
     let (stage, ann) = try await opened()
     ann.terminal.types("ea")
     await ann.terminal.expects("(\(Self.count))")
-    #expect(ann.client.context.held.count < Self.few)
+    #expect(ann.client.context.heldStates.count < Self.few)
     // The selection stays where the notes go out of sight.
     for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
     await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
@@ -50,7 +50,7 @@ import Testing
     await ann.terminal.expects("colored \(Self.count) notes; u undoes it")
     #expect(try await count(stage, "color != \"yellow\"") == Self.count)
     #expect(try await stage.other.status().head.revision == before + 1)
-    #expect(ann.client.context.held.count < 2 * Self.few)
+    #expect(ann.client.context.heldStates.count < 2 * Self.few)
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")
     #expect(try await count(stage, "color != \"yellow\"") == 0)
@@ -114,7 +114,7 @@ import Testing
       return try await count(stage, "x == \(first) OR x == \(last) OR (x == \(240 * 4000) AND locked == true)")
     }
     #expect(try await moved(3) == 3)
-    #expect(ann.client.context.held.count < all / 3)
+    #expect(ann.client.context.heldStates.count < all / 3)
     // The first of the three, and both others, are a step each.
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")

@@ -26,7 +26,7 @@ import Testing
     let error = #expect(throws: ApplicationError.self) {
       try script.launcher.launch(configuration, screenSize: size)
     }
-    #expect(error?.description == "the application 'Fake' runs already; a program has one")
+    #expect(error?.description == "the application 'Fake' is already running; a program can have only one")
     script.application.terminate()
     #expect(throws: ApplicationError.secondApplication(running: "Fake")) {
       try script.launcher.launch(configuration, screenSize: size)
@@ -43,10 +43,10 @@ import Testing
     launcher.register(interface: "Main") { _ in MainInterface(menuBar: Menu("", []), windows: []) }
     let other = ApplicationConfiguration(application: "Other", interface: "Main")
     let error = #expect(throws: ApplicationError.self) { try launcher.launch(other, screenSize: size) }
-    #expect(error?.description == "no application is called 'Other'; there are First, Second")
+    #expect(error?.description == "no application is called 'Other'; the applications are First, Second")
     let faceless = ApplicationConfiguration(application: "First", interface: "Bare")
     let missing = #expect(throws: ApplicationError.self) { try launcher.launch(faceless, screenSize: size) }
-    #expect(missing?.description == "no interface is called 'Bare'; there are Main")
+    #expect(missing?.description == "no interface is called 'Bare'; the interfaces are Main")
     #expect(launcher.application == nil)
     let made = try launcher.launch(
       ApplicationConfiguration(application: "Second", interface: "Main"), screenSize: size)

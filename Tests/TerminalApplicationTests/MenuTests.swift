@@ -28,7 +28,7 @@ import Testing
         .submenu(Menu("File", [item("Open", .open, .character("s"), .control), .separator])),
         .submenu(Menu("Edit", [item("Save", .save, .character("s"), .control), item("Quit", .quit, .character("s"))])),
       ])
-    #expect(menu.problems(commands: []) == ["Ctrl-S stands for 'Open' and 'Save'; change one of them"])
+    #expect(menu.problems(commands: []) == ["Ctrl-S is the key of 'Open' and 'Save'; change one of them"])
     #expect(menu.command(for: KeyEvent(.character("s"), .control))?.command == .open)
     #expect(menu.command(for: KeyEvent(.character("s")))?.command == .quit)
     #expect(menu.command(for: KeyEvent(.character("S"))) == nil)
@@ -41,7 +41,7 @@ import Testing
     }
     #expect(
       problems(KeyEquivalent(.tab), KeyEquivalent(.character("i"), .control)) == [
-        "a terminal can't tell Tab of 'Open' from Ctrl-I of 'Save'; change one of them"
+        "a terminal can't distinguish Tab of 'Open' from Ctrl-I of 'Save'; change one of them"
       ])
     #expect(problems(KeyEquivalent(.enter), KeyEquivalent(.character("m"), .control)).count == 1)
     #expect(

@@ -117,7 +117,7 @@ import Testing
 
   @Test(arguments: [
     "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphControllers", "GraphServer",
-    "GraphClient", "StickiesKit",
+    "GraphClient", "StickiesModel", "StickiesFiles",
   ])
   func libraryPageListsExistingDeclarations(target: String) throws {
     let page = try LayeringTests.file("Sources/\(target)/\(target).docc/\(target).md")

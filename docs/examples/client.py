@@ -133,7 +133,7 @@ class Client:
         while not chunk.get("last"):
             chunk = self.answer(number)
             objects += map(self.object, chunk["objects"])
-            self.send("more", {"of": number})  # only two are sent ahead; behind the last one it means nothing
+            self.send("more", {"request": number})  # only two are sent ahead; behind the last one it means nothing
         return objects
 
     def change(self, kind, id, base=0, **values):
@@ -145,7 +145,7 @@ class Client:
     def commit(self, sequence, *changes):
         """All changes or none. A sequence that was committed, answered or not, only tells what came of it."""
         id = {"replica": self.replica, "sequence": sequence}
-        return self.ask("commit", {"transaction": {"id": id, "changes": changes}})["committed"]
+        return self.ask("commit", {"transaction": {"id": id, "changes": changes}})["result"]
 
     def subscribe(self, entity, predicate):
         """Begins, or resumes where there is a token; returns when `objects` is complete."""
@@ -163,7 +163,7 @@ class Client:
             self.loading = None if self.resumed else {}
         elif kind == "chunk" and request == self.subscription:
             self.loading.update((wire["id"], self.object(wire)) for wire in body["objects"])
-            self.send("more", {"of": request})
+            self.send("more", {"request": request})
             if body.get("last"):
                 self.objects, self.changes, self.token, self.loading = self.loading, [], body["at"], None
         elif kind == "delta" and body["query"] == self.query or (

@@ -369,11 +369,11 @@ class OpenTests(unittest.TestCase):
         unknown = self.stage.open("--interface", "grid")
         self.assertEqual(unknown.ends(), 64)
         told = b" ".join(unknown.received.split())
-        self.assertIn(b"no interface is called 'grid'; there are board, list Usage: stickies open [", told)
+        self.assertIn(b"no interface is called 'grid'; the interfaces are board, list Usage: stickies open [", told)
         ben = self.stage.open("--read-only")
         ben.shows("read-only")
         ben.types("n")
-        ben.shows("opened to look only")
+        ben.shows("opened to view only")
         ben.types("q")
         self.assertEqual(ben.ends(), 0)
 

@@ -1,4 +1,4 @@
-import StickiesKit
+import StickiesFiles
 
 /// The readers of untrusted files in `sync-folder` and `import`. A target accepts any bytes and traps if a promise is
 /// broken; the unit tests replay every kept input.

@@ -32,7 +32,7 @@ open class MulticastDelegate<Observer> {
   /// Adds an observer after all others; one that was added before keeps its place.
   public func add(_ observer: Observer) {
     guard let object = Self.object(observer) else {
-      preconditionFailure("an observer is an object: \(type(of: observer)) is none")
+      preconditionFailure("an observer must be an object: \(type(of: observer)) is not")
     }
     entries.removeAll { $0.observer == nil }
     guard !entries.contains(where: { $0.observer === object }) else { return }

@@ -71,7 +71,7 @@ public struct ResultsDifference: Hashable, Sendable {
       }
     }
     // The initializer refuses duplicate offsets, which the positions of one list never are.
-    guard let difference = CollectionDifference(changes) else { preconditionFailure("the places of \(changes) clash") }
+    guard let difference = CollectionDifference(changes) else { preconditionFailure("the offsets of \(changes) clash") }
     return difference
   }
 }

@@ -73,10 +73,10 @@ public struct WindowRemovalReason: Hashable, Sendable {
     switch (kind, author) {
     case (.deleted, let author?): "\(author) deleted it while it was edited here"
     // Revision 0: the server was restored to a state without the object.
-    case (.deleted, nil) where revision == 0: "the server does not have it any more"
+    case (.deleted, nil) where revision == 0: "the server no longer has it"
     case (.deleted, nil): "it was deleted while it was edited here"
-    case (.leftFilter, let author?): "\(author) changed it: it is not shown here any more"
-    case (.leftFilter, nil): "it is not shown here any more"
+    case (.leftFilter, let author?): "\(author) changed it: it is no longer shown here"
+    case (.leftFilter, nil): "it is no longer shown here"
     }
   }
 }

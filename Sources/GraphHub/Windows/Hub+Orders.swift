@@ -3,11 +3,11 @@ import GraphWire
 
 /// The lifetime of orders: create, read, invalidate, reload and remove.
 extension Hub {
-  mutating func makeOrder(_ key: SortedResultTable.Key, for id: SessionID, _ actions: inout [HubAction]) -> UInt64 {
-    let number = queries.file(key.query)
+  mutating func makeOrder(_ key: SortedResultTable.Key, for session: Session, _ actions: inout [HubAction]) -> UInt64 {
+    let number = queries.add(key.query)
     // The writer's watch precedes the read, so that no commit falls between the two.
-    tellWriter(&actions)
-    let ticket = collect(number, key, for: id, &actions)
+    sendWatches(&actions)
+    let ticket = collect(number, key, for: session, &actions)
     let rows = SortedResult(order: SortOrder(key.sort, model: model))
     orders.insert(key, number: number, rows: rows, ticket: ticket, from: head.revision)
     return number
@@ -15,7 +15,7 @@ extension Hub {
 
   /// Requests the objects of an order with one statement, regardless of the number of windows.
   private mutating func collect(
-    _ number: UInt64, _ key: SortedResultTable.Key, for id: SessionID, _ actions: inout [HubAction]
+    _ number: UInt64, _ key: SortedResultTable.Key, for session: Session, _ actions: inout [HubAction]
   ) -> StoreRequestID {
     let ticket = ticket()
     tickets[ticket] = .order(number)
@@ -23,14 +23,14 @@ extension Hub {
     // A runner that reads in this sort lets each object be appended without a search.
     fetch.sort = key.sort
     fetch.isUnordered = true
-    actions.append(.collect(ticket, fetch, session: id))
+    actions.append(.collect(ticket, fetch, session: session.id))
     return ticket
   }
 
   mutating func removeOrder(_ number: UInt64, _ actions: inout [HubAction]) {
-    guard let entry = orders.remove(number) else { return }
+    guard let entry = orders.remove(number) else { return assertionFailure("an order is removed once") }
     if let ticket = entry.ticket { cancelCollecting(ticket, &actions) }
-    queries.unfile(number)
+    queries.remove(number)
     discard(entry.rows, &actions)
   }
 
@@ -45,6 +45,7 @@ extension Hub {
   }
 
   private mutating func cancelCollecting(_ ticket: StoreRequestID, _ actions: inout [HubAction]) {
+    // The ticket of a read that has ended is removed.
     guard tickets.removeValue(forKey: ticket) != nil else { return }
     actions.append(.cancelRead(ticket))
   }
@@ -52,16 +53,19 @@ extension Hub {
   // MARK: - Reading
 
   mutating func collected(_ ticket: StoreRequestID, _ images: [ObjectImage], _ actions: inout [HubAction]) {
+    // The order was removed meanwhile.
     guard case .order(let number)? = tickets[ticket] else { return }
     orders.update(number, maximumRows: limits.orderRows) { $0.append(images) }
-    keepWithinBudget(&actions)
+    enforceMemoryLimit(&actions)
   }
 
   mutating func finishCollecting(
     _ ticket: StoreRequestID, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
   ) {
-    guard case .order(let number)? = tickets[ticket], case .loading(_, let from)? = orders.state(of: number) else {
-      return
+    // The order was removed meanwhile.
+    guard case .order(let number)? = tickets[ticket] else { return }
+    guard case .loading(ticket, let from)? = orders.state(of: number) else {
+      return assertionFailure("an order is loading until its read ends")
     }
     switch result {
     case .failure(let refusal):
@@ -69,7 +73,7 @@ extension Hub {
       endOrder(number, refusal, &actions)
     case .success(let at) where at.revision < from:
       tickets[ticket] = nil
-      readAnew(number, from: from, &actions)
+      reloadOrder(number, from: from, &actions)
     case .success(let at):
       orders.set(.carrying(ticket, at: at), of: number)
       carryOver(ticket, number, at, &actions)
@@ -78,42 +82,47 @@ extension Hub {
 
   /// Continues to apply the commits that arrived while the order was read.
   mutating func continueOrder(_ ticket: StoreRequestID, _ actions: inout [HubAction]) {
+    // The order was removed meanwhile.
     guard case .order(let number)? = tickets[ticket] else { return }
     switch orders.state(of: number) {
     case .carrying(_, let at)?: carryOver(ticket, number, at, &actions)
     case .loading(_, let from)?:
       // Meanwhile, a commit with an unknown effect on the order arrived.
       tickets[ticket] = nil
-      readAnew(number, from: from, &actions)
+      reloadOrder(number, from: from, &actions)
     case .ready?, nil: assertionFailure("only an order that is being filled continues")
     }
   }
 
   private mutating func carryOver(_ ticket: StoreRequestID, _ number: UInt64, _ at: Token, _ actions: inout [HubAction])
   {
-    let kept = orders.takeKept(of: number, atMost: limits.carriedChanges)
+    let deferred = orders.removeDeferred(of: number, atMost: limits.carriedChanges)
     orders.update(number, maximumRows: limits.orderRows) { rows in
-      for (revision, changes) in kept where revision > at.revision {
+      for (revision, changes) in deferred where revision > at.revision {
         for change in changes {
-          if let image = change.staying { rows.insert(image) } else { rows.remove(change.id) }
+          if let image = change.currentImage { rows.insert(image) } else { rows.remove(change.id) }
         }
       }
     }
-    keepWithinBudget(&actions)
+    enforceMemoryLimit(&actions)
+    // The order may have been evicted.
     guard let entry = orders[number] else { return }
-    guard entry.kept.isEmpty else { return actions.append(.continueOrder(ticket)) }
+    guard entry.deferred.isEmpty else { return actions.append(.continueOrder(ticket)) }
     tickets[ticket] = nil
     orders.set(.ready(at), of: number)
-    let readers = orders.windows(of: number).flatMap { queries[$0.number]?.readers ?? [] }
-    for id in Set(readers).sorted() { serveWindows(id, &actions) }
+    var served = [SessionID: Session]()
+    for window in orders.windows(of: number) {
+      for session in readers(of: window.number) { served[session.id] = session }
+    }
+    for session in served.values.inOrder() { serveWindows(session, &actions) }
   }
 
-  private mutating func readAnew(_ number: UInt64, from: Revision, _ actions: inout [HubAction]) {
-    guard let key = orders[number]?.key else { return }
+  private mutating func reloadOrder(_ number: UInt64, from: Revision, _ actions: inout [HubAction]) {
+    guard let key = orders[number]?.key else { return assertionFailure("an order that is read again exists") }
     if let ticket = orders[number]?.ticket { cancelCollecting(ticket, &actions) }
-    let first = orders.windows(of: number).compactMap { queries[$0.number]?.readers.first }.first
+    let first = orders.windows(of: number).compactMap { readers(of: $0.number).first }.first
     guard let first else { return removeOrder(number, &actions) }
-    orders.forgetKept(of: number)
+    orders.discardDeferred(of: number)
     let empty = SortedResult(order: SortOrder(key.sort, model: model))
     let old = orders.update(number, maximumRows: limits.orderRows) { rows in
       defer { rows = empty }
@@ -125,7 +134,7 @@ extension Hub {
   }
 
   /// Reloads an order after a commit with an unknown effect, and collects its windows, whose readers must reload.
-  mutating func lose(
+  mutating func invalidateOrder(
     _ number: UInt64, through revision: Revision, _ windows: inout Set<UInt64>, _ actions: inout [HubAction]
   ) {
     switch orders.state(of: number) {
@@ -139,7 +148,7 @@ extension Hub {
     case nil: return
     case .ready?:
       windows.formUnion(orders.windows(of: number).map(\.number))
-      readAnew(number, from: revision, &actions)
+      reloadOrder(number, from: revision, &actions)
     }
   }
 
@@ -148,8 +157,8 @@ extension Hub {
   /// Enforces the memory limits of the orders.
   ///
   /// Orders without windows are evicted first, then those being read, then the largest.
-  mutating func keepWithinBudget(_ actions: inout [HubAction]) {
-    for number in orders.outgrown {
+  mutating func enforceMemoryLimit(_ actions: inout [HubAction]) {
+    for number in orders.oversized {
       endOrder(number, .tooManyRows(limits.orderRows), &actions)
     }
     while orders.size > limits.orderBytes {
@@ -158,20 +167,24 @@ extension Hub {
       } else if let largest = orders.largest {
         endOrder(largest, .tooLargeOrders(limits.orderBytes), &actions)
       } else {
-        return
+        return assertionFailure("without orders, none takes memory")
       }
     }
   }
 
   /// Removes an order and sends its readers the refusal.
   private mutating func endOrder(_ number: UInt64, _ refusal: Refusal, _ actions: inout [HubAction]) {
+    // The end of another order may have evicted this one.
     guard let entry = orders[number] else { return }
     removeOrder(number, &actions)
     for window in entry.windows.keys.sorted() {
-      for id in queries[window]?.readers ?? [] {
-        guard let reader = sessions[id]?.readers[window] else { continue }
-        drop(window, id, &actions)
-        send(answer(refusal, reader.request), to: id, &actions)
+      for session in readers(of: window) {
+        guard let reader = session.readers[window] else {
+          assertionFailure("a session knows the queries that it reads")
+          continue
+        }
+        drop(window, session, &actions)
+        refuse(reader.request, refusal, session, &actions)
       }
     }
   }

@@ -34,23 +34,23 @@ extension Hub {
 
   /// Registers the session as a reader of a window, and creates the window's order if there is none.
   mutating func register(
-    _ query: LiveQuery, _ range: WindowRange, _ sort: [SortKey], for id: SessionID, _ actions: inout [HubAction]
+    _ query: LiveQuery, _ range: WindowRange, _ sort: [SortKey], for session: Session, _ actions: inout [HubAction]
   ) -> UInt64 {
     var base = query
     base.wholeObjects = false
     let key = SortedResultTable.Key(query: base, sort: sort)
-    let order = orders[key] ?? makeOrder(key, for: id, &actions)
+    let order = orders[key] ?? makeOrder(key, for: session, &actions)
     let window = WindowKey(
-      order: order, range: range, wholeObjects: query.wholeObjects, lens: sessions[id]?.lens)
-    let number = queries.register(window, of: query, for: id)
+      order: order, range: range, wholeObjects: query.wholeObjects, lens: session.lens)
+    let number = queries.register(window, of: query, for: session.id)
     orders.add(window, number: number)
     return number
   }
 
   /// Removes the session from the readers of a query. An order without windows is kept for a while.
-  mutating func unregister(_ number: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {
+  mutating func unregister(_ number: UInt64, _ session: Session, _ actions: inout [HubAction]) {
     let window = queries[number]?.window
-    queries.unregister(number, for: id)
+    queries.unregister(number, for: session.id)
     guard let window, queries[number] == nil, orders.remove(window: number, of: window.order, at: now)
     else { return }
     if orders[window.order]?.isLoading == true { return removeOrder(window.order, &actions) }
@@ -59,75 +59,75 @@ extension Hub {
   }
 
   mutating func moveWindow(
-    _ query: UInt64, _ offset: UInt64, _ limit: UInt64, _ id: SessionID, _ request: UInt64,
+    _ query: UInt64, _ offset: UInt64, _ limit: UInt64, _ session: Session, _ request: UInt64,
     _ actions: inout [HubAction]
   ) throws {
-    guard let session = sessions[id], let reader = session.readers[query], let entry = queries[query],
+    guard let reader = session.readers[query], let entry = queries[query],
       let old = entry.window
     else { throw Refusal(.notFound, "this connection follows no window \(query)") }
     let range = try range(offset, limit)
     // The new window comes first, so that the order is not removed with the old one.
     let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects, lens: old.lens)
-    let number = queries.register(window, of: entry.query, for: id)
+    let number = queries.register(window, of: entry.query, for: session.id)
     orders.add(window, number: number)
-    drop(query, id, &actions)
+    drop(query, session, &actions)
     // A difference is enough for a client that is up to date and holds the rows of the old window.
-    if case .live = reader.state, case .current = session.progress, session.advanceAt == nil,
+    if case .live = reader.state, case .current = session.progress, session.pendingAdvance == nil,
       reader.through <= head.revision, let rows = rows(of: old.order), rows.at.revision == head.revision
     {
-      let known = Set(rows.order.ids(in: old.range.places))
-      let images = rows.order.images(in: range.places)
+      let known = Set(rows.order.ids(in: old.range.positions))
+      let images = rows.order.images(in: range.positions)
       let moved = WindowMoved(
         query: number, rows: images.map(\.id), objects: images.filter { !known.contains($0.id) },
         total: UInt64(rows.order.count), at: head)
       let message = ToClient(request, .windowMoved(moved))
       let frame = Frame.encode(window.lens?.view(of: message) ?? message)
-      if frame.count <= limits.windowBytes, hasRoom(session, for: frame.count) {
-        sessions[id]?.readers[number] = Session.Subscription(state: .live, through: head.revision, request: request)
-        return send(frame: frame + advanceFrame(head.revision, head.fingerprint), to: id, &actions)
+      if frame.count <= limits.windowBytes, fitsBacklog(session, for: frame.count) {
+        session.readers[number] = Session.Subscription(state: .live, through: head.revision, request: request)
+        return sendFrame(frame + advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       }
     }
-    loadWindow(number, id, request, known: true, &actions)
+    loadWindow(number, session, request, known: true, &actions)
   }
 
   // MARK: - First results
 
   mutating func loadWindow(
-    _ query: UInt64, _ id: SessionID, _ request: UInt64, known: Bool, _ actions: inout [HubAction]
+    _ query: UInt64, _ session: Session, _ request: UInt64, known: Bool, _ actions: inout [HubAction]
   ) {
-    sessions[id]?.readers[query] = Session.Subscription(state: .waiting, through: .max, request: request)
-    send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: id, &actions)
-    serveWindows(id, &actions)
+    session.readers[query] = Session.Subscription(state: .waiting, through: .max, request: request)
+    send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: session, &actions)
+    serveWindows(session, &actions)
   }
 
   /// Sends the first results that the session waits for, if their orders are ready and the backlog has space.
-  mutating func serveWindows(_ id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id], session.isLive else { return }
+  mutating func serveWindows(_ session: Session, _ actions: inout [HubAction]) {
+    guard session.isLive else { return }
     for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
       guard case .waiting = reader.state, let window = queries[number]?.window, let rows = rows(of: window.order)
       else { continue }
-      let images = rows.order.images(in: window.range.places)
+      let images = rows.order.images(in: window.range.positions)
       var encoder = ChunkEncoder(request: reader.request)
       var frames = [UInt8]()
       for image in images {
-        let seen = window.lens.map { $0.view(of: image) } ?? image
-        if let seen, let frame = encoder.append(seen) { frames += frame }
+        let translated = window.lens.map { $0.view(of: image) } ?? image
+        if let translated, let frame = encoder.append(translated) { frames += frame }
         if frames.count > limits.windowBytes { break }
       }
       guard frames.count <= limits.windowBytes else {
-        drop(number, id, &actions)
+        drop(number, session, &actions)
         let refusal = Refusal(
           .limit,
           "the rows of the window have more than \(limits.windowBytes) bytes: ask for fewer than \(images.count)")
-        send(answer(refusal, reader.request), to: id, &actions)
+        refuse(reader.request, refusal, session, &actions)
         continue
       }
       frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count))
-      guard session.backlog == 0 || hasRoom(session, for: frames.count) else { return }
-      sessions[id]?.readers[number] = Session.Subscription(
+      guard session.backlog == 0 || fitsBacklog(session, for: frames.count) else { return }
+      session.readers[number] = Session.Subscription(
         state: .live, through: rows.at.revision, request: reader.request)
-      send(frame: frames, to: id, &actions)
-      showWhenReached(number, id, rows.at.revision, &actions)
+      sendFrame(frames, to: session, &actions)
+      showWhenReached(number, session, rows.at.revision, &actions)
     }
   }
 
@@ -145,23 +145,28 @@ extension Hub {
   ) -> [(number: UInt64, frame: [UInt8])] {
     switch orders.state(of: number) {
     case .loading?, .carrying?:
-      orders.keep(changes, of: record.revision, for: number, atMost: limits.historyChanges)
+      orders.deferChanges(changes, of: record.revision, for: number, atMost: limits.historyChanges)
       return []
     // The read already included the commit.
     case .ready(let at)? where at.revision >= record.revision: return []
     case .ready?: break
-    case nil: return []
+    case nil:
+      assertionFailure("the changes of an order come while it exists")
+      return []
     }
     let windows = orders.windows(of: number)
     let ranges = Set(windows.map(\.key.range)).sorted()
     let step = step(changes, on: number, ranges)
-    guard let step, let rows = orders[number]?.rows else { return [] }
+    guard let step, let rows = orders[number]?.rows else {
+      assertionFailure("an order that is ready has rows")
+      return []
+    }
     return windows.compactMap { window, key in
-      guard let told = step.changes(of: key.range, in: rows, wholeObjects: key.wholeObjects) else { return nil }
-      var changes = forgetsRemovals ? told.changes.filter { $0.kind != .removed } : told.changes
+      guard let visible = step.changes(of: key.range, in: rows, wholeObjects: key.wholeObjects) else { return nil }
+      var changes = forgetsRemovals ? visible.changes.filter { $0.kind != .removed } : visible.changes
       if let lens = key.lens { changes = changes.compactMap { lens.view(of: $0) } }
-      if changes.isEmpty, told.total == nil { return nil }
-      let delta = Delta(query: window, commit: record, changes: changes, total: told.total)
+      if changes.isEmpty, visible.total == nil { return nil }
+      let delta = Delta(query: window, commit: record, changes: changes, total: visible.total)
       return (window, Frame.encode(ToClient(0, .delta(delta))))
     }
   }

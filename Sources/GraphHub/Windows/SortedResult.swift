@@ -24,7 +24,7 @@ struct SortedResult {
   private var nodes = ChunkedArray<Node>()
   private var free = [Int]()
   private var root = Self.none
-  private var places = RowIndexTable()
+  private var indices = RowIndexTable()
   /// The numbers of rows appended without a search and inserted by search, for a test.
   private(set) var counts = (appended: 0, searched: 0)
   /// The approximate size of the rows in memory, in bytes.
@@ -33,41 +33,42 @@ struct SortedResult {
   /// Creates an empty collection.
   init(order: SortOrder) { self.order = order }
 
-  var count: Int { places.count }
+  var count: Int { indices.count }
 
   // MARK: - Modifying
 
   /// Inserts the object at the position of its sort key, or replaces its previous row.
   mutating func insert(_ image: ObjectImage) {
     let key = order.values(of: image)
-    if let place = places[image.id] {
-      if nodes[place].key == key {
-        size -= nodes[place].size
-        nodes[place].image = image
-        nodes[place].size = Self.size(of: image, key)
-        size += nodes[place].size
+    if let index = indices[image.id] {
+      if nodes[index].key == key {
+        size -= nodes[index].size
+        nodes[index].image = image
+        nodes[index].size = Self.size(of: image, key)
+        size += nodes[index].size
         return
       }
       remove(image.id)
     }
     counts.searched += 1
-    root = insert(keep(image, key), below: root)
+    root = insert(store(image, key), below: root)
   }
 
   /// Stores a node that is not in the tree yet.
-  private mutating func keep(_ image: ObjectImage, _ key: [Value]) -> Int {
-    let node = Node(image: image, key: key, size: Self.size(of: image, key), priority: Self.mix(image.id.key))
+  private mutating func store(_ image: ObjectImage, _ key: [Value]) -> Int {
+    let node = Node(image: image, key: key, size: Self.size(of: image, key), priority: Self.priority(of: image.id.key))
     size += node.size
-    let place: Int
+    let index: Int
     if let old = free.popLast() {
       nodes[old] = node
-      place = old
+      index = old
     } else {
-      place = nodes.count
+      index = nodes.count
       nodes.append(node)
     }
-    places[image.id] = place
-    return place
+    assert(indices[image.id] == nil, "an object has one row")
+    indices[image.id] = index
+    return index
   }
 
   /// Inserts objects that are mostly sorted: each object behind all others costs one comparison and no search.
@@ -79,30 +80,35 @@ struct SortedResult {
     }
     for image in images {
       let key = order.values(of: image)
-      if spine.isEmpty { spine = wayToLast() }
-      let isLast = spine.last.map { order.precedes(nodes[$0].key, nodes[$0].image.id, key, image.id) } ?? true
-      guard isLast, places[image.id] == nil else {
+      if spine.isEmpty { spine = rightSpine() }
+      guard isLast(key, image.id, behind: spine.last), indices[image.id] == nil else {
         finish(&self)
         insert(image)
         continue
       }
       counts.appended += 1
-      let place = keep(image, key)
+      let index = store(image, key)
       var below = Self.none
       // Rows of lower priority go below the new one and are final.
-      while let last = spine.last, nodes[last].priority < nodes[place].priority {
+      while let last = spine.last, nodes[last].priority < nodes[index].priority {
         spine.removeLast()
         recount(last)
         below = last
       }
-      nodes[place].left = below
-      if let last = spine.last { nodes[last].right = place } else { root = place }
-      spine.append(place)
+      nodes[index].left = below
+      if let last = spine.last { nodes[last].right = index } else { root = index }
+      spine.append(index)
     }
     finish(&self)
   }
 
-  private func wayToLast() -> [Int] {
+  /// Whether an object comes behind the last row; true without a row.
+  private func isLast(_ key: [Value], _ id: ObjectID, behind last: Int?) -> Bool {
+    guard let last else { return true }
+    return order.precedes(nodes[last].key, nodes[last].image.id, key, id)
+  }
+
+  private func rightSpine() -> [Int] {
     var (way, node) = ([Int](), root)
     while node != Self.none {
       way.append(node)
@@ -113,13 +119,14 @@ struct SortedResult {
 
   /// Removes the object, if it is there.
   mutating func remove(_ id: ObjectID) {
-    guard let place = places[id] else { return }
-    root = remove(place, below: root)
-    places[id] = nil
-    size -= nodes[place].size
-    nodes[place].image.values = []
-    nodes[place].key = []
-    free.append(place)
+    guard let index = indices[id] else { return }
+    root = remove(index, below: root)
+    indices[id] = nil
+    size -= nodes[index].size
+    assert(size >= 0, "the size is the sum of all rows")
+    nodes[index].image.values = []
+    nodes[index].key = []
+    free.append(index)
   }
 
   private mutating func insert(_ new: Int, below root: Int) -> Int {
@@ -133,15 +140,15 @@ struct SortedResult {
     return change(root, towards: new) { $0.insert(new, below: $1) }
   }
 
-  private mutating func remove(_ place: Int, below root: Int) -> Int {
+  private mutating func remove(_ index: Int, below root: Int) -> Int {
     guard root != Self.none else { return root }
-    if root == place { return join(nodes[root].left, nodes[root].right) }
-    return change(root, towards: place) { $0.remove(place, below: $1) }
+    if root == index { return join(nodes[root].left, nodes[root].right) }
+    return change(root, towards: index) { $0.remove(index, below: $1) }
   }
 
-  /// Replaces the subtree of `root` on the side of `place` with the result of `change`.
-  private mutating func change(_ root: Int, towards place: Int, _ change: (inout Self, Int) -> Int) -> Int {
-    if precedes(place, root) {
+  /// Replaces the subtree of `root` on the side of `index` with the result of `change`.
+  private mutating func change(_ root: Int, towards index: Int, _ change: (inout Self, Int) -> Int) -> Int {
+    if precedes(index, root) {
       let left = change(&self, nodes[root].left)
       nodes[root].left = left
     } else {
@@ -188,19 +195,20 @@ struct SortedResult {
 
   // MARK: - Querying
 
-  func image(of id: ObjectID) -> ObjectImage? { places[id].map { nodes[$0].image } }
+  func image(of id: ObjectID) -> ObjectImage? { indices[id].map { nodes[$0].image } }
 
   /// The position of the object; nil when it is not there.
-  func place(of id: ObjectID) -> Int? {
-    places[id].map { countBefore(nodes[$0].key, id) }
+  func position(of id: ObjectID) -> Int? {
+    indices[id].map { countBefore(nodes[$0].key, id) }
   }
 
   /// The position that an object with these values has or would have.
-  func place(for image: ObjectImage) -> Int { countBefore(order.values(of: image), image.id) }
+  func position(for image: ObjectImage) -> Int { countBefore(order.values(of: image), image.id) }
 
   /// Whether the object's sort key equals that of its current row.
   func hasSameKey(_ image: ObjectImage) -> Bool {
-    places[image.id].map { nodes[$0].key == order.values(of: image) } ?? false
+    guard let index = indices[image.id] else { return false }
+    return nodes[index].key == order.values(of: image)
   }
 
   /// The ids in this range of positions, clamped to the rows.
@@ -259,7 +267,7 @@ struct SortedResult {
   }
 
   /// A hash that is the same in every process.
-  private static func mix(_ key: UniqueID) -> UInt64 {
+  private static func priority(of key: UniqueID) -> UInt64 {
     var number = key.low ^ (key.high &* 0x9E37_79B9_7F4A_7C15)
     number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
     number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB

@@ -6,7 +6,7 @@ struct WindowRange: Hashable, Comparable {
   let offset: Int
   let limit: Int
 
-  var places: Range<Int> {
+  var positions: Range<Int> {
     let end = offset.addingReportingOverflow(limit)
     return offset..<(end.overflow ? .max : end.partialValue)
   }
@@ -44,24 +44,24 @@ struct SortedResultTransition {
   init(_ changes: [LiveQueryChange], on order: inout SortedResult, windows: [WindowRange]) {
     var (first, last) = (Int.max, -1)
     for change in changes {
-      if let place = order.place(of: change.id) { (first, last) = (min(first, place), max(last, place)) }
-      if let image = change.staying {
-        let place = order.place(for: image)
+      if let place = order.position(of: change.id) { (first, last) = (min(first, place), max(last, place)) }
+      if let image = change.currentImage {
+        let place = order.position(for: image)
         (first, last) = (min(first, place), max(last, place - 1))
       }
-      rows[change.id] = Row(change: change, hasMoved: change.staying.map { !order.hasSameKey($0) } ?? false)
+      rows[change.id] = Row(change: change, hasMoved: change.currentImage.map(order.hasSameKey) == false)
     }
     (self.first, self.last) = (first, last)
     countBefore = order.count
     let change = changes.reduce(0) { count, change in
       let isThere = order.image(of: change.id) != nil
-      return count + (change.staying == nil ? 0 : 1) - (isThere ? 1 : 0)
+      return count + (change.currentImage == nil ? 0 : 1) - (isThere ? 1 : 0)
     }
-    for range in windows where range.places.upperBound > first && (change != 0 || range.offset <= last) {
-      before[range] = order.ids(in: range.places)
+    for range in windows where range.positions.upperBound > first && (change != 0 || range.offset <= last) {
+      before[range] = order.ids(in: range.positions)
     }
     for change in changes {
-      if let image = change.staying { order.insert(image) } else { order.remove(change.id) }
+      if let image = change.currentImage { order.insert(image) } else { order.remove(change.id) }
     }
   }
 
@@ -69,11 +69,11 @@ struct SortedResultTransition {
   func changes(of range: WindowRange, in order: SortedResult, wholeObjects: Bool) -> WindowChanges? {
     let total = order.count == countBefore ? nil : UInt64(order.count)
     guard let old = before[range] else { return total.map { WindowChanges(changes: [], total: $0) } }
-    let images = order.images(in: range.places)
+    let images = order.images(in: range.positions)
     let (was, isIn) = (Set(old), Set(images.map(\.id)))
     var changes = [Delta.Change]()
     for id in old where !isIn.contains(id) {
-      guard let row = rows[id], row.change.staying == nil else {
+      guard let row = rows[id], row.change.currentImage == nil else {
         // It moved to a position outside the window, or other rows displaced it.
         let image = wholeObjects ? order.image(of: id) : nil
         changes.append(Delta.Change(kind: .removed, id: id, object: image))
@@ -99,10 +99,10 @@ struct SortedResultTransition {
   private static func needMoves(
     _ old: [ObjectID], _ images: [ObjectImage], _ isIn: Set<ObjectID>, _ mayMove: (ObjectID) -> Bool
   ) -> Bool {
-    let staying = old.filter { isIn.contains($0) }
-    guard staying.contains(where: mayMove) else { return false }
-    let was = Set(staying)
-    return staying != images.lazy.map(\.id).filter { was.contains($0) }
+    let remaining = old.filter { isIn.contains($0) }
+    guard remaining.contains(where: mayMove) else { return false }
+    let was = Set(remaining)
+    return remaining != images.lazy.map(\.id).filter { was.contains($0) }
   }
 }
 
@@ -114,7 +114,7 @@ extension LiveQueryChange {
   }
 
   /// The object in the current result; nil when it was removed.
-  var staying: ObjectImage? {
+  var currentImage: ObjectImage? {
     switch self {
     case .inserted(let image), .updated(let image, _, _): image
     case .removed: nil

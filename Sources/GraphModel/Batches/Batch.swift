@@ -97,11 +97,11 @@ extension Batch {
         throw Refusal(
           .malformed, "\(entity.name) has no property \(model.property(number)?.name ?? "number \(number)")")
       }
-      guard seen.insert(number).inserted else { throw Refusal(.malformed, "\(property.name) is given twice") }
+      guard seen.insert(number).inserted else { throw Refusal(.malformed, "\(property.name) is set twice") }
       guard property.touchesOnlyItsOwner(in: model) else {
         throw Refusal(
           .malformed,
-          "\(entity.name).\(property.name) is stored at the other end: a batch sets it there, from \(destination(property, model))"
+          "\(entity.name).\(property.name) is stored at the other end: set it there, in a batch of \(destination(property, model))"
         )
       }
     }

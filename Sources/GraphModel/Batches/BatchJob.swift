@@ -38,26 +38,6 @@ public struct BatchProgress: Hashable, Sendable {
   }
 }
 
-extension BatchProgress: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, UInt64(done))
-    writer.field(2, UInt64(total))
-    writer.field(3, UInt64(changed))
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init(done: 0, total: 0, changed: 0)
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: done = try field.count()
-      case 2: total = try field.count()
-      case 3: changed = try field.count()
-      default: break
-      }
-    }
-  }
-}
-
 /// The rows of an insert or a restore, in memory or in a file.
 public protocol BatchRowSource: Sendable {
   /// The number of rows.

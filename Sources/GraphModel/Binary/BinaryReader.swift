@@ -34,7 +34,7 @@ public struct BinaryReader {
     // A key has 32 bits; other protobuf decoders refuse overlong keys, too.
     guard position - start <= 5 else { throw MalformedMessage("a field's key has \(position - start) bytes") }
     let number = Int(truncatingIfNeeded: key >> 3)
-    guard number >= 1, number < 1 << 29 else { throw MalformedMessage("a field has number \(key >> 3)") }
+    guard number >= 1, number < 1 << 29 else { throw MalformedMessage("a field has the invalid number \(key >> 3)") }
     switch key & 7 {
     case 0: return (number, .varint(try varint()))
     case 1:
@@ -53,7 +53,7 @@ public struct BinaryReader {
       guard bytes.endIndex - position >= 4 else { throw MalformedMessage("the message is cut short") }
       position += 4
       return (number, .other)
-    default: throw MalformedMessage("field \(number) has wire type \(key & 7)")
+    default: throw MalformedMessage("field \(number) has the invalid wire type \(key & 7)")
     }
   }
 
@@ -140,7 +140,7 @@ public struct BinaryReader {
 
     /// Sixteen bytes, most significant first; any other count is refused.
     public func uniqueID() throws(MalformedMessage) -> UniqueID {
-      guard let id = UniqueID(bytes: try slice()) else { throw MalformedMessage("an id has not 16 bytes") }
+      guard let id = UniqueID(bytes: try slice()) else { throw MalformedMessage("an id needs 16 bytes") }
       return id
     }
 

@@ -37,9 +37,9 @@ struct LensCompatibilityCheck {
       for property in entity.properties where property.owner == entity.number { check(property) }
     }
     for step in plan.steps where step.kind == .removeUnique { report(step.path, step.text) }
-    for entity in plan.removedEntities { report(entity.name, "is gone") }
+    for entity in plan.removedEntities { report(entity.name, "was removed") }
     for property in plan.removedProperties {
-      report("\(old.entity(property.owner)?.name ?? "").\(property.name)", "is gone")
+      report("\(old.entity(property.owner)?.name ?? "").\(property.name)", "was removed")
     }
   }
 
@@ -47,7 +47,7 @@ struct LensCompatibilityCheck {
   private mutating func checkNew(_ entity: Entity) {
     guard !entity.isAbstract, let ancestor = Self.ancestor(of: entity, plan), ancestor.isAbstract else { return }
     report(
-      entity.name, "is new, and \(ancestor.name), which it inherits from, is abstract: nothing can show its objects")
+      entity.name, "is new, and its ancestor \(ancestor.name) is abstract: older clients can't show its objects")
   }
 
   private mutating func check(_ property: Property) {
@@ -85,15 +85,15 @@ struct LensCompatibilityCheck {
   ) {
     let path = path(property)
     if case .mapped? = plan.origins[property.number] {
-      return report(path, "has other values now: a mapping made them")
+      return report(path, "has other values now: a mapping computes them")
     }
     guard attribute.assignment == earlier.assignment, attribute.isDerived == earlier.isDerived else {
-      return report(path, "is set by somebody else now, the server or the client")
+      return report(path, "is now set by the other side, the server or the client")
     }
-    if earlier.isFullText, !attribute.isFullText { report(path, "can't be searched any more") }
+    if earlier.isFullText, !attribute.isFullText { report(path, "can no longer be searched") }
     let gone = earlier.cases.filter { !attribute.cases.contains($0) }
     if attribute.kind == .enumeration, earlier.kind == .enumeration, !gone.isEmpty {
-      report(path, "takes \(gone.joined(separator: ", ")) no longer")
+      report(path, "no longer allows \(gone.joined(separator: ", "))")
     }
     guard property.isOptional == before.isOptional || property.isOptional else {
       return report(path, "is required now")
@@ -112,13 +112,13 @@ struct LensCompatibilityCheck {
     let texts: Set<Attribute.Kind> = [.string, .text]
     switch (earlier.kind, attribute.kind) {
     case (.integer, .double), (.integer, .decimal):
-      guard !isFree else { return report(path, "is of another type, and may be null now") }
+      guard !isFree else { return report(path, "has another type, and may be null now") }
       forms[before.number] = .whole
     case (.enumeration, .enumeration):
       let isWider = attribute.cases.contains { !earlier.cases.contains($0) }
       guard isFree || isWider else { return }
       guard hasStandIn else {
-        return report(path, isWider ? "takes more cases, and has no default to show for them" : Self.noDefault)
+        return report(path, isWider ? "allows more cases, and has no default to show instead" : Self.noDefault)
       }
       forms[before.number] = .settled(standIn)
     case _ where earlier.kind == attribute.kind || earlier.kind == .string && attribute.kind == .text:
@@ -126,14 +126,14 @@ struct LensCompatibilityCheck {
       guard hasStandIn else { return report(path, Self.noDefault) }
       forms[before.number] = .settled(standIn)
     case (.enumeration, let now) where texts.contains(now), (.uri, let now) where texts.contains(now):
-      guard hasStandIn else { return report(path, "takes any text now, and has no default to show for it") }
+      guard hasStandIn else { return report(path, "allows any text now, and has no default to show instead") }
       forms[before.number] = .settled(standIn)
     default:
       report(path, "was \(earlier.kind.rawValue), and is \(attribute.kind.rawValue) now")
     }
   }
 
-  private static let noDefault = "may be null now, and has no default to show for it"
+  private static let noDefault = "may be null now, and has no default to show instead"
 
   private mutating func check(
     _ property: Property, _ relationship: Relationship, _ before: Property, _ earlier: Relationship
@@ -141,7 +141,7 @@ struct LensCompatibilityCheck {
     let path = path(property)
     guard plan.entities[relationship.destination] == earlier.destination,
       plan.predecessors[relationship.inverse] == earlier.inverse
-    else { return report(path, "leads elsewhere now") }
+    else { return report(path, "has another destination or inverse now") }
     guard relationship.isToMany == earlier.isToMany, relationship.isOrdered == earlier.isOrdered,
       relationship.storage == earlier.storage
     else { return report(path, "is another kind of relationship now") }

@@ -16,7 +16,7 @@ extension JSONObjectReader {
     guard let text = string("renamed") else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count <= 2, parts.allSatisfy(Self.isName) else {
-      report("renamed", "\"\(text)\" is no name: what an earlier version called it")
+      report("renamed", "\"\(text)\" is not a name: write the name in an earlier version")
       return nil
     }
     return text
@@ -29,7 +29,7 @@ extension ModelReader {
     return members.compactMap { member in
       let path = "mapping.\(member.name)"
       guard let text = member.value.stringValue else {
-        mistakes.append(.init(path: path, reason: "must be a string, an expression over the version before"))
+        mistakes.append(.init(path: path, reason: "must be a string: an expression over the previous version"))
         return nil
       }
       return Mapping(target: member.name, expression: text, path: path)
@@ -42,19 +42,19 @@ extension ModelLinker {
   /// migration.
   mutating func checkMappings() {
     if draft.version == 1, !draft.mappings.isEmpty {
-      report("mapping", "version 1 has none before it, whose values a mapping could read")
+      report("mapping", "version 1 has no previous version that a mapping could read")
     }
     for mapping in draft.mappings {
       let parts = mapping.target.split(separator: ".", maxSplits: 1).map(String.init)
       guard parts.count == 2, let entity = byName[parts[0]] else {
-        report(mapping.path, "must be called ENTITY.ATTRIBUTE, after an attribute of this version")
+        report(mapping.path, "must be named ENTITY.ATTRIBUTE, after an attribute of this version")
         continue
       }
       guard let attribute = entity.attributes.first(where: { $0.name == parts[1] }) else {
         report(mapping.path, "\(entity.name) declares no attribute \"\(parts[1])\"")
         continue
       }
-      if attribute.isTransient { report(mapping.path, "is transient: no store has the value") }
+      if attribute.isTransient { report(mapping.path, "is transient: it is not stored") }
       if attribute.derived != nil { report(mapping.path, "is derived: the rules set the value") }
       if attribute.assignment == .sequence { report(mapping.path, "is a sequence: the server sets the value") }
     }

@@ -7,7 +7,7 @@ extension MigrationInference {
     case (.relationship(let relationship), .relationship(let earlier)):
       inferChange(property, relationship, before, earlier, path)
     case (.attribute, .relationship):
-      report(path, "was a relationship, and is an attribute now: give it another name, or a mapping")
+      report(path, "was a relationship, and is an attribute now: give it another name or a mapping")
     case (.relationship, .attribute):
       report(path, "was an attribute, and is a relationship now: give it another name")
     }
@@ -19,12 +19,12 @@ extension MigrationInference {
     _ property: Property, _ attribute: Attribute, _ before: Property, _ earlier: Attribute, _ path: String
   ) {
     if attribute.assignment != earlier.assignment, attribute.assignment == .sequence {
-      return report(path, "becomes a sequence, and has values already: give it another name")
+      return report(path, "becomes a sequence, but already has values: give it another name")
     }
     if attribute.isDerived, !earlier.isDerived || isOtherwise(attribute.derivation?.text, earlier.derivation?.text) {
       plan.origins[property.number] = .derived
       judge(property)
-      return add(.changeProperty, path, "is computed anew for every object")
+      return add(.changeProperty, path, "is computed again for every object")
     }
     switch TypeChange(from: earlier.kind, to: attribute.kind) {
     case .same, .inPlace: plan.origins[property.number] = .kept(before.number)
@@ -34,7 +34,7 @@ extension MigrationInference {
     case .unknown:
       return report(
         path,
-        "its type changes from \(earlier.kind.rawValue) to \(attribute.kind.rawValue), which has no one way: give a mapping"
+        "its type changes from \(earlier.kind.rawValue) to \(attribute.kind.rawValue): this needs a mapping"
       )
     }
     if earlier.assignment != nil, attribute.assignment == nil {
@@ -67,7 +67,7 @@ extension MigrationInference {
           guard case .kept? = plan.origins[property.number], derived.sources.contains(where: isOther) else { continue }
           plan.origins[property.number] = .derived
           judge(property)
-          add(.changeProperty, path(property, in: new), "is computed anew for every object")
+          add(.changeProperty, path(property, in: new), "is computed again for every object")
           hasMore = true
         }
       }
@@ -97,7 +97,7 @@ extension MigrationInference {
     let fill = property.attribute.map { $0.checked($0.defaultValue) ?? .null } ?? .null
     plan.required.append(property)
     guard let attribute = property.attribute, !fill.isNull else {
-      return add(.changeProperty, path, "is required now: there may be no object without it")
+      return add(.changeProperty, path, "is required now: every object must have a value")
     }
     plan.fills.append((property, fill))
     add(.changeProperty, path, "is required now; null becomes \(fill.json(kind: attribute.kind).text)")
@@ -112,11 +112,11 @@ extension MigrationInference {
     )
     if !gone.isEmpty { plan.tightened.insert(property.owner) }
     let words = [
-      added.isEmpty ? nil : "takes \(added.joined(separator: ", "))",
-      gone.isEmpty ? nil : "takes \(gone.joined(separator: ", ")) no longer",
+      added.isEmpty ? nil : "allows \(added.joined(separator: ", "))",
+      gone.isEmpty ? nil : "no longer allows \(gone.joined(separator: ", "))",
     ]
     let text = words.compactMap { $0 }.joined(separator: ", and ")
-    add(.changeProperty, path, text.isEmpty ? "has its cases in another order" : text)
+    add(.changeProperty, path, text.isEmpty ? "lists its cases in another order" : text)
   }
 
   // MARK: - Relationships
@@ -135,20 +135,20 @@ extension MigrationInference {
     case (.reference, .reference): plan.origins[property.number] = .kept(before.number)
     case (.members, .members):
       guard relationship.isOrdered || !earlier.isOrdered else {
-        return report(path, "is no longer ordered, and a list of its own: give it another name")
+        return report(path, "is no longer ordered, but is stored as a list: give it another name")
       }
       plan.origins[property.number] = .kept(before.number)
     case (.inverse, .inverse): plan.pairs[property.number] = before.number
     default:
       return report(
-        path, "its pairs would be kept at the other end: leave the two entities in the order of version \(old.version)")
+        path, "its pairs would be stored at the other end: keep the entities in the order of version \(old.version)")
     }
     if relationship.isOrdered != earlier.isOrdered {
       add(.changeProperty, path, relationship.isOrdered ? "is ordered now, by id at first" : "is no longer ordered")
     }
     if relationship.minimumCount != earlier.minimumCount || relationship.maximumCount != earlier.maximumCount {
       plan.tightened.insert(property.owner)
-      add(.changeRules, path, "takes another number of objects")
+      add(.changeRules, path, "allows another number of objects")
     }
     if !relationship.isToMany { inferOptionality(property, before, path) }
   }
@@ -162,15 +162,15 @@ extension MigrationInference {
     case (.reference, .members):
       plan.origins[property.number] = .converted(before.number)
       plan.tightened.insert(property.owner)
-      add(.changeProperty, path, "was a to-one; the object that it led to is its only member")
+      add(.changeProperty, path, "was a to-one; its object becomes the only member")
     case (.reference, .inverse) where new.property(relationship.inverse)?.relationship?.storage == .reference:
       // A one-to-one relationship, stored at both ends: the other end keeps it.
-      add(.changeProperty, path, "was a to-one, and is found through its inverse now")
+      add(.changeProperty, path, "was a to-one, and is read through its inverse now")
     default:
       report(
         path,
         relationship.isToMany
-          ? "becomes a to-many that is kept at the other end: declare \(new.entity(property.owner)?.name ?? "") first"
+          ? "becomes a to-many that is stored at the other end: declare \(new.entity(property.owner)?.name ?? "") first"
           : "can't become a to-one: an object may have several; give it another name")
     }
   }
@@ -187,7 +187,7 @@ extension MigrationInference {
     let kept = Set(then.map { ByteKey($0.predicate) })
     for rule in now where rule.owner == entity.number && !kept.contains(rule.predicate) {
       plan.tightened.insert(entity.number)
-      add(.changeRules, "\(entity.name).\(rule.name)", "is a rule that is new, or says something else")
+      add(.changeRules, "\(entity.name).\(rule.name)", "is a new or changed rule")
     }
   }
 
@@ -205,12 +205,12 @@ extension MigrationInference {
       if earlier.count == key.count, then.contains(earlier) {
         met.append(earlier)
       } else {
-        add(.addUnique, entity.name, "\(names) may be shared by no two objects")
+        add(.addUnique, entity.name, "\(names) must be unique now")
       }
     }
     for key in then where !met.contains(key) {
       let names = key.compactMap { old.property($0)?.name }.joined(separator: " and ")
-      add(.removeUnique, entity.name, "\(names) may be shared")
+      add(.removeUnique, entity.name, "\(names) need not be unique now")
     }
   }
 }

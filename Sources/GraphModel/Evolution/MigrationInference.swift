@@ -40,8 +40,10 @@ struct MigrationInference {
       let bereft = entity.relationships.filter { $0.owner == entity.number && plan.hasLostObjects($0) }
       if bereft.contains(where: { $0.relationship?.minimumCount != nil }) { plan.tightened.insert(entity.number) }
     }
-    for entity in plan.removedEntities { add(.removeEntity, entity.name, "goes, with all its objects") }
-    for property in plan.removedProperties { add(.removeProperty, path(property, in: old), "goes, with its values") }
+    for entity in plan.removedEntities { add(.removeEntity, entity.name, "is removed, with all its objects") }
+    for property in plan.removedProperties {
+      add(.removeProperty, path(property, in: old), "is removed, with its values")
+    }
   }
 
   func path(_ property: Property, in model: Model) -> String {
@@ -60,7 +62,7 @@ struct MigrationInference {
       if let other = taken.updateValue(entity, forKey: before.number) {
         report(
           entity.name,
-          "both this and \(other.name) stand for \(before.name) of version \(old.version): take \"renamed\" from one")
+          "this and \(other.name) come from \(before.name) of version \(old.version): remove \"renamed\" from one")
       }
       plan.entities[entity.number] = before.number
       if before.name != entity.name { add(.renameEntity, entity.name, "was called \(before.name)") }
@@ -74,7 +76,7 @@ struct MigrationInference {
     if let name = entity.renamed {
       if let before = old.entity(named: name) { return before }
       if old.entity(named: entity.name) == nil {
-        report(entity.name, "is renamed from \"\(name)\", and version \(old.version) has neither: mend \"renamed\"")
+        report(entity.name, "is renamed from \"\(name)\", but version \(old.version) has neither: fix \"renamed\"")
       }
     }
     return old.entity(named: entity.name)
@@ -90,7 +92,7 @@ struct MigrationInference {
     }
     if entity.isAbstract, !before.isAbstract {
       plan.tightened.insert(entity.number)
-      add(.changeRules, entity.name, "is abstract now: there may be no object of it")
+      add(.changeRules, entity.name, "is abstract now: it must have no objects")
     }
   }
 
@@ -102,14 +104,14 @@ struct MigrationInference {
     for property in own {
       let mapping = mappings["\(entity.name).\(property.name)"]
       guard let before else {
-        if let mapping { report(mapping.path, "\(entity.name) is new: there is no object to take values from") }
+        if let mapping { report(mapping.path, "\(entity.name) is new: there are no objects to take values from") }
         continue
       }
       let earlier = earlier(property, before)
       if let earlier, let other = successors.updateValue(property, forKey: earlier.number) {
         report(
           path(property, in: new),
-          "both this and \(other.name) stand for \(earlier.name) of version \(old.version): take \"renamed\" from one")
+          "this and \(other.name) come from \(earlier.name) of version \(old.version): remove \"renamed\" from one")
         continue
       }
       plan.predecessors[property.number] = earlier?.number
@@ -142,7 +144,7 @@ struct MigrationInference {
       if find(property.name) == nil, property.attribute?.assignment != .position {
         report(
           path(property, in: new),
-          "is renamed from \"\(name)\", and version \(old.version) has neither: mend \"renamed\"")
+          "is renamed from \"\(name)\", but version \(old.version) has neither: fix \"renamed\"")
       }
     }
     return find(property.name)
@@ -151,11 +153,11 @@ struct MigrationInference {
   private mutating func map(_ property: Property, by mapping: Mapping, of before: Entity) {
     do {
       let expression = try GraphExpression(parsing: mapping.expression, entity: before, model: old)
-      guard !expression.searchesText else { return report(mapping.path, "searches; a mapping computes") }
+      guard !expression.searchesText else { return report(mapping.path, "can't contain a search") }
       let type = expression.type(in: old)
       guard let attribute = property.attribute, attribute.takes(type) else {
         return report(
-          mapping.path, "gives \(type.word), and \(property.name) is \(property.attribute?.kind.rawValue ?? "to-one")")
+          mapping.path, "gives \(type.word), but \(property.name) is \(property.attribute?.kind.rawValue ?? "to-one")")
       }
       plan.origins[property.number] = .mapped(expression)
       judge(property)
@@ -191,7 +193,7 @@ struct MigrationInference {
       plan.origins[property.number] = .constant(value)
       // A default may break its own length or pattern; an insert that relies on it would be refused.
       if !attribute.violations(of: value).isEmpty { plan.tightened.insert(property.owner) }
-      return add(.addProperty, path, "is new, \(value.json(kind: attribute.kind).text) everywhere")
+      return add(.addProperty, path, "is new, and \(value.json(kind: attribute.kind).text) for every object")
     }
     plan.origins[property.number] = .empty
     if !property.isOptional { plan.unfilled.append(property) }
@@ -205,9 +207,9 @@ struct MigrationInference {
     }
     if (property.relationship?.minimumCount ?? 0) > 0 { plan.tightened.insert(property.owner) }
     if let kept = keptInverse(of: property) {
-      return add(.addProperty, path, "is new, and leads back from \(kept), which goes on")
+      return add(.addProperty, path, "is new, and is the inverse of \(kept), which is kept")
     }
-    add(.addProperty, path, "is new, and leads nowhere yet")
+    add(.addProperty, path, "is new, and still empty")
   }
 
   /// The inverse that stores the relationship, if the earlier version had it.

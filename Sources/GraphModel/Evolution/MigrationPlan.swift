@@ -85,7 +85,8 @@ public struct MigrationPlan: Sendable {
     guard old.hash == new.hash else { return nil }
     if !new.mappings.isEmpty { return "has a mapping" }
     let steps = (try? infer(from: old, to: new))?.steps ?? []
-    return steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty } ? "gives names to others" : nil
+    return steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty }
+      ? "renames entities or properties" : nil
   }
 
   /// The plan with every rule of the new version checked, not only the additional ones. For objects that may break

@@ -22,7 +22,7 @@ public struct ModelLens: Sendable, Hashable {
     var steps = [VersionLens]()
     for (old, new) in zip(versions, versions.dropFirst()) { steps.append(try VersionLens(from: old, to: new)) }
     guard let first = steps.first, let last = steps.last else {
-      throw MigrationPlan.Problems(all: [.init("versions", "a lens needs two of them")])
+      throw MigrationPlan.Problems(all: [.init("versions", "a lens needs at least two")])
     }
     self.steps = steps
     (old, new) = (first.old, last.new)

@@ -48,7 +48,7 @@ extension VersionLens {
       let name = old.property(number).map { "\(old.entity($0.owner)?.name ?? "").\($0.name)" } ?? ""
       throw Refusal(
         .invalid,
-        "\(name) is a double in version \(new.version) of the model, which holds no whole number as large as this one")
+        "\(name) is a double in version \(new.version) of the model, which can't hold a whole number this large")
     }
     return .double(Double(whole))
   }

@@ -35,29 +35,6 @@ public struct CommitPage: Hashable, Sendable {
   }
 }
 
-/// `message Follow { Token since = 1; HistoryFilter filter = 2; uint64 limit = 3; bool waits = 4; }`
-extension FollowRequest: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, since)
-    if !filter.isEmpty { writer.field(2, filter) }
-    writer.field(3, limit)
-    writer.field(4, waits)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init(since: Token(store: .zero, revision: 0, fingerprint: 0))
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: since = try field.form()
-      case 2: filter = try field.form()
-      case 3: limit = try field.unsigned()
-      case 4: waits = try field.bool()
-      default: break
-      }
-    }
-  }
-}
-
 /// The token's text form `STORE.REVISION.FINGERPRINT`, with the fingerprint in sixteen hexadecimal digits.
 extension Token: CustomStringConvertible, LosslessStringConvertible {
   public var description: String {

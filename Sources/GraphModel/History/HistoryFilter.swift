@@ -35,7 +35,7 @@ public struct HistoryFilter: Hashable, Sendable {
   /// - Throws: `Refusal` for an entity that the model does not have, or too many names.
   public func check(in model: Model) throws {
     guard authors.count <= Self.maximumNames, entities.count <= Self.maximumNames else {
-      throw Refusal(.limit, "history is asked for at most \(Self.maximumNames) authors or entities at a time")
+      throw Refusal(.limit, "a request for history can name at most \(Self.maximumNames) authors or entities")
     }
     for number in entities where model.entity(number) == nil {
       throw Refusal(.malformed, "there is no entity number \(number) in the model \(model.name)")
@@ -46,37 +46,4 @@ public struct HistoryFilter: Hashable, Sendable {
   public func family(in model: Model) -> Set<EntityNumber>? {
     entities.isEmpty ? nil : Set(entities.flatMap { model.entity($0)?.family ?? [] })
   }
-}
-
-/// `message HistoryFilter { repeated string authors = 1; repeated HistoryEntity entities = 2; string object = 3;
-/// int64 since = 4; int64 until = 5; }`, `message HistoryEntity { uint32 number = 1; }`
-extension HistoryFilter: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    for author in authors { writer.field(1, author, always: true) }
-    for entity in entities { writer.message(2) { $0.field(1, UInt64(entity)) } }
-    writer.field(3, object)
-    writer.field(4, since ?? 0)
-    writer.field(5, until ?? 0)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init()
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: authors.append(try field.string())
-      case 2:
-        var (entity, inner): (EntityNumber, BinaryReader) = (0, try field.reader())
-        while let (number, field) = try inner.next() {
-          if number == 1 { entity = try field.uint32() }
-        }
-        entities.append(entity)
-      case 3: object = try field.string()
-      case 4: since = Self.time(try field.integer())
-      case 5: until = Self.time(try field.integer())
-      default: break
-      }
-    }
-  }
-
-  private static func time(_ value: Int64) -> Timestamp? { value == 0 ? nil : value }
 }

@@ -27,31 +27,3 @@ public struct LogRequest: Hashable, Sendable {
     self.changes = changes
   }
 }
-
-/// `message Log { int64 after = 1; uint64 limit = 2; int64 through = 3; HistoryFilter filter = 20;
-/// bool oldest_first = 21; optional uint64 changes = 22; }`
-extension LogRequest: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, after)
-    writer.field(2, limit)
-    writer.field(3, through)
-    if !filter.isEmpty { writer.field(20, filter) }
-    writer.field(21, oldestFirst)
-    if let changes { writer.field(22, changes, always: true) }
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init()
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: after = try field.integer()
-      case 2: limit = try field.unsigned()
-      case 3: through = try field.integer()
-      case 20: filter = try field.form()
-      case 21: oldestFirst = try field.bool()
-      case 22: changes = try field.unsigned()
-      default: break
-      }
-    }
-  }
-}

@@ -66,11 +66,11 @@ extension ModelExpressionCompiler {
     do {
       let predicate = try GraphPredicate(parsing: rule.predicate, entity: entity, model: model)
       guard predicate.readsOnlyOwnImage(in: model) else {
-        report(rule.path + ".predicate", "reads other objects; a rule reads the properties of its own object alone")
+        report(rule.path + ".predicate", "reads other objects; a rule can only read the properties of its own object")
         return nil
       }
       guard predicate.bound(now: 0) == predicate else {
-        report(rule.path + ".predicate", "asks for now(); what is stored must keep its rules however late it is")
+        report(rule.path + ".predicate", "uses now(); stored objects must follow their rules at any time")
         return nil
       }
       return predicate

@@ -90,11 +90,11 @@ extension ModelLinker {
       guard let text = attribute.derived else { continue }
       for member in ["default", "assigned", "transient"] {
         guard let value = attribute.json[member], value != .null, value != .bool(false) else { continue }
-        report("\(attribute.path).\(member)", "does not go with derived: the rules set the value")
+        report("\(attribute.path).\(member)", "can't be combined with derived: the rules set the value")
       }
       guard let name = Self.countedName(text) else { continue }
       let path = attribute.path + ".derived"
-      if attribute.kind != .integer { report(path, "a count goes with the type integer") }
+      if attribute.kind != .integer { report(path, "a count needs the type integer") }
       if !lineage(of: entity).contains(where: { $0.relationships.contains { $0.name == name && $0.isToMany } }) {
         report(path, "\(entity.name) has no to-many relationship \"\(name)\"")
       }
@@ -168,7 +168,7 @@ extension ModelExpressionCompiler {
       case .null, .duration, .object: []
       }
     guard kinds.contains(attribute.kind) else {
-      report(path, "is \(type.words), and the attribute takes \(attribute.typeDescription)")
+      report(path, "is \(type.words), but the attribute has the type \(attribute.typeDescription)")
       return false
     }
     return true
@@ -182,7 +182,7 @@ extension ModelExpressionCompiler {
         return nil
       }
       guard expression.bound(now: 0) == expression else {
-        report(path, "asks for now(); the value changes with the object alone: \"assigned\": \"updated\" has that time")
+        report(path, "uses now(), but the value only changes with the object: \"assigned\": \"updated\" has that time")
         return nil
       }
       for read in expression.paths {
@@ -191,7 +191,7 @@ extension ModelExpressionCompiler {
         else {
           report(
             path,
-            "reads \(GraphExpression.path(read).text(in: model)); it may read the object's own attributes, none of them derived, or be "
+            "reads \(GraphExpression.path(read).text(in: model)); it may only read the object's own non-derived attributes, or be "
               + "RELATIONSHIP.@count")
           return nil
         }

@@ -4,7 +4,7 @@ extension ModelLinker {
     guard let pattern = attribute.pattern else { return }
     let path = attribute.path + ".pattern"
     guard [.string, .text, .uri].contains(attribute.kind) else {
-      return report(path, "does not go with the type \(attribute.kind.rawValue)")
+      return report(path, "is not allowed for the type \(attribute.kind.rawValue)")
     }
     guard expressions[pattern] == nil else { return }
     do {
@@ -31,7 +31,7 @@ extension ModelLinker {
     ]
     for member in others {
       guard let value = attribute.json[member], value != .null, value != .bool(false) else { continue }
-      report("\(attribute.path).\(member)", "does not go with transient: no store has the value")
+      report("\(attribute.path).\(member)", "can't be combined with transient: the value is not stored")
     }
   }
 

@@ -43,7 +43,7 @@ extension ModelLinker {
       }
       compositesByName[composite.name] = composite
       if composite.attributes.isEmpty {
-        report(composite.path + ".attributes", "a composite has at least one attribute")
+        report(composite.path + ".attributes", "a composite needs at least one attribute")
       }
       checkMembers(of: composite)
     }
@@ -53,25 +53,25 @@ extension ModelLinker {
     var seen = [String: String]()
     for attribute in composite.attributes {
       if let other = seen.updateValue(attribute.path, forKey: attribute.name.lowercased()) {
-        report(attribute.path + ".name", "\"\(attribute.name)\" is taken by \(other) (case does not count)")
+        report(attribute.path + ".name", "\"\(attribute.name)\" is already used by \(other) (case does not count)")
       }
       checkWord(attribute.name, path: attribute.path)
       if attribute.isComposite {
-        report(attribute.path + ".type", "there is no composite within a composite")
+        report(attribute.path + ".type", "a composite can't contain a composite")
         continue
       }
       checkAttribute(attribute)
       if attribute.assignment != nil {
-        report(attribute.path + ".assigned", "the server assigns no member of a composite")
+        report(attribute.path + ".assigned", "the server can't assign a member of a composite")
       }
-      if attribute.derived != nil { report(attribute.path + ".derived", "no member of a composite is derived") }
+      if attribute.derived != nil { report(attribute.path + ".derived", "a member of a composite can't be derived") }
     }
   }
 
   /// Checks attributes of type `composite`, and that their names don't collide with the table's other names.
   mutating func checkCompositeAttributes(of entity: ModelDraft.Entity) {
     for attribute in entity.attributes where !attribute.isComposite && attribute.composite != nil {
-      report(attribute.path + ".composite", "goes with the type composite only")
+      report(attribute.path + ".composite", "is only allowed for the type composite")
     }
     let composites = entity.attributes.filter(\.isComposite)
     guard !composites.isEmpty else { return }
@@ -88,7 +88,7 @@ extension ModelLinker {
       }
       for member in attribute.json.members ?? []
       where member.value != .null && !Self.membersOfCompositeAttributes.contains(member.name) {
-        report("\(attribute.path).\(member.name)", "does not go with the type composite; its attributes may have it")
+        report("\(attribute.path).\(member.name)", "is not allowed for the type composite; its attributes may have it")
       }
       if taken.contains(attribute.name.lowercased()) {
         report(

@@ -6,7 +6,7 @@ extension ModelLinker {
   ) {
     guard relationship.isOrdered else { return }
     let path = relationship.path + ".ordered"
-    guard relationship.isToMany else { return report(path, "goes with a to-many relationship only") }
+    guard relationship.isToMany else { return report(path, "is only allowed for a to-many relationship") }
     if inverse.isToMany {
       // The single list has a single order, which one side stores.
       if inverse.isOrdered { report(path, "the inverse \"\(inverse.name)\" is ordered already; only one side can be") }
@@ -19,7 +19,7 @@ extension ModelLinker {
     {
       report(
         path,
-        "\(owner.name) has a property \"\(Self.order)\", and \"\(inverse.name).\(Self.order)\" is to be the place of each "
+        "\(owner.name) has a property \"\(Self.order)\", but \"\(inverse.name).\(Self.order)\" is the position of each "
           + "\(destination.name)")
     }
   }

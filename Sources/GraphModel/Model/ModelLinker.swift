@@ -25,7 +25,7 @@ struct ModelLinker {
   // MARK: Checking
 
   mutating func check() {
-    if draft.entities.isEmpty { report("entities", "a model has at least one entity") }
+    if draft.entities.isEmpty { report("entities", "a model needs at least one entity") }
     for enumeration in draft.enumerations {
       if enumerations.updateValue(enumeration, forKey: enumeration.name) != nil {
         report(enumeration.path + ".name", "another enumeration is called \"\(enumeration.name)\"")
@@ -33,7 +33,7 @@ struct ModelLinker {
       if enumeration.cases.count > Self.maximumCount {
         report(enumeration.path, "has more than \(Self.maximumCount) cases")
       }
-      if enumeration.cases.isEmpty { report(enumeration.path + ".cases", "an enumeration has at least one case") }
+      if enumeration.cases.isEmpty { report(enumeration.path + ".cases", "an enumeration needs at least one case") }
     }
     for entity in draft.entities {
       // Tables are named after entities, and SQLite ignores case in their names.
@@ -48,7 +48,7 @@ struct ModelLinker {
     }
     for entity in draft.entities {
       if entity.name.lowercased().hasPrefix("sqlite_") {
-        report(entity.path + ".name", "names that begin with sqlite_ are taken by the database")
+        report(entity.path + ".name", "names that begin with sqlite_ are reserved for the database")
       }
       checkParent(of: entity)
     }
@@ -85,7 +85,7 @@ struct ModelLinker {
         return report(entity.path + ".parent", "\"\(entity.name)\" inherits from itself")
       }
       guard seen.count <= Self.maximumDepth else {
-        return report(entity.path + ".parent", "more than \(Self.maximumDepth) entities inherit from each other")
+        return report(entity.path + ".parent", "the inheritance is more than \(Self.maximumDepth) entities deep")
       }
       current = next
     }
@@ -107,7 +107,8 @@ struct ModelLinker {
       let root = lineage(of: entity)[0].name
       columns[root, default: 0] += propertyCount(of: entity) + positions(of: entity).count
       if columns[root, default: 0] > Self.maximumCount {
-        return report(entity.path, "\(root) and its heirs have more than \(Self.maximumCount) properties together")
+        return report(
+          entity.path, "\(root) and its subentities have more than \(Self.maximumCount) properties together")
       }
     }
   }
@@ -128,7 +129,7 @@ struct ModelLinker {
         + ancestor.composites.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
       for (name, path) in properties {
         if let other = seen.updateValue(path, forKey: name.lowercased()), ancestor.name == entity.name {
-          report(path + ".name", "\"\(name)\" is taken by \(other) (case does not count)")
+          report(path + ".name", "\"\(name)\" is already used by \(other) (case does not count)")
         }
         if ancestor.name == entity.name { checkWord(name, path: path) }
       }
@@ -139,7 +140,7 @@ struct ModelLinker {
     guard Self.reservedNames.contains(name.lowercased()) || Self.reservedWords.contains(name.lowercased()) else {
       return
     }
-    report(path + ".name", "\"\(name)\" is a word of the predicate language or of every object")
+    report(path + ".name", "\"\(name)\" is reserved for the predicate language or for a property of every object")
   }
 
   mutating func checkAttribute(_ attribute: ModelDraft.Attribute) {
@@ -153,15 +154,16 @@ struct ModelLinker {
       default: break
       }
     } else if attribute.enumeration != nil {
-      report(attribute.path + ".enumeration", "goes with the type enumeration only")
+      report(attribute.path + ".enumeration", "is only allowed for the type enumeration")
     }
     for member in ["default", "minimum", "maximum"] {
       guard let json = attribute.json[member], json != .null else { continue }
       if member != "default", ![.integer, .double, .decimal, .date].contains(kind) {
-        report("\(attribute.path).\(member)", "does not go with the type \(kind.rawValue)")
+        report("\(attribute.path).\(member)", "is not allowed for the type \(kind.rawValue)")
       } else if value(json, of: attribute) == nil {
         let cases = attribute.enumeration.flatMap { enumerations[$0] }?.cases.joined(separator: ", ")
-        report("\(attribute.path).\(member)", cases.map { "is none of \($0)" } ?? "is no \(kind.rawValue)")
+        report(
+          "\(attribute.path).\(member)", cases.map { "is not one of \($0)" } ?? "is not of the type \(kind.rawValue)")
       }
     }
     func bound(_ name: String) -> Value? {
@@ -172,7 +174,7 @@ struct ModelLinker {
     }
     let hasLength = attribute.minimumLength != nil || attribute.maximumLength != nil
     if hasLength, ![.string, .text, .uri, .data].contains(kind) {
-      report(attribute.path, "a length does not go with the type \(kind.rawValue)")
+      report(attribute.path, "a length is not allowed for the type \(kind.rawValue)")
     }
     if let low = attribute.minimumLength, let high = attribute.maximumLength, low > high {
       report(attribute.path + ".maximumLength", "is less than the minimumLength")
@@ -180,17 +182,17 @@ struct ModelLinker {
     checkPattern(of: attribute)
     checkTransient(attribute)
     if attribute.isFullText, ![.string, .text].contains(kind) {
-      report(attribute.path + ".fullText", "does not go with the type \(kind.rawValue)")
+      report(attribute.path + ".fullText", "is not allowed for the type \(kind.rawValue)")
     }
     let expected: Attribute.Kind? = attribute.assignment.map { $0 == .sequence ? .integer : .date }
     if let expected, expected != kind {
-      report(attribute.path + ".assigned", "goes with the type \(expected.rawValue)")
+      report(attribute.path + ".assigned", "is only allowed for the type \(expected.rawValue)")
     }
     if attribute.assignment == .sequence, bound("minimum") != nil || bound("maximum") != nil {
-      report(attribute.path + ".assigned", "a sequence counts from 1: it takes no minimum and no maximum")
+      report(attribute.path + ".assigned", "a sequence counts from 1: it can't have a minimum or a maximum")
     }
     if attribute.assignment != nil, let start = attribute.json["default"], start != .null {
-      report(attribute.path + ".default", "the server assigns this attribute")
+      report(attribute.path + ".default", "the server assigns the value of this attribute")
     }
     // A default can only be checked against rules that are valid.
     if mistakes.count == known { checkDefault(of: attribute) }
@@ -213,7 +215,7 @@ struct ModelLinker {
       report(path + ".inverse", "a relationship can't be its own inverse; declare both directions")
     }
     if !relationship.isToMany, relationship.minimumCount != nil || relationship.maximumCount != nil {
-      report(path, "a count goes with a to-many relationship only; a to-one is optional or not")
+      report(path, "a count is only allowed for a to-many relationship; a to-one is optional or not")
     }
     if let low = relationship.minimumCount, let high = relationship.maximumCount, low > high {
       report(path + ".maximumCount", "is less than the minimumCount")
@@ -236,7 +238,7 @@ struct ModelLinker {
       report(path, "a unique constraint names at most \(Self.maximumUniqueProperties) properties")
     }
     let earlier = line.flatMap(\.unique).filter { $0 == names }.count
-    if earlier > 1 { report(path, "the same constraint stands here or in an ancestor twice") }
+    if earlier > 1 { report(path, "the same constraint appears twice, here or in an ancestor") }
   }
 
   func value(_ json: JSON, of attribute: ModelDraft.Attribute) -> Value? {

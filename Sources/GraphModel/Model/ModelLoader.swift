@@ -131,7 +131,7 @@ struct ModelReader {
         fields.mistakes.append(.init(path: path, reason: "must be a name: a letter, then letters, digits or _"))
         continue
       }
-      if cases.contains(name) { fields.mistakes.append(.init(path: path, reason: "\"\(name)\" stands here twice")) }
+      if cases.contains(name) { fields.mistakes.append(.init(path: path, reason: "\"\(name)\" appears here twice")) }
       cases.append(name)
     }
     let enumeration = ModelDraft.Enumeration(
@@ -239,7 +239,7 @@ struct JSONObjectReader {
   mutating func name(_ name: String) -> String? {
     guard let text = string(name, required: true) else { return nil }
     guard Self.isName(text) else {
-      report(name, "\"\(text.excerpt)\" is no name: a letter, then letters, digits or _, at most 64")
+      report(name, "\"\(text.excerpt)\" is not a name: a letter, then letters, digits or _, at most 64")
       return nil
     }
     return text
@@ -283,7 +283,7 @@ struct JSONObjectReader {
 
   mutating func finish(_ all: inout [ModelError.Mistake]) {
     for member in json.members ?? [] where !used.contains(member.name) {
-      report(member.name, "is not a member that belongs here")
+      report(member.name, "is not a valid member here")
     }
     all += mistakes
   }

@@ -29,10 +29,10 @@ extension ModelLinker {
         guard ancestor.name == entity.name else { continue }
         if !isNew {
           report(
-            rule.path + ".name", "another rule here or of an ancestor is called \"\(rule.name)\" (case does not count)")
+            rule.path + ".name", "another rule here or in an ancestor is called \"\(rule.name)\" (case does not count)")
         }
         if Self.commonRuleNames.contains(rule.name.lowercased()) {
-          report(rule.path + ".name", "\"\(rule.name)\" is what a rule of every model is called")
+          report(rule.path + ".name", "\"\(rule.name)\" is the name of a rule that every model has")
         }
       }
     }

@@ -60,7 +60,7 @@ struct PredicateLexer {
         if index < characters.count, characters[index] == "[" {
           let optionsStart = index
           while index < characters.count, characters[index] != "]" { index += 1 }
-          guard index < characters.count else { throw fail("'[' is never closed", optionsStart) }
+          guard index < characters.count else { throw fail("'[' is not closed", optionsStart) }
           index += 1
           tokens.append(
             LocatedToken(token: .symbol(string(characters[optionsStart..<index])), column: optionsStart + 1))
@@ -82,7 +82,7 @@ struct PredicateLexer {
           let exact = isDouble ? nil : decimal.map(ExactNumber.decimal) ?? .tooLong
           tokens.append(LocatedToken(token: .number(number), column: start + 1, exact: exact))
         } else {
-          throw fail("'\(String(literal).excerpt)' is no number", start)
+          throw fail("'\(String(literal).excerpt)' is not a number", start)
         }
       } else if character == "\"" || character == "'" {
         var content = String.UnicodeScalarView()
@@ -101,7 +101,7 @@ struct PredicateLexer {
           }
           index += 1
         }
-        guard index < characters.count else { throw fail("this string has no end", start) }
+        guard index < characters.count else { throw fail("this string is not closed", start) }
         index += 1
         tokens.append(LocatedToken(token: .string(String(content)), column: start + 1))
       } else if let symbol = symbols.first(where: { characters[index...].starts(with: $0.unicodeScalars) }) {

@@ -76,7 +76,7 @@ extension PredicateParser {
       // A duration's sign is part of its argument, so that it is parsed as it was written.
       if case .typed(let operand, _) = term, operand.type == .duration {
         throw fail(
-          "a duration takes no sign: write days(-1) for -days(1), or take it away, as in now() - days(1)", at: place)
+          "a duration has no sign: write days(-1) for -days(1), or subtract it, as in now() - days(1)", at: place)
       }
       return try calculate(.subtract, .literal(.integer(0), at: place), term, at: place)
     case .string(let text): return literal(.string(text))
@@ -123,7 +123,7 @@ extension PredicateParser {
     default: (a, b) = (try typed(left), try typed(right))
     }
     if a.isMany || b.isMany {
-      throw fail("many values can't be calculated with: say @sum, @min, @max or @avg", at: place)
+      throw fail("a calculation needs single values: use @sum, @min, @max or @avg", at: place)
     }
     let kind: ArithmeticKind
     let type: GraphValueType
@@ -137,7 +137,7 @@ extension PredicateParser {
       (kind, type) = (.duration, .duration)
     default:
       guard let common = GraphValueType.number(a.type, b.type) else {
-        throw fail("\(a.type.words) and \(b.type.words) can't be combined by \(operation.rawValue)", at: place)
+        throw fail("\(a.type.words) and \(b.type.words) can't be combined with \(operation.rawValue)", at: place)
       }
       a = converted(a, to: common)
       b = converted(b, to: common)
@@ -191,8 +191,8 @@ extension PredicateParser {
         let wrong = arguments.firstIndex(where: { ![.string, .null].contains($0.type) })
       {
         throw fail(
-          "\(function.rawValue)() takes text, and argument \(wrong + 1) is \(arguments[wrong].type.words): string() makes "
-            + "text of it", at: start)
+          "\(function.rawValue)() takes text, but argument \(wrong + 1) is \(arguments[wrong].type.words): "
+            + "use string() to convert it", at: start)
       }
       let types = arguments.map(\.type.words).joined(separator: ", ")
       throw fail("\(function.rawValue)() does not take \(types)", at: start)
@@ -223,7 +223,7 @@ extension PredicateParser {
     guard case .word(let name) = current, name.hasPrefix("$"), name.utf8.count > 1, !name.contains(".") else {
       throw fail("a variable such as $x is expected here")
     }
-    guard !scopes.contains(where: { $0.variable == name }) else { throw fail("\(name) is in use around this") }
+    guard !scopes.contains(where: { $0.variable == name }) else { throw fail("\(name) is already used around this") }
     position += 1
     guard skip(",") else { throw fail("',' is expected here") }
     guard scopes.count < GraphPredicate.maximumSubqueries else {
@@ -247,13 +247,13 @@ extension PredicateParser {
       return .typed(try path(parts.dropFirst(), from: index), at: place)
     }
     let name = String(word.dropFirst())
-    if name.isEmpty { throw fail("a variable needs a name behind $", at: place) }
+    if name.isEmpty { throw fail("a variable needs a name after $", at: place) }
     position += 1
     switch arguments {
     case .awaited: return .variable(name, at: place)
     case .given(let values):
       guard let value = values[name] else {
-        throw fail(values.isEmpty ? "$\(name) stands for nothing here" : "$\(name) has no value", at: place)
+        throw fail(values.isEmpty ? "$\(name) is not defined here" : "$\(name) has no value", at: place)
       }
       guard let term = value.term(at: place) else { throw fail("a single value is expected here", at: place) }
       return term
@@ -301,7 +301,7 @@ extension PredicateParser {
         guard parts.isEmpty else {
           throw fail("\(entity.name).\(property.name) is an attribute: nothing can follow it")
         }
-        guard property.slot != nil else { throw fail("\(entity.name).\(property.name) is transient: no store has it") }
+        guard property.slot != nil else { throw fail("\(entity.name).\(property.name) is transient: it is not stored") }
         return operand(.property(property.number), GraphValueType(attribute.kind), attribute)
       case .relationship(let relationship):
         guard let next = model.entity(relationship.destination) else { throw fail("unknown destination") }
@@ -339,7 +339,7 @@ extension PredicateParser {
     }
     let name = parts.dropFirst().joined(separator: ".")
     guard let inner = destination.property(named: name), let attribute = inner.attribute, inner.slot != nil else {
-      throw fail("\(word) needs an attribute of \(destination.name) behind it: \(property.name).\(word).NAME")
+      throw fail("\(word) needs an attribute of \(destination.name) after it: \(property.name).\(word).NAME")
     }
     var type = GraphValueType(attribute.kind)
     switch aggregate {

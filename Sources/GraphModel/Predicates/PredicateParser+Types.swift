@@ -4,7 +4,7 @@ extension PredicateParser {
   mutating func typed(_ term: Term) throws(PredicateSyntaxError) -> Operand {
     switch term {
     case .typed(let operand, _): return operand
-    case .variable(let name, let place): throw fail("$\(name) needs a property beside it, to know its type", at: place)
+    case .variable(let name, let place): throw fail("$\(name) needs a property beside it for its type", at: place)
     case .literal(let json, let place):
       switch json.measured {
       case .null: return Operand(expression: .value(.null), type: .null)
@@ -65,13 +65,13 @@ extension PredicateParser {
     let start = position
     if isStartOfArgument, case .word(let word) = current {
       let name = String(word.dropFirst())
-      if name.isEmpty { throw fail("a variable needs a name behind $", at: start) }
+      if name.isEmpty { throw fail("a variable needs a name after $", at: start) }
       position += 1
       guard case .given(let values) = arguments else {
         lists.insert(name)
         return [.variable(name, at: start)]
       }
-      guard let value = values[name] else { throw fail("\(word) has no value, and needs a list", at: start) }
+      guard let value = values[name] else { throw fail("\(word) has no value; it needs a list", at: start) }
       guard let items = value.terms(at: start) else { throw fail("\(word) needs a list as its value", at: start) }
       return items
     }
@@ -127,7 +127,7 @@ extension PredicateParser {
     if case .object(let number) = subject.type {
       guard case .string(let text) = json else { throw fail("the id of an object is expected here", at: place) }
       if comparator == .beginsWith, UniqueID.range(ofPrefix: text) != nil { return .string(text) }
-      guard let key = UniqueID(text) else { throw fail("\"\(text)\" is no object's id", at: place) }
+      guard let key = UniqueID(text) else { throw fail("\"\(text)\" is not the id of an object", at: place) }
       return .object(ObjectID(key: key, entity: number))
     }
     if subject.type == .string { return try string(json, for: subject, comparator, at: place) }
@@ -149,7 +149,7 @@ extension PredicateParser {
         throw fail("a whole number is expected here", at: place)
       }
       guard tokens[place].exact == nil else {
-        throw fail("a whole number is compared with so many digits as a decimal: decimal(\"…\")", at: place)
+        throw fail("a number with this many digits must be a decimal: decimal(\"…\")", at: place)
       }
       return .double(number)
     }
@@ -157,7 +157,7 @@ extension PredicateParser {
       return .decimal(decimal)
     }
     guard let value = Value(json: json, kind: kind) else {
-      throw fail("this is no value of the type \(subject.attribute?.typeDescription ?? kind.rawValue)", at: place)
+      throw fail("this is not a value of the type \(subject.attribute?.typeDescription ?? kind.rawValue)", at: place)
     }
     return value
   }
@@ -185,7 +185,7 @@ extension PredicateParser {
       throw fail("the pattern can't be read at column \(error.column): \(error.reason)", at: place)
     }
     guard patternInstructions <= GraphPredicate.maximumPatternInstructions else {
-      throw fail("the patterns of this predicate are too large together; ask with fewer at a time", at: place)
+      throw fail("the patterns of this predicate are too large together; use fewer of them", at: place)
     }
   }
 
@@ -201,7 +201,7 @@ extension PredicateParser {
       [.equal, .notEqual, .in].contains(comparator) || comparator == .between
     else { return .string(text) }
     guard let value = Value(json: json, kind: attribute.kind, cases: attribute.cases) else {
-      throw fail("this is no value of the type \(attribute.typeDescription)", at: place)
+      throw fail("this is not a value of the type \(attribute.typeDescription)", at: place)
     }
     return value
   }

@@ -303,7 +303,7 @@ struct PredicateParser {
     throws(PredicateSyntaxError)
   {
     if quantifier == .one, subject.isMany {
-      throw fail("this path leads to many values: say ANY, ALL or NONE before it", at: start)
+      throw fail("this path leads to many values: write ANY, ALL or NONE before it", at: start)
     }
     if quantifier != .one, !subject.isMany {
       throw fail("\(quantifier.rawValue) needs a path through a to-many relationship", at: start)
@@ -314,11 +314,11 @@ struct PredicateParser {
     _ comparator: GraphPredicate.Comparator, _ options: StringOptions, _ subject: Operand, at place: Int
   ) throws(PredicateSyntaxError) {
     let isText = subject.type == .string || subject.type == .null
-    if !options.isEmpty, !isText { throw fail("options go with text only", at: place + 1) }
+    if !options.isEmpty, !isText { throw fail("options are only allowed for text", at: place + 1) }
     switch comparator {
     case .like, .beginsWith, .endsWith, .contains, .matches:
       if subject.isIdentifier, comparator == .beginsWith { return }
-      guard isText else { throw fail("\(comparator.rawValue) goes with text only", at: place) }
+      guard isText else { throw fail("\(comparator.rawValue) is only allowed for text", at: place) }
     case .search:
       guard case .path = subject.expression, subject.attribute?.isFullText == true else {
         throw fail("SEARCH needs an attribute that the model marks fullText", at: place)

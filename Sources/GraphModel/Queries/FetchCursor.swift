@@ -25,7 +25,7 @@ public struct FetchCursor: Hashable, Sendable {
     guard bytes.count <= Self.maximumSize else {
       throw Refusal(
         .limit,
-        "no cursor can hold what the last object is ordered by: more than \(Self.maximumSize) bytes; order by "
+        "the sort values of the last object are too long for a cursor: more than \(Self.maximumSize) bytes; order by "
           + "something shorter, or page by offset")
     }
   }
@@ -49,7 +49,7 @@ public struct FetchCursor: Hashable, Sendable {
   /// Decodes a cursor.
   /// - Throws: `Refusal` if the bytes are not a valid cursor.
   public init(bytes: [UInt8]) throws(Refusal) {
-    let refusal = Refusal(.malformed, "this is no cursor: it is taken whole from an earlier answer, as it came")
+    let refusal = Refusal(.malformed, "this is not a cursor: copy it complete and unchanged from an earlier answer")
     guard bytes.count > 8, bytes.count <= Self.maximumSize else { throw refusal }
     let body = Array(bytes.dropFirst(8))
     guard bytes.prefix(8).reduce(UInt64(0), { $0 << 8 | UInt64($1) }) == Checksum.of(body) else { throw refusal }

@@ -42,11 +42,11 @@ public struct FetchRequest: Hashable, Sendable {
   /// - Throws: `Refusal` for an invalid combination, and for a cursor of another fetch.
   public func check(in model: Model) throws(Refusal) {
     guard let after else { return }
-    if offset > 0 { throw Refusal(.malformed, "a fetch goes on after a cursor or at an offset, not both") }
+    if offset > 0 { throw Refusal(.malformed, "a fetch continues after a cursor or at an offset, not both") }
     switch result {
-    case .count: throw Refusal(.malformed, "a count takes no cursor")
+    case .count: throw Refusal(.malformed, "a count can't have a cursor")
     case .rows(let rows) where !rows.standForObjects:
-      throw Refusal(.malformed, "groups and distinct rows take no cursor: page them by limit and offset")
+      throw Refusal(.malformed, "groups and distinct rows can't have a cursor: page them by limit and offset")
     case .objects, .identifiers, .rows: try after.check(entity: entity, sort: sort, model: model)
     }
   }

@@ -17,26 +17,3 @@ public struct RevisionAtTime: Hashable, Sendable {
     self.head = head
   }
 }
-
-/// `message RevisionAtTime { int64 revision = 1; int64 time = 2; string author = 3; Token head = 4; }`
-extension RevisionAtTime: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, revision)
-    writer.field(2, time)
-    writer.field(3, author)
-    writer.field(4, head)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init(revision: 0, time: 0, author: "", head: Token(store: .zero, revision: 0, fingerprint: 0))
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: revision = try field.integer()
-      case 2: time = try field.integer()
-      case 3: author = try field.string()
-      case 4: head = try field.form()
-      default: break
-      }
-    }
-  }
-}

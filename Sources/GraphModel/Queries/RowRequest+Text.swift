@@ -108,10 +108,10 @@ extension PredicateParser {
       let value = try columnValue()
       let name = try skipWord("AS") ? columnName() : value.text(in: model)
       guard name.utf8.count <= RowRequest.maximumNameSize else {
-        throw fail("a column's name has at most \(RowRequest.maximumNameSize) bytes: say AS name", at: place)
+        throw fail("a column's name can have at most \(RowRequest.maximumNameSize) bytes: add AS name", at: place)
       }
       if columns.contains(where: { $0.column.name == name }) {
-        throw fail("there is a column \(name) already: say AS another name", at: place)
+        throw fail("there is already a column \(name): add AS with another name", at: place)
       }
       columns.append((RowRequest.Column(name: name, value: value), place))
     } while skip(",")
@@ -127,7 +127,7 @@ extension PredicateParser {
         throw fail("more than \(RowRequest.maximumGroups) values to group by")
       }
       if case .word(let word) = current, word.hasPrefix("@") {
-        throw fail("an aggregate is made of a group: it can't be grouped by")
+        throw fail("an aggregate summarizes a group: rows can't be grouped by it")
       }
       groups.append(try single().expression)
     } while skip(",")
@@ -142,7 +142,7 @@ extension PredicateParser {
     let operand = try typed(expression(depth: 0))
     guard !operand.isMany else {
       throw fail(
-        "this path leads to many values: rows have one; say @count, @sum, @min, @max or @avg behind it", at: place)
+        "this path leads to many values: a row has one; add @count, @sum, @min, @max or @avg", at: place)
     }
     return operand
   }
@@ -152,7 +152,7 @@ extension PredicateParser {
     switch current {
     case .word(let word) where !word.hasPrefix("@") && !word.hasPrefix("$"): return word
     case .string(let text) where !text.isEmpty: return text
-    default: throw fail("a name is expected behind AS")
+    default: throw fail("a name is expected after AS")
     }
   }
 
@@ -173,7 +173,7 @@ extension PredicateParser {
     let operand: Operand
     if parts.count == 1 {
       position += 1
-      guard skip("(") else { throw fail("\(word) needs a property behind it: \(word).NAME", at: place) }
+      guard skip("(") else { throw fail("\(word) needs a property after it: \(word).NAME", at: place) }
       operand = try single()
       guard skip(")") else { throw fail("')' is expected here") }
     } else {

@@ -96,11 +96,11 @@ extension [SortKey] {
       var shown = [EnumerationFallback]()
       while name.hasSuffix("]"), let start = name.lastIndex(of: "[") {
         guard let form = EnumerationFallback(parsing: name[name.index(after: start)...].dropLast()) else {
-          throw fail("in brackets stands an order, or which names are shown: state[open?open|done]")
+          throw fail("the brackets need a collation, or the names to show: state[open?open|done]")
         }
         shown.insert(form, at: 0)
         guard shown.count <= EnumerationFallback.maximumDepth else {
-          throw fail("at most \(EnumerationFallback.maximumDepth) such brackets stand behind a key")
+          throw fail("a key can have at most \(EnumerationFallback.maximumDepth) such brackets")
         }
         name = String(name[..<start])
       }
@@ -111,13 +111,13 @@ extension [SortKey] {
       } catch {
         throw fail(name.isEmpty ? "the name of an attribute is expected here" : error.reason)
       }
-      guard case .path(let path) = expression else { throw fail("an order goes by paths, such as created or -name") }
+      guard case .path(let path) = expression else { throw fail("an order needs paths, such as created or -name") }
       let type = path.type(in: model)
       if case .object = type, path.end != .identifier {
         throw fail("objects have no order: name one of their attributes")
       }
-      if collation != nil, type != .string { throw fail("[natural] and [localized] go with text only") }
-      if !shown.isEmpty, type != .string { throw fail("what is shown in its place is known of text only") }
+      if collation != nil, type != .string { throw fail("[natural] and [localized] are only allowed for text") }
+      if !shown.isEmpty, type != .string { throw fail("only text can have names to show") }
       var key = SortKey(path, ascending: !descending, collation: collation)
       key.shown = shown
       append(key)

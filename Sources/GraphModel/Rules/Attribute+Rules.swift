@@ -55,10 +55,10 @@ extension Attribute {
         }
       let bytes = length == 1 ? "1 byte" : "\(length) bytes"
       if let minimumLength, length < minimumLength {
-        broken.append(("minimumLength", "has \(bytes) and needs \(minimumLength)"))
+        broken.append(("minimumLength", "has \(bytes); the minimum is \(minimumLength)"))
       }
       if let maximumLength, length > maximumLength {
-        broken.append(("maximumLength", "has \(bytes) and takes \(maximumLength)"))
+        broken.append(("maximumLength", "has \(bytes); the maximum is \(maximumLength)"))
       }
     }
     if let expression, let pattern, case .string(let text) = value, !expression.matchesWhole(text) {

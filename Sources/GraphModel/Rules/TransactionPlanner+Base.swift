@@ -23,8 +23,8 @@ extension TransactionPlanner {
     let what = property.map { "\(entity).\($0.name) of \(stored.id)" } ?? "the \(entity) \(stored.id)"
     return Refusal(
       .pruned,
-      "\(what) was edited as it was long ago, and what has happened to it up to revision \(pruned.revision) was pruned: "
-        + "read it anew and make the edit again")
+      "\(what) was edited in an old state, and its history up to revision \(pruned.revision) was pruned: "
+        + "read it again and repeat the edit")
   }
 
   /// Refuses a base before the object's insert, as the object could not be read then. The replica that inserted it is
@@ -35,6 +35,6 @@ extension TransactionPlanner {
     let entity = model.entity(id.entity)?.name ?? "object"
     throw Refusal(
       .malformed,
-      "the \(entity) \(id) was made in revision \(first.revision): nobody can have read it at revision \(base)")
+      "the \(entity) \(id) was created in revision \(first.revision); it did not exist at revision \(base)")
   }
 }

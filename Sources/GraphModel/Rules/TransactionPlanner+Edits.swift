@@ -43,7 +43,7 @@ extension TransactionPlanner {
     _ edit: Edit, _ property: Property, _ attribute: Attribute, to draft: Draft, isInsert: Bool, isRevival: Bool
   ) throws {
     guard !attribute.isTransient else {
-      throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is transient: no store has it")
+      throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is transient: it is not stored")
     }
     if attribute.isDerived {
       // A revived object's value is derived again.
@@ -60,7 +60,7 @@ extension TransactionPlanner {
       set(value, property, attribute, of: draft, isInsert: isInsert, isRevival: isRevival)
     case .splice(let splices):
       guard attribute.kind == .text else {
-        throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is no text: it can't be spliced")
+        throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is not text: it can't be spliced")
       }
       let old = draft.after[property].stringValue ?? ""
       guard let new = TextSplice.apply(splices, to: old) else {
@@ -88,7 +88,7 @@ extension TransactionPlanner {
     guard let checked = attribute.checked(value) else {
       violate(
         id, property, "type", value,
-        "\(draft.entity.name).\(property.name) takes a value of the type \(attribute.typeDescription)")
+        "\(draft.entity.name).\(property.name) needs a value of the type \(attribute.typeDescription)")
       return
     }
     draft.after[property] = checked
@@ -109,13 +109,14 @@ extension TransactionPlanner {
       if try meetsDeleted(other, of: wanted) { return nil }
       let name = wanted?.nameWithArticle ?? "an object"
       violate(
-        owner, property, "destination", .object(other), "\(property.name) names \(name) that is not there: \(other)")
+        owner, property, "destination", .object(other),
+        "\(property.name) refers to \(name) that does not exist: \(other)")
       return nil
     }
     if let wanted, !entity.isKind(of: wanted) {
       violate(
         owner, property, "destination", .object(other),
-        "\(property.name) takes \(wanted.nameWithArticle), and \(other) is \(entity.nameWithArticle)")
+        "\(property.name) needs \(wanted.nameWithArticle), but \(other) is \(entity.nameWithArticle)")
       return nil
     }
     // The concrete entity is stored, even if the client sent a parent entity.
@@ -132,7 +133,7 @@ extension TransactionPlanner {
       guard let other = try destination(other, of: property, relationship, owner: id) else { return }
       try connect(id, other, property, relationship)
     default:
-      violate(id, property, "type", value, "\(property.name) takes the id of one object")
+      violate(id, property, "type", value, "\(property.name) needs the id of one object")
     }
   }
 

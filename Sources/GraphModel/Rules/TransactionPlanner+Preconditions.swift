@@ -18,7 +18,7 @@ extension TransactionPlanner {
 
   private mutating func conflicts(with condition: Precondition, of change: Change) throws -> [Conflict] {
     guard change.kind == .update || change.kind == .delete, !change.id.isTemporary else {
-      throw Refusal(.malformed, "an insert takes no precondition: what it makes was never read")
+      throw Refusal(.malformed, "an insert can't have a precondition: its object was never read")
     }
     guard condition.revision > 0, condition.revision < revision else {
       throw Refusal(
@@ -66,7 +66,7 @@ extension TransactionPlanner {
       guard property.slot != nil else {
         throw Refusal(
           .malformed,
-          "\(entity.name).\(property.name) is not stored with the object: a precondition names a property that is")
+          "\(entity.name).\(property.name) is not stored with the object: name a property that is")
       }
       return property
     }

@@ -109,12 +109,12 @@ extension TransactionPlanner {
     if let minimum = relationship.minimumCount, count < minimum {
       violate(
         id, property, "count", .integer(Int64(count)),
-        "\(entity.name).\(property.name) has \(objects) and needs \(minimum)")
+        "\(entity.name).\(property.name) has \(objects); the minimum is \(minimum)")
     }
     if let maximum = relationship.maximumCount, count > maximum {
       violate(
         id, property, "count", .integer(Int64(count)),
-        "\(entity.name).\(property.name) has \(objects) and takes \(maximum)")
+        "\(entity.name).\(property.name) has \(objects); the maximum is \(maximum)")
     }
   }
 

@@ -6,24 +6,24 @@ public struct HistoryPolicy: Hashable, Sendable {
   /// The age in microseconds up to which commits are kept; nil for no condition.
   public var age: Timestamp?
   /// The age in microseconds up to which commits are kept for replicas, regardless of the other conditions. A replica
-  /// that was active since then may still need them; one that was silent longer is overdue.
-  public var overdue: Timestamp = usualOverdue
+  /// that was active since then may still need them; one that was silent longer reloads.
+  public var minimumRetention: Timestamp = defaultMinimumRetention
 
   /// 30 days, in microseconds.
-  public static let usualOverdue: Timestamp = 30 * 86_400_000_000
+  public static let defaultMinimumRetention: Timestamp = 30 * 86_400_000_000
 
   /// Creates a policy, by default one that keeps everything.
-  public init(commits: Int? = nil, age: Timestamp? = nil, overdue: Timestamp = usualOverdue) {
+  public init(commits: Int? = nil, age: Timestamp? = nil, minimumRetention: Timestamp = defaultMinimumRetention) {
     self.commits = commits
     self.age = age
-    self.overdue = overdue
+    self.minimumRetention = minimumRetention
   }
 
   /// Whether anything may be pruned; false if both conditions are nil.
   public var prunes: Bool { commits != nil || age != nil }
 
   /// The age in microseconds up to which commits are kept, including those for replicas.
-  public var kept: Timestamp { max(0, max(age ?? 0, overdue)) }
+  public var kept: Timestamp { max(0, max(age ?? 0, minimumRetention)) }
 
   /// The newest revision that `commits` allows pruning up to.
   public func highest(head: Revision) -> Revision {

@@ -36,27 +36,28 @@ extension RegularExpressionParser {
       switch (item, isRange) {
       case (.scalar(let low), true):
         guard case .scalar(let high) = try classItem(openedAt: start, isFirst: false) else {
-          throw fail(at: place, "a range ends with one sign, not with a class")
+          throw fail(at: place, "a range must end with a character, not with a class")
         }
         if high < low { throw fail(at: place, "the range ends before it begins") }
         ranges.append(low.value...high.value)
-      case (_, true): throw fail(at: place, "a range begins with one sign; write \\- for a dash")
+      case (_, true): throw fail(at: place, "a range must begin with a character; write \\- for a dash")
       case (.scalar(let scalar), false): ranges.append(scalar.value...scalar.value)
       case (.ranges(let more), false): ranges += more
       case (.property(let property), false): if !properties.contains(property) { properties.append(property) }
       }
     }
-    if isEmpty { throw fail(at: start, "the class is empty; write \\] for the sign itself") }
+    if isEmpty { throw fail(at: start, "the class is empty; write \\] for the character itself") }
     return folded(ranges, properties, isNegated: isNegated)
   }
 
   private mutating func classItem(openedAt start: Int, isFirst: Bool) throws(RegularExpressionError) -> ClassItem {
     let place = position
-    guard let scalar = take() else { throw fail(at: start, "this class is never closed") }
+    guard let scalar = take() else { throw fail(at: start, "this class is not closed") }
     switch scalar {
     case "\\": return try item(at: place)
-    case "[": throw fail(at: place, "classes are not nested; write \\[ for the sign itself")
-    case "&" where next == "&": throw fail(at: place, "classes can't be intersected; write \\& for the sign itself")
+    case "[": throw fail(at: place, "classes can't be nested; write \\[ for the character itself")
+    case "&" where next == "&":
+      throw fail(at: place, "classes can't be intersected; write \\& for the character itself")
     case "-" where !isFirst && next != "]" && next != nil:
       throw fail(at: place, "write \\- for a dash, or put it first or last")
     default: return .scalar(scalar)
@@ -66,7 +67,7 @@ extension RegularExpressionParser {
   /// Parses an escape that is the same inside and outside of brackets, after the backslash.
   private mutating func item(at start: Int) throws(RegularExpressionError) -> ClassItem {
     guard let scalar = take() else {
-      throw fail(at: start, "a backslash stands at the end; write \\\\ for the sign itself")
+      throw fail(at: start, "the pattern ends with a backslash; write \\\\ for the character itself")
     }
     switch scalar {
     case "t": return .scalar("\t")
@@ -83,7 +84,7 @@ extension RegularExpressionParser {
     case "D": return .property(try category(named: "Nd", at: start).negated)
     case "p": return .property(try category(at: start))
     case "P": return .property(try category(at: start).negated)
-    case "b", "B": throw fail(at: start, "\\\(scalar) is a place, and a class holds signs")
+    case "b", "B": throw fail(at: start, "\\\(scalar) is a position; a class contains characters")
     default:
       if scalar.isASCII, scalar.value >= 0x20, !scalar.properties.isAlphabetic, !("0"..."9").contains(scalar) {
         return .scalar(scalar)
@@ -102,7 +103,7 @@ extension RegularExpressionParser {
 
   private func category(named name: String, at start: Int) throws(RegularExpressionError) -> ScalarProperty {
     guard let property = ScalarProperty(category: name) else {
-      throw fail(at: start, "no general category of Unicode is called \(name.isEmpty ? "so" : name)")
+      throw fail(at: start, "no general category of Unicode is called \(name.isEmpty ? "that" : name)")
     }
     return property
   }
@@ -117,7 +118,7 @@ extension RegularExpressionParser {
     }
     let isWhole = isBraced ? accept("}") && !digits.isEmpty : digits.utf8.count == 4
     guard isWhole, let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value) else {
-      throw fail(at: start, "a scalar of Unicode is written \\u{1F600} or, with four digits, \\u00E4")
+      throw fail(at: start, "a Unicode scalar is written \\u{1F600} or, with four digits, \\u00E4")
     }
     return scalar
   }

@@ -24,10 +24,10 @@ struct RegularExpressionParser {
   mutating func parse() throws(RegularExpressionError) -> Tree {
     let limit = RegularExpression.maximumPatternBytes
     guard bytes <= limit else {
-      throw fail(at: scalarsWithin(limit), "the pattern has \(bytes) bytes; at most \(limit) are read")
+      throw fail(at: scalarsWithin(limit), "the pattern has \(bytes) bytes; at most \(limit) are allowed")
     }
     let tree = try choice(depth: 0)
-    if position < scalars.count { throw fail("no group is open that this could close; write \\) for the sign itself") }
+    if position < scalars.count { throw fail("there is no group to close here; write \\) for the character itself") }
     try checkSize(tree, at: 0)
     return tree
   }
@@ -59,7 +59,7 @@ struct RegularExpressionParser {
     case "$": return .assertion(.end)
     case "\\": return try escape(at: start)
     case "*", "+", "?", "{":
-      throw fail(at: start, "there is nothing to repeat; write \\\(scalar) for the sign itself")
+      throw fail(at: start, "there is nothing to repeat; write \\\(scalar) for the character itself")
     default: return literal(scalar)
     }
   }
@@ -71,14 +71,14 @@ struct RegularExpressionParser {
     if accept("?"), !accept(":") {
       switch (next, position + 1 < scalars.count ? scalars[position + 1] : nil) {
       case ("=", _), ("!", _), ("<", "="?), ("<", "!"?):
-        throw fail(at: start, "looking ahead or behind is not supported")
+        throw fail(at: start, "lookahead and lookbehind are not supported")
       case (">", _): throw fail(at: start, "atomic groups are not supported")
-      case ("<", _), ("P", _): throw fail(at: start, "groups have no names; write (…)")
-      default: throw fail(at: start, "after (? only : is understood; flags such as (?i) are the options [c] and [d]")
+      case ("<", _), ("P", _): throw fail(at: start, "named groups are not supported; write (…)")
+      default: throw fail(at: start, "only : is allowed after (?; flags such as (?i) are the options [c] and [d]")
       }
     }
     let tree = try choice(depth: depth)
-    if !accept(")") { throw fail(at: start, "this group is never closed") }
+    if !accept(")") { throw fail(at: start, "this group is not closed") }
     // In a group of its own an assertion may be repeated, like everything that may be empty.
     if case .assertion = tree { return .sequence([tree]) }
     return tree
@@ -96,10 +96,10 @@ struct RegularExpressionParser {
   private mutating func repeated(_ tree: Tree) throws(RegularExpressionError) -> Tree {
     let start = position
     guard let (minimum, maximum) = try quantifier() else { return tree }
-    if case .assertion = tree { throw fail(at: start, "a place can't be repeated, only what takes room in the text") }
+    if case .assertion = tree { throw fail(at: start, "a position can't be repeated, only characters and groups") }
     // A lazy quantifier matches the same texts.
     if !accept("?"), next == "+" {
-      throw fail("possessive repetitions are not supported")
+      throw fail("possessive quantifiers are not supported")
     }
     if let scalar = next, ["*", "+", "?", "{"].contains(scalar) {
       throw fail("this is repeated already; put it into a group to repeat it again")
@@ -116,7 +116,7 @@ struct RegularExpressionParser {
     if accept("?") { return (0, 1) }
     if !accept("{") { return nil }
     guard let minimum = number() else {
-      throw fail("{ begins a repetition and wants a number here; write \\{ for the sign itself")
+      throw fail("{ begins a repetition and needs a number here; write \\{ for the character itself")
     }
     var maximum: Int? = minimum
     if accept(",") { maximum = number() }
@@ -139,7 +139,7 @@ struct RegularExpressionParser {
     let limit = RegularExpression.maximumProgramSize
     // The program has one more instruction at its end.
     if tree.programSize >= limit {
-      throw fail(at: place, "with its repetitions written out the pattern is too long: at most \(limit) instructions")
+      throw fail(at: place, "the pattern is too long with its repetitions expanded: at most \(limit) instructions")
     }
   }
 

@@ -110,7 +110,7 @@ private struct JSONParser {
       guard current == UInt8(ascii: "\"") else { throw error("a name in quotation marks is expected here") }
       let name = try string()
       guard names.insert(.string(name)).inserted else {
-        throw error("the name \"\(name.excerpt)\" stands here twice", at: start)
+        throw error("the name \"\(name.excerpt)\" appears here twice", at: start)
       }
       skipBlanks()
       guard current == UInt8(ascii: ":") else { throw error("':' is expected here") }
@@ -148,7 +148,7 @@ private struct JSONParser {
     let start = position
     while let byte = current, (0x30...0x39).contains(byte) || "+-.eE".utf8.contains(byte) { position += 1 }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    guard Self.isNumber(bytes[start..<position]) else { throw error("'\(text.excerpt)' is no number", at: start) }
+    guard Self.isNumber(bytes[start..<position]) else { throw error("'\(text.excerpt)' is not a number", at: start) }
     if let value = Int64(text), UTF8Comparison.equal(String(value), text) { return .integer(value) }
     if let value = Double(text), value.isFinite, UTF8Comparison.equal(JSON.double(value).text, text) {
       return .double(value)
@@ -185,7 +185,7 @@ private struct JSONParser {
     position += 1
     var content = [UInt8]()
     while true {
-      guard let byte = current else { throw error("this string has no end", at: start) }
+      guard let byte = current else { throw error("this string is not closed", at: start) }
       position += 1
       switch byte {
       case UInt8(ascii: "\""):
@@ -244,7 +244,7 @@ private struct JSONParser {
         return content.append(contentsOf: "\u{FFFD}".utf8)
       }
       content.append(contentsOf: String(Character(valid)).utf8)
-    default: throw error("no such escape", at: position - 1)
+    default: throw error("there is no such escape", at: position - 1)
     }
   }
 

@@ -6,8 +6,8 @@ import GraphModel
 final class ContextGraphReader: PlannerReader {
   let model: Model
   private let root: ObjectContext
-  private let judgesKeys: Bool
-  private lazy var images = root.unsortedStates.compactMap(\.stored).filter(\.isServers)
+  private let checksKeys: Bool
+  private lazy var images = root.unsortedStates.compactMap(\.stored).filter(\.isFromServer)
   private var keys = [Constraint: [[Value]: ObjectID]]()
 
   private struct Constraint: Hashable {
@@ -17,18 +17,18 @@ final class ContextGraphReader: PlannerReader {
 
   /// A reader of the outermost context.
   /// - Parameter judgesKeys: false if unique keys need not be checked.
-  init(_ context: ObjectContext, judgesKeys: Bool = true) {
+  init(_ context: ObjectContext, checksKeys: Bool = true) {
     var root = context
     while let parent = root.parent { root = parent }
     self.root = root
     model = context.model
-    self.judgesKeys = judgesKeys
+    self.checksKeys = checksKeys
   }
 
   /// Whether a violation would also occur with the complete graph at hand. Only the server knows how many members an
   /// object has that was not inserted here, whether an object exists, and the values that it counts and stamps.
   /// - Parameter isTimed: the values that are stamped are known.
-  func knows(_ violation: Violation, isTimed: Bool) -> Bool {
+  func isCertain(_ violation: Violation, isTimed: Bool) -> Bool {
     switch violation.commonRule {
     case .count: return violation.id.isTemporary
     case .destination, .missing: return false
@@ -49,7 +49,7 @@ final class ContextGraphReader: PlannerReader {
     return model.rules(of: violation.id.entity).first { $0.name == violation.rule }
   }
 
-  func image(of id: ObjectID) -> ObjectImage? { root.state(id)?.stored.flatMap { $0.isServers ? $0 : nil } }
+  func image(of id: ObjectID) -> ObjectImage? { root.state(id)?.stored.flatMap { $0.isFromServer ? $0 : nil } }
 
   func entity(of id: ObjectID) -> EntityNumber? {
     if let state = root.state(id), state.isDeleted, state.stored == nil { return nil }
@@ -67,18 +67,30 @@ final class ContextGraphReader: PlannerReader {
     let places = referrers(to: parent, through: reference).compactMap { id -> OrderedMemberKey? in
       guard case .integer(let number)? = image(of: id)?[position] else { return nil }
       return OrderedMemberKey(position: number, id: id)
-    }.filter { each in place.map { ascending ? each > $0 : each < $0 } ?? true }.sorted()
+    }.filter { each in
+      guard let place else { return true }
+      return ascending ? each > place : each < place
+    }.sorted()
     return Array((ascending ? places : places.reversed()).prefix(limit))
   }
 
   func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) -> ObjectID? {
-    guard judgesKeys else { return nil }
+    guard checksKeys else { return nil }
     let key = Constraint(entity: entity.number, properties: constraint)
     if let known = keys[key] { return known[values] }
     var all = [[Value]: ObjectID]()
     for image in images where entity.family.contains(image.id.entity) {
-      guard let entity = model.entity(image.id.entity) else { continue }
-      let values = constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
+      guard let entity = model.entity(image.id.entity) else {
+        assertionFailure("a held object has an entity: \(image.id)")
+        continue
+      }
+      let values = constraint.map { number -> Value in
+        guard let property = entity.property(number) else {
+          assertionFailure("an entity inherits the properties of its keys: \(number)")
+          return .null
+        }
+        return image[property]
+      }
       all[values] = all[values].map { min($0, image.id) } ?? image.id
     }
     keys[key] = all
@@ -89,7 +101,7 @@ final class ContextGraphReader: PlannerReader {
 
   /// The context learns that an object was deleted, not who deleted it.
   func deletion(of id: ObjectID) -> (revision: Revision, author: String)? {
-    entity(of: id) == nil ? (root.burials.deletion(of: id), "") : nil
+    entity(of: id) == nil ? (root.tombstones.deletion(of: id), "") : nil
   }
   func history(of id: ObjectID, after revision: Revision) -> [PastChange] { [] }
   func nextInSequence(_ property: PropertyNumber) -> Int64 { 1 }
@@ -98,5 +110,5 @@ final class ContextGraphReader: PlannerReader {
 extension ObjectImage {
   /// Whether it came from the server, and from the present past. An image that was assumed after a save has no
   /// revision.
-  fileprivate var isServers: Bool { revision > 0 }
+  fileprivate var isFromServer: Bool { revision > 0 }
 }

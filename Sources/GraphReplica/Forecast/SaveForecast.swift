@@ -41,7 +41,7 @@ extension ObjectContext {
     var own = [ObjectID: Set<PropertyNumber>]()
     for state in dirty.values where !state.isDeleted { own[state.id] = unsavedValues(of: state, policy) }
     guard own.contains(where: { !$0.value.isEmpty }) else { return nil }
-    let graph = ContextGraphReader(self, judgesKeys: false)
+    let graph = ContextGraphReader(self, checksKeys: false)
     let broken = forecast(policy, nil, graph).violations.filter { violation in
       guard let mine = own[violation.id] else { return false }
       if let rule = graph.rule(of: violation) { return rule.sources.isSubset(of: mine) }
@@ -69,19 +69,21 @@ extension ObjectContext {
     let transaction = Transaction(
       id: TransactionID(replica: replica.id, sequence: lastSequence + 1), policy: policy, changes: changes)
     var made: UInt64 = 0
+    // Without a time, rules that read it are left out below.
+    let time = if let now { now } else { Timestamp(0) }
     do {
       let plan = try TransactionPlanner.plan(
-        transaction, reader: graph, revision: 1 + (changes.map(\.base).max() ?? 0), now: now ?? 0
+        transaction, reader: graph, revision: changes.reduce(1) { max($0, 1 + $1.base) }, now: time
       ) { entity in
         made += 1
         return ObjectID(key: UniqueID(high: 0, low: made), entity: entity)
       }
       let temporary = Dictionary(plan.identities.map { ($0.permanent, $0.temporary) }) { first, _ in first }
-      return SaveForecast(changes: plan.changes.map { $0.naming(temporary, model) })
+      return SaveForecast(changes: plan.changes.map { $0.replacingIDs(temporary, model) })
     } catch {
       // The reader never throws.
-      let broken = (error as? Refusal)?.violations ?? []
-      return SaveForecast(violations: broken.filter { graph.knows($0, isTimed: now != nil) })
+      guard let refusal = error as? Refusal else { return SaveForecast() }
+      return SaveForecast(violations: refusal.violations.filter { graph.isCertain($0, isTimed: now != nil) })
     }
   }
 
@@ -100,7 +102,8 @@ extension ObjectContext {
     var moves = [Change]()
     for state in states {
       let stored = graph.image(of: state.id)
-      let base = stored?.revision ?? 0
+      // A new object has no base.
+      let base = if let stored { stored.revision } else { Revision(0) }
       if state.isDeleted {
         if stored != nil { changes.append(Change(.delete, state.id, base: base)) }
         continue
@@ -132,7 +135,8 @@ extension [PropertyNumber: ObjectState.PropertyEdit] {
 extension ObjectState {
   /// All unanswered and unsaved edits, including those of the parent contexts.
   var pending: [PropertyNumber: PropertyEdit] {
-    var all = under?.pending ?? [:]
+    var all = [PropertyNumber: PropertyEdit]()
+    if let parentState { all = parentState.pending }
     for edits in sent.map(\.edits) + [edits] { all.merge(edits) { $0.merged(with: $1) } }
     return all
   }
@@ -140,33 +144,37 @@ extension ObjectState {
 
 extension ObjectChange {
   /// The change with some ids replaced.
-  fileprivate func naming(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectChange {
+  fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectChange {
     guard !names.isEmpty else { return self }
     var change = self
     change.id = names[id] ?? id
-    (change.before, change.after) = (before?.naming(names, model), after?.naming(names, model))
-    change.edits = edits.map { $0.naming(names, model) }
+    (change.before, change.after) = (before?.replacingIDs(names, model), after?.replacingIDs(names, model))
+    change.edits = edits.map { $0.replacingIDs(names, model) }
     return change
   }
 }
 
 extension ObjectImage {
-  fileprivate func naming(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectImage {
+  fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ model: Model) -> ObjectImage {
     var image = self
     image.id = names[id] ?? id
-    for property in model.entity(id.entity)?.storedProperties ?? [] {
-      image[property] = image[property].naming(names, property)
+    guard let entity = model.entity(id.entity) else {
+      assertionFailure("a planned object has an entity: \(id)")
+      return image
+    }
+    for property in entity.storedProperties {
+      image[property] = image[property].replacingIDs(names, property)
     }
     return image
   }
 }
 
 extension Edit {
-  fileprivate func naming(_ names: [ObjectID: ObjectID], _ model: Model) -> Edit {
+  fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ model: Model) -> Edit {
     func named(_ ids: [ObjectID]) -> [ObjectID] { ids.map { names[$0] ?? $0 } }
     switch action {
     case .set(let value):
-      return model.property(property).map { Edit(property, .set(value.naming(names, $0))) } ?? self
+      return model.property(property).map { Edit(property, .set(value.replacingIDs(names, $0))) } ?? self
     case .members(let added, let removed):
       return Edit(property, .members(added: named(added).sorted(), removed: named(removed).sorted()))
     case .place(let ids, let anchor): return Edit(property, .place(named(ids), after: anchor.map { names[$0] ?? $0 }))
@@ -177,7 +185,7 @@ extension Edit {
 
 extension Value {
   /// Unordered members are sorted by id.
-  fileprivate func naming(_ names: [ObjectID: ObjectID], _ property: Property) -> Value {
+  fileprivate func replacingIDs(_ names: [ObjectID: ObjectID], _ property: Property) -> Value {
     switch self {
     case .object(let id): return .object(names[id] ?? id)
     case .objects(let ids):

@@ -4,16 +4,17 @@ import GraphWire
 /// The objects and members that a set of loads needs together, each id once.
 struct LoadRequestBuilder {
   let context: ObjectContext
+  let scheduler: LoadScheduler
   /// Wanted objects by the root entities of their families. Each family has one table, and one request reads it.
   private(set) var objects = [EntityNumber: RequestedIDs]()
   /// The owners whose members are wanted, by to-many.
   private(set) var members = [PropertyNumber: RequestedIDs]()
 
-  init(context: ObjectContext) { self.context = context }
+  init(context: ObjectContext, scheduler: LoadScheduler) { (self.context, self.scheduler) = (context, scheduler) }
 
   mutating func add(_ load: ObjectLoad) {
     guard load.faults.isEmpty else {
-      for id in load.faults where context.state(id)?.isFault == true { want(id, load) }
+      for id in load.faults where context.state(id)?.isFault == true { request(id, load) }
       return
     }
     for (tree, objects) in load.level {
@@ -30,18 +31,18 @@ struct LoadRequestBuilder {
     guard let relationship = property.relationship else { return }
     if relationship.storage == .inverse {
       guard !object.id.isTemporary else { return }
-      if !load.isAnew, context.isLoaded(property, of: object) { return hold(property, of: object, load) }
+      if !load.reloadsHeld, context.isLoaded(property, of: object) { return hold(property, of: object, load) }
       members[property.number, default: RequestedIDs()].add(object.id, load)
       return
     }
     for id in object.value(property).objectIDs where !id.isTemporary {
       if let state = context.state(id), !state.isFault,
-        !load.isAnew || load.companions.holds(id) || (state.isDeleted && !context.mayBeBack(state))
+        !load.reloadsHeld || load.companions.holds(id) || (state.isDeleted && !context.mayBeRestored(state))
           || context.isFollowed(id)
       {
         load.companions.hold(state)
       } else {
-        want(id, load)
+        request(id, load)
       }
     }
   }
@@ -51,15 +52,12 @@ struct LoadRequestBuilder {
     for id in context.related(to: object, through: property) {
       if let state = context.state(id) { load.companions.hold(state) }
     }
-    object.loadedMembers[property.number]?.add(load.companions)
+    object.loadedMembers.modify(property.number) { $0.add(load.companions) }
   }
 
-  private mutating func want(_ id: ObjectID, _ load: ObjectLoad) {
-    if let number = context.loads.asked[id] {
-      // Another load has requested it.
-      load.waitsFor.insert(number)
-      context.loads.requests[number]?.wanted.add(id, load)
-    } else if let entity = context.model.entity(id.entity) {
+  private mutating func request(_ id: ObjectID, _ load: ObjectLoad) {
+    if scheduler.join(load, toRequestOf: id) { return }
+    if let entity = context.model.entity(id.entity) {
       objects[entity.root, default: RequestedIDs()].add(id, load)
     }
   }
@@ -72,22 +70,13 @@ struct LoadRequestBuilder {
         let load = ready.first(where: { load in load.bringsOthers && load.faults.contains(where: wanted.contains) })
       else { continue }
       var room = (LoadScheduler.batchSize - wanted.ids.count % LoadScheduler.batchSize) % LoadScheduler.batchSize
-      for state in context.held where room > 0 {
-        guard state.isFault, state.entity.root == root, state.face != nil, !wanted.contains(state.id),
-          context.loads.asked[state.id] == nil
+      for state in context.heldStates where room > 0 {
+        guard state.isFault, state.entity.root == root, state.instance != nil, !wanted.contains(state.id),
+          !scheduler.hasRequested(state.id)
         else { continue }
-        objects[root]?.add(state.id, load)
+        objects.modify(root) { $0.add(state.id, load) }
         room -= 1
       }
     }
   }
-}
-
-extension ObjectContext {
-  /// Whether an object that is known as deleted may have been restored. A reference to it, received since, suggests
-  /// that.
-  func mayBeBack(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
-
-  /// Whether a live query keeps the object as the server has it.
-  func isFollowed(_ id: ObjectID) -> Bool { results.values.contains { $0[id] != nil } }
 }

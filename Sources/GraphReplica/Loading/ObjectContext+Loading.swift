@@ -4,29 +4,95 @@ import GraphWire
 /// Loading: fills faults and follows relationships in few requests, however many objects there are. A request is sent
 /// at the end of the event that caused it, so that simultaneous loads share requests.
 extension ObjectContext {
+  // MARK: - Faults
+
+  /// The object of an id: as the context holds it, otherwise a fault. Nil for one that is known to be deleted.
+  public func fault(_ id: ObjectID) -> ManagedObject? {
+    guard let state = stateOrFault(id), !state.isDeleted else { return nil }
+    return instance(of: state)
+  }
+
+  /// The objects of ids that arrived together, without those known to be deleted. An object that the context does not
+  /// hold is a fault.
+  public func faults(_ ids: [ObjectID]) -> [ManagedObject] {
+    if let parent { return parent.faults(ids).compactMap { fault($0.id) } }
+    let batch = FetchBatch()
+    return ids.compactMap { id in
+      guard let state = stateOrFault(id), !state.isDeleted else { return nil }
+      batch.add(id)
+      state.batch = batch
+      return instance(of: state)
+    }
+  }
+
+  /// The state of an object, as the context or its parent holds it, otherwise of a fault. Nil for a temporary id that
+  /// is not held, and for an entity that the model does not have.
+  func stateOrFault(_ id: ObjectID) -> ObjectState? {
+    if let state = state(id) { return state }
+    if parent != nil { return makeState(onParent: id) }
+    guard !id.isTemporary, let entity = model.entity(id.entity) else { return nil }
+    let state = ObjectState(id: id, entity: entity, stored: nil)
+    add(state)
+    return state
+  }
+
+  func isLoaded(_ property: Property, of state: ObjectState) -> Bool {
+    guard let relationship = property.relationship, !state.isInserted else { return true }
+    guard !state.isFault else { return false }
+    if let parentState = state.parentState, let parent { return parent.isLoaded(property, of: parentState) }
+    if relationship.storage == .inverse { return state.loadedMembers[property.number].map(\.areHeld) == true }
+    return state.value(property).objectIDs.allSatisfy { self.state($0).map { !$0.isFault } ?? $0.isTemporary }
+  }
+
+  /// Whether an object that is known as deleted may have been restored. A reference to it, received since, suggests
+  /// that.
+  func mayBeRestored(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
+
+  /// Whether a live query keeps the object as the server has it.
+  func isFollowed(_ id: ObjectID) -> Bool { results.values.contains { $0[id] != nil } }
+
+  // MARK: - Paths
+
+  /// The object at the end of a path of to-ones in this context; nil if one of them leads to none.
+  public func object<Object: ManagedObject, Destination: ManagedObject>(
+    at path: (ObjectPath<Object, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>, from object: Object
+  ) -> Destination? {
+    var place: ManagedObject? = object
+    for hop in path(ObjectPath(way: RelationshipPath())).way.hops { place = place?.object(hop, ManagedObject.self) }
+    return place as? Destination
+  }
+
+  /// The objects at the end of a path of to-ones and a final to-many in this context.
+  public func objects<Object: ManagedObject, Destination: ManagedObject>(
+    at path: (ObjectPath<Object, ToOneLoad>) -> ToManyPath<Destination, ToOneLoad>, from object: Object
+  ) -> [Destination] {
+    let path = path(ObjectPath(way: RelationshipPath()))
+    var place: ManagedObject = object
+    for hop in path.way.hops {
+      guard let next = place.object(hop, ManagedObject.self) else { return [] }
+      place = next
+    }
+    return place.objects(path.property, Destination.self)
+  }
+
+  // MARK: - Loads
+
   /// Fills faults; other objects are ignored. Nothing is sent before `sendLoads`, or the next event.
   /// - Parameter bringsOthers: fill up the request with other faults of the same kind that the program holds.
   /// - Returns: the load that `.filled` names when it has ended.
   public func load(_ objects: [ManagedObject], bringsOthers: Bool = false) -> LoadID {
     if let parent { return parent.load(objects, bringsOthers: bringsOthers) }
-    loads.lastLoad += 1
-    let faults = objects.map { own($0) }.filter(\.isFault)
-    loads.ready.append(ObjectLoad(id: loads.lastLoad, faults: faults, bringsOthers: bringsOthers))
-    return loads.lastLoad
+    return loads.load(faults: objects.map { localState(of: $0) }.filter(\.isFault), bringsOthers: bringsOthers)
   }
 
   /// Follows relationships from objects. The loaded objects are kept as long as the program holds one of `objects`.
   /// - Parameters:
-  ///   - isAnew: also reload objects that the context holds, unless a live query keeps them current; otherwise only
-  ///     missing objects are read.
+  ///   - reloadsHeld: also reload objects that the context holds, unless a live query keeps them current; otherwise
+  ///     only missing objects are read.
   /// - Returns: the load that `.filled` names when it has ended.
-  public func load(_ tree: RelationshipTree, of objects: [ManagedObject], isAnew: Bool = true) -> LoadID {
-    if let parent { return parent.load(tree, of: objects, isAnew: isAnew) }
-    loads.lastLoad += 1
-    let roots = objects.map { own($0) }
-    loads.ready.append(
-      ObjectLoad(id: loads.lastLoad, query: nil, isAnew: isAnew, roots: roots, owners: objects, tree: tree))
-    return loads.lastLoad
+  public func load(_ tree: RelationshipTree, of objects: [ManagedObject], reloadsHeld: Bool = true) -> LoadID {
+    if let parent { return parent.load(tree, of: objects, reloadsHeld: reloadsHeld) }
+    return loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: reloadsHeld)
   }
 
   /// Follows relationships from one object and those that arrived with it, where something is missing. A load takes
@@ -34,272 +100,65 @@ extension ObjectContext {
   /// - Returns: the load that `.filled` names, which may be in progress already; nil if nothing is missing.
   public func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
     if let parent { return parent.load(tree, of: object) }
-    let first = own(object)
+    let first = localState(of: object)
     guard isMissing(tree, of: first) else { return nil }
-    if let load = loads.shared[tree], load.sharers.contains(object.id) { return load.id }
-    var roots = [object]
-    for id in first.batch.map({ Array($0.members(from: object.id)) }) ?? [] {
-      guard roots.count < LoadScheduler.batchSize else { break }
-      guard id != object.id, let state = state(id), !state.isDeleted, let face = state.face,
-        isMissing(tree, of: state)
-      else { continue }
-      roots.append(face)
+    if let load = loads.sharedLoad(of: tree, for: object.id) { return load }
+    var objects = [object]
+    if let batch = first.batch {
+      for id in batch.members(from: object.id) where objects.count < LoadScheduler.batchSize && id != object.id {
+        guard let state = state(id), !state.isDeleted, let instance = state.instance, isMissing(tree, of: state) else {
+          continue
+        }
+        objects.append(instance)
+      }
     }
-    let number = load(tree, of: roots, isAnew: false)
-    loads.ready.last?.sharers = Set(roots.map(\.id))
-    loads.shared[tree] = loads.ready.last
-    return number
+    return loads.load(
+      tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: false, isShared: true)
   }
 
   private func isMissing(_ tree: RelationshipTree, of state: ObjectState) -> Bool {
     tree.branches.contains { branch in
+      // The objects of a level may be of several entities.
       guard let property = state.entity.property(branch.property) else { return false }
       if !isLoaded(property, of: state) { return true }
       guard !branch.tree.isEmpty else { return false }
-      return related(to: state, through: property)
-        .contains { id in self.state(id).map { isMissing(branch.tree, of: $0) } ?? false }
+      return related(to: state, through: property).contains { id in
+        guard let other = self.state(id) else { return false }
+        return isMissing(branch.tree, of: other)
+      }
     }
   }
 
   /// Sends the requests of the loads since the last event.
   public func sendLoads() {
     if let parent { return parent.sendLoads() }
+    // The owner of a context of the past takes its fetches.
     guard revision == nil else { return }
-    while let next = nextLoadEvent() { handle(next) }
+    while let next = loads.nextEvent() { handle(next) }
   }
-
-  // MARK: - Live queries
 
   /// The load that prefetches for a query's first result, or why it failed.
   public func prefetch(of query: QueryID) -> (load: LoadID?, failure: Refusal?) {
-    parent?.prefetch(of: query) ?? (loads.prefetches[query]?.first, loads.prefetches[query]?.failure)
+    if let parent { return parent.prefetch(of: query) }
+    guard let prefetch = loads.prefetch(of: query) else { return (nil, nil) }
+    return prefetch
   }
 
-  func prefetchAnew(_ query: QueryID) {
-    let old = loads.prefetches[query]?.companions
-    loads.prefetches[query]?.companions = RetainedObjects()
-    loads.prefetches[query]?.newcomers = []
-    start(query, isAnew: true, instead: old)
-  }
+  // MARK: - Contexts of the past
 
-  /// The requests in flight when a connection broke were refused.
-  func prefetchWhatIsMissing(_ query: QueryID) {
-    start(query, isAnew: false, instead: nil)
-  }
-
-  private func start(_ query: QueryID, isAnew: Bool, instead old: RetainedObjects?) {
-    guard let prefetch = loads.prefetches[query], let result = results[query] else { return }
-    loads.lastLoad += 1
-    let id = loads.lastLoad
-    loads.prefetches[query]?.first = id
-    let load = ObjectLoad(
-      id: id, query: query, isAnew: isAnew, roots: result.values.sorted { $0.id < $1.id },
-      tree: prefetch.tree, companions: prefetch.companions)
-    load.predecessor = old
-    loads.ready.append(load)
-  }
-
-  func prefetch(_ update: CommitUpdate) {
-    for (query, changes) in update.changes where loads.prefetches[query] != nil {
-      let states = changes.compactMap { $0.kind == .removed ? nil : results[query]?[$0.id] }
-      loads.prefetches[query]?.newcomers += states
+  /// The fetches that loads need now. The owner answers each with `receivePastChunk` or `refusePast` under its number.
+  public func takePastFetches() -> [(number: RequestID, fetch: Fetch)] {
+    var fetches = [(number: RequestID, fetch: Fetch)]()
+    while let event = loads.nextEvent() {
+      // Flow control is up to the owner.
+      if case .ask(let number, .fetch(let fetch)) = event { fetches.append((number, fetch)) }
     }
+    return fetches
   }
 
-  private func startNewcomers() {
-    for query in loads.prefetches.keys.sorted() {
-      guard let prefetch = loads.prefetches[query], !prefetch.newcomers.isEmpty else { continue }
-      loads.prefetches[query]?.newcomers = []
-      loads.lastLoad += 1
-      loads.ready.append(
-        ObjectLoad(
-          id: loads.lastLoad, query: query, isAnew: false, roots: prefetch.newcomers, tree: prefetch.tree,
-          companions: prefetch.companions))
-    }
-  }
+  /// Accepts a part of a fetch's answer.
+  public func receivePastChunk(_ chunk: Chunk, of number: RequestID) { _ = loads.handleAnswer(.chunk(number, chunk)) }
 
-  // MARK: - Requests
-
-  /// The next event of the loads for the replica; nil if there is none, or all have to wait.
-  func nextLoadEvent() -> ReplicaEvent? {
-    startNewcomers()
-    while !loads.ready.isEmpty {
-      let ready = loads.ready
-      loads.ready = []
-      request(for: ready)
-    }
-    if !loads.mores.isEmpty { return .more(loads.mores.removeFirst()) }
-    while loads.underWay < LoadScheduler.maximumAtOnce, !loads.waiting.isEmpty {
-      let number = loads.waiting.removeFirst()
-      guard let request = loads.requests[number] else { continue }
-      loads.underWay += 1
-      return .ask(number, .fetch(request.fetch))
-    }
-    return nil
-  }
-
-  /// Makes the requests of all these loads' levels together.
-  private func request(for ready: [ObjectLoad]) {
-    var needs = LoadRequestBuilder(context: self)
-    for load in ready { needs.add(load) }
-    needs.addOthers(for: ready)
-    for root in needs.objects.keys.sorted() {
-      guard let wanted = needs.objects[root] else { continue }
-      for part in wanted.batches {
-        let number = enqueue(
-          .objects, root, Self.isOne(of: part.ids, .one, GraphPredicate.Path(end: .identifier)), part)
-        for id in part.ids { loads.asked[id] = number }
-      }
-    }
-    for number in needs.members.keys.sorted() {
-      guard let wanted = needs.members[number], let property = model.property(number),
-        let inverse = property.relationship.flatMap({ model.property($0.inverse) })
-      else { continue }
-      for part in wanted.batches {
-        let condition =
-          inverse.relationship?.isToMany == true
-          ? Self.isOne(of: part.ids, .any, GraphPredicate.Path(hops: [inverse.number], end: .identifier))
-          : Self.isOne(of: part.ids, .one, .property(inverse.number))
-        enqueue(.members(property), inverse.owner, condition, part)
-      }
-    }
-    for load in ready where load.waitsFor.isEmpty { goOn(load) }
-  }
-
-  private static func isOne(
-    of ids: [ObjectID], _ quantifier: GraphPredicate.Quantifier, _ path: GraphPredicate.Path
-  ) -> GraphPredicate {
-    .comparison(GraphPredicate.Comparison(quantifier, path, .in, .list(ids.map { .object($0) })))
-  }
-
-  @discardableResult
-  private func enqueue(
-    _ content: LoadRequest.Content, _ entity: EntityNumber, _ condition: GraphPredicate, _ wanted: RequestedIDs
-  ) -> RequestID {
-    loads.lastRequest += 1
-    let number = loads.lastRequest
-    loads.requests[number] = LoadRequest(
-      content: content, fetch: Fetch(entity: entity, predicate: condition.text(in: model), at: revision), wanted: wanted
-    )
-    for load in wanted.loads { load.waitsFor.insert(number) }
-    loads.waiting.append(number)
-    return number
-  }
-
-  // MARK: - Answers
-
-  /// Handles the answer to a load's request; false for any other action.
-  func isForLoads(_ action: ReplicaAction) -> Bool {
-    switch action {
-    case .chunk(let number, let chunk) where loads.requests[number] != nil:
-      loads.requests[number]?.images += chunk.objects
-      if let end = chunk.end { finish(number, at: end.at.revision) } else { loads.mores.append(number) }
-      return true
-    case .refused(let number, let refusal) where loads.requests[number] != nil:
-      for load in take(number)?.wanted.loads ?? [] { end(load, refusal) }
-      return true
-    default: return false
-    }
-  }
-
-  private func take(_ number: RequestID) -> LoadRequest? {
-    guard let request = loads.requests.removeValue(forKey: number) else { return nil }
-    loads.underWay -= 1
-    if case .objects = request.content {
-      for id in request.wanted.ids where loads.asked[id] == number { loads.asked[id] = nil }
-    }
-    return request
-  }
-
-  private func finish(_ number: RequestID, at revision: Revision) {
-    guard let request = take(number) else { return }
-    let all = request.wanted.loads
-    let batch = FetchBatch()
-    for image in request.images {
-      let before = state(image.id)?.stored?.revision
-      guard let state = register(image, in: batch) else { continue }
-      var wanting = all
-      if case .objects = request.content { wanting = request.wanted.loads(of: image.id) }
-      for load in wanting {
-        load.companions.hold(state)
-        if before != state.stored?.revision { load.refreshed.append(image.id) }
-      }
-    }
-    switch request.content {
-    case .objects:
-      let found = Set(request.images.map(\.id))
-      for id in request.wanted.ids where !found.contains(id) {
-        lose(id, at: revision, request.wanted.loads(of: id))
-      }
-    case .members(let property):
-      let holders = all.filter { !$0.isOver }.map(\.companions)
-      for owner in request.wanted.ids {
-        state(owner)?.loadedMembers[property.number] = LoadedMembers(holders)
-      }
-    }
-    for load in all where !load.isOver {
-      load.waitsFor.remove(number)
-      if load.waitsFor.isEmpty { goOn(load) }
-    }
-  }
-
-  /// Handles an object that the server does not have. It may not have been held even as a fault, if an edit names an
-  /// object that other clients deleted. Its deletion is kept with the loaded objects; otherwise each load along that
-  /// edit would request it again.
-  private func lose(_ id: ObjectID, at revision: Revision, _ wanting: [ObjectLoad]) {
-    guard let state = stateOrFault(id), state.stored?.revision ?? 0 <= revision else { return }
-    for load in wanting { load.companions.hold(state) }
-    guard !state.isDeleted else { return }
-    burials.note(id, at: revision)
-    bury(state)
-    for load in wanting { load.deleted.append(id) }
-  }
-
-  // MARK: - Levels
-
-  /// Continues a load whose level is complete: with the next level, or the end.
-  private func goOn(_ load: ObjectLoad) {
-    if !load.faults.isEmpty {
-      load.faults = []
-      return load.tree.isEmpty ? end(load, nil) : loads.ready.append(load)
-    }
-    var next = [(tree: RelationshipTree, objects: [ObjectState])]()
-    for (tree, objects) in load.level {
-      for branch in tree.branches where !branch.tree.isEmpty {
-        var reached = [ObjectState]()
-        var seen = Set<ObjectID>()
-        for object in objects {
-          guard let property = object.entity.property(branch.property) else { continue }
-          for id in related(to: object, through: property) where seen.insert(id).inserted {
-            if let state = state(id), !state.isDeleted, !state.isFault { reached.append(state) }
-          }
-        }
-        if !reached.isEmpty { next.append((branch.tree, reached)) }
-      }
-    }
-    load.level = next
-    if next.isEmpty { end(load, nil) } else { loads.ready.append(load) }
-  }
-
-  private func end(_ load: ObjectLoad, _ refusal: Refusal?) {
-    guard !load.isOver else { return }
-    load.isOver = true
-    load.predecessor = nil
-    if loads.shared[load.tree] === load { loads.shared[load.tree] = nil }
-    if let query = load.query {
-      if loads.prefetches[query]?.first == load.id {
-        loads.prefetches[query]?.failure = refusal
-        loads.prefetches[query]?.first = nil
-      }
-    } else if refusal == nil, !load.tree.isEmpty {
-      for owner in load.owners { owner.companions[load.tree] = load.companions }
-    }
-    actions.append(.filled(load.id, refusal))
-    guard !load.refreshed.isEmpty || !load.deleted.isEmpty else { return }
-    var change = ObjectsDidChange()
-    change.refreshed = load.refreshed
-    change.deleted = load.deleted
-    if let query = load.query, results[query] != nil { change.queries = [query] }
-    post(change)
-  }
+  /// Fails a fetch.
+  public func refusePast(_ number: RequestID, _ refusal: Refusal) { _ = loads.handleAnswer(.refused(number, refusal)) }
 }

@@ -9,7 +9,7 @@ final class ObjectLoad {
   /// The query that it prefetches for, if any.
   let query: QueryID?
   /// Whether to reload objects that the context holds and no query keeps current.
-  let isAnew: Bool
+  let reloadsHeld: Bool
   let roots: [ObjectState]
   /// The objects that keep the loaded ones; empty for a query, which keeps them itself.
   let owners: [ManagedObject]
@@ -25,19 +25,19 @@ final class ObjectLoad {
   let bringsOthers: Bool
   /// The objects of the load that this one replaces, kept until it has ended.
   var predecessor: RetainedObjects?
-  var waitsFor = Set<RequestID>()
+  var pendingRequests = Set<RequestID>()
   /// Reloaded objects, and objects that turned out to be deleted.
   var refreshed = [ObjectID]()
   var deleted = [ObjectID]()
   /// Whether it has been refused or completed.
-  var isOver = false
+  var isFinished = false
 
   init(
-    id: LoadID, query: QueryID?, isAnew: Bool, roots: [ObjectState], owners: [ManagedObject] = [],
+    id: LoadID, query: QueryID?, reloadsHeld: Bool, roots: [ObjectState], owners: [ManagedObject] = [],
     tree: RelationshipTree, companions: RetainedObjects = RetainedObjects()
   ) {
     self.owners = owners
-    (self.id, self.query, self.isAnew, self.roots, self.tree) = (id, query, isAnew, roots, tree)
+    (self.id, self.query, self.reloadsHeld, self.roots, self.tree) = (id, query, reloadsHeld, roots, tree)
     self.companions = companions
     level = [(tree, roots)]
     faults = roots.filter(\.isFault).map(\.id)
@@ -45,7 +45,7 @@ final class ObjectLoad {
   }
 
   init(id: LoadID, faults: [ObjectState], bringsOthers: Bool) {
-    (self.id, query, isAnew, roots, tree) = (id, nil, false, faults, .none)
+    (self.id, query, reloadsHeld, roots, tree) = (id, nil, false, faults, .none)
     companions = RetainedObjects()
     owners = []
     level = []
@@ -94,12 +94,12 @@ struct RequestedIDs {
       wanting[id] = [load]
       return
     }
-    if known.last !== load { wanting[id]?.append(load) }
+    if known.last !== load { wanting[id] = known + [load] }
   }
 
   func contains(_ id: ObjectID) -> Bool { wanting[id] != nil }
 
-  func loads(of id: ObjectID) -> [ObjectLoad] { wanting[id] ?? [] }
+  func loads(of id: ObjectID) -> [ObjectLoad] { wanting[id, default: []] }
 
   /// All loads, the oldest first.
   var loads: [ObjectLoad] {
@@ -119,29 +119,4 @@ struct RequestedIDs {
       return part
     }
   }
-}
-
-/// All loads of a context.
-struct LoadScheduler {
-  /// The most ids in one request.
-  static let batchSize = 1_000
-  /// The most requests at a time: half of the reads that a server runs at once for a connection.
-  static let maximumAtOnce = 8
-  /// Far above the numbers of an owner's questions.
-  static let firstRequest: RequestID = 1 << 48
-
-  var lastLoad: LoadID = 0
-  var lastRequest = firstRequest
-  var prefetches = [QueryID: QueryPrefetch]()
-  /// Loads whose level has not been requested yet.
-  var ready = [ObjectLoad]()
-  var requests = [RequestID: LoadRequest]()
-  var waiting = [RequestID]()
-  var underWay = 0
-  /// Objects that an unanswered request names.
-  var asked = [ObjectID: RequestID]()
-  /// Requests whose next chunk can be requested.
-  var mores = [RequestID]()
-  /// The newest load of each tree that an object began for others as well.
-  var shared = [RelationshipTree: ObjectLoad]()
 }

@@ -16,7 +16,7 @@ struct ReferrerIndex {
   }
 
   private let side: Side
-  private var edition = 0
+  private var changeNumber = 0
   private var referrers = [PropertyNumber: [ObjectID: [ObjectID]]]()
 
   init(_ side: Side) { self.side = side }
@@ -24,21 +24,23 @@ struct ReferrerIndex {
   /// The referring objects, in the order of their ids. An object that the context no longer holds may be among them,
   /// because releases are not reported.
   mutating func referrers(to id: ObjectID, through property: Property, in context: ObjectContext) -> [ObjectID] {
-    if edition != context.edition.number { (edition, referrers) = (context.edition.number, [:]) }
-    if let known = referrers[property.number] { return known[id] ?? [] }
+    if changeNumber != context.changeCounter.number { (changeNumber, referrers) = (context.changeCounter.number, [:]) }
+    if let known = referrers[property.number] { return known[id, default: []] }
     var all = [ObjectID: [ObjectID]]()
     for state in context.unsortedStates where state.entity.property(property.number) != nil {
       for other in targets(of: state, property) { all[other, default: []].append(state.id) }
     }
     all = all.mapValues { $0.sorted() }
     referrers[property.number] = all
-    return all[id] ?? []
+    return all[id, default: []]
   }
 
   private func targets(of state: ObjectState, _ property: Property) -> [ObjectID] {
     switch side {
-    case .seen: state.isDeleted ? [] : state.value(property).objectIDs
-    case .stored: state.stored?[property].objectIDs ?? []
+    case .seen: return state.isDeleted ? [] : state.value(property).objectIDs
+    case .stored:
+      guard let stored = state.stored else { return [] }
+      return stored[property].objectIDs
     }
   }
 }

@@ -53,24 +53,3 @@ extension RelationshipTree {
 
   private static func hops<Path: LoadPath>(of path: Path) -> [PropertyNumber] { Path.hops(of: path) }
 }
-
-extension ObjectContext {
-  /// The object at the end of a path of to-ones in this context; nil if one of them leads to none.
-  public func object<Object: ManagedObject, Destination: ManagedObject>(
-    at path: (ObjectPath<Object, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>, from object: Object
-  ) -> Destination? {
-    var place: ManagedObject? = object
-    for hop in path(ObjectPath(way: RelationshipPath())).way.hops { place = place?.object(hop, ManagedObject.self) }
-    return place as? Destination
-  }
-
-  /// The objects at the end of a path of to-ones and a final to-many in this context.
-  public func objects<Object: ManagedObject, Destination: ManagedObject>(
-    at path: (ObjectPath<Object, ToOneLoad>) -> ToManyPath<Destination, ToOneLoad>, from object: Object
-  ) -> [Destination] {
-    let path = path(ObjectPath(way: RelationshipPath()))
-    var place: ManagedObject? = object
-    for hop in path.way.hops { place = place?.object(hop, ManagedObject.self) }
-    return place?.objects(path.property, Destination.self) ?? []
-  }
-}

@@ -75,7 +75,7 @@ extension ToManyPath {
     // Only an attribute of the member itself has this type.
     guard case .path(let path) = attribute(ObjectPath(way: RelationshipPath())).build(0),
       case .property(let number) = path.end
-    else { preconditionFailure("an aggregate is made of an attribute") }
+    else { preconditionFailure("an aggregate needs an attribute") }
     return TypedExpression(way, .aggregate(aggregate, property, attribute: number))
   }
 }

@@ -71,7 +71,7 @@ public struct CollatedText {
 extension TypedExpression where Cardinality: SortableCardinality {
   var path: GraphPredicate.Path {
     // Only a path has this reach.
-    guard case .path(let path) = build(0) else { preconditionFailure("an order goes by paths") }
+    guard case .path(let path) = build(0) else { preconditionFailure("an order consists of paths") }
     return path
   }
 
@@ -95,14 +95,5 @@ extension [SortKey] {
     _ type: Object.Type, _ keys: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey]
   ) {
     self = keys.map { $0(ObjectPath(way: RelationshipPath())).key }
-  }
-}
-
-extension ObjectContext {
-  /// The current objects of a live query, in the given order.
-  public func result<Object: ManagedObject>(
-    of query: QueryID, as type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = []
-  ) -> [Object] {
-    result(of: query, sort: [SortKey](type, sort)).compactMap { $0 as? Object }
   }
 }

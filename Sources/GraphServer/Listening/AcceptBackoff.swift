@@ -30,7 +30,7 @@ final class AcceptBackoff: @unchecked Sendable {
 
   private func report(_ error: IOError) {
     let now = NIODeadline.now()
-    guard reported.map({ now - $0 >= Self.quiet }) ?? true else { return }
+    if let reported, now - reported < Self.quiet { return }
     reported = now
     var metadata: Logger.Metadata = ["cause": "\(error)"]
     if error.errnoCode == EMFILE || error.errnoCode == ENFILE { metadata["advice"] = "\(DescriptorLimit.advice)" }

@@ -129,7 +129,7 @@ final class DirectoryLock: Sendable {
 
   /// Waits for the lock.
   /// - Returns: nil if another program has held it for `limit`, a long time for what is done under it.
-  static func taken(_ directory: String, within limit: Duration) async -> DirectoryLock? {
+  static func acquire(_ directory: String, within limit: Duration) async -> DirectoryLock? {
     let deadline = ContinuousClock.now + limit
     while true {
       if let lock = DirectoryLock(directory) { return lock }

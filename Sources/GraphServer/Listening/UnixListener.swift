@@ -13,7 +13,7 @@ import NIOPosix
 /// A file can disappear while its socket is open, for example with `/run/user/UID` at the last logout. Then no client
 /// can connect, so the listener creates a new socket under the same name. The connections of the old one continue.
 ///
-/// `@unchecked Sendable`: `current`, `replaced`, `revival`, `isClosed`, `watch` and `lastTrouble` are used on `loop`
+/// `@unchecked Sendable`: `current`, `replaced`, `rebinding`, `isClosed`, `watch` and `lastProblem` are used on `loop`
 /// only.
 final class UnixListener: @unchecked Sendable {
   private struct Socket {
@@ -29,11 +29,11 @@ final class UnixListener: @unchecked Sendable {
   private var current: Socket?
   /// A socket without a file, kept for one period because clients may wait in its backlog.
   private var replaced: (any Channel)?
-  private(set) var revival: EventLoopFuture<Void>?
+  private(set) var rebinding: EventLoopFuture<Void>?
   private var isClosed = false
   private var watch: RepeatedTask?
   /// The last reported problem, so that a persisting one is logged once.
-  private var lastTrouble: String?
+  private var lastProblem: String?
 
   /// The interval at which the file is checked.
   static let period = TimeAmount.seconds(1)
@@ -50,7 +50,7 @@ final class UnixListener: @unchecked Sendable {
   /// - Throws: `StoreFailure` if the name is taken; otherwise the error of the system.
   func open() async throws {
     SocketFile.makeDirectory(of: path)
-    guard let lock = await DirectoryLock.taken(directory, within: Self.lockLimit) else {
+    guard let lock = await DirectoryLock.acquire(directory, within: Self.lockLimit) else {
       throw StoreFailure(
         .inUse, "another program has locked the directory \(directory)",
         advice: "Give --listen a path in another directory; only this user should be able to write there.")
@@ -60,26 +60,28 @@ final class UnixListener: @unchecked Sendable {
     let socket = try await bind().get()
     try await loop.submit {
       self.current = socket
-      self.watch = self.loop.scheduleRepeatedTask(initialDelay: Self.period, delay: Self.period) { _ in self.look() }
+      self.watch = self.loop.scheduleRepeatedTask(initialDelay: Self.period, delay: Self.period) { _ in self.check() }
     }.get()
   }
 
   /// Removes the file if it is this socket's, and then closes the socket: after the close, its inode could be reused.
   func close() async {
-    let revival = try? await loop.submit {
+    let rebinding = try? await loop.submit {
       self.isClosed = true
       self.watch?.cancel()
-      return self.revival
+      return self.rebinding
     }.get()
-    try? await revival?.get()
+    try? await rebinding?.get()
     // Without the lock the file remains: the next start recognizes it as stale.
-    let lock = await DirectoryLock.taken(directory, within: Self.lockLimit)
+    let lock = await DirectoryLock.acquire(directory, within: Self.lockLimit)
     defer { withExtendedLifetime(lock) {} }
     let channels = try? await loop.submit {
       if lock != nil { self.removeOwn() }
       return [self.current?.channel, self.replaced].compactMap { $0 }
     }.get()
-    for channel in channels ?? [] { try? await channel.close() }
+    // The loop runs until all listeners are closed.
+    guard let channels else { return assertionFailure("a listener is closed before its loop") }
+    for channel in channels { try? await channel.close() }
   }
 
   private func removeOwn() {
@@ -120,20 +122,21 @@ final class UnixListener: @unchecked Sendable {
   // MARK: - A lost file
 
   /// Checks the file. Runs on `loop`.
-  func look() {
+  func check() {
+    loop.assertInEventLoop()
     if let channel = replaced {
       replaced = nil
       channel.close(promise: nil)
     }
-    guard !isClosed, revival == nil, let current else { return }
+    guard !isClosed, rebinding == nil, let current else { return }
     if let identity = current.identity, SocketFile.Identity(of: path) == identity {
-      lastTrouble = nil
+      lastProblem = nil
     } else {
-      revive()
+      rebind()
     }
   }
 
-  private func revive() {
+  private func rebind() {
     SocketFile.makeDirectory(of: path)
     // The next check tries again.
     guard let lock = DirectoryLock(directory) else { return }
@@ -142,24 +145,24 @@ final class UnixListener: @unchecked Sendable {
     } catch {
       return report(error)
     }
-    revival = bind().map { [self] socket in
+    rebinding = bind().map { [self] socket in
       replaced = current?.channel
       current = socket
-      lastTrouble = nil
+      lastProblem = nil
       log.warning("the socket file was removed and is created again", metadata: ["path": "\(path)"])
     }.flatMapErrorThrowing { [self] error in report(error) }
       .always { [self] _ in
         withExtendedLifetime(lock) {}
-        revival = nil
+        rebinding = nil
       }
   }
 
   private func report(_ error: any Error) {
-    let trouble = "\(error)"
-    guard trouble != lastTrouble else { return }
-    lastTrouble = trouble
+    let problem = "\(error)"
+    guard problem != lastProblem else { return }
+    lastProblem = problem
     log.warning(
       "the socket file was removed and can't be created again; retrying every second",
-      metadata: ["path": "\(path)", "cause": "\(trouble)"])
+      metadata: ["path": "\(path)", "cause": "\(problem)"])
   }
 }

@@ -97,7 +97,7 @@ public enum StoreBackup {
     defer { withExtendedLifetime(lock) {} }
     try refuseLossUnlessServed(path, directory: directory)
     return try withoutActuallyEscaping(progress) { progress in
-      let copy = StoreCopy(source: path, draft: draft(of: file), model: model, pace: pace, tell: progress)
+      let copy = StoreCopy(source: path, draft: draft(of: file), model: model, pace: pace, report: progress)
       let contents = try copy.make()
       do {
         try lock?.verify()

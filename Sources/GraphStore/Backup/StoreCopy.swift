@@ -18,7 +18,7 @@ struct StoreCopy {
   let draft: String
   let model: Model
   let pace: StoreBackup.CopyRate
-  let tell: (StoreBackup.Progress) throws -> Void
+  let report: (StoreBackup.Progress) throws -> Void
 
   /// The contents of a copy.
   struct Contents {
@@ -31,6 +31,7 @@ struct StoreCopy {
   /// The number of pages per step: 1 MiB, or a tenth of a second's pages at a lower rate limit.
   private func pagesPerStep(_ pageSize: Int) -> CInt {
     guard let rate = pace.bytesPerSecond else { return 256 }
+    assert(pageSize > 0)
     return CInt(max(1, min(256, rate / 10 / pageSize)))
   }
 
@@ -67,7 +68,7 @@ struct StoreCopy {
       guard ftruncate(descriptor, 0) == 0 else { throw StoreFiles.failure("\(draft) can't be written", errno) }
       let head = try copyPages()
       guard fsync(descriptor) == 0 else { throw StoreFiles.failure("\(draft) can't be synchronized", errno) }
-      try tell(.checking)
+      try report(.checking)
       try Self.refuseMoved(draft, file)
       let findings = try StoreCheck.run(file: draft, model: model)
       let damage = findings.filter(\.isDamage)
@@ -132,7 +133,7 @@ struct StoreCopy {
         let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
         guard mode == "delete" else {
           throw StoreFailure(
-            .inputOutput, "\(self.draft) can't be finished", cause: "its journal_mode is \(mode ?? "?")",
+            .inputOutput, "\(self.draft) can't be finished", cause: "its journal_mode is \(Self.shown(mode))",
             advice: "Give a path on a local file system.")
         }
       }
@@ -143,20 +144,27 @@ struct StoreCopy {
     return head
   }
 
+  /// The value of a pragma for a message.
+  static func shown<Value>(_ value: Value?) -> String {
+    if let value { "\(value)" } else { "unknown" }
+  }
+
   /// Begins the read transaction with its first read: everything copied is from this state.
   private func readHead(_ database: Database) throws -> Token {
-    let hash = try Data.fetchOne(database, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1") ?? Data()
-    guard Array(hash) == model.hash.bytes else {
+    let hash = try Data.fetchOne(database, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1")
+    guard let hash, Array(hash) == model.hash.bytes else {
       throw StoreFailure(
         .modelDiffers, "the store \(source) was made with another model",
-        cause: "its hash is \(ModelHash(bytes: Array(hash))?.description ?? "?"), the given model's is \(model.hash)",
+        cause: "its hash is \(ModelHash.text(ofStored: hash)), the given model's is \(model.hash)",
         advice: "Give the model that the store was made with (--schema).")
     }
-    let id = try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) }
-    let row = try GRDB.Row.fetchOne(
+    var head = Token(store: .zero, revision: 0, fingerprint: 0)
+    // The check of the draft reports a missing id.
+    if let id = try database.storeID() { head.store = id }
+    let newest = try GRDB.Row.fetchOne(
       database, sql: "SELECT revision, fingerprint FROM _commit ORDER BY revision DESC LIMIT 1")
-    return Token(
-      store: id ?? .zero, revision: row?[0] ?? 0, fingerprint: UInt64(bitPattern: row?[1] as Int64? ?? 0))
+    if let newest { (head.revision, head.fingerprint) = (newest[0], UInt64(bitPattern: newest[1])) }
+    return head
   }
 
   private func writeDraft(_ database: Database) throws {
@@ -169,13 +177,13 @@ struct StoreCopy {
     }
     let queue = try DatabaseQueue(path: draft, configuration: configuration)
     var pacing = CopyRateLimiter(pace, log: source + "-wal")
-    let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
+    let pageSize = try database.integerPragma("page_size")
     try queue.inDatabase { target in
       try database.backup(to: target, pagesPerStep: pagesPerStep(pageSize)) { progress in
         let (done, total) = (progress.completedPageCount * pageSize, progress.totalPageCount * pageSize)
-        try tell(.copying(bytes: done, of: total))
+        try report(.copying(bytes: done, of: total))
         if progress.isCompleted { return }
-        try pacing.wait(behind: done, tell)
+        try pacing.wait(behind: done, report)
       }
     }
     try queue.close()
@@ -186,7 +194,7 @@ struct StoreCopy {
     configuration.readonly = true
     return try DatabaseQueue(path: draft, configuration: configuration).inDatabase { database in
       try StoreLayout(model: model).orderedTables.reduce(0) { sum, table in
-        sum + (try Int.fetchOne(database, sql: "SELECT count(*) FROM \(quoted(table.name))") ?? 0)
+        sum + (try database.count(quoted(table.name)))
       }
     }
   }
@@ -195,7 +203,7 @@ struct StoreCopy {
   private func failure(_ error: DatabaseError) -> any Error {
     let code = error.resultCode.rawValue
     let isOfTheSource = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_BUSY
-    let cause = error.message ?? "no reason was given"
+    let cause = error.reason
     if code == SQLITE_FULL {
       return StoreFailure(
         .full, "the disk that holds \(draft) is full", cause: cause == "not an error" ? "" : cause,
@@ -221,18 +229,18 @@ private struct CopyRateLimiter {
     logSize = StoreFiles.size(ofFile: log)
   }
 
-  mutating func wait(behind bytes: Int, _ tell: (StoreBackup.Progress) throws -> Void) throws {
+  mutating func wait(behind bytes: Int, _ report: (StoreBackup.Progress) throws -> Void) throws {
     guard let rate = pace.bytesPerSecond, rate > 0, !isLifted else { return }
     let due = begun + Int64(Double(bytes) / Double(rate) * 1e9)
     while case let rest = due - pace.monotonicNanoseconds(), rest > 0 {
       let growth = StoreFiles.size(ofFile: log) - logSize
       if growth > pace.maximumLogGrowth {
         isLifted = true
-        return try tell(.throttleLifted(logGrowth: growth))
+        return try report(.throttleLifted(logGrowth: growth))
       }
       // Short pauses, so that the WAL's size is checked and a cancellation takes effect.
       pace.sleepNanoseconds(min(rest, 200_000_000))
-      try tell(.waiting)
+      try report(.waiting)
     }
   }
 }

@@ -53,7 +53,7 @@ public enum StoreRestore {
     let draft = path + ".restore"
     let contents = try ofBackup(file) {
       try withoutActuallyEscaping(progress) { progress in
-        try StoreCopy(source: file, draft: draft, model: model, pace: .init(), tell: progress).make()
+        try StoreCopy(source: file, draft: draft, model: model, pace: .init(), report: progress).make()
       }
     }
     do {
@@ -109,7 +109,7 @@ public enum StoreRestore {
 
   /// The stamp of a restore that was decided but not completed.
   private static func unfinished(in directory: String) -> String? {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    let names = StoreFiles.names(in: directory)
     let prefix = StoreFiles.name + mark
     return names.filter { $0.hasPrefix(prefix) }.min().map { String($0.dropFirst(prefix.count)) }
   }
@@ -145,9 +145,9 @@ public enum StoreRestore {
     var configuration = Configuration()
     configuration.readonly = true
     let present = try? DatabaseQueue(path: path, configuration: configuration).read { database in
-      try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) }
+      try database.storeID()
     }
-    guard let present = present ?? nil, present != store else { return }
+    guard let present = present.flatMap(\.self), present != store else { return }
     throw StoreFailure(
       .alreadyThere, "\(file) is a backup of another store than the one in \(StoreFiles.folder(of: path))",
       cause: "its id is \(store), the present store's is \(present)",

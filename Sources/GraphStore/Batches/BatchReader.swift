@@ -5,35 +5,35 @@ import GraphModel
 struct BatchReader: PlannerReader {
   private let base: PlanReader
   private let known: [ObjectID: ObjectImage]
-  private let leaving: DeleteSet?
+  private let deleted: DeleteSet?
 
-  init(_ writer: StoreWriter, known: [ObjectImage] = [], leaving: DeleteSet? = nil) {
+  init(_ writer: StoreWriter, known: [ObjectImage] = [], deleted: DeleteSet? = nil) {
     base = PlanReader(writer: writer)
     self.known = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-    self.leaving = leaving
+    self.deleted = deleted
   }
 
   var model: Model { base.model }
 
-  private func isLeaving(_ id: ObjectID) throws -> Bool {
-    guard let leaving, let root = model.entity(id.entity)?.root, let found = try base.writer.objects.find(id) else {
+  private func isDeleted(_ id: ObjectID) throws -> Bool {
+    guard let deleted, let root = model.entity(id.entity)?.root, let found = try base.writer.objects.find(id) else {
       return false
     }
-    return leaving.contains(found.row, of: root)
+    return deleted.contains(found.row, of: root)
   }
 
   func image(of id: ObjectID) throws -> ObjectImage? {
     if let image = known[id] { return image }
-    return try isLeaving(id) ? nil : base.image(of: id)
+    return try isDeleted(id) ? nil : base.image(of: id)
   }
 
-  func entity(of id: ObjectID) throws -> EntityNumber? { try isLeaving(id) ? nil : base.entity(of: id) }
+  func entity(of id: ObjectID) throws -> EntityNumber? { try isDeleted(id) ? nil : base.entity(of: id) }
 
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? { try base.deletion(of: id) }
 
   func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     let all = try base.referrers(to: id, through: property)
-    return leaving == nil ? all : try all.filter { try !isLeaving($0) }
+    return deleted == nil ? all : try all.filter { try !isDeleted($0) }
   }
 
   func members(
@@ -48,7 +48,7 @@ struct BatchReader: PlannerReader {
 
   func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {
     guard let id = try base.object(of: entity, matching: constraint, values: values) else { return nil }
-    return try isLeaving(id) ? nil : id
+    return try isDeleted(id) ? nil : id
   }
 
   func nextInSequence(_ property: PropertyNumber) -> Int64 { base.nextInSequence(property) }

@@ -10,31 +10,31 @@ extension BatchWriter {
   /// - Returns: the complete batch as a transaction if it is small; nil if it has been written in slices.
   func delete(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> Transaction? {
     let matched = try select(predicate, entity, table)
-    let leaving = DeleteSet(connection, layout: writer.layout)
-    try leaving.add(matched, of: table)
-    let consequences = try leaving.consequences { try collect([$0]) }
+    let deleted = DeleteSet(connection, layout: writer.layout)
+    try deleted.add(matched, of: table)
+    let consequences = try deleted.consequences { try collect([$0]) }
     try refuseIfViolated()
-    let total = leaving.count + consequences.survivorCount
+    let total = deleted.count + consequences.survivorCount
     if total <= writer.sliceObjects {
-      return transaction(try matched.compactMap { try leaving.id($0, table) }.map { Change(.delete, $0) })
+      return transaction(try matched.compactMap { try deleted.id($0, table) }.map { Change(.delete, $0) })
     }
     try report(done: 0, of: total)
     // Deleted objects may refer to each other in a cycle, and to objects of an earlier slice. Not a prepared
     // statement: the pragma takes effect when it is prepared, and until the transaction ends.
     try connection.database.execute(sql: "PRAGMA defer_foreign_keys = ON")
-    try letGo(consequences, leaving, of: total)
-    try judgeCounts(consequences, leaving)
+    try clearReferences(consequences, deleted, of: total)
+    try checkCounts(consequences, deleted)
     try refuseIfViolated()
     // A reference is a row number; its id can be read only while the row exists.
     var steps = 2 * consequences.survivorCount
-    for (table, rows) in leaving.tables {
+    for (table, rows) in deleted.tables {
       try forEachSlice(of: rows, in: table) { images in
         try writeHistory(ofDeleted: images, table)
         steps += images.count
         try report(done: steps / 2, of: total)
       }
     }
-    for (table, rows) in leaving.tables {
+    for (table, rows) in deleted.tables {
       var sinceReport = 0
       for row in rows {
         try deleteRow(row, of: table)
@@ -54,25 +54,25 @@ extension BatchWriter {
 
   // MARK: - Surviving objects
 
-  private func letGo(_ consequences: DeleteSet.DeleteEffects, _ leaving: DeleteSet, of total: Int) throws {
+  private func clearReferences(_ consequences: DeleteSet.DeleteEffects, _ deleted: DeleteSet, of total: Int) throws {
     var done = 0
     for table in writer.layout.orderedTables {
       guard let rows = consequences.survivors[table.root.number] else { continue }
       try forEachSlice(of: rows, in: table) { images in
-        let changes = try images.map { Change(.update, $0.id, base: .max, edits: try edits(of: $0, leaving)) }
-        try write(slice: changes, reader: BatchReader(writer, known: images, leaving: leaving), recounts: true)
+        let changes = try images.map { Change(.update, $0.id, base: .max, edits: try edits(of: $0, deleted)) }
+        try write(slice: changes, reader: BatchReader(writer, known: images, deleted: deleted), recounts: true)
         done += images.count
         try report(done: done, of: total)
       }
     }
   }
 
-  private func edits(of image: ObjectImage, _ leaving: DeleteSet) throws -> [Edit] {
+  private func edits(of image: ObjectImage, _ deleted: DeleteSet) throws -> [Edit] {
     var edits = [Edit]()
-    for property in model.entity(image.id.entity)?.relationships ?? [] where property.slot != nil {
+    for property in model.relationships(of: image.id.entity) where property.slot != nil {
       let gone = try image[property].objectIDs.filter { id in
         guard let root = model.entity(id.entity)?.root, let found = try writer.objects.find(id) else { return false }
-        return leaving.contains(found.row, of: root)
+        return deleted.contains(found.row, of: root)
       }
       guard !gone.isEmpty else { continue }
       let isToMany = property.relationship?.isToMany == true
@@ -81,12 +81,13 @@ extension BatchWriter {
     return edits
   }
 
-  private func judgeCounts(_ consequences: DeleteSet.DeleteEffects, _ leaving: DeleteSet) throws {
-    let reader = BatchReader(writer, leaving: leaving)
+  private func checkCounts(_ consequences: DeleteSet.DeleteEffects, _ deleted: DeleteSet) throws {
+    let reader = BatchReader(writer, deleted: deleted)
     for (number, rows) in consequences.counts.sorted(by: { $0.key < $1.key }) {
-      guard let owner = model.property(number)?.owner, let table = writer.layout.table(of: owner) else { continue }
+      let property = try invariant(model.property(number), "a counted relationship is a property of the model")
+      let table = try invariant(writer.layout.table(of: property.owner), "an entity with counted objects has a table")
       for row in rows {
-        guard let id = try leaving.id(row, table) else { continue }
+        guard let id = try deleted.id(row, table) else { continue }
         try collect(TransactionPlanner.violations(ofCounts: [(id, number)], reader: reader))
       }
     }
@@ -104,13 +105,14 @@ extension BatchWriter {
       tombstone.bind(2, Int64(writer.layout.numbers.stored(entity: image.id.entity)))
       tombstone.bind(3, revision)
       try connection.run(tombstone)
-      let words = table.shape(of: image.id.entity)?.words ?? []
-      guard !words.isEmpty, let found = try writer.objects.find(image.id) else { continue }
-      for words in words {
+      let shape = try invariant(table.shape(of: image.id.entity), "an object that a batch deletes has columns")
+      if shape.fullTextTables.isEmpty { continue }
+      guard let found = try writer.objects.find(image.id) else { throw RowWriter.missing }
+      for words in shape.fullTextTables {
         texts.append(FullTextIndexer.DeletedText(text: image[words.property].stringValue, row: found.row, table: words))
       }
     }
-    if !texts.isEmpty { try writer.words.deleted(texts) }
+    if !texts.isEmpty { try writer.fullText.deleted(texts) }
     let changes = images.map { ObjectChange(kind: .deleted, id: $0.id, before: $0, after: nil) }
     try writePart(changes, sums: sums, size: size)
   }

@@ -15,7 +15,7 @@ extension BatchWriter {
       try report(done: number, of: total)
     }
     if !isWhole { try report(done: 0, of: total) }
-    try run.rows?.forEachChunk { rows in
+    try job.rows?.forEachChunk { rows in
       for row in rows {
         number += 1
         guard row.count == properties.count else {

@@ -24,14 +24,14 @@ extension BatchWriter {
     try refuseWithTheRest(numbers, references: true)
     try writeReferences(total, numbers)
     try refuseWithTheRest(numbers, references: false)
-    try judge()
+    try checkGraph()
   }
 
   static let maximumRestored = Batch.maximumObjects
 
   private func forEachImage(_ body: (Int, ObjectImage, Entity) throws -> Void) throws {
     var number = 0
-    try run.rows?.forEachChunk { rows in
+    try job.rows?.forEachChunk { rows in
       for row in rows {
         number += 1
         guard case .object(let id)? = row.first, !id.isTemporary, let entity = model.entity(id.entity),
@@ -52,9 +52,10 @@ extension BatchWriter {
     var sequences = [PropertyNumber: Set<Int64>]()
     try forEachImage { number, image, entity in
       done = number
-      guard numbers.updateValue(numbers[image.id.key] ?? Int32(number), forKey: image.id.key) == nil else {
+      guard numbers[image.id.key] == nil else {
         return try violate(number, image, rule: "unique", "the id \(image.id) is given twice")
       }
+      numbers[image.id.key] = Int32(number)
       guard try isWellFormed(number, image, entity) else { return }
       try countSequences(image, entity, &sequences)
       let alone = ObjectChange(
@@ -67,14 +68,14 @@ extension BatchWriter {
       changes += 1
       size += image.approximateSize
       guard changes >= writer.sliceObjects || size >= Batch.sliceBytes else { return }
-      writer.words.committed(changes: changes, size: size)
-      try writer.words.feedInBatch()
+      writer.fullText.recordCommit(changes: changes, size: size)
+      try writer.fullText.updateInBatch()
       (changes, size) = (0, 0)
       try report(done: number, of: 2 * total)
     }
     guard done == total else { throw Refusal(.malformed, "\(done) rows arrived instead of \(total)") }
-    writer.words.committed(changes: changes, size: size)
-    try writer.words.feedInBatch()
+    writer.fullText.recordCommit(changes: changes, size: size)
+    try writer.fullText.updateInBatch()
     return numbers
   }
 
@@ -117,7 +118,7 @@ extension BatchWriter {
       {
         return try refuse(property, "is \(given) in two objects, but a sequence assigns each number once")
       }
-      writer.sequences[property.number] = max(writer.sequences[property.number] ?? 1, given + 1)
+      writer.sequences[property.number] = max(writer.sequences[property.number, default: 1], given + 1)
     }
   }
 
@@ -179,7 +180,7 @@ extension BatchWriter {
           try violate(
             number, image, property, rule: "destination",
             "\(property.name) names \(target), but this graph has no such "
-              + "\(model.entity(relationship.destination)?.name ?? "object")")
+              + model.displayName(of: relationship.destination))
           return nil
         }
         found.append(known)
@@ -191,7 +192,7 @@ extension BatchWriter {
         }
         image[property] = .objects(relationship.isOrdered ? found : found.sorted())
       } else {
-        image[property] = found.first.map { .object($0) } ?? .null
+        image[property] = if let target = found.first { .object(target) } else { .null }
       }
     }
     return image
@@ -205,8 +206,8 @@ extension BatchWriter {
 
   private func write(_ changes: [ObjectChange], sums: [UInt64]) throws {
     try RowWriter(
-      objects: writer.objects, words: writer.words, changes: changes, sums: sums, revision: revision,
-      statements: writer.updates, revives: false
+      objects: writer.objects, fullText: writer.fullText, changes: changes, sums: sums, revision: revision,
+      statements: writer.updates, hasRevivals: false
     ).write()
   }
 
@@ -230,7 +231,7 @@ extension BatchWriter {
     try refuseIfViolated()
   }
 
-  private func judge() throws {
+  private func checkGraph() throws {
     var checker = StoreChecker(connection.database, model: model, findings: FindingList())
     for table in writer.layout.orderedTables {
       try checker.checkObjects(of: table, withWords: false)
@@ -246,12 +247,12 @@ extension BatchWriter {
     }
     guard !wanted.isEmpty else { return }
     try forEachImage { number, image, entity in
-      if let findings = wanted[image.id] { try tell(findings, number, image, entity) }
+      if let findings = wanted[image.id] { try collect(findings, number, image, entity) }
     }
   }
 
   /// Reports findings in the words that refuse an ordinary insert, where such a refusal exists.
-  private func tell(_ findings: [StoreCheck.Finding], _ number: Int, _ image: ObjectImage, _ entity: Entity) throws {
+  private func collect(_ findings: [StoreCheck.Finding], _ number: Int, _ image: ObjectImage, _ entity: Entity) throws {
     let kinds = Set(findings.map(\.kind))
     let values = kinds.contains(.rule) ? TransactionPlanner.violations(of: image, in: model) : []
     let counts =
@@ -279,7 +280,7 @@ extension BatchWriter {
   ///   - image: the object as it should have been written.
   ///   - numbers: the row number of each key, with which the other object is reported.
   private func violateUnique(_ number: Int, _ image: ObjectImage, _ numbers: [UniqueID: Int32]) throws {
-    guard var (violation, other) = try clash(of: image, inBatch: .new) else {
+    guard var (violation, other) = try keyConflict(of: image, inBatch: .new) else {
       return try violate(number, image, rule: "unique", "another object of this graph has the same key")
     }
     violation.id = row(number, image)
@@ -296,8 +297,9 @@ extension BatchWriter {
   private func violate(
     _ number: Int, _ image: ObjectImage, _ property: Property? = nil, rule: String, _ message: String
   ) throws {
-    try collect(
-      [Violation(id: row(number, image), property: property?.number ?? 0, rule: rule, message: message)])
+    var violation = Violation(id: row(number, image), property: 0, rule: rule, message: message)
+    if let property { violation.property = property.number }
+    try collect([violation])
   }
 
   private func row(_ number: Int, _ image: ObjectImage) -> ObjectID {

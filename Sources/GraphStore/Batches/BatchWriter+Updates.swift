@@ -7,13 +7,15 @@ extension BatchWriter {
   func update(
     _ predicate: GraphPredicate, _ assignments: [Batch.Assignment], _ entity: Entity, _ table: EntityTable
   ) throws -> Transaction? {
-    let wishes = assignments.compactMap { assignment in
-      entity.property(assignment.property).map { PreparedAssignment($0, assignment.value, model) }
+    let prepared = try assignments.map { assignment in
+      let property = try invariant(
+        entity.property(assignment.property), "a batch that was checked assigns properties of its entity")
+      return PreparedAssignment(property, assignment.value, model)
     }
     let rows = try select(predicate, entity, table)
     if rows.count <= writer.sliceObjects {
       var changes = [Change]()
-      try forEachSlice(of: rows, in: table) { changes += $0.map { Self.change(of: $0, wishes) } }
+      try forEachSlice(of: rows, in: table) { changes += $0.map { Self.change(of: $0, prepared) } }
       return transaction(changes)
     }
     let deferredKeys = batch.deferredKeys(in: model)
@@ -21,13 +23,13 @@ extension BatchWriter {
     try report(done: 0, of: rows.count)
     try forEachSlice(of: rows, in: table) { images in
       try write(
-        slice: images.map { Self.change(of: $0, wishes) }, reader: BatchReader(writer, known: images),
+        slice: images.map { Self.change(of: $0, prepared) }, reader: BatchReader(writer, known: images),
         deferredKeys: deferredKeys)
       done += images.count
       try report(done: done, of: rows.count)
     }
     try refuseIfViolated()
-    if !deferredKeys.isEmpty { try giveKeys(deferredKeys) }
+    if !deferredKeys.isEmpty { try writeDeferredKeys(deferredKeys) }
     return nil
   }
 
@@ -50,9 +52,9 @@ extension BatchWriter {
     }
   }
 
-  private static func change(of image: ObjectImage, _ wishes: [PreparedAssignment]) -> Change {
+  private static func change(of image: ObjectImage, _ prepared: [PreparedAssignment]) -> Change {
     // Based on no state that a client has read, so nothing can conflict.
-    Change(.update, image.id, base: .max, edits: wishes.map { Edit($0.property.number, .set($0.value(for: image))) })
+    Change(.update, image.id, base: .max, edits: prepared.map { Edit($0.property.number, .set($0.value(for: image))) })
   }
 
   // MARK: - Unique keys
@@ -61,7 +63,7 @@ extension BatchWriter {
   ///
   /// All objects have released their old keys by now, so the unique indexes can check the new keys. The values are in
   /// the history parts.
-  private func giveKeys(_ keys: Set<PropertyNumber>) throws {
+  private func writeDeferredKeys(_ keys: Set<PropertyNumber>) throws {
     for number in 1..<(parts.count + 1) {
       for change in try writer.history.part(number, of: revision) where change.kind == .updated {
         let values = change.edits.compactMap { edit -> (property: Property, value: Value)? in
@@ -70,43 +72,50 @@ extension BatchWriter {
           else { return nil }
           return (property, new)
         }
-        if !values.isEmpty { try give(values, to: change.id) }
+        if !values.isEmpty { try writeKeys(values, of: change.id) }
       }
     }
   }
 
-  private func give(_ values: [(property: Property, value: Value)], to id: ObjectID) throws {
-    guard let table = writer.layout.table(of: id.entity), let found = try writer.objects.find(id) else { return }
-    let columns = values.compactMap { table.column(of: $0.property.number)?.name }
+  private func writeKeys(_ values: [(property: Property, value: Value)], of id: ObjectID) throws {
+    let table = try invariant(writer.layout.table(of: id.entity), "an object that a batch updates has a table")
+    guard let found = try writer.objects.find(id) else { throw RowWriter.missing }
+    let columns = try values.map {
+      try invariant(table.column(of: $0.property.number), "an attribute of a unique key has a column").name
+    }
     let row = try connection.statement(
       "UPDATE \(quoted(table.name)) SET \(columns.map { "\(quoted($0)) = ?" }.joined(separator: ", ")) WHERE _row = ?")
     for (index, value) in values.enumerated() { row.bind(Int32(index + 1), value.value) }
     row.bind(Int32(columns.count + 1), found.row)
     do {
       try connection.run(row)
+      guard connection.changes == 1 else { throw RowWriter.missing }
     } catch let failure as SQLiteStore.SQLConstraintFailure {
-      guard let violation = try clash(of: id, values) else { throw failure }
+      guard let violation = try keyConflict(of: id, values) else { throw failure }
       try collect([violation.0], [Conflict(kind: .unique, id: violation.other)])
     }
   }
 
   /// The violation and the object that already has the key.
-  private func clash(
+  private func keyConflict(
     of id: ObjectID, _ values: [(property: Property, value: Value)]
   ) throws -> (Violation, other: ObjectID)? {
     guard var image = try writer.objects.readImage(of: id) else { return nil }
     for (property, value) in values { image[property] = value }
-    return try clash(of: image, inBatch: .changed)
+    return try keyConflict(of: image, inBatch: .changed)
   }
 
   /// - Parameters:
   ///   - image: the object as it should have been written.
   ///   - holder: the description of a conflicting object that this batch wrote.
-  func clash(of image: ObjectImage, inBatch holder: Violation.KeyHolder) throws -> (Violation, other: ObjectID)? {
-    guard let entity = model.entity(image.id.entity) else { return nil }
+  func keyConflict(of image: ObjectImage, inBatch holder: Violation.KeyHolder) throws -> (Violation, other: ObjectID)? {
+    let entity = try invariant(
+      model.entity(image.id.entity), "an object that a batch writes has an entity of the model")
     let reader = PlanReader(writer: writer)
     for constraint in entity.uniquenessConstraints {
-      let key = constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
+      let key = try constraint.map { number in
+        image[try invariant(entity.property(number), "a unique key consists of its entity's properties")]
+      }
       guard !key.contains(.null) else { continue }
       let owner = model.owner(of: constraint, in: entity)
       guard let other = try reader.object(of: owner, matching: constraint, values: key), other != image.id

@@ -11,7 +11,7 @@ import struct GraphModel.FetchRequest
 /// been written; then the caller rolls back.
 final class BatchWriter {
   let writer: StoreWriter
-  let run: BatchJob
+  let job: BatchJob
   let time: Timestamp
   /// The revision of the commit.
   let revision: Revision
@@ -22,20 +22,21 @@ final class BatchWriter {
   private(set) var violations = [Violation]()
   private var conflicts = [Conflict]()
 
-  init(_ writer: StoreWriter, _ run: BatchJob, time: Timestamp) {
+  init(_ writer: StoreWriter, _ job: BatchJob, time: Timestamp) {
     self.writer = writer
-    self.run = run
+    self.job = job
     self.time = time
     revision = writer.revision + 1
     ids = writer.newIDs(time: time)
   }
 
-  var batch: Batch { run.batch }
+  var batch: Batch { job.batch }
   var model: Model { writer.layout.model }
   var connection: Connection { writer.connection }
 
-  func commit(related: PathQueryMatcher) throws -> WriteResult {
+  func execute(related: PathQueryMatcher) throws -> WriteResult {
     try batch.check(in: model)
+    try invariant(!job.author.isEmpty, "a batch has an author")
     writer.objects.underway = revision
     defer { writer.objects.underway = nil }
     if case .restore(let rows) = batch.operation {
@@ -53,20 +54,23 @@ final class BatchWriter {
       case .restore: nil
       }
     if let whole {
-      let result = try writer.commit(
-        .init(transaction: whole, author: run.author, isBatch: true), time: time, related: related)
-      try report(done: whole.changes.count, of: whole.changes.count, changed: result.record?.changes.count ?? 0)
+      let result = try writer.commitTransaction(
+        .init(transaction: whole, author: job.author, isBatch: true), time: time, related: related)
+      // A batch that changes nothing makes no commit.
+      let changed = if let record = result.record { record.changes.count } else { 0 }
+      try report(done: whole.changes.count, of: whole.changes.count, changed: changed)
       return result
     }
     try refuseIfViolated()
-    return parts.count == 0 ? writer.nothing() : try finish()
+    return parts.count == 0 ? writer.unchanged() : try finish()
   }
 
   private func finish() throws -> WriteResult {
     try refuseIfViolated()
-    try writer.words.endBatch(head: revision)
+    try invariant(revision == writer.revision + 1, "no other commit is made during a batch")
+    try writer.fullText.endBatch(head: revision)
     parts.entities = entities.map { writer.layout.numbers.stored(entity: $0) }.sorted()
-    return try writer.write(batch, author: run.author, time: time, changes: parts, ids: ids)
+    return try writer.writeBatch(batch, author: job.author, time: time, changes: parts, ids: ids)
   }
 
   // MARK: - Slices
@@ -122,10 +126,10 @@ final class BatchWriter {
     var size = 0
     let sums = try writer.sums(of: plan.changes, &size)
     try RowWriter(
-      objects: writer.objects, words: writer.words, changes: plan.changes, sums: sums, revision: revision,
-      statements: writer.updates, revives: false, deferredKeys: deferredKeys
+      objects: writer.objects, fullText: writer.fullText, changes: plan.changes, sums: sums, revision: revision,
+      statements: writer.updates, hasRevivals: false, deferredKeys: deferredKeys
     ).write()
-    for (property, next) in plan.sequences { writer.sequences[property] = next }
+    try writer.advance(&writer.sequences, plan.sequences)
     try writePart(plan.changes, sums: sums, size: size)
   }
 
@@ -134,10 +138,11 @@ final class BatchWriter {
 
   /// Writes the history of a slice whose rows are written.
   func writePart(_ changes: [ObjectChange], sums: [UInt64], size: Int) throws {
-    guard let bounds = CommitPartSummary.bounds(changes.lazy.map(\.id)) else { return }
+    let bounds = try invariant(
+      CommitPartSummary.bounds(changes.lazy.map(\.id)), "a part of a batch has at least one change")
     parts.changes += changes.count
     guard parts.changes <= Batch.maximumObjects else { throw Self.tooMany }
-    let bytes = HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
+    let bytes = try HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
     parts.count += 1
     parts.sum = Checksum.of(bytes, seed: parts.sum)
     for change in changes { entities.insert(change.id.entity) }
@@ -148,12 +153,12 @@ final class BatchWriter {
     row.bind(4, bounds.high)
     row.bind(5, bytes)
     try connection.run(row)
-    writer.words.committed(changes: changes.count, size: size)
-    try writer.words.feedInBatch()
+    writer.fullText.recordCommit(changes: changes.count, size: size)
+    try writer.fullText.updateInBatch()
   }
 
   func report(done: Int, of total: Int, changed: Int? = nil) throws {
-    try run.progress(BatchProgress(done: done, total: total, changed: changed ?? parts.changes))
+    try job.progress(BatchProgress(done: done, total: total, changed: changed ?? parts.changes))
   }
 
   // MARK: - Refusals

@@ -29,7 +29,7 @@ final class DeleteSet {
     self.layout = layout
   }
 
-  func contains(_ row: Int64, of root: EntityNumber) -> Bool { rows[root]?.contains(row) ?? false }
+  func contains(_ row: Int64, of root: EntityNumber) -> Bool { rows[root]?.contains(row) == true }
 
   /// The rows by table, in the order of the entity numbers.
   var tables: [(table: EntityTable, rows: RowSet)] {
@@ -41,18 +41,18 @@ final class DeleteSet {
   /// Adds rows and all rows that cascade from them.
   func add(_ matched: RowSet, of table: EntityTable) throws {
     var pending = [(table: EntityTable, row: Int64)]()
-    func take(_ row: Int64, _ table: EntityTable) throws {
+    func insert(_ row: Int64, _ table: EntityTable) throws {
       guard rows[table.root.number, default: RowSet()].insert(row) else { return }
       count += 1
       guard count <= Batch.maximumObjects else { throw BatchWriter.tooMany }
       pending.append((table, row))
     }
     for row in matched {
-      try take(row, table)
+      try insert(row, table)
       while let next = pending.popLast() {
         for link in try links(of: next.row, in: next.table) where link.relationship.deleteRule == .cascade {
-          guard let other = layout.table(of: link.root) else { continue }
-          for row in try others(link, of: next.row) { try take(row, other) }
+          let other = try invariant(layout.table(of: link.root), "the other end of a relationship has a table")
+          for row in try others(link, of: next.row) { try insert(row, other) }
         }
       }
     }
@@ -68,9 +68,9 @@ final class DeleteSet {
     var counts = [PropertyNumber: RowSet]()
     var survivorCount: Int { survivors.values.reduce(0) { $0 + $1.count } }
 
-    fileprivate mutating func keep(_ rows: [Int64], of root: EntityNumber, besides leaving: Int) throws {
+    fileprivate mutating func keep(_ rows: [Int64], of root: EntityNumber, besides deleted: Int) throws {
       for row in rows { survivors[root, default: RowSet()].insert(row) }
-      guard leaving + survivorCount <= Batch.maximumObjects else { throw BatchWriter.tooMany }
+      guard deleted + survivorCount <= Batch.maximumObjects else { throw BatchWriter.tooMany }
     }
   }
 
@@ -118,10 +118,12 @@ final class DeleteSet {
     _ row: Int64, _ table: EntityTable, _ link: InverseLookup, _ remaining: [Int64],
     _ violate: (Violation) throws -> Void
   ) throws {
-    guard let id = try id(row, table), let other = layout.table(of: link.root) else { return }
-    let name = layout.model.entity(id.entity)?.name ?? "object"
+    // Only a damaged index leads to a missing row.
+    guard let id = try id(row, table) else { throw RowWriter.missing }
+    let other = try invariant(layout.table(of: link.root), "the other end of a relationship has a table")
+    let name = layout.model.displayName(of: id.entity)
     for row in remaining.prefix(Batch.maximumViolations) {
-      guard let blocking = try self.id(row, other) else { continue }
+      guard let blocking = try self.id(row, other) else { throw RowWriter.missing }
       try violate(.denied(id, name, by: blocking, of: remaining.count, link.property))
     }
   }
@@ -130,10 +132,9 @@ final class DeleteSet {
     _ row: Int64, _ table: EntityTable, _ link: InverseLookup, _ remaining: [Int64],
     _ violate: (Violation) throws -> Void
   ) throws {
-    guard let id = try id(row, table), let other = layout.table(of: link.root),
-      let first = try self.id(remaining[0], other)
-    else { return }
-    let name = layout.model.entity(id.entity)?.name ?? "object"
+    let other = try invariant(layout.table(of: link.root), "the other end of a relationship has a table")
+    guard let id = try id(row, table), let first = try self.id(remaining[0], other) else { throw RowWriter.missing }
+    let name = layout.model.displayName(of: id.entity)
     try violate(.dangling(id, name, from: first, of: remaining.count, link.property))
   }
 
@@ -162,26 +163,30 @@ final class DeleteSet {
     let entity = try connection.step(found) ? layout.numbers.entity(found, 0) : 0
     sqlite3_reset(found.statement)
     if let known = links[entity] { return known }
-    let made = layout.model.entity(entity)?.relationships.compactMap { link($0, from: table) } ?? []
+    let made = try layout.model.relationships(of: entity).map { try link($0, from: table) }
     links[entity] = made
     return made
   }
 
-  private func link(_ property: Property, from table: EntityTable) -> InverseLookup? {
-    guard let relationship = property.relationship, let inverse = layout.model.property(relationship.inverse),
-      let other = layout.table(of: relationship.destination)
-    else { return nil }
+  private func link(_ property: Property, from table: EntityTable) throws -> InverseLookup {
+    let relationship = try invariant(property.relationship, "an entity's relationships are relationships")
+    let inverse = try invariant(layout.model.property(relationship.inverse), "a relationship has an inverse")
+    let other = try invariant(
+      layout.table(of: relationship.destination), "the destination of a relationship has a table")
+    func column(_ property: Property, in table: EntityTable) throws -> String {
+      quoted(try invariant(table.column(of: property.number), "a stored to-one has a column").name)
+    }
     let sql: String
     switch relationship.storage {
     case .reference:
-      guard let column = table.column(of: property.number).map({ quoted($0.name) }) else { return nil }
+      let column = try column(property, in: table)
       sql = "SELECT \(column) FROM \(quoted(table.name)) WHERE _row = ? AND \(column) IS NOT NULL"
     case .members:
       sql = "SELECT member FROM \(quoted(EntityTable.edgeName(property, layout.model))) WHERE owner = ?"
     case .inverse where inverse.relationship?.storage == .members:
       sql = "SELECT owner FROM \(quoted(EntityTable.edgeName(inverse, layout.model))) WHERE member = ?"
     case .inverse:
-      guard let column = other.column(of: inverse.number).map({ quoted($0.name) }) else { return nil }
+      let column = try column(inverse, in: other)
       sql = "SELECT _row FROM \(quoted(other.name)) WHERE \(column) = ?"
     }
     return InverseLookup(

@@ -10,8 +10,8 @@ struct RollbackImageCache {
   private let connection: Connection
   /// The maximum number in memory before they are moved to the file.
   private let limit: Int
-  private var held = [ObjectID: ObjectImage?]()
-  private var isPutAway = false
+  private var inMemory = [ObjectID: ObjectImage?]()
+  private var isSpilled = false
 
   /// - Parameter database: an empty database for exclusive use.
   init(_ database: Database, limit: Int) {
@@ -23,27 +23,28 @@ struct RollbackImageCache {
   mutating func with<Result>(
     _ ids: some Sequence<ObjectID>, _ body: (inout [ObjectID: ObjectImage?]) throws -> Result
   ) throws -> Result {
-    if isPutAway {
-      for id in ids where held[id] == nil {
-        if let known = try find(id) { held[id] = .some(known) }
+    if isSpilled {
+      for id in ids where inMemory[id] == nil {
+        if let known = try find(id) { inMemory[id] = .some(known) }
       }
     }
-    let result = try body(&held)
-    if held.count > limit { try putAway() }
+    let result = try body(&inMemory)
+    assert(limit > 0)
+    if inMemory.count > limit { try spill() }
     return result
   }
 
   /// Whether a commit has touched the object.
   func contains(_ id: ObjectID) throws -> Bool {
-    if held[id] != nil { return true }
-    return isPutAway ? try find(id) != nil : false
+    if inMemory[id] != nil { return true }
+    return isSpilled ? try find(id) != nil : false
   }
 
   /// Calls `body` for the objects that existed before the oldest commit, in the order of their ids.
-  mutating func forEachThere(_ body: (ObjectImage) -> Void) throws {
-    if isPutAway { try putAway() }
-    for image in held.values.compactMap({ $0 }).sorted(by: { $0.id < $1.id }) { body(image) }
-    guard isPutAway else { return }
+  mutating func forEachExisting(_ body: (ObjectImage) -> Void) throws {
+    if isSpilled { try spill() }
+    for image in inMemory.values.compactMap({ $0 }).sorted(by: { $0.id < $1.id }) { body(image) }
+    guard isSpilled else { return }
     try inTemporaryFile {
       let row = try connection.statement("SELECT image FROM past WHERE image IS NOT NULL ORDER BY id")
       while try connection.step(row) { body(try ObjectImage(binary: row.blob(0))) }
@@ -60,15 +61,15 @@ struct RollbackImageCache {
     }
   }
 
-  private mutating func putAway() throws {
+  private mutating func spill() throws {
     try inTemporaryFile {
-      if !isPutAway {
+      if !isSpilled {
         try connection.database.execute(sql: "CREATE TABLE past (id BLOB PRIMARY KEY, image BLOB) WITHOUT ROWID")
       }
       try connection.database.inTransaction {
         let row = try connection.statement("INSERT OR REPLACE INTO past (id, image) VALUES (?, ?)")
         // In the order of the table's key.
-        for (id, image) in held.sorted(by: { $0.key < $1.key }) {
+        for (id, image) in inMemory.sorted(by: { $0.key < $1.key }) {
           row.bind(1, id.key)
           if let image { row.bind(2, image.binary) } else { row.bindNull(2) }
           try connection.run(row)
@@ -76,8 +77,8 @@ struct RollbackImageCache {
         return .commit
       }
     }
-    isPutAway = true
-    held.removeAll(keepingCapacity: true)
+    isSpilled = true
+    inMemory.removeAll(keepingCapacity: true)
   }
 
   /// Wraps errors of the temporary file, because they do not concern the store that is checked.
@@ -85,7 +86,7 @@ struct RollbackImageCache {
     do {
       return try body()
     } catch let error as DatabaseError {
-      throw TemporaryFileFailure(isFull: error.resultCode == .SQLITE_FULL, cause: error.message ?? "")
+      throw TemporaryFileFailure(isFull: error.resultCode == .SQLITE_FULL, cause: error.text)
     } catch let failure as StoreFailure {
       throw TemporaryFileFailure(isFull: failure.code == .full, cause: failure.cause)
     }

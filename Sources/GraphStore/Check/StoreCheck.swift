@@ -113,13 +113,13 @@ public enum StoreCheck {
   ) throws -> [Finding] {
     let path = directory + "/" + StoreFiles.name
     if ReadOnlyMedium.holds(path) { return try run(onReadOnlyMedium: path, directory, model, heldObjects) }
-    func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
-    guard try isThere() || StoreRestore.isUnfinished(in: directory) else {
+    func storeExists() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
+    guard try storeExists() || StoreRestore.isUnfinished(in: directory) else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
-    if try StoreRestore.finish(in: directory) { _ = try isThere() }
+    if try StoreRestore.finish(in: directory) { _ = try storeExists() }
     return try run(file: path, model: model, heldObjects: heldObjects)
   }
 
@@ -163,9 +163,9 @@ public enum StoreCheck {
     } catch let error as DatabaseError {
       // A WAL without space for its index is not damaged.
       let failure = SQLiteStore.failure(
-        code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+        code: error.extendedResultCode.rawValue, message: error.text, path: path)
       if let failure = failure as? StoreFailure, failure.code == .full { throw failure }
-      findings.add(.integrity, text: "the file can't be read: \(error.message ?? "no reason was given")")
+      findings.add(.integrity, text: "the file can't be read: \(error.reason)")
     }
     return findings.all
   }
@@ -175,7 +175,7 @@ public enum StoreCheck {
   private static func checkWordTables(_ path: String, model: Model) throws -> FindingList {
     var findings = FindingList()
     try DatabaseQueue(path: path).inDatabase { database in
-      for words in try StoreVersions.layout(database, model: model).orderedTables.flatMap(\.wordTables) {
+      for words in try StoreVersions.layout(database, model: model).orderedTables.flatMap(\.fullTextTables) {
         do {
           let name = quoted(words.name)
           try database.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('integrity-check')")
@@ -195,7 +195,7 @@ struct FindingList {
 
   var isEmpty: Bool { counts.isEmpty }
 
-  func count(of kind: StoreCheck.Kind) -> Int { counts[kind] ?? 0 }
+  func count(of kind: StoreCheck.Kind) -> Int { counts[kind, default: 0] }
 
   mutating func add(_ kind: StoreCheck.Kind, _ place: StoreCheck.Place = .init(), text: String) {
     counts[kind, default: 0] += 1
@@ -206,14 +206,16 @@ struct FindingList {
   mutating func add(_ more: FindingList) {
     for (kind, count) in more.counts {
       counts[kind, default: 0] += count
-      listed[kind] = Array(((listed[kind] ?? []) + (more.listed[kind] ?? [])).prefix(StoreCheck.maximumFindings))
+      let all = listed[kind, default: []] + more.listed[kind, default: []]
+      listed[kind] = Array(all.prefix(StoreCheck.maximumFindings))
     }
   }
 
   var all: [StoreCheck.Finding] {
     StoreCheck.Kind.allCases.flatMap { kind in
       let rest = count(of: kind) - StoreCheck.maximumFindings
-      return (listed[kind] ?? []) + (rest > 0 ? [.init(kind: kind, text: "and \(rest) more")] : [])
+      assert(listed[kind, default: []].count == min(count(of: kind), StoreCheck.maximumFindings))
+      return listed[kind, default: []] + (rest > 0 ? [.init(kind: kind, text: "and \(rest) more")] : [])
     }
   }
 }

@@ -3,7 +3,7 @@ import GraphModel
 /// Recomputation of derived attributes: counts from the stored relationships, expressions from the object.
 extension StoreChecker {
   mutating func checkDerived(_ image: ObjectImage, _ place: StoreCheck.Place) throws {
-    for property in model.entity(image.id.entity)?.attributes ?? [] where property.attribute?.isDerived == true {
+    for property in model.attributes(of: image.id.entity) where property.attribute?.isDerived == true {
       let expected = try model.derivedValue(of: property, in: image) { relationship in
         guard relationship.relationship?.storage == .inverse,
           let inverse = (relationship.relationship?.inverse).flatMap({ model.property($0) })

@@ -4,7 +4,7 @@ import GraphModel
 /// The check of a pruned history's floor: the chain proves the fingerprint, a checksum the rest.
 extension StoreChecker {
   mutating func checkFloor() throws {
-    guard try HistoryFloor.isThere(connection) else { return }
+    guard try HistoryFloor.tableExists(connection) else { return }
     let place = StoreCheck.Place(table: "_floor")
     let rows = try connection.statement("SELECT count(*), max(sum) FROM _floor")
     let (count, sum) = try connection.step(rows) ? (rows.integer(0), rows.integer(1)) : (0, 0)

@@ -13,7 +13,7 @@ struct TermChecksums {
     for word in Self.words(of: text) { sums[index, default: 0] &+= Self.hash(word, row) }
   }
 
-  func sum(of index: String) -> UInt64 { sums[index] ?? 0 }
+  func sum(of index: String) -> UInt64 { sums[index, default: 0] }
 
   static func words(of text: String) -> Set<[UInt8]> {
     Set(text.indexTerms.map { Array($0.utf8.prefix(WordSplitter.maximumTermSize)) })

@@ -13,10 +13,10 @@ extension StoreChecker {
       LEFT JOIN _author AS a ON a.number = author LEFT JOIN _replica AS r ON r.number = replica ORDER BY revision
       """)
     // In a pruned store the chain begins at the floor.
-    let floor = try HistoryFloor.read(connection)
-    var previous = floor?.fingerprint ?? 0
-    var revision = floor?.revision ?? 0
-    var time = floor?.time
+    var (previous, revision, time) = (UInt64(0), Revision(0), Timestamp?.none)
+    if let floor = try HistoryFloor.read(connection) {
+      (previous, revision, time) = (floor.fingerprint, floor.revision, floor.time)
+    }
     var setbacks = try setbacks()
     while try connection.step(row) {
       let place = StoreCheck.Place(table: "_commit", row: row.integer(0))
@@ -54,7 +54,7 @@ extension StoreChecker {
   }
 
   private func setbacks() throws -> [Revision: Setback] {
-    guard try ClockSetbacks.areKept(connection) else { return [:] }
+    guard try ClockSetbacks.tableExists(connection) else { return [:] }
     var setbacks = [Revision: Setback]()
     let row = try connection.statement("SELECT revision, time, previous FROM _setback")
     while try connection.step(row) {
@@ -93,7 +93,7 @@ extension StoreChecker {
   }
 
   private mutating func checkHistory(_ present: RollbackImageCache) throws {
-    let floor = try HistoryFloor.read(connection)?.revision ?? 0
+    let floor = try HistoryFloor.revision(connection)
     var past = HistoryCheckState(floor: floor, present: present)
     let history = HistoryReader(objects: objects)
     var problems = [(StoreCheck.Place, String)]()
@@ -102,7 +102,7 @@ extension StoreChecker {
       let (gone, changes) = try past.present.with(commit.changes.map(\.id)) { present in
         // The walk meets each object first in its newest change.
         let gone = commit.changes.filter { $0.kind == .deleted && present[$0.id] == nil }
-        return (gone.map(\.id), try history.takeBack(commit, in: &present))
+        return (gone.map(\.id), try history.rollBack(commit, in: &present))
       }
       for id in gone { past.deleted[id] = commit.revision }
       for (recorded, change) in zip(commit.changes, changes) {
@@ -119,7 +119,7 @@ extension StoreChecker {
       }
     }
     for (place, text) in problems { report(.history, place, text) }
-    try past.present.forEachThere { image in
+    try past.present.forEachExisting { image in
       // An object from a pruned commit exists at the floor, as that commit left it.
       guard !(1...max(1, floor)).contains(image.revision) || floor == 0 else { return }
       report(.history, .init(object: image.id), "existed before its first commit")
@@ -178,7 +178,7 @@ extension StoreChecker {
     let counters = try StoreWriter.decodeCounters(row.blob(1), layout.numbers)
     let sequences = HistoryCheckState.sequences(of: model.entities)
     for property in sequences {
-      let (next, highest) = (counters[property.number] ?? 1, past.highest[property.number] ?? 0)
+      let (next, highest) = (counters[property.number, default: 1], past.highest[property.number, default: 0])
       if next <= highest {
         report(.sequence, place, "would assign \(next) as the next \(property.name), but \(highest) was assigned")
         // Pruned commits or objects of removed entities may have had the numbers between.
@@ -210,9 +210,9 @@ private struct HistoryCheckState {
   }
 
   mutating func countSequences(of image: ObjectImage, _ model: Model) {
-    for property in model.entity(image.id.entity)?.attributes ?? [] where property.attribute?.assignment == .sequence {
+    for property in model.attributes(of: image.id.entity) where property.attribute?.assignment == .sequence {
       guard case .integer(let number) = image[property] else { continue }
-      highest[property.number] = max(highest[property.number] ?? 0, number)
+      highest[property.number] = max(highest[property.number, default: 0], number)
     }
   }
 }

@@ -4,7 +4,7 @@ import GraphModel
 /// The check of keyframes: each must equal its object, and `_whole` must list it.
 extension StoreChecker {
   /// Checks the keyframes; a store of an older layout has none.
-  mutating func checkWholes() throws {
+  mutating func checkKeyframes() throws {
     guard try layoutVersion() >= 3 else { return }
     let history = HistoryReader(objects: objects)
     var held = Set<ObjectRevision>()

@@ -36,8 +36,8 @@ extension StoreChecker {
       try checkDerived(image, place)
       try checkEdges(image, number, table, place, &members)
       if withWords, let known = indexed.known(image) {
-        for wordTable in table.wordTables {
-          words.add(value(of: wordTable.property, in: known), row: number, to: wordTable.name)
+        for fullTextTable in table.fullTextTables {
+          words.add(value(of: fullTextTable.property, in: known), row: number, to: fullTextTable.name)
         }
       }
     }
@@ -45,13 +45,13 @@ extension StoreChecker {
       let count = try connection.statement("SELECT count(*) FROM \(quoted(edge.name))")
       let total = try connection.step(count) ? Int(count.integer(0)) : 0
       sqlite3_reset(count.statement)
-      let expected = members[edge.name] ?? 0
+      let expected = members[edge.name, default: 0]
       if total != expected {
         report(.edges, .init(table: edge.name), "has \(total) rows, but the objects have \(expected) members")
       }
     }
-    for wordTable in table.wordTables where withWords {
-      attempt("the full-text index \(wordTable.name)") { try $0.checkWords(of: wordTable, in: table, words) }
+    for fullTextTable in table.fullTextTables where withWords {
+      attempt("the full-text index \(fullTextTable.name)") { try $0.checkWords(of: fullTextTable, in: table, words) }
     }
   }
 
@@ -66,7 +66,9 @@ extension StoreChecker {
   /// SQL predicate would not.
   private func wrongForms(_ row: Row, _ table: EntityTable) -> [String] {
     let entity = layout.numbers.entity(row, 2)
-    let own = Set(table.shape(of: entity)?.columns.map(\.index) ?? [])
+    // The objects of an unknown entity have no columns.
+    var own = Set<Int>()
+    if let shape = table.shape(of: entity) { own = Set(shape.columns.map(\.index)) }
     var wrong = [String]()
     for (column, expected) in zip(["_row", "_id", "_entity", "_revision"], [1, 4, 1, 1]).enumerated()
     where sqlite3_column_type(row.statement, Int32(column)) != Int32(expected.1) {
@@ -94,7 +96,10 @@ extension StoreChecker {
   private mutating func checkForms(
     _ image: ObjectImage, _ row: Row, _ table: EntityTable, _ place: StoreCheck.Place
   ) {
-    for column in table.shape(of: image.id.entity)?.columns ?? [] {
+    guard let shape = table.shape(of: image.id.entity) else {
+      return assertionFailure("an object that was read from a table has columns there")
+    }
+    for column in shape.columns {
       let property = column.property
       let position = Int32(EntityTable.fixedColumns + column.index)
       let isCanonical: Bool =

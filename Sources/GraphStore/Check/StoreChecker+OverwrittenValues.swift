@@ -3,7 +3,7 @@ import GraphModel
 
 /// The check of `_lost` against the outcomes of commits, to which its rows only point. The outcomes are sealed.
 extension StoreChecker {
-  mutating func checkLosses() throws {
+  mutating func checkOverwrittenValues() throws {
     let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
     defer { sqlite3_reset(table.statement) }
     guard try connection.step(table) else { return }

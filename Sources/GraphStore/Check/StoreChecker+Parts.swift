@@ -6,12 +6,12 @@ import GraphModel
 /// them.
 extension StoreChecker {
   /// Whether the store has a `_part` table, which older layouts lack.
-  func hasPlaceForParts() throws -> Bool { try layoutVersion() >= 2 }
+  func hasPartTable() throws -> Bool { try layoutVersion() >= 2 }
 
   func layoutVersion() throws -> Int32 { try LayoutVersion.read(database).layout }
 
   mutating func checkParts() throws {
-    guard try hasPlaceForParts() else { return }
+    guard try hasPartTable() else { return }
     let history = HistoryReader(objects: objects)
     let commits = try connection.statement(
       """
@@ -34,7 +34,7 @@ extension StoreChecker {
       """
       SELECT DISTINCT revision FROM _part WHERE revision NOT IN (SELECT revision FROM _commit) AND revision > ?
       """)
-    orphans.bind(1, try HistoryFloor.read(connection)?.revision ?? 0)
+    orphans.bind(1, try HistoryFloor.revision(connection))
     while try connection.step(orphans) {
       report(.history, .init(table: "_part"), "has parts of revision \(orphans.integer(0)), which does not exist")
     }

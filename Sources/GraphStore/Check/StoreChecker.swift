@@ -53,7 +53,7 @@ struct StoreChecker {
     } catch let failure as StoreFailure {
       report(.integrity, .init(), "\(what) can't be read: \(failure.cause.isEmpty ? failure.sentence : failure.cause)")
     } catch let error as DatabaseError {
-      report(.integrity, .init(), "\(what) can't be read: \(error.message ?? "no reason was given")")
+      report(.integrity, .init(), "\(what) can't be read: \(error.reason)")
     } catch {
       report(.integrity, .init(), "\(what) can't be read: \(error)")
     }
@@ -67,8 +67,8 @@ struct StoreChecker {
     attempt("the floor of history") { try $0.checkFloor() }
     attempt("the chain of commits") { try $0.checkChain() }
     attempt("the parts of commits") { try $0.checkParts() }
-    attempt("the complete objects of history") { try $0.checkWholes() }
-    attempt("the values lost in conflicts") { try $0.checkLosses() }
+    attempt("the complete objects of history") { try $0.checkKeyframes() }
+    attempt("the values lost in conflicts") { try $0.checkOverwrittenValues() }
     // Under another model the stored data can't be interpreted.
     guard findings.count(of: .model) == 0 else { return }
     attempt("the newest commits") { try $0.checkWatermark() }
@@ -93,8 +93,8 @@ struct StoreChecker {
   private mutating func checkForeignKeys() throws {
     let rows = try GRDB.Row.fetchCursor(database, sql: "PRAGMA foreign_key_check")
     while let row = try rows.next() {
-      let (table, parent): (String?, String?) = (row[0], row[2])
-      report(.foreignKey, .init(table: table, row: row[1]), "refers to a missing row of \(parent ?? "?")")
+      let (table, parent): (String?, String) = (row[0], row[2])
+      report(.foreignKey, .init(table: table, row: row[1]), "refers to a missing row of \(parent)")
     }
   }
 
@@ -108,8 +108,8 @@ struct StoreChecker {
     else {
       return report(.store, .init(table: "_model"), "holds no readable model")
     }
-    let isPruned = try HistoryFloor.isThere(connection)
-    let hasSetbacks = try ClockSetbacks.areKept(connection)
+    let isPruned = try HistoryFloor.tableExists(connection)
+    let hasSetbacks = try ClockSetbacks.tableExists(connection)
     // Repeats the migrations without objects, which produces the same statements.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
@@ -124,7 +124,7 @@ struct StoreChecker {
       return try Self.schema(of: database)
     }
     let present = try Self.schema(of: database)
-    if try !hasPlaceForParts() { expected = expected.filter { $0.value[1] != "_part" } }
+    if try !hasPartTable() { expected = expected.filter { $0.value[1] != "_part" } }
     if try layoutVersion() < 3 { expected = expected.filter { $0.value[1] != "_whole" } }
     // An older store gets this table with its first lost value.
     if present["_lost"] == nil { expected = expected.filter { $0.value[1] != "_lost" } }
@@ -141,7 +141,9 @@ struct StoreChecker {
     // Any program may have run ANALYZE.
     let sql = "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat*'"
     for row in try GRDB.Row.fetchAll(database, sql: sql) {
-      schema[row[0] as String? ?? ""] = [row[1], row[2], row[3]]
+      // Only a damaged file has a part without a name.
+      let name = if let name = row[0] as String? { name } else { "" }
+      schema[name] = [row[1], row[2], row[3]]
     }
     return schema
   }
@@ -153,7 +155,7 @@ struct StoreChecker {
       return report(.words, .init(table: "_words"), "says \(watermark), but the newest commit is \(head)")
     }
     // Without an index the watermark never moves, and the texts of all history would be read.
-    guard layout.orderedTables.contains(where: { !$0.wordTables.isEmpty }) else { return }
+    guard layout.orderedTables.contains(where: { !$0.fullTextTables.isEmpty }) else { return }
     if let floor = try HistoryFloor.read(connection), watermark < floor.revision {
       report(.words, .init(table: "_words"), "says \(watermark), but history goes back to \(floor.revision) only")
     }
@@ -182,7 +184,7 @@ struct StoreChecker {
       }
     }
     if count != 1 { report(.store, .init(table: "_store"), "has \(count) rows instead of one") }
-    let marks = try Int.fetchOne(database, sql: "SELECT count(*) FROM _words") ?? 0
+    let marks = try database.count("_words")
     if marks != 1 { report(.store, .init(table: "_words"), "has \(marks) rows instead of one") }
     let models = try connection.statement("SELECT number, hash, source, sum FROM _model ORDER BY number")
     var (newest, source) = ([UInt8](), "")

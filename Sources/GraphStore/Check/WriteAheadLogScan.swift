@@ -107,6 +107,7 @@ struct WALChecksum: Hashable {
 
   /// - Parameter bytes: its length is a multiple of eight.
   mutating func add(_ bytes: ArraySlice<UInt8>, isBigEndian: Bool) {
+    assert(bytes.count % 8 == 0)
     var (a, b) = (first, second)
     bytes.withUnsafeBytes { bytes in
       for offset in stride(from: 0, to: bytes.count - bytes.count % 8, by: 8) {
@@ -171,7 +172,7 @@ private struct WALFrame {
   /// The latter covers the case that only the stored checksum is damaged.
   func leads(to next: WALFrame, _ bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> Bool {
     if stored.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored { return true }
-    return computed.map { $0.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored } ?? false
+    return computed?.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored
   }
 }
 

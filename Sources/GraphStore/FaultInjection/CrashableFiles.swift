@@ -71,26 +71,27 @@ public enum CrashableFiles {
 
   /// Simulates a power failure: open connections can no longer write. Close them, then call `recover`.
   public static func crash(_ path: String) {
-    folders.withLock { $0[path]?.generation += 1 }
+    folders.withLock { $0.modifyIfPresent(path) { $0.generation += 1 } }
   }
 
   /// Simulates a power failure in the middle of an operation. Open connections can't write, and no file can be
   /// opened.
   public static func cutPower(_ path: String) {
-    folders.withLock { $0[path]?.cutPower() }
+    folders.withLock { $0.modifyIfPresent(path) { $0.cutPower() } }
   }
 
   /// Whether the power was cut and `recover` has not been called since.
-  public static func isOff(_ path: String) -> Bool { folders.withLock { $0[path]?.isOff ?? false } }
+  public static func isOff(_ path: String) -> Bool { folders.withLock { $0[path]?.isOff == true } }
 
   /// Restores the durable state of the files; call it after the old connections are closed.
   public static func recover(_ path: String) {
     let lost = folders.withLock { folders in
-      defer {
-        folders[path]?.unsynced = [:]
-        folders[path]?.isOff = false
+      var lost = [String: [UndoEntry]]()
+      folders.modifyIfPresent(path) { folder in
+        lost = folder.unsynced
+        (folder.unsynced, folder.isOff) = ([:], false)
       }
-      return folders[path]?.unsynced ?? [:]
+      return lost
     }
     for (file, entries) in lost.sorted(by: { $0.key < $1.key }) {
       let descriptor = open(file, O_RDWR | O_CLOEXEC)
@@ -102,16 +103,20 @@ public enum CrashableFiles {
       close(descriptor)
     }
     // The WAL index is shared memory, which does not survive.
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] where name.hasSuffix("-shm") {
+    for name in StoreFiles.names(in: path) where name.hasSuffix("-shm") {
       unlink(path + "/" + name)
     }
   }
 
   /// Makes writes below the folder fail; nil ends the fault.
-  public static func fail(_ path: String, with fault: Fault?) { folders.withLock { $0[path]?.fault = fault } }
+  public static func fail(_ path: String, with fault: Fault?) {
+    folders.withLock { $0.modifyIfPresent(path) { $0.fault = fault } }
+  }
 
   /// The number of syncs below the folder.
-  public static func syncs(_ path: String) -> Int { folders.withLock { $0[path]?.syncs ?? 0 } }
+  public static func syncs(_ path: String) -> Int {
+    folders.withLock { if let folder = $0[path] { folder.syncs } else { 0 } }
+  }
 
   /// The watched folder that contains the file, and its generation.
   static func folder(of file: String) -> (path: String, generation: Int)? {

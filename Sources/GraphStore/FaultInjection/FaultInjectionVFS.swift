@@ -25,7 +25,7 @@ enum FaultInjectionVFS {
   private nonisolated(unsafe) static var methods: UnsafeMutablePointer<sqlite3_io_methods>?
 
   static func install() {
-    guard let original = sqlite3_vfs_find(nil) else { return }
+    guard let original = sqlite3_vfs_find(nil) else { preconditionFailure("SQLite has a default VFS") }
     inner = original
     let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     table.initialize(to: ioMethods())
@@ -58,7 +58,8 @@ enum FaultInjectionVFS {
   }
 
   private static func number(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int64 {
-    file.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Header.self).pointee.number } ?? 0
+    guard let file else { preconditionFailure("SQLite passes the file of each operation") }
+    return UnsafeMutableRawPointer(file).assumingMemoryBound(to: Header.self).pointee.number
   }
 
   private static func open(
@@ -94,6 +95,8 @@ enum FaultInjectionVFS {
   private static let writeFailed = SQLITE_IOERR | 3 << 8
   private static let syncFailed = SQLITE_IOERR | 4 << 8
   private static let lockFailed = SQLITE_IOERR | 15 << 8
+  private static let defaultSectorSize: Int32 = 4_096
+  private static let noCharacteristics: Int32 = 0
 
   /// Returns the open file and the result code of an operation; SQLITE_OK forwards the operation.
   private static func verdict(
@@ -102,7 +105,7 @@ enum FaultInjectionVFS {
     let number = number(file)
     guard let open = files.withLock({ $0.open[number] }) else { return (nil, SQLITE_OK) }
     let code = CrashableFiles.folders.withLock { folders -> Int32 in
-      guard let folder = folders[open.folder] else { return SQLITE_OK }
+      guard var folder = folders[open.folder] else { return SQLITE_OK }
       // Connections from before the crash may still release their locks.
       if folder.generation != open.generation { return operation == .lock ? SQLITE_OK : SQLITE_IOERR }
       switch (folder.fault, operation) {
@@ -111,15 +114,14 @@ enum FaultInjectionVFS {
         return SQLITE_OK
       case (.full, _): return SQLITE_FULL
       case (.fullAfter(let operations), _):
-        if operations > 0 { folders[open.folder]?.fault = .fullAfter(operations: operations - 1) }
-        return operations > 0 ? SQLITE_OK : SQLITE_FULL
+        guard operations > 0 else { return SQLITE_FULL }
+        folder.fault = .fullAfter(operations: operations - 1)
+        folders[open.folder] = folder
+        return SQLITE_OK
       case (.powerCutAfter(let operations), _):
-        if operations > 0 {
-          folders[open.folder]?.fault = .powerCutAfter(operations: operations - 1)
-          return SQLITE_OK
-        }
-        folders[open.folder]?.cutPower()
-        return SQLITE_IOERR
+        if operations > 0 { folder.fault = .powerCutAfter(operations: operations - 1) } else { folder.cutPower() }
+        folders[open.folder] = folder
+        return operations > 0 ? SQLITE_OK : SQLITE_IOERR
       case (.inputOutput, _): return SQLITE_IOERR
       case (.readOnly, _): return SQLITE_READONLY
       case (.notSynchronized, .sync):
@@ -143,8 +145,9 @@ enum FaultInjectionVFS {
     let number = number(file)
     guard let open = files.withLock({ $0.open[number] }) else { return false }
     return CrashableFiles.folders.withLock { folders in
-      guard case .cannotUnlockOnce? = folders[open.folder]?.fault else { return false }
-      folders[open.folder]?.fault = nil
+      guard var folder = folders[open.folder], case .cannotUnlockOnce? = folder.fault else { return false }
+      folder.fault = nil
+      folders[open.folder] = folder
       return true
     }
   }
@@ -169,7 +172,9 @@ enum FaultInjectionVFS {
         initialized = Int(length)
       }
       CrashableFiles.folders.withLock {
-        $0[open.folder]?.unsynced[open.path, default: []].append(.init(offset: offset, old: old, size: size))
+        $0.modifyIfPresent(open.folder) {
+          $0.unsynced[open.path, default: []].append(.init(offset: offset, old: old, size: size))
+        }
       }
     }
     return io.pointee.xWrite(wrapped, bytes, count, offset)
@@ -187,7 +192,9 @@ enum FaultInjectionVFS {
         initialized = Int(cut)
       }
       CrashableFiles.folders.withLock {
-        $0[open.folder]?.unsynced[open.path, default: []].append(.init(offset: length, old: old, size: size))
+        $0.modifyIfPresent(open.folder) {
+          $0.unsynced[open.path, default: []].append(.init(offset: length, old: old, size: size))
+        }
       }
     }
     return io.pointee.xTruncate(wrapped, length)
@@ -200,8 +207,10 @@ enum FaultInjectionVFS {
     guard let open else { return wrapped.pointee.pMethods.pointee.xSync(wrapped, flags) }
     // Watched files need no real sync, because this layer simulates the disk.
     CrashableFiles.folders.withLock {
-      $0[open.folder]?.unsynced[open.path] = nil
-      $0[open.folder]?.syncs += 1
+      $0.modifyIfPresent(open.folder) { folder in
+        folder.unsynced[open.path] = nil
+        folder.syncs += 1
+      }
     }
     return SQLITE_OK
   }
@@ -243,9 +252,13 @@ enum FaultInjectionVFS {
       FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xFileControl($0, operation, argument) }
         ?? SQLITE_ERROR
     }
-    io.xSectorSize = { FaultInjectionVFS.wrapped($0).map { $0.pointee.pMethods.pointee.xSectorSize($0) } ?? 4_096 }
+    io.xSectorSize = {
+      FaultInjectionVFS.wrapped($0).map { $0.pointee.pMethods.pointee.xSectorSize($0) }
+        ?? FaultInjectionVFS.defaultSectorSize
+    }
     io.xDeviceCharacteristics = {
-      FaultInjectionVFS.wrapped($0).map { $0.pointee.pMethods.pointee.xDeviceCharacteristics($0) } ?? 0
+      FaultInjectionVFS.wrapped($0).map { $0.pointee.pMethods.pointee.xDeviceCharacteristics($0) }
+        ?? FaultInjectionVFS.noCharacteristics
     }
     io.xShmMap = { file, page, size, extend, address in
       FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xShmMap($0, page, size, extend, address) }
@@ -266,7 +279,7 @@ enum FaultInjectionVFS {
     }
     // Disables memory mapping, so that every read and write passes through this layer.
     io.xFetch = { _, _, _, address in
-      address?.pointee = nil
+      if let address { address.pointee = nil }
       return SQLITE_OK
     }
     io.xUnfetch = { _, _, _ in SQLITE_OK }

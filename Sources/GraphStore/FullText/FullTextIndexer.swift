@@ -39,7 +39,7 @@ final class FullTextIndexer {
   init(_ connection: Connection, layout: StoreLayout, limit: Int) {
     self.connection = connection
     self.limit = limit
-    isNeeded = layout.orderedTables.contains { !$0.wordTables.isEmpty }
+    isNeeded = layout.orderedTables.contains { !$0.fullTextTables.isEmpty }
   }
 
   // MARK: - Changes of texts
@@ -81,16 +81,17 @@ final class FullTextIndexer {
 
   /// Counts a commit; call it for each commit after its rows are written.
   /// - Parameter size: the size in bytes of all changed images.
-  func committed(changes count: Int, size: Int) {
+  func recordCommit(changes count: Int, size: Int) {
+    assert(count >= 0 && size >= 0)
     changes += max(1, count)
     bytes += size
   }
 
   /// Updates the indexes if enough is pending; call it before COMMIT.
   /// - Parameter head: the revision of the transaction.
-  func feedIfDue(head: Revision) throws {
+  func updateIfDue(head: Revision) throws {
     guard isNeeded, isDue else { return }
-    try feed()
+    try updateIndexes()
     let mark = try connection.statement(Self.setWatermark)
     mark.bind(1, head)
     try connection.run(mark)
@@ -98,19 +99,20 @@ final class FullTextIndexer {
   }
 
   /// Updates the indexes up to a revision before history up to it is pruned.
-  func feedAll(upTo floor: Revision, head: Revision) throws {
+  func update(upTo floor: Revision, head: Revision) throws {
+    try invariant(floor < head, "the newest commit is never pruned")
     guard isNeeded, watermark < floor else { return }
     changes = max(changes, limit, 1)
-    try feedIfDue(head: head)
+    try updateIfDue(head: head)
   }
 
   private var isDue: Bool { changes >= limit || bytes >= Self.maximumBytes }
 
   /// Updates the indexes in the middle of a batch if enough is pending. The watermark stays until `endBatch`, which
-  /// must be called then: `feedIfDue` alone would leave the rest pending.
-  func feedInBatch() throws {
+  /// must be called then: `updateIfDue` alone would leave the rest pending.
+  func updateInBatch() throws {
     guard isNeeded, isDue else { return }
-    try feed()
+    try updateIndexes()
     let wasBefore = watermark
     reset(to: wasBefore)
     isInBatch = true
@@ -120,10 +122,10 @@ final class FullTextIndexer {
   func endBatch(head: Revision) throws {
     guard isNeeded, isInBatch else { return }
     changes = max(changes, limit)
-    try feedIfDue(head: head)
+    try updateIfDue(head: head)
   }
 
-  private func feed() throws {
+  private func updateIndexes() throws {
     for (place, entry) in waiting.sorted(by: { ($0.key.property, $0.key.row) < ($1.key.property, $1.key.row) }) {
       if let known = entry.indexed { try run(entry.table.remove, place.row, known) }
       if let text = entry.present { try run(entry.table.insert, place.row, text) }
@@ -166,7 +168,8 @@ final class FullTextIndexer {
       guard let found = try history.objects.find(id), let image = try history.objects.readImage(of: id),
         let table = history.objects.layout.table(of: id.entity)
       else { continue }
-      for words in table.shape(of: image.id.entity)?.words ?? [] {
+      let shape = try invariant(table.shape(of: image.id.entity), "an object that was read has columns in its table")
+      for words in shape.fullTextTables {
         let (old, new) = (before?[words.property].stringValue, image[words.property].stringValue)
         if old != new { put(old, new, RowKey(property: words.property.number, row: found.row), words) }
       }

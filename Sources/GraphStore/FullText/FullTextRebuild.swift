@@ -13,7 +13,7 @@ enum FullTextRebuild {
   /// Rebuilds all indexes; call it within a transaction.
   static func perform(_ connection: Connection, layout: StoreLayout, head: Revision) throws {
     for table in layout.orderedTables {
-      for words in table.wordTables {
+      for words in table.fullTextTables {
         try connection.run("INSERT INTO \(quoted(words.name)) (\(quoted(words.name))) VALUES ('delete-all')")
         try fill(words, of: table, connection)
       }
@@ -25,7 +25,7 @@ enum FullTextRebuild {
 
   /// Fills an empty index with all existing texts.
   static func fill(_ words: EntityTable.FullTextTable, of table: EntityTable, _ connection: Connection) throws {
-    guard let column = table.column(of: words.property.number) else { return }
+    let column = try invariant(table.column(of: words.property.number), "a text with an index has a column")
     let name = quoted(column.name)
     let rows = try connection.statement(
       "SELECT _row, \(name) FROM \(quoted(table.name)) WHERE \(name) <> '' ORDER BY _row")

@@ -16,8 +16,8 @@ struct IndexedImages {
     var deleted = Set<ObjectID>()
     try history.forEachCommitNewestFirst(after: watermark) { commit in
       changes += max(1, commit.changes.count)
-      for change in try history.takeBack(commit, in: &present) {
-        bytes += (change.after ?? change.before)?.binary.count ?? 0
+      for change in try history.rollBack(commit, in: &present) {
+        if let image = change.after ?? change.before { bytes += image.binary.count }
         if change.kind == .deleted { deleted.insert(change.id) }
       }
     }

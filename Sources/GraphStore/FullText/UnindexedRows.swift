@@ -11,13 +11,14 @@ struct UnindexedRows {
   init(_ history: HistoryReader, past: ShadowedTables? = nil) throws {
     watermark = try FullTextIndexer.watermark(history.objects.connection)
     var seen = Set<ObjectID>()
-    var ids = past?.objects ?? []
+    var ids = [ObjectID]()
+    if let past { ids = past.objects }
     seen.formUnion(ids)
     try history.forEachCommitNewestFirst(after: watermark) { commit in
       for change in commit.changes where seen.insert(change.id).inserted { ids.append(change.id) }
     }
     for id in ids {
-      guard let table = history.objects.layout.table(of: id.entity), !table.wordTables.isEmpty,
+      guard let table = history.objects.layout.table(of: id.entity), !table.fullTextTables.isEmpty,
         let found = try history.objects.find(id), let image = try history.objects.readImage(of: id)
       else { continue }
       images.append((found.row, image))

@@ -13,7 +13,7 @@ enum ClockSetbacks {
     """
 
   /// Whether the table exists.
-  static func areKept(_ connection: Connection) throws -> Bool {
+  static func tableExists(_ connection: Connection) throws -> Bool {
     let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_setback'")
     defer { sqlite3_reset(table.statement) }
     return try connection.step(table)
@@ -30,7 +30,7 @@ enum ClockSetbacks {
 
   /// Removes the rows of pruned commits; called within the pruning transaction.
   static func prune(through floor: Revision, _ connection: Connection) throws {
-    guard try areKept(connection) else { return }
+    guard try tableExists(connection) else { return }
     let delete = try connection.statement("DELETE FROM _setback WHERE revision <= ?")
     delete.bind(1, floor)
     try connection.run(delete)
@@ -38,7 +38,7 @@ enum ClockSetbacks {
 
   /// The latest time from before a setback; nil if there was none.
   static func latest(_ connection: Connection) throws -> Timestamp? {
-    guard try areKept(connection) else { return nil }
+    guard try tableExists(connection) else { return nil }
     let row = try connection.statement("SELECT max(previous) FROM _setback")
     defer { sqlite3_reset(row.statement) }
     return try connection.step(row) && !row.isNull(0) ? row.integer(0) : nil
@@ -81,7 +81,7 @@ extension HistoryReader {
   private func setback(
     _ condition: String, _ value: Int64, from first: Revision, through last: Revision
   ) throws -> Revision? {
-    guard try ClockSetbacks.areKept(connection) else { return nil }
+    guard try ClockSetbacks.tableExists(connection) else { return nil }
     let row = try connection.statement(
       "SELECT revision FROM _setback WHERE revision > ?1 AND revision <= ?2 AND \(condition) LIMIT 1")
     row.bind(1, first)
@@ -95,10 +95,12 @@ extension HistoryReader {
     let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
-    guard try connection.step(row) else {
-      throw StoreFailure(
-        .corrupt, "history lacks the commit of revision \(revision)", advice: "Run stickiesd check.")
-    }
+    guard try connection.step(row) else { throw missingCommit(revision) }
     return row.integer(0)
+  }
+
+  /// The failure for a commit between others that a damaged history lacks.
+  func missingCommit(_ revision: Revision) -> StoreFailure {
+    StoreFailure(.corrupt, "history lacks the commit of revision \(revision)", advice: "Run stickiesd check.")
   }
 }

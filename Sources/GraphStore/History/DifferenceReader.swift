@@ -21,6 +21,7 @@ struct DifferenceReader {
     self.request = request
     let to = request.to == 0 ? head : request.to
     (low, high) = (min(request.from, to), max(request.from, to))
+    assert(low <= high)
     try history.check(low)
     try history.check(high)
     (earlier, later) = (ObjectTimeTravelReader(history: history), ObjectTimeTravelReader(history: history))
@@ -51,16 +52,17 @@ struct DifferenceReader {
 
   /// Removes counts that a migration added, unless the object alone determines them. Before it they had no value.
   private func forgetCounts(of image: inout ObjectImage?) {
-    guard let id = image?.id, let entity = model.entity(id.entity) else { return }
+    guard var known = image, let entity = model.entity(known.id.entity) else { return }
     for step in history.objects.layout.mappedSteps where low < step.since {
-      for count in step.counts where entity.property(count.attribute.number) != nil { image?[count.attribute] = .null }
+      for count in step.counts where entity.property(count.attribute.number) != nil { known[count.attribute] = .null }
     }
+    image = known
   }
 
   private func touched() throws -> [ObjectID] {
     var ids = Set<ObjectID>()
     var count = 0
-    func take(_ bytes: [UInt8]) throws {
+    func add(_ bytes: [UInt8]) throws {
       let found = try HistoryChange.ids(in: bytes).map { history.objects.layout.numbers.present($0) }
       count += found.count
       guard count <= Self.maximumChanges else {
@@ -79,11 +81,11 @@ struct DifferenceReader {
     while try history.connection.step(row) {
       let bytes = row.blob(1)
       guard try CommitPartSummary(bytes) != nil else {
-        try take(bytes)
+        try add(bytes)
         continue
       }
       let revision = row.integer(0)
-      for place in try history.places(of: revision) { try take(history.partBytes(place.number, of: revision)) }
+      for place in try history.places(of: revision) { try add(history.partBytes(place.number, of: revision)) }
     }
     return ids.sorted { ($0.entity, $0) < ($1.entity, $1) }
   }
@@ -97,7 +99,7 @@ struct DifferenceReader {
     var (pending, seen) = ([image], Set([image.id]))
     while let image = pending.popLast() {
       if image.id == root { return true }
-      for property in model.entity(image.id.entity)?.storedProperties ?? [] {
+      for property in model.storedProperties(of: image.id.entity) {
         guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
           inverse.relationship?.deleteRule == .cascade
         else { continue }

@@ -25,7 +25,8 @@ struct FingerprintInput {
     writer.field(3, time)
     writer.field(4, author)
     writer.field(5, transaction)
-    writer.field(6, undoes ?? 0)
+    // A field of 0 is not written.
+    if let undoes { writer.field(6, undoes) }
     writer.field(7, undo)
     writer.field(8, model)
     var sum = Checksum.of(writer.bytes)

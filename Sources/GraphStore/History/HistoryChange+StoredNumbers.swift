@@ -15,11 +15,7 @@ extension HistoryChange {
       edit.mapped(numbers.stored(property: edit.property), { numbers.stored($0) }, { numbers.stored($0) })
     }
     change.spacing = spacing.map { numbers.stored(property: $0) }
-    change.marks?.last =
-      marks?.last.map {
-        LastWriterIndex.LastWrite(property: numbers.stored(property: $0.property), revision: $0.revision)
-      }
-      ?? []
+    change.lastWrites = lastWrites?.mapped { numbers.stored(property: $0) }
     return change
   }
 
@@ -37,11 +33,7 @@ extension HistoryChange {
       guard layout.model.property(number) != nil else { return nil }
       return edit.mapped(number, { numbers.present($0) }, { numbers.present($0) })
     }
-    change.marks?.last =
-      marks?.last.map {
-        LastWriterIndex.LastWrite(property: numbers.present(property: $0.property), revision: $0.revision)
-      }
-      ?? []
+    change.lastWrites = lastWrites?.mapped { numbers.present(property: $0) }
     change.values = values.map { numbers.present($0) }
     return change
   }
@@ -50,34 +42,42 @@ extension HistoryChange {
     let numbers = layout.numbers
     var change = self
     change.id = numbers.present(id)
-    change.spacing = spacing.compactMap { layout.heir(of: $0, from: version)?.property.number }
+    change.spacing = spacing.compactMap { layout.successor(of: $0, from: version)?.property.number }
     change.edits = edits.compactMap { edit in
-      guard let heir = layout.heir(of: edit.property, from: version) else { return nil }
-      return edit.mapped(heir.property.number, { layout.told($0) }, { layout.told(heir.value($0)) })
+      guard let successor = layout.successor(of: edit.property, from: version) else { return nil }
+      return edit.mapped(
+        successor.property.number, { layout.presentID($0) }, { layout.presentValue(successor.value($0)) })
     }
-    change.marks?.last =
-      marks?.last.compactMap { mark in
-        guard let heir = layout.heir(of: mark.property, from: version) else { return nil }
-        return LastWriterIndex.LastWrite(property: heir.property.number, revision: mark.revision)
-      } ?? []
-    if !values.isEmpty { change.values = layout.values(values, of: id, from: version).map { layout.told($0) } }
+    change.lastWrites = lastWrites?.mapped { layout.successor(of: $0, from: version)?.property.number }
+    if !values.isEmpty { change.values = layout.values(values, of: id, from: version).map { layout.presentValue($0) } }
     return change
   }
 }
 
 extension StoreLayout {
   /// Nil for an object whose entity was removed; then no present property can refer to it.
-  fileprivate func told(_ id: ObjectID) -> ObjectID? {
+  fileprivate func presentID(_ id: ObjectID) -> ObjectID? {
     let id = numbers.present(id)
     return model.entity(id.entity) == nil ? nil : id
   }
 
-  fileprivate func told(_ value: Value) -> Value {
+  fileprivate func presentValue(_ value: Value) -> Value {
     switch value {
-    case .object(let id): told(id).map(Value.object) ?? .null
-    case .objects(let ids): .objects(ids.compactMap { told($0) })
+    case .object(let id): if let id = presentID(id) { .object(id) } else { .null }
+    case .objects(let ids): .objects(ids.compactMap { presentID($0) })
     default: value
     }
+  }
+}
+
+extension LastWriterIndex {
+  /// The index with other numbers; without properties that have none.
+  fileprivate func mapped(_ number: (PropertyNumber) -> PropertyNumber?) -> LastWriterIndex {
+    LastWriterIndex(
+      behind: behind,
+      last: last.compactMap { write in
+        number(write.property).map { LastWrite(property: $0, revision: write.revision) }
+      })
   }
 }
 

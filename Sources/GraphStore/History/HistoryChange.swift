@@ -18,7 +18,7 @@ struct HistoryChange {
   /// The properties among these whose position changed only to make space for others. An undo ignores them.
   var spacing = [PropertyNumber]()
   /// In some changes: the last changes of the object's properties.
-  var marks: LastWriterIndex?
+  var lastWrites: LastWriterIndex?
 }
 
 /// An edit that can be reversed.
@@ -65,28 +65,33 @@ extension HistoryChange {
   ///   - place: a pointer to the change, because a copy would cost as much as its binary form.
   ///   - sum: the checksum of the image after the commit, or before it for a delete.
   ///   - deletion: for a revival, the revision of the delete.
-  ///   - isWhole: whether an update holds the complete object.
+  ///   - isKeyframe: whether an update holds the complete object.
   init(
-    _ place: UnsafePointer<ObjectChange>, sum: UInt64, model: Model, deletion: Revision? = nil, isWhole: Bool = false
-  ) {
+    _ place: UnsafePointer<ObjectChange>, sum: UInt64, model: Model, deletion: Revision? = nil, isKeyframe: Bool = false
+  ) throws(InvariantFailure) {
     let before = place.pointee.before
     kind = place.pointee.kind
     id = place.pointee.id
-    previous = before?.revision ?? deletion ?? 0
+    previous = if let before { before.revision } else if let deletion { deletion } else { 0 }
     self.sum = sum
     spacing = place.pointee.spacing
-    if kind == .deleted { values = before?.values ?? [] }
-    if isWhole, kind == .updated { values = place.pointee.after?.values ?? [] }
+    try invariant(before != nil || kind == .inserted, "an update or a delete has the object before it")
+    if kind == .deleted { values = try invariant(before, "a delete has the object before it").values }
+    if isKeyframe, kind == .updated {
+      values = try invariant(place.pointee.after, "an update has the object after it").values
+    }
     for edit in place.pointee.edits {
-      guard let property = model.property(edit.property) else { continue }
-      let old = before?[property] ?? .null
+      let property = try invariant(
+        model.property(edit.property), "an edit that is recorded names a property of the model")
+      let old = before.value(of: property)
       let action: HistoryEdit.Action =
         switch edit.action {
         case .set(let new): .set(old: old, new: new)
         case .members(let added, let removed): .members(added: added, removed: removed)
         // Plans contain an ordered to-many as a complete list; an undo needs the difference of two lists.
-        case .place: .set(old: old, new: place.pointee.after?[property] ?? old)
-        case .splice(let splices): .splice(splices, removed: Self.removed(splices, from: old.stringValue ?? ""))
+        case .place:
+          .set(old: old, new: try invariant(place.pointee.after, "an update has the object after it")[property])
+        case .splice(let splices): .splice(splices, removed: Self.removed(splices, from: old.editedText))
         }
       edits.append(HistoryEdit(property: edit.property, action: action))
     }
@@ -127,7 +132,7 @@ extension HistoryChange: BinaryCodable {
     for value in values { writer.field(5, value) }
     for edit in edits { writer.field(6, edit) }
     for property in spacing { writer.field(7, UInt64(property)) }
-    if let marks { writer.field(8, marks) }
+    if let lastWrites { writer.field(8, lastWrites) }
   }
 
   init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -141,7 +146,7 @@ extension HistoryChange: BinaryCodable {
       case 5: values.append(try field.form())
       case 6: edits.append(try field.form())
       case 7: spacing.append(try field.uint32())
-      case 8: marks = try field.form()
+      case 8: lastWrites = try field.form()
       default: break
       }
     }
@@ -153,20 +158,21 @@ extension HistoryChange: BinaryCodable {
 
   static func encode(
     _ changes: [ObjectChange], sums: [UInt64], layout: StoreLayout, deletions: [ObjectID: Revision],
-    whole: Set<Int> = [],
-    marks: [ObjectID: LastWriterIndex] = [:]
-  ) -> [UInt8] {
+    keyframes: Set<Int> = [],
+    lastWrites: [ObjectID: LastWriterIndex] = [:]
+  ) throws -> [UInt8] {
+    try invariant(changes.count == sums.count, "each recorded change has a checksum")
     var writer = BinaryWriter(capacity: 48 * changes.count)
-    changes.withUnsafeBufferPointer { buffer in
+    try changes.withUnsafeBufferPointer { buffer in
       guard let changes = buffer.baseAddress else { return }
       for index in buffer.indices {
         let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
-        let isWhole = !whole.isEmpty && whole.contains(index)
-        var told = HistoryChange(
-          changes + index, sum: sums[index], model: layout.model, deletion: deletion, isWhole: isWhole)
-        if !marks.isEmpty { told.marks = marks[changes[index].id] }
-        if !layout.numbers.isPlain { told = told.stored(layout.numbers) }
-        writer.field(1, told)
+        let isKeyframe = !keyframes.isEmpty && keyframes.contains(index)
+        var change = try HistoryChange(
+          changes + index, sum: sums[index], model: layout.model, deletion: deletion, isKeyframe: isKeyframe)
+        if !lastWrites.isEmpty { change.lastWrites = lastWrites[changes[index].id] }
+        if !layout.numbers.isPlain { change = change.stored(layout.numbers) }
+        writer.field(1, change)
       }
     }
     return writer.bytes

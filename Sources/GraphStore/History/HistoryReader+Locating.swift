@@ -21,6 +21,14 @@ extension HistoryReader {
     throw Refusal(.notFound, "there is no object with the id \(id), and there never was one")
   }
 
+  /// The revision of an object's last change, its delete included; 0 if history has none.
+  /// - Parameter image: the present object; nil if it does not exist.
+  func newestChange(of id: ObjectID, present image: ObjectImage?) throws -> Revision {
+    if let image { return image.revision }
+    if let deletion = try deletion(of: id) { return deletion.revision }
+    return 0
+  }
+
   /// Returns the one object, present or deleted, whose id begins with the prefix.
   func located(prefix: String) throws -> ObjectID {
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
@@ -28,16 +36,16 @@ extension HistoryReader {
     }
     if let key = UniqueID(prefix) { return try located(ObjectID(key: key, entity: 0)).id }
     var found = [ObjectID]()
-    func take(_ row: Row) {
+    func add(_ row: Row) {
       let key = row.id(0)
       if key.hasPrefix(prefix) { found.append(ObjectID(key: key, entity: objects.layout.numbers.entity(row, 1))) }
     }
     for table in objects.layout.orderedTables {
       let row = try objects.connection.statement("SELECT _id, _entity FROM \(quoted(table.name))")
-      while try objects.connection.step(row) { take(row) }
+      while try objects.connection.step(row) { add(row) }
     }
     let row = try objects.connection.statement("SELECT id, entity FROM _tombstone")
-    while try objects.connection.step(row) { take(row) }
+    while try objects.connection.step(row) { add(row) }
     guard let first = found.first else {
       throw Refusal(.notFound, "there is no object whose id begins with \"\(prefix)\", and there never was one")
     }

@@ -29,18 +29,18 @@ extension HistoryReader {
 
   /// Checks that every migration since the revision can convert all values to the present model.
   private func checkModel(at revision: Revision) throws {
-    guard let untold = objects.layout.untold, revision < untold.before else { return }
+    guard let unreadable = objects.layout.unreadable, revision < unreadable.before else { return }
     throw Refusal(
       .limit,
-      "revision \(revision) was made before the model changed with revision \(untold.before), and can't be converted "
-        + "to the new model: \(untold.obstacle). The log shows the changes of that time; the graph can be read as of "
-        + "\(untold.before) and later")
+      "revision \(revision) was made before the model changed with revision \(unreadable.before), and can't be converted "
+        + "to the new model: \(unreadable.obstacle). The log shows the changes of that time; the graph can be read as of "
+        + "\(unreadable.before) and later")
   }
 
   /// Checks that no migration since the revision changed objects without commits.
   ///
   /// States before such a migration can be read, but not the changes that lead from them to the present.
-  func checkWay(from revision: Revision) throws {
+  func checkMigrations(since revision: Revision) throws {
     guard let mapped = objects.layout.mapped, revision < mapped.since else { return }
     throw Refusal(
       .limit,
@@ -62,8 +62,8 @@ extension HistoryReader {
   /// - Parameters:
   ///   - excess: the exceeded limit, as the beginning of a sentence.
   ///   - readable: the oldest revision whose state can be read; nil if unknown.
-  static func tooMuchSince(_ revision: Revision, _ excess: String, readable: Revision? = nil) -> Refusal {
-    let later = readable.map { "revision \($0) or a later one" } ?? "a later revision"
+  static func limitRefusal(_ revision: Revision, _ excess: String, readable: Revision? = nil) -> Refusal {
+    let later = if let readable { "revision \(readable) or a later one" } else { "a later revision" }
     // The advice comes first, because a terminal may truncate the rest.
     return Refusal(
       .limit,
@@ -86,7 +86,7 @@ extension HistoryReader {
         let after: ObjectImage?
         if let known = images[change.id] {
           after = known
-          bytes -= known?.approximateSize ?? 0
+          bytes -= known.memorySize
         } else {
           let isAsked = change.kind == .updated || change.kind == .inserted && !mapped.isEmpty
           after = isAsked ? try objects.readImage(of: change.id) : nil
@@ -95,28 +95,29 @@ extension HistoryReader {
         let before = change.before(after, model: objects.model)
         counts.pass(before, after, at: commit.revision)
         images[change.id] = .some(before)
-        bytes += before?.approximateSize ?? 0
+        bytes += before.memorySize
+        assert(bytes >= 0)
         // The limits held for all newer commits. A single commit may touch a million objects.
         if let excess = limits.excess(objects: images.count, bytes: bytes) {
-          throw Self.tooMuchSince(revision, excess, readable: commit.revision)
+          throw Self.limitRefusal(revision, excess, readable: commit.revision)
         }
       }
       guard count <= Self.maximumSkippedChanges else {
         let excess = "objects have changed more than \(Self.maximumSkippedChanges) times"
-        throw Self.tooMuchSince(revision, excess, readable: commit.revision)
+        throw Self.limitRefusal(revision, excess, readable: commit.revision)
       }
     }
     // An object whose count was different may not have been touched itself.
     for id in counts.owners where images.index(forKey: id) == nil {
       let image = try objects.readImage(of: id)
       images[id] = image.map { .some($0) }
-      bytes += image?.approximateSize ?? 0
+      bytes += image.memorySize
       if let excess = limits.excess(objects: images.count, bytes: bytes) {
-        throw Self.tooMuchSince(revision, excess)
+        throw Self.limitRefusal(revision, excess)
       }
     }
     guard !mapped.isEmpty || !objects.layout.computed(behind: revision).isEmpty else { return images }
-    return images.mapValues { computed(mapped.told($0, at: revision, counts), at: revision) }
+    return images.mapValues { computed(mapped.migrated($0, at: revision, counts), at: revision) }
   }
 
   // MARK: - One object
@@ -125,7 +126,8 @@ extension HistoryReader {
   /// nearest keyframe, whichever is closer.
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
     // A keyframe from before a migration without commits lacks the values that the migration added.
-    let first = max(revision, objects.layout.mapped?.since ?? 0)
+    var first = revision
+    if let mapped = objects.layout.mapped { first = max(first, mapped.since) }
     guard var (image, made) = try nearest(id, from: first) else { return nil }
     var mapped = MigratedValues(objects.layout)
     while made > revision {
@@ -136,15 +138,15 @@ extension HistoryReader {
       image = event.change.before(image, model: objects.model)
       made = event.change.previous
     }
-    return computed(mapped.told(image, at: revision), at: revision)
+    return computed(mapped.migrated(image, at: revision), at: revision)
   }
 
   /// The start of the walk: an image, and the revision that produced it.
   private func nearest(_ id: ObjectID, from revision: Revision) throws -> (image: ObjectImage?, made: Revision)? {
-    if let whole = try wholeRevision(of: id, from: revision), let event = try event(of: id, in: whole),
+    if let keyframe = try keyframe(of: id, from: revision), let event = try event(of: id, in: keyframe),
       !event.change.values.isEmpty
     {
-      return (ObjectImage(id: event.change.id, revision: whole, values: event.change.values), whole)
+      return (ObjectImage(id: event.change.id, revision: keyframe, values: event.change.values), keyframe)
     }
     if let present = try objects.readImage(of: id) { return (present, present.revision) }
     let row = try connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
@@ -154,7 +156,7 @@ extension HistoryReader {
   }
 
   /// The object's first keyframe at or after a revision.
-  private func wholeRevision(of id: ObjectID, from revision: Revision) throws -> Revision? {
+  private func keyframe(of id: ObjectID, from revision: Revision) throws -> Revision? {
     let row = try connection.statement(
       "SELECT revision FROM _whole WHERE id = ? AND revision >= ? ORDER BY revision LIMIT 1")
     row.bind(1, id.key)
@@ -178,10 +180,11 @@ extension HistoryReader {
       return (oldest, floor.time, try name(ofAuthor: floor.author))
     }
     guard oldest == 0 else {
+      guard let kept = try dated(oldest + 1) else { throw missingCommit(oldest + 1) }
       throw Refusal(
         .pruned,
-        "the history of that time was pruned: the oldest commit that is kept, revision \(oldest + 1), is from "
-          + RFC3339.text(try dated(oldest + 1)?.time ?? 0))
+        "the history of that time was pruned: the oldest commit that is kept, revision \(kept.revision), is from "
+          + RFC3339.text(kept.time))
     }
     return (0, 0, "")
   }

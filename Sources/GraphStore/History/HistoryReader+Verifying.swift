@@ -23,6 +23,8 @@ extension HistoryReader {
   /// The fingerprint of the preceding commit; for the oldest commit in history, from the floor.
   private func previous(_ row: Row) throws -> UInt64 {
     if !row.isNull(13) { return UInt64(bitPattern: row.integer(13)) }
-    return try fingerprint(of: row.integer(0) - 1) ?? 0
+    // Without its predecessor the commit can't be verified, so it counts as damaged.
+    guard let previous = try fingerprint(of: row.integer(0) - 1) else { return 0 }
+    return previous
   }
 }

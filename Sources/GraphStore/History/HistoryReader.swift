@@ -122,9 +122,10 @@ struct HistoryReader {
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return nil }
-    let parts = row.isNull(1) ? nil : try CommitPartSummary(row.blob(1))
-    return CommitSize(
-      changes: parts?.changes ?? 0, bytes: Int(row.integer(0)) + (row.isNull(2) ? 0 : Int(row.integer(2))))
+    var size = CommitSize(bytes: Int(row.integer(0)))
+    if !row.isNull(1), let parts = try CommitPartSummary(row.blob(1)) { size.changes = parts.changes }
+    if !row.isNull(2) { size.bytes += Int(row.integer(2)) }
+    return size
   }
 
   /// Reads a commit, without changes if they are in parts.
@@ -174,6 +175,8 @@ struct HistoryReader {
   func records(
     after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int = .max
   ) throws -> [CommitRecord] {
+    let head = try head().revision
+    let through = if let through { min(through, head) } else { head }
     var present = [ObjectID: ObjectImage?]()
     var records = [CommitRecord]()
     var (count, skipped, bytes) = (0, 0, 0)
@@ -181,7 +184,7 @@ struct HistoryReader {
     let wantedIDs = try hasParts(after: after) ? ids(after: after, through: through, maximum: maximumChanges) : []
     try forEachRowNewestFirst(after: after) { commit in
       // Commits newer than requested must be rolled back too; a higher limit applies to them.
-      let isWanted = through.map { commit.revision <= $0 } ?? true
+      let isWanted = commit.revision <= through
       if isWanted { count += commit.changes.count + 1 } else { skipped += commit.changes.count + 1 }
       guard count <= maximumChanges, skipped <= Self.maximumSkippedChanges else {
         throw Refusal(
@@ -189,12 +192,12 @@ struct HistoryReader {
       }
       let changes: [ObjectChange]
       if commit.parts == nil {
-        changes = try takeBack(commit, in: &present).filter { model.entity($0.id.entity) != nil }
+        changes = try rollBack(commit, in: &present).filter { model.entity($0.id.entity) != nil }
       } else {
-        try takeBackParts(of: commit, touching: wantedIDs, in: &present)
+        try rollBackParts(of: commit, touching: wantedIDs, in: &present)
         changes = []
       }
-      if let through, commit.revision > through { return }
+      guard isWanted else { return }
       let record = CommitRecord(
         revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
         fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
@@ -205,20 +208,19 @@ struct HistoryReader {
       }
       records.append(record)
     }
-    let wanted = min(through ?? .max, try head().revision) - after
-    guard Int64(records.count) == max(0, wanted) else {
+    guard Int64(records.count) == max(0, through - after) else {
       throw Refusal(.limit, "history no longer holds every commit after revision \(after)")
     }
     return records.reversed()
   }
 
   /// The objects of the ordinary commits in this range, ascending.
-  private func ids(after: Revision, through: Revision?, maximum: Int) throws -> [ObjectID] {
+  private func ids(after: Revision, through: Revision, maximum: Int) throws -> [ObjectID] {
     var ids = Set<ObjectID>()
     var count = 0
     let row = try connection.statement(Self.columns + " WHERE revision > ? AND revision <= ? ORDER BY revision DESC")
     row.bind(1, after)
-    row.bind(2, through ?? .max)
+    row.bind(2, through)
     defer { sqlite3_reset(row.statement) }
     // If there are too many, the walk reports it.
     while count <= maximum, try connection.step(row) {
@@ -229,14 +231,14 @@ struct HistoryReader {
     return ids.sorted()
   }
 
-  private func takeBackParts(
+  private func rollBackParts(
     of commit: Commit, touching ids: [ObjectID], in present: inout [ObjectID: ObjectImage?]
   ) throws {
     let wanted = Set(ids)
     for place in try places(of: commit.revision).reversed() where Self.isAny(of: ids, in: place) {
       var part = commit
       part.changes = try self.part(place.number, of: commit.revision).filter { wanted.contains($0.id) }
-      _ = try takeBack(part, in: &present)
+      _ = try rollBack(part, in: &present)
     }
   }
 
@@ -271,7 +273,7 @@ struct HistoryReader {
   }
 
   /// Rolls `present` back from the state after a commit to the state before it.
-  func takeBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
+  func rollBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
     var changes = [ObjectChange]()
     changes.reserveCapacity(commit.changes.count)
     for change in commit.changes.reversed() {

@@ -14,11 +14,11 @@ struct KeyframePolicy {
   /// - Parameter bytes: the size of the object.
   func isDue(_ id: ObjectID, in revision: Revision, bytes: Int) -> Bool {
     guard interval > 0 else { return false }
-    return Self.lot(id, revision) % UInt64(max(interval, bytes / 16)) == 0
+    return Self.hash(id, revision) % UInt64(max(interval, bytes / 16)) == 0
   }
 
   /// The finalizer of SplitMix64, so that adjacent revisions give independent results.
-  private static func lot(_ id: ObjectID, _ revision: Revision) -> UInt64 {
+  private static func hash(_ id: ObjectID, _ revision: Revision) -> UInt64 {
     var bits = id.key.low ^ (UInt64(bitPattern: revision) &* 0x9E37_79B9_7F4A_7C15)
     bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
     bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB

@@ -22,7 +22,7 @@ struct LastWriterIndex: Equatable {
   }
 
   /// Records that a change touched these properties.
-  mutating func note(_ edits: [Edit], _ spacing: [PropertyNumber], at revision: Revision) {
+  mutating func record(_ edits: [Edit], _ spacing: [PropertyNumber], at revision: Revision) {
     for edit in edits where !spacing.contains(edit.property) {
       if let place = last.firstIndex(where: { $0.property == edit.property }) {
         last[place].revision = revision
@@ -31,6 +31,7 @@ struct LastWriterIndex: Equatable {
         last.insert(LastWrite(property: edit.property, revision: revision), at: place)
       }
     }
+    assert(zip(last, last.dropFirst()).allSatisfy { $0.property < $1.property })
   }
 }
 
@@ -72,7 +73,7 @@ final class LastWriterTracker {
     var newest: Revision
     /// The number of changes since the last one with marks.
     var count = 0
-    var marks: LastWriterIndex
+    var lastWrites: LastWriterIndex
   }
 
   /// The number of an object's changes from one with marks to the next.
@@ -85,8 +86,8 @@ final class LastWriterTracker {
   private var entries = [ObjectID: Entry]()
   private var pending = [(id: ObjectID, entry: Entry?)]()
 
-  /// Returns the marks for the changes of a commit; nothing is remembered before `settle`.
-  func marks(_ changes: [ObjectChange], at revision: Revision) -> [ObjectID: LastWriterIndex] {
+  /// Returns the marks for the changes of a commit; nothing is remembered before `remember`.
+  func lastWrites(of changes: [ObjectChange], at revision: Revision) -> [ObjectID: LastWriterIndex] {
     pending.removeAll(keepingCapacity: true)
     var due = [ObjectID: LastWriterIndex]()
     let isLarge = changes.count > Self.maximumNewcomers
@@ -100,26 +101,28 @@ final class LastWriterTracker {
       }
       let known = entries[change.id]
       // Changes that were not seen here, such as a batch's, are before the range.
-      let begins = known?.newest != before.revision
-      var entry = begins ? nil : known
-      var marks = entry?.marks ?? LastWriterIndex(behind: before.revision)
-      marks.note(change.edits, change.spacing, at: revision)
-      entry = Entry(newest: revision, count: (entry?.count ?? 0) + 1, marks: marks)
-      if let count = entry?.count, count >= Self.interval {
-        due[change.id] = marks
-        entry?.count = 0
+      var entry = Entry(newest: revision, lastWrites: LastWriterIndex(behind: before.revision))
+      if let known, known.newest == before.revision {
+        (entry.count, entry.lastWrites) = (known.count, known.lastWrites)
+      }
+      entry.lastWrites.record(change.edits, change.spacing, at: revision)
+      entry.count += 1
+      if entry.count >= Self.interval {
+        due[change.id] = entry.lastWrites
+        entry.count = 0
       }
       pending.append((change.id, entry))
     }
     return due
   }
 
-  /// Remembers the changes of the last `marks` call, after their commit is written.
-  func settle() {
+  /// Remembers the changes of the last `lastWrites` call, after their commit is written.
+  func remember() {
     for (id, entry) in pending {
       if entry != nil, entries.count >= Self.maximumObjects, entries[id] == nil { entries.removeAll() }
       entries[id] = entry
     }
+    assert(entries.count <= Self.maximumObjects)
     pending.removeAll(keepingCapacity: true)
   }
 

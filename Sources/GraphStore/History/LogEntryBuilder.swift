@@ -14,7 +14,7 @@ struct LogEntryBuilder {
   static let gatheredChanges = ObjectTimeTravelReader.preparedAtOnce
 
   /// - Parameter commits: newest first, and older than those of earlier calls.
-  func tell(_ commits: [HistoryReader.Commit], _ body: (CommitRecord) throws -> Void) throws {
+  func build(_ commits: [HistoryReader.Commit], _ body: (CommitRecord) throws -> Void) throws {
     var rest = commits[...]
     while let first = rest.first {
       var (run, revisions) = ([first], [ObjectID: Revision]())

@@ -13,7 +13,7 @@ struct LogFilter {
   private let object: ObjectID?
   private var changes: Int
   /// The time range; the clock may have gone back between revisions of the range below.
-  private let since: Timestamp
+  private let since: Timestamp?
   private let until: Timestamp?
   /// The revision range, without the first and including the last.
   private let after: Revision
@@ -32,14 +32,15 @@ struct LogFilter {
     object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
     authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try history.number(ofAuthor: $0) }.sorted()
     var (low, high) = (max(after, 0), through)
-    (since, until) = (filter.since ?? .min, filter.until)
+    (since, until) = (filter.since, filter.until)
     let first = try history.oldest() + 1
     if let since = filter.since {
       low = try history.oldestCommit(from: since, from: first, through: high).map { max(low, $0 - 1) } ?? high
     }
     if let until = filter.until {
       let last = until == .min ? nil : try history.newestCommit(upTo: until - 1, from: first, through: high)
-      high = min(high, last ?? 0)
+      // If no commit is that old, the range is empty.
+      high = if let last { min(high, last) } else { min(high, 0) }
     }
     (self.after, self.through) = (low, high)
   }
@@ -50,11 +51,13 @@ struct LogFilter {
   @discardableResult
   func forEach(newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool) throws -> Revision? {
     guard after < through, authors?.isEmpty != true else { return nil }
+    assert(after >= 0)
     if let object { return try forEach(of: object, newestFirst: newestFirst, body) }
-    let who = authors.map { "AND author IN (\($0.map(String.init).joined(separator: ", "))) " } ?? ""
+    let authorCondition =
+      if let authors { "AND author IN (\(authors.map(String.init).joined(separator: ", "))) " } else { "" }
     let order = newestFirst ? "DESC" : "ASC"
     let row = try history.connection.statement(
-      HistoryReader.columns + " WHERE revision > ? AND revision <= ? \(who)ORDER BY revision \(order)")
+      HistoryReader.columns + " WHERE revision > ? AND revision <= ? \(authorCondition)ORDER BY revision \(order)")
     row.bind(1, after)
     row.bind(2, through)
     defer { sqlite3_reset(row.statement) }
@@ -64,7 +67,7 @@ struct LogFilter {
       count += 1
       guard count <= Self.maximumCommits else { throw Self.tooMany }
       guard isInTime(row.integer(1)) else { continue }
-      guard let commit = try fitting(row) else { continue }
+      guard let commit = try matchingCommit(row) else { continue }
       guard try body(commit) else { return last }
     }
     return last
@@ -85,12 +88,22 @@ struct LogFilter {
     return count
   }
 
-  private func isInTime(_ time: Timestamp) -> Bool { time >= since && until.map { time < $0 } ?? true }
+  private func isInTime(_ time: Timestamp) -> Bool {
+    if let since, time < since { return false }
+    if let until, time >= until { return false }
+    return true
+  }
+
+  private func isByAuthor(_ name: String) throws -> Bool {
+    guard let authors else { return true }
+    guard let number = try history.number(ofAuthor: name) else { return false }
+    return authors.contains(number)
+  }
 
   private static let tooMany = Refusal(
     .limit, "more than \(maximumCommits) commits would have to be examined; give a smaller range")
 
-  private func fitting(_ row: Row) throws -> HistoryReader.Commit? {
+  private func matchingCommit(_ row: Row) throws -> HistoryReader.Commit? {
     let (model, numbers) = (history.objects.model, history.objects.layout.numbers)
     let commit = try history.commit(row, first: changes) { stored in
       let entity = numbers.present(entity: stored.entity)
@@ -108,7 +121,7 @@ struct LogFilter {
     of object: ObjectID, newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Revision? {
     if let family, !family.contains(object.entity) { return nil }
-    let newest = try history.objects.readImage(of: object)?.revision ?? history.deletion(of: object)?.revision ?? 0
+    let newest = try history.newestChange(of: object, present: history.objects.readImage(of: object))
     var (revision, found, steps, last) = (newest, [Revision](), 0, Revision?.none)
     while revision > after, let change = try history.change(of: object, at: revision), change.previous < revision {
       steps += 1
@@ -116,7 +129,7 @@ struct LogFilter {
       if revision <= through {
         if newestFirst {
           last = revision
-          guard try hand(revision, object, body) else { return last }
+          guard try pass(revision, object, body) else { return last }
         } else {
           found.append(revision)
         }
@@ -125,18 +138,17 @@ struct LogFilter {
     }
     for revision in found.reversed() {
       last = revision
-      guard try hand(revision, object, body) else { return last }
+      guard try pass(revision, object, body) else { return last }
     }
     return last
   }
 
   /// - Returns: whether `body` wants more commits.
-  private func hand(
+  private func pass(
     _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Bool {
     guard var commit = try history.row(of: revision), isInTime(commit.time),
-      let change = try history.change(of: object, at: revision),
-      try authors.map({ try history.number(ofAuthor: commit.author).map($0.contains) ?? false }) ?? true
+      let change = try history.change(of: object, at: revision), try isByAuthor(commit.author)
     else { return true }
     (commit.changes, commit.more) = changes > 0 ? ([change], 0) : ([], 1)
     commit.parts = nil

@@ -21,6 +21,7 @@ struct MigratedValues {
 
   /// Called before the walk rolls back a change of a revision, which left the object as `after`.
   mutating func pass(_ id: ObjectID, _ after: ObjectImage?, at revision: Revision) {
+    assert(made.count == steps.count)
     for (place, step) in steps.enumerated() where revision <= step.since && made[place].index(forKey: id) == nil {
       made[place][id] = .some(after)
     }
@@ -29,7 +30,7 @@ struct MigratedValues {
   /// Returns an object at a revision, with the values that later migrations gave it.
   /// - Parameter counts: the changes of its counts since; nil if unknown, and then counts that a later migration
   ///   added are null.
-  func told(_ image: ObjectImage?, at revision: Revision, _ counts: PastCounts? = nil) -> ObjectImage? {
+  func migrated(_ image: ObjectImage?, at revision: Revision, _ counts: PastCounts? = nil) -> ObjectImage? {
     guard !steps.isEmpty, var image else { return image }
     for (place, step) in steps.enumerated() where revision < step.since {
       // The entry is nil if the object did not exist at the migration. An object not passed yet is unchanged since
@@ -42,7 +43,8 @@ struct MigratedValues {
         }
       }
       for count in step.counts where entity.property(count.attribute.number) != nil {
-        image[count.attribute] = counts?.count(count.attribute, of: image.id, later: known) ?? .null
+        image[count.attribute] =
+          if let counts { counts.count(count.attribute, of: image.id, later: known) } else { .null }
       }
     }
     return image

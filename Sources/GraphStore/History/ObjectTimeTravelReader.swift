@@ -27,20 +27,21 @@ final class ObjectTimeTravelReader {
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
     var state = try states[id] ?? present(id)
     if state.newest > revision {
-      takeBack(&state, id, to: revision)
+      rollBack(&state, id, to: revision)
       if state.newest > revision {
         state.ahead = try history.events(of: id, newest: state.newest, after: revision)
         try count(state.ahead)
-        takeBack(&state, id, to: revision)
+        rollBack(&state, id, to: revision)
       }
       guard state.newest <= revision else {
         throw Refusal.pruned(revision, oldest: try history.oldest())
       }
     }
+    assert(state.newest <= revision)
     // States may be dropped: their objects then start from the present again.
     if states[id] == nil, states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
     states[id] = state
-    return history.computed(state.mapped.told(state.image, at: revision), at: revision)
+    return history.computed(state.mapped.migrated(state.image, at: revision), at: revision)
   }
 
   /// The number of objects for which one walk through the commits pays off, and whose changes fit into memory.
@@ -61,11 +62,11 @@ final class ObjectTimeTravelReader {
     }
     for (id, events) in try history.events(of: spans) {
       try count(events)
-      states[id]?.ahead = events
+      states.modifyIfPresent(id) { $0.ahead = events }
     }
   }
 
-  private func takeBack(_ state: inout State, _ id: ObjectID, to revision: Revision) {
+  private func rollBack(_ state: inout State, _ id: ObjectID, to revision: Revision) {
     while let event = state.ahead.last, event.revision > revision {
       state.ahead.removeLast()
       state.mapped.pass(id, state.image, at: event.revision)
@@ -86,6 +87,6 @@ final class ObjectTimeTravelReader {
     if let image = try history.objects.readImage(of: id) {
       return State(image: image, newest: image.revision, mapped: mapped)
     }
-    return State(image: nil, newest: try history.deletion(of: id)?.revision ?? 0, mapped: mapped)
+    return State(image: nil, newest: try history.newestChange(of: id, present: nil), mapped: mapped)
   }
 }

@@ -8,10 +8,10 @@ struct OverwrittenValues {
   let numbers: NumberAssignment
 
   private static let insert = SQL("INSERT OR IGNORE INTO _lost (id, property, revision) VALUES (?, ?, ?)")
-  private static let creation = SQL(StoreLayout.losses)
+  private static let creation = SQL(StoreLayout.overwrittenValues)
 
   /// Whether the table exists.
-  static func areKept(_ connection: Connection) throws -> Bool {
+  static func tableExists(_ connection: Connection) throws -> Bool {
     let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
     defer { sqlite3_reset(table.statement) }
     return try connection.step(table)
@@ -39,9 +39,11 @@ struct OverwrittenValues {
   {
     var losers = [ValueOrigin.OverwrittenValue]()
     for conflict in try conflicts(of: winner) where conflict.mineWon && conflict.isAbout(property, of: id) {
-      let time = try commit(conflict.revision)?.time ?? 0
-      losers.append(
-        .init(value: conflict.theirs, revision: conflict.revision, time: time, author: conflict.author))
+      var loser = ValueOrigin.OverwrittenValue(
+        value: conflict.theirs, revision: conflict.revision, time: 0, author: conflict.author)
+      // The commit that lost may have been pruned.
+      if let commit = try commit(conflict.revision) { loser.time = commit.time }
+      losers.append(loser)
     }
     for revision in try revisions(of: property, of: id, after: winner) {
       guard let commit = try commit(revision) else { continue }
@@ -54,7 +56,7 @@ struct OverwrittenValues {
 
   /// In ascending order; if there are too many, the newest ones.
   private func revisions(of property: PropertyNumber, of id: ObjectID, after winner: Revision) throws -> [Revision] {
-    guard try Self.areKept(connection) else { return [] }
+    guard try Self.tableExists(connection) else { return [] }
     let row = try connection.statement(
       "SELECT revision FROM _lost WHERE id = ? AND property = ? AND revision > ? ORDER BY revision DESC LIMIT ?")
     row.bind(1, id.key)

@@ -22,7 +22,7 @@ struct PastCounts {
     guard !steps.isEmpty, let entity = (before ?? after).flatMap({ model.entity($0.id.entity) }) else { return }
     for step in steps where revision <= step.since {
       for count in step.counts where entity.property(count.end.number) != nil {
-        let (old, new) = (before?[count.end].objectIDs ?? [], after?[count.end].objectIDs ?? [])
+        let (old, new) = (before.value(of: count.end).objectIDs, after.value(of: count.end).objectIDs)
         guard old != new else { continue }
         for id in old { differences[id, default: [:]][count.attribute.number, default: 0] += 1 }
         for id in new { differences[id, default: [:]][count.attribute.number, default: 0] -= 1 }
@@ -35,6 +35,7 @@ struct PastCounts {
   func count(_ attribute: Property, of id: ObjectID, later: ObjectImage?) -> Value {
     var count: Int64 = 0
     if case .integer(let number)? = later?[attribute] { count = number }
-    return .integer(count + (differences[id]?[attribute.number] ?? 0))
+    if let difference = differences[id]?[attribute.number] { count += difference }
+    return .integer(count)
   }
 }

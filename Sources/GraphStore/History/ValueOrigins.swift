@@ -14,45 +14,49 @@ struct ValueOrigins {
     let (id, deletion) = try history.located(id)
     let property = try stored(number, of: id)
     let image = try history.objects.readImage(of: id)
-    var (value, revision) = (image?[property] ?? .null, deletion ?? image?.revision ?? 0)
+    var value = image.value(of: property)
+    var revision = if let deletion { deletion } else { try history.newestChange(of: id, present: image) }
     // Changes before the property was added do not concern its values.
     var beginning = history.objects.layout.beginning(of: number)
     while revision > 0 {
       guard let change = try history.change(of: id, at: revision), change.previous < revision else {
         // The object's earlier changes were pruned, but the migration that gave it the value was not.
         if revision < beginning, try history.row(of: beginning) != nil {
-          return try told(.updated, value, replaced: nil, number, id, at: beginning, deletion)
+          return try makeOrigin(.updated, value, replaced: nil, number, id, at: beginning, deletion)
         }
         break
       }
       if revision < beginning {
         guard change.kind == .deleted else {
-          return try told(.updated, value, replaced: nil, number, id, at: beginning, deletion)
+          return try makeOrigin(.updated, value, replaced: nil, number, id, at: beginning, deletion)
         }
         // The object did not exist at the migration.
         beginning = 0
       }
       switch change.kind {
       case .deleted:
-        value = change.kept(property) ?? .null
+        value = change.keptValue(property)
         revision = change.previous
       case .inserted:
         guard change.previous > 0 else {
-          return try told(.inserted, value, replaced: .null, number, id, at: revision, deletion)
+          return try makeOrigin(.inserted, value, replaced: .null, number, id, at: revision, deletion)
         }
         // A revival mostly restores the value from before the delete.
-        let before = try history.change(of: id, at: change.previous)
-        if before == nil { try history.refusePrunedCommit(change.previous) }
-        let kept = before?.kept(property) ?? .null
-        if kept != value { return try told(.revived, value, replaced: kept, number, id, at: revision, deletion) }
+        var kept = Value.null
+        if let before = try history.change(of: id, at: change.previous) {
+          kept = before.keptValue(property)
+        } else {
+          try history.refusePrunedCommit(change.previous)
+        }
+        if kept != value { return try makeOrigin(.revived, value, replaced: kept, number, id, at: revision, deletion) }
         revision = change.previous
       case .updated:
         let edits = change.spacing.contains(number) ? [] : change.edits.filter { $0.property == number }
         guard edits.isEmpty else {
           let old = edits.reversed().reduce(value) { $1.reversed.applied(to: $0) ?? $0 }
-          return try told(.updated, value, replaced: old, number, id, at: revision, deletion)
+          return try makeOrigin(.updated, value, replaced: old, number, id, at: revision, deletion)
         }
-        let next = change.marks?.next(for: number) ?? change.previous
+        let next = change.lastWrites?.next(for: number) ?? change.previous
         revision = next < revision ? next : change.previous
       }
     }
@@ -69,7 +73,7 @@ struct ValueOrigins {
     let inverse = property.relationship.flatMap { model.property($0.inverse) }
     let other = inverse.flatMap { model.entity($0.owner) }
     guard let inverse, let other else {
-      throw Refusal(.malformed, "\(entity.name).\(property.name) is transient: no store has it")
+      throw Refusal(.malformed, "\(entity.name).\(property.name) is transient: it is not stored")
     }
     throw Refusal(
       .malformed,
@@ -78,7 +82,7 @@ struct ValueOrigins {
   }
 
   /// - Parameter replaced: nil if unknown.
-  private func told(
+  private func makeOrigin(
     _ kind: ValueOrigin.Kind, _ value: Value, replaced: Value?, _ property: PropertyNumber, _ id: ObjectID,
     at revision: Revision, _ deletion: Revision?
   ) throws -> ValueOrigin {
@@ -86,13 +90,14 @@ struct ValueOrigins {
       throw try history.prunedCommit(revision)
     }
     var origin = ValueOrigin(
-      kind: kind, value: value, replaced: replaced ?? .null, revision: revision, time: commit.time,
+      kind: kind, value: value, replaced: .null, revision: revision, time: commit.time,
       author: commit.author,
       transaction: commit.transaction, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
       deletion: deletion,
       losers: try OverwrittenValues(connection: history.connection, numbers: history.objects.layout.numbers)
         .losers(of: property, of: id, to: revision))
     origin.isReplacedKnown = replaced != nil
+    if let replaced { origin.replaced = replaced }
     return origin
   }
 }

@@ -124,8 +124,8 @@ extension EntityTable {
       /// The index among the table's property columns, from 0.
       let column: Int32
       let form: Column.StorageForm
-      /// The root of the entity that a foreign key refers to; 0 for any other form.
-      let destination: EntityNumber
+      /// The root of the entity that a foreign key refers to; nil for any other form.
+      let destination: EntityNumber?
     }
 
     /// The columns by slot.
@@ -135,23 +135,25 @@ extension EntityTable {
     let edges: [EdgeTable]
     /// The slot and the property of each edge table.
     let edgePlaces: [(slot: Int, property: PropertyNumber)]
-    let words: [FullTextTable]
+    let fullTextTables: [FullTextTable]
     /// The slots that are part of a unique key, ordered by property.
     let uniqueSlots: [Int]
     /// The slots of to-ones.
     let referenceSlots: [Int]
 
-    init(_ entity: Entity, columns: [Column], edges: [EdgeTable], words: [FullTextTable]) {
+    init(_ entity: Entity, columns: [Column], edges: [EdgeTable], fullTextTables: [FullTextTable]) {
       self.columns = columns
       places = columns.map { column in
-        ColumnReference(column: Int32(column.index), form: column.form, destination: column.destination?.number ?? 0)
+        ColumnReference(column: Int32(column.index), form: column.form, destination: column.destination?.number)
       }
       // Several sibling entities may use the same slot for different properties.
       self.edges = edges.filter { entity.property($0.property.number) != nil }
       edgePlaces = self.edges.compactMap { edge in edge.property.slot.map { ($0, edge.property.number) } }
-      self.words = words.filter { entity.property($0.property.number) != nil }
+      self.fullTextTables = fullTextTables.filter { entity.property($0.property.number) != nil }
       uniqueSlots = Set(entity.uniquenessConstraints.joined()).sorted().compactMap { entity.property($0)?.slot }
       referenceSlots = columns.indices.filter { columns[$0].destination != nil }
+      assert(columns.count == entity.slotCount, "each slot has a column")
+      assert(edgePlaces.count == self.edges.count, "each list has a slot")
     }
   }
 }

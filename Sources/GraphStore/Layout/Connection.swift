@@ -27,8 +27,11 @@ final class Connection {
     var pointer: OpaquePointer?
   }
 
-  /// The handle of the connection, for error messages.
-  private var pointer: OpaquePointer? { database.sqliteConnection }
+  /// The handle of the connection, which is open as long as statements run on it.
+  private var pointer: OpaquePointer {
+    guard let pointer = database.sqliteConnection else { preconditionFailure("a connection is used while it is open") }
+    return pointer
+  }
 
   /// - Parameter fetches: the statements of fetches that this reader's connection keeps.
   init(_ database: Database, fetches: FetchStatements? = nil) {
@@ -82,15 +85,14 @@ final class Connection {
 
   private func failure(_ error: DatabaseError) -> any Error {
     SQLiteStore.failure(
-      code: error.extendedResultCode.rawValue, message: error.message ?? "",
-      systemError: pointer.map { sqlite3_system_errno($0) } ?? 0)
+      code: error.extendedResultCode.rawValue, message: error.text, systemError: sqlite3_system_errno(pointer))
   }
 
   /// Runs a fetch's statement until `body` returns false. Returns the number of full-scan steps.
   func fetch(_ sql: String, _ arguments: [Value], _ body: (Row) throws -> Bool) throws -> Int {
     let statement = try ready.removeValue(forKey: sql) ?? makeFetch(sql)
     let row = Row(statement: statement.sqliteStatement)
-    defer { fetches?.giveBack(statement, sql) }
+    defer { fetches?.checkIn(statement, sql) }
     for (index, value) in arguments.enumerated() { row.bind(Int32(index + 1), value) }
     defer { sqlite3_reset(row.statement) }
     while try step(row) { guard try body(row) else { break } }
@@ -102,12 +104,12 @@ final class Connection {
   func prepareFetch(_ sql: String) throws {
     guard ready[sql] == nil else { return }
     let statement = try makeFetch(sql)
-    if let fetches, FetchStatements.keeps(sql) { fetches.giveBack(statement, sql) } else { ready[sql] = statement }
+    if let fetches, FetchStatements.keeps(sql) { fetches.checkIn(statement, sql) } else { ready[sql] = statement }
   }
 
   private func makeFetch(_ sql: String) throws -> Statement {
     do {
-      if let fetches { return try fetches.take(sql, database) }
+      if let fetches { return try fetches.checkOut(sql, database) }
       return try database.makeStatement(sql: sql)
     } catch let error as DatabaseError {
       throw failure(error)
@@ -134,7 +136,7 @@ final class Connection {
       // errno must be read before any other call. After a failed COMMIT, SQLite's own copy is missing or is of an
       // earlier failure.
       let systemError = errno
-      let message = pointer.map { String(cString: sqlite3_errmsg($0)) } ?? ""
+      let message = String(cString: sqlite3_errmsg(pointer))
       sqlite3_reset(row.statement)
       throw SQLiteStore.failure(code: code, message: message, systemError: systemError)
     }
@@ -151,8 +153,8 @@ final class Connection {
   func run(_ sql: SQL) throws { try run(statement(sql)) }
 
   /// The rowid of the last insert.
-  var lastRow: Int64 { pointer.map { sqlite3_last_insert_rowid($0) } ?? 0 }
+  var lastRow: Int64 { sqlite3_last_insert_rowid(pointer) }
 
   /// The number of rows that the last statement changed.
-  var changes: Int { pointer.map { Int(sqlite3_changes($0)) } ?? 0 }
+  var changes: Int { Int(sqlite3_changes(pointer)) }
 }

@@ -32,7 +32,7 @@ final class EntityTable: Sendable {
   /// By row; `deleteByID` by id.
   let delete: SQL
   let deleteByID: SQL
-  let wordTables: [FullTextTable]
+  let fullTextTables: [FullTextTable]
   /// The attributes of unique keys whose index is partial. The value is the condition of the index for the entities
   /// that alone have the attribute; empty if there is no such condition, or if an ancestor's objects have the
   /// attribute too.
@@ -66,7 +66,8 @@ final class EntityTable: Sendable {
       }
     }
     self.columns = columns
-    var positions = [Int](repeating: -1, count: Int(position.keys.max() ?? 0) + 1)
+    assert(names != nil || Set(columns.map(\.name)).count == columns.count, "no two columns share a name")
+    var positions = [Int](repeating: -1, count: model.propertyCount + 1)
     for (number, index) in position { positions[Int(number)] = index }
     self.positions = positions
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
@@ -92,24 +93,24 @@ final class EntityTable: Sendable {
         property: column.property, name: Self.edgeName(column.property, model), owners: root.name,
         members: members.name)
     }
-    wordTables = columns.compactMap { column in
+    fullTextTables = columns.compactMap { column in
       column.property.attribute?.isFullText == true
-        ? FullTextTable(property: column.property, name: Self.wordName(column.property, model)) : nil
+        ? FullTextTable(property: column.property, name: Self.fullTextName(column.property, model)) : nil
     }
     var partialKeys = [PropertyNumber: String]()
     for (owner, constraint) in Self.constraints(of: root, model) {
       let family = owner.number == root.number ? "" : "_entity IN (\(numbers.family(of: owner)))"
       let parts = constraint.compactMap { model.property($0) }
       guard !family.isEmpty || parts.contains(where: \.isOptional) else { continue }
-      for part in parts where partialKeys[part.number]?.isEmpty ?? true {
+      for part in parts where partialKeys[part.number, default: ""].isEmpty {
         partialKeys[part.number] = part.owner == owner.number ? family : ""
       }
     }
     self.partialKeys = partialKeys
     shapes = Dictionary(
-      uniqueKeysWithValues: family.map { [columns, edges, wordTables] entity in
+      uniqueKeysWithValues: family.map { [columns, edges, fullTextTables] entity in
         let own = entity.storedProperties.compactMap { position[$0.number].map { columns[$0] } }
-        return (entity.number, EntityColumns(entity, columns: own, edges: edges, words: wordTables))
+        return (entity.number, EntityColumns(entity, columns: own, edges: edges, fullTextTables: fullTextTables))
       })
   }
 
@@ -126,11 +127,11 @@ final class EntityTable: Sendable {
   }
 
   static func edgeName(_ property: Property, _ model: Model) -> String {
-    "\(model.entity(property.owner)?.name ?? "").\(property.name)"
+    model.path(of: property)
   }
 
-  static func wordName(_ property: Property, _ model: Model) -> String {
-    "\(model.entity(property.owner)?.name ?? "").\(property.name).words"
+  static func fullTextName(_ property: Property, _ model: Model) -> String {
+    model.path(of: property) + ".words"
   }
 
   func column(of property: PropertyNumber) -> Column? {
@@ -141,7 +142,7 @@ final class EntityTable: Sendable {
   /// The column of a property. The position beside the to-one `project` is `project._order`, because a name without
   /// the underscore could be that of a subentity's property.
   static func columnName(_ property: Property, root: Entity, _ model: Model) -> String {
-    let owner = property.owner == root.number ? "" : (model.entity(property.owner)?.name ?? "") + "."
+    let owner = property.owner == root.number ? "" : model.owner(of: property).name + "."
     return owner + ownName(property)
   }
 
@@ -160,8 +161,9 @@ final class EntityTable: Sendable {
       "_revision INTEGER NOT NULL", "_sum INTEGER NOT NULL",
     ]
     for column in columns {
-      let reference = column.references.map { " REFERENCES \(quoted($0)) (_row)" } ?? ""
-      definitions.append("\(quoted(column.name)) \(column.type)\(reference)")
+      var definition = "\(quoted(column.name)) \(column.type)"
+      if let references = column.references { definition += " REFERENCES \(quoted(references)) (_row)" }
+      definitions.append(definition)
     }
     statements.append("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
     for column in columns where column.destination != nil || column.property.attribute?.isIndexed == true {
@@ -178,7 +180,7 @@ final class EntityTable: Sendable {
       )
       statements.append("CREATE INDEX \(quoted(edge.name + ".owner")) ON \(quoted(edge.name)) (owner)")
     }
-    for words in wordTables {
+    for words in fullTextTables {
       statements.append(
         "CREATE VIRTUAL TABLE \(quoted(words.name)) USING fts5(words, content='', detail=none, tokenize='ascii')")
     }

@@ -17,20 +17,21 @@ final class FetchStatements: @unchecked Sendable {
 
   private var kept = [(sql: String, statement: Statement)]()
 
-  /// Returns the statement for `sql`, without bindings; the caller gives it back after use.
-  func take(_ sql: String, _ database: Database) throws -> Statement {
+  /// Returns the statement for `sql`, without bindings; the caller checks it in after use.
+  func checkOut(_ sql: String, _ database: Database) throws -> Statement {
     if let index = kept.lastIndex(where: { $0.sql == sql }) { return kept.remove(at: index).statement }
     return try database.makeStatement(sql: sql)
   }
 
-  /// Whether `giveBack` keeps a statement with this text.
+  /// Whether `checkIn` keeps a statement with this text.
   static func keeps(_ sql: String) -> Bool { sql.utf8.count <= maximumText }
 
-  func giveBack(_ statement: Statement, _ sql: String) {
+  func checkIn(_ statement: Statement, _ sql: String) {
     guard Self.keeps(sql) else { return }
     sqlite3_clear_bindings(statement.sqliteStatement)
     if kept.count == Self.limit { kept.removeFirst() }
     kept.append((sql, statement))
+    assert(kept.count <= Self.limit)
   }
 
   /// The lists of a pool's connections.

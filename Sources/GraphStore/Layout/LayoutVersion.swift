@@ -23,7 +23,7 @@ struct LayoutVersion: Equatable {
   var isKnown: Bool { layout <= StoreLayout.newestVersion && words <= WordSplitter.version }
 
   static func read(_ database: Database) throws -> LayoutVersion {
-    LayoutVersion(rawValue: try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
+    LayoutVersion(rawValue: Int32(truncatingIfNeeded: try database.integerPragma("user_version")))
   }
 
   /// The statement that writes the mark.

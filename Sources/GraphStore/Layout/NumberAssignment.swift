@@ -32,6 +32,7 @@ final class NumberAssignment: Sendable {
 
   /// - Parameter isPlain: whether the store has had no other model.
   init(entities: [EntityNumber], properties: [PropertyNumber], isPlain: Bool = false) {
+    assert(!isPlain || entities.enumerated().allSatisfy { $0 + 1 == Int($1) }, "a plain store has the model's numbers")
     self.entities = entities
     self.properties = properties
     keepsEntities = entities.enumerated().allSatisfy { $0 + 1 == Int($1) }

@@ -26,9 +26,9 @@ final class PastMigration: Sendable {
   /// Nil if no plan can be inferred from the two versions as they are read now.
   private let plan: MigrationPlan?
   /// The successors, by the earlier version's numbers.
-  private let heirs: [PropertyNumber: Successor]
+  private let successors: [PropertyNumber: Successor]
   /// The predecessors, by the later version's numbers.
-  private let ancestors: [PropertyNumber: Property]
+  private let predecessors: [PropertyNumber: Property]
   private let fills: [PropertyNumber: Value]
 
   private struct Successor {
@@ -41,8 +41,8 @@ final class PastMigration: Sendable {
     since = later.since
     let plan = try? MigrationPlan.infer(from: earlier.model, to: later.model)
     self.plan = plan
-    var heirs = [PropertyNumber: Successor]()
-    var ancestors = [PropertyNumber: Property]()
+    var successors = [PropertyNumber: Successor]()
+    var predecessors = [PropertyNumber: Property]()
     var obstacle = plan == nil ? "no migration leads from the one model to the other, as they are read now" : nil
     var (mapped, mappedProperties, countedProperties) = (String?.none, [PropertyNumber](), [PropertyNumber]())
     var seen = Set<PropertyNumber>()
@@ -51,38 +51,42 @@ final class PastMigration: Sendable {
         let stored = later.numbers.stored(property: property.number)
         // The store's numbers decide which property continues another, even if the model files have changed since.
         if let old = earlier.model.property(earlier.numbers.present(property: stored)) {
-          heirs[old.number] = Successor(property: property, isConverted: false)
-          ancestors[property.number] = old
+          successors[old.number] = Successor(property: property, isConverted: false)
+          predecessors[property.number] = old
         } else if case .converted(let number)? = plan?.origins[property.number],
           let old = earlier.model.property(number)
         {
-          heirs[old.number] = Successor(property: property, isConverted: true)
-          ancestors[property.number] = old
+          successors[old.number] = Successor(property: property, isConverted: true)
+          predecessors[property.number] = old
         } else if let plan {
-          let name = "\(later.model.entity(property.owner)?.name ?? "").\(property.name)"
+          let name = later.model.path(of: property)
           switch plan.origins[property.number] {
           case .mapped:
-            mapped = mapped ?? "computed \(name) by a mapping"
+            if mapped == nil { mapped = "computed \(name) by a mapping" }
             mappedProperties.append(property.number)
           case .place:
             guard let list = Self.kept(placedBy: property, plan) else { break }
-            mapped = mapped ?? "put \(list) in order"
+            if mapped == nil { mapped = "put \(list) in order" }
             mappedProperties.append(property.number)
           case .derived:
             if later.model.countedEnd(of: property) != nil { countedProperties.append(property.number) }
           case .kept:
-            obstacle = obstacle ?? "the models describe \(name) differently than when the store was migrated"
+            if obstacle == nil {
+              obstacle = "the models describe \(name) differently than when the store was migrated"
+            }
           case .converted, .constant, .empty, nil: break
           }
         }
       }
     }
-    self.heirs = heirs
-    self.ancestors = ancestors
+    (self.successors, self.predecessors) = (successors, predecessors)
     (self.obstacle, self.mapped) = (obstacle, mapped)
     (self.mappedProperties, self.countedProperties) = (mappedProperties, countedProperties)
-    fills = Dictionary(
-      (plan?.fills ?? []).map { ($0.property.number, $0.value) }, uniquingKeysWith: { first, _ in first })
+    var fills = [PropertyNumber: Value]()
+    if let plan {
+      for (property, value) in plan.fills where fills[property.number] == nil { fills[property.number] = value }
+    }
+    self.fills = fills
   }
 
   /// The name of an existing relationship that the migration ordered by a property.
@@ -95,23 +99,24 @@ final class PastMigration: Sendable {
     guard let reference, plan.kept(reference.number) != nil, let list = reference.relationship?.inverse,
       let property = plan.new.property(list)
     else { return nil }
-    return "\(plan.new.entity(property.owner)?.name ?? "").\(property.name)"
+    return plan.new.path(of: property)
   }
 
   /// The later version's property that continues an earlier one.
-  func heir(of property: PropertyNumber) -> Property? { heirs[property]?.property }
+  func successor(of property: PropertyNumber) -> Property? { successors[property]?.property }
 
   /// The earlier version's property that was converted to a later one.
   func converted(to property: PropertyNumber) -> Property? {
-    guard let old = ancestors[property], heirs[old.number]?.isConverted == true else { return nil }
+    guard let old = predecessors[property], successors[old.number]?.isConverted == true else { return nil }
     return old
   }
 
   /// Converts a value of an earlier property to its successor.
   func value(_ value: Value, of old: Property) -> Value {
-    guard let heir = heirs[old.number] else { return .null }
-    let next = heir.isConverted ? heir.property.converted(value, of: old) : heir.property.widened(value)
-    return next.isNull ? fills[heir.property.number] ?? next : next
+    guard let successor = successors[old.number] else { return .null }
+    let property = successor.property
+    let next = successor.isConverted ? property.converted(value, of: old) : property.widened(value)
+    return next.isNull ? fills[property.number] ?? next : next
   }
 
   /// Converts a complete object; nil if its entity was removed. Properties without a predecessor get the values of a
@@ -119,9 +124,10 @@ final class PastMigration: Sendable {
   func image(_ image: ObjectImage) -> ObjectImage? {
     let stored = earlier.numbers.stored(entity: image.id.entity)
     guard let entity = later.model.entity(later.numbers.present(entity: stored)) else { return nil }
-    let planned = plan?.values(from: image) ?? []
+    var planned = [Value?]()
+    if let plan, let values = plan.values(from: image) { planned = values }
     let values = zip(entity.storedProperties, entity.initialValues).enumerated().map { slot, pair in
-      if let old = ancestors[pair.0.number] { return value(image[old], of: old) }
+      if let old = predecessors[pair.0.number] { return value(image[old], of: old) }
       return (slot < planned.count ? planned[slot] : nil) ?? pair.1
     }
     var next = ObjectImage(
@@ -147,7 +153,7 @@ extension StoreLayout {
   /// The first revision that can be read in the present model's terms, and the obstacle for earlier ones.
   ///
   /// Nil if all revisions can be read.
-  var untold: (before: Revision, obstacle: String)? {
+  var unreadable: (before: Revision, obstacle: String)? {
     for step in steps.reversed() {
       if let obstacle = step.obstacle { return (step.since, obstacle) }
     }
@@ -174,7 +180,7 @@ extension StoreLayout {
   }
 
   /// Whether a migration after a revision added counts. A single object does not determine them for earlier states.
-  func countsAnew(behind revision: Revision) -> Bool {
+  func addsCounts(behind revision: Revision) -> Bool {
     mappedSteps.contains { revision < $0.since && !$0.counts.isEmpty }
   }
 
@@ -183,12 +189,12 @@ extension StoreLayout {
     steps.enumerated().compactMap { index, step in
       guard step.mapped != nil || !step.countedProperties.isEmpty else { return nil }
       let version = versions[index + 1]
-      func heir(_ number: PropertyNumber) -> Property? {
-        self.heir(of: version.numbers.stored(property: number), from: version)?.property
+      func successor(_ number: PropertyNumber) -> Property? {
+        self.successor(of: version.numbers.stored(property: number), from: version)?.property
       }
       return UnloggedMigrationStep(
-        since: step.since, properties: step.mappedProperties.compactMap(heir),
-        counts: step.countedProperties.compactMap(heir).compactMap { attribute in
+        since: step.since, properties: step.mappedProperties.compactMap(successor),
+        counts: step.countedProperties.compactMap(successor).compactMap { attribute in
           model.countedEnd(of: attribute).map { (attribute, $0) }
         })
     }
@@ -196,15 +202,15 @@ extension StoreLayout {
 
   /// Returns the present successor of a property; nil if it was removed.
   /// - Parameter stored: the property's number in the store.
-  func heir(of stored: PropertyNumber, from version: StoreVersion) -> PropertySuccessor? {
+  func successor(of stored: PropertyNumber, from version: StoreVersion) -> PropertySuccessor? {
     guard let first = versions.firstIndex(where: { $0.number == version.number }),
       var property = version.model.property(version.numbers.present(property: stored))
     else { return nil }
     var path = [(step: PastMigration, old: Property)]()
     for step in steps[first...] {
-      guard let heir = step.heir(of: property.number) else { return nil }
+      guard let successor = step.successor(of: property.number) else { return nil }
       path.append((step, property))
-      property = heir
+      property = successor
     }
     // The newest version's model may differ from the present one of the same hash.
     return model.property(property.number).map { PropertySuccessor(property: $0, path: path) }

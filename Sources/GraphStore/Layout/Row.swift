@@ -10,11 +10,15 @@ struct Row {
 
   // MARK: Binding, indexes from 1
 
-  func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(statement, index, value) }
+  func bind(_ index: Int32, _ value: Int64) { check(sqlite3_bind_int64(statement, index, value)) }
 
-  func bindNull(_ index: Int32) { sqlite3_bind_null(statement, index) }
+  func bindNull(_ index: Int32) { check(sqlite3_bind_null(statement, index)) }
 
-  func bind(_ index: Int32, _ value: Double) { sqlite3_bind_double(statement, index, value) }
+  func bind(_ index: Int32, _ value: Double) { check(sqlite3_bind_double(statement, index, value)) }
+
+  /// Checks that a binding was accepted, which requires a statement that was reset. An index that the statement does
+  /// not use has no effect: the statements of one fetch share their arguments.
+  private func check(_ code: Int32) { assert(code != SQLITE_MISUSE, "a statement is reset before it is bound") }
 
   /// Binds the text with its length, because it may contain NUL.
   func bind(_ index: Int32, _ value: String) {
@@ -22,19 +26,18 @@ struct Row {
     value.withUTF8 { bytes in
       guard let start = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self) else {
         // SQLite treats a null pointer as NULL, not as "".
-        sqlite3_bind_text(statement, index, "", 0, Self.transient)
-        return
+        return check(sqlite3_bind_text(statement, index, "", 0, Self.transient))
       }
-      sqlite3_bind_text(statement, index, start, Int32(bytes.count), Self.transient)
+      check(sqlite3_bind_text(statement, index, start, Int32(bytes.count), Self.transient))
     }
   }
 
   func bind(_ index: Int32, _ value: [UInt8]) {
-    _ = value.withUnsafeBytes { bytes in
+    value.withUnsafeBytes { bytes in
       if bytes.isEmpty {
-        sqlite3_bind_zeroblob(statement, index, 0)
+        check(sqlite3_bind_zeroblob(statement, index, 0))
       } else {
-        sqlite3_bind_blob(statement, index, bytes.baseAddress, Int32(bytes.count), Self.transient)
+        check(sqlite3_bind_blob(statement, index, bytes.baseAddress, Int32(bytes.count), Self.transient))
       }
     }
   }
@@ -47,7 +50,7 @@ struct Row {
     }
     return try bytes.withUnsafeBytes { bytes in
       // A null destructor is SQLITE_STATIC. A statement accepts no binding before a reset, so it is reset here.
-      sqlite3_bind_blob(statement, index, bytes.baseAddress, Int32(bytes.count), nil)
+      check(sqlite3_bind_blob(statement, index, bytes.baseAddress, Int32(bytes.count), nil))
       defer {
         sqlite3_reset(statement)
         sqlite3_bind_null(statement, index)
@@ -58,7 +61,7 @@ struct Row {
 
   func bind(_ index: Int32, _ id: UniqueID) {
     withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { bytes in
-      _ = sqlite3_bind_blob(statement, index, bytes.baseAddress, 16, Self.transient)
+      check(sqlite3_bind_blob(statement, index, bytes.baseAddress, 16, Self.transient))
     }
   }
 
@@ -114,7 +117,7 @@ struct Row {
     case .date: return .date(integer(column))
     case .double: return .double(sqlite3_column_double(statement, column))
     case .text: return .string(text(column))
-    case .decimal: return DecimalValue(orderedBytes: blob(column)).map(Value.decimal) ?? .null
+    case .decimal: return .decimal(stored: blob(column))
     case .uuid: return .uuid(id(column))
     case .data: return .data(blob(column))
     case .members, .reference: return .objects(Self.unpacked(blob(column)))
@@ -132,7 +135,7 @@ struct Row {
       return sqlite3_column_type(statement, column) == SQLITE_FLOAT
         ? .double(sqlite3_column_double(statement, column)) : .integer(integer(column))
     case .double: return .double(sqlite3_column_double(statement, column))
-    case .decimal: return DecimalValue(orderedBytes: blob(column)).map(Value.decimal) ?? .null
+    case .decimal: return .decimal(stored: blob(column))
     case .string: return .string(text(column))
     case .date: return .date(integer(column))
     case .uuid: return .uuid(id(column))
@@ -150,6 +153,7 @@ struct Row {
       withUnsafeBytes(of: (id.key.high.bigEndian, id.key.low.bigEndian)) { bytes.append(contentsOf: $0) }
       withUnsafeBytes(of: id.entity.bigEndian) { bytes.append(contentsOf: $0) }
     }
+    assert(bytes.count == 20 * ids.count)
     return bytes
   }
 

@@ -21,11 +21,13 @@ struct RowSet: Sequence {
 
   func contains(_ row: Int64) -> Bool {
     let (page, word, bit) = Self.place(of: row)
-    return pages[page].map { $0[word] & bit != 0 } ?? false
+    guard let page = pages[page] else { return false }
+    return page[word] & bit != 0
   }
 
   private static func place(of row: Int64) -> (page: Int64, word: Int, bit: UInt64) {
     let inside = Int(row & (1 << Int64(bits) - 1))
+    assert(inside >> 6 < words)
     return (row >> Int64(bits), inside >> 6, 1 << UInt64(inside & 63))
   }
 
@@ -40,7 +42,7 @@ struct RowSet: Sequence {
 
     fileprivate init(_ pages: [(key: Int64, value: [UInt64])]) {
       self.pages = pages
-      rest = pages.first?.value[0] ?? 0
+      rest = if let first = pages.first { first.value[0] } else { 0 }
     }
 
     mutating func next() -> Int64? {

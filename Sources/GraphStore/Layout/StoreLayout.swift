@@ -36,7 +36,7 @@ struct StoreLayout: Sendable {
     model: Model, numbers: NumberAssignment? = nil, versions: [StoreVersion] = [], names: TableNames? = nil
   ) {
     self.model = model
-    let numbers = numbers ?? .plain(model)
+    let numbers = if let numbers { numbers } else { NumberAssignment.plain(model) }
     self.numbers = numbers
     self.versions = versions
     let steps = zip(versions, versions.dropFirst()).map { PastMigration(from: $0, to: $1) }
@@ -48,6 +48,7 @@ struct StoreLayout: Sendable {
     for table in orderedTables {
       for number in table.root.family { tables[Int(number) - 1] = table }
     }
+    assert(tables.allSatisfy { $0 != nil }, "each entity has a table")
     self.tables = tables
     shapes = tables.enumerated().map { index, table in table?.shape(of: EntityNumber(index + 1)) }
     hasUniqueKeys = shapes.contains { $0?.uniqueSlots.isEmpty == false }
@@ -63,7 +64,9 @@ struct StoreLayout: Sendable {
   }
 
   /// The first revision under the present model version.
-  var since: Revision { versions.last?.since ?? 0 }
+  var since: Revision {
+    if let present = versions.last { present.since } else { 0 }
+  }
 
   /// The model version of a commit; nil for the present one.
   func version(of revision: Revision) -> StoreVersion? {
@@ -91,7 +94,7 @@ struct StoreLayout: Sendable {
   ]
 
   /// The table of keyframes, from the nearest of which an object's past is read.
-  static let wholes = [
+  static let keyframes = [
     """
     CREATE TABLE IF NOT EXISTS _whole (id BLOB NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (id, revision)) \
     WITHOUT ROWID
@@ -100,7 +103,7 @@ struct StoreLayout: Sendable {
 
   /// The table of commits that lost a conflict over a property. It gets rows only from conflicts; older stores get
   /// the table with their first one, and programs that do not know it do not need it.
-  static let losses = """
+  static let overwrittenValues = """
     CREATE TABLE IF NOT EXISTS _lost (id BLOB NOT NULL, property INTEGER NOT NULL, revision INTEGER NOT NULL, \
     PRIMARY KEY (id, property, revision)) WITHOUT ROWID
     """
@@ -126,8 +129,8 @@ struct StoreLayout: Sendable {
       "CREATE TABLE _words (revision INTEGER NOT NULL)",
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
-      Self.losses,
-    ] + Self.parts + Self.wholes + orderedTables.flatMap { $0.creation(model: model) }
+      Self.overwrittenValues,
+    ] + Self.parts + Self.keyframes + orderedTables.flatMap { $0.creation(model: model) }
   }
 
   // MARK: - Checksums of rows that no commit covers

@@ -32,20 +32,20 @@ enum MigrationFunctions {
         let kind = old.attribute?.kind
       else { return sqlite3_result_null(context) }
       let value = SQLFunctions.value(values?[1], GraphValueType(kind))
-      SQLFunctions.answer(property.converted(value, of: old), context)
+      SQLFunctions.setResult(property.converted(value, of: old), context)
     }
     add("graph_settle", 3) { context, _, values in
       guard let plan = MigrationFunctions.plan(context),
-        let property = plan.new.property(UInt32(truncatingIfNeeded: sqlite3_value_int64(values?[0]))),
+        let attribute = plan.new.property(UInt32(truncatingIfNeeded: sqlite3_value_int64(values?[0])))?.attribute,
         let letter = SQLFunctions.value(values?[1], .string).stringValue?.first
       else { return sqlite3_result_null(context) }
       let value = SQLFunctions.value(values?[2], GraphValueType(letter: letter))
-      SQLFunctions.answer(property.attribute?.settled(value) ?? .null, context)
+      SQLFunctions.setResult(attribute.settled(value), context)
     }
     add("graph_member", 2) { context, _, values in
       guard case .uuid(let key) = SQLFunctions.value(values?[0], .uuid) else { return sqlite3_result_null(context) }
       let entity = EntityNumber(truncatingIfNeeded: sqlite3_value_int64(values?[1]))
-      SQLFunctions.answer(.data(Row.packed([ObjectID(key: key, entity: entity)])), context)
+      SQLFunctions.setResult(.data(Row.packed([ObjectID(key: key, entity: entity)])), context)
     }
   }
 

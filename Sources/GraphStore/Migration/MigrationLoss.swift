@@ -38,11 +38,11 @@ struct MigrationLossFinder {
   func loss(
     _ path: String, _ kind: MigrationLoss.Kind, in table: EntityTable, where condition: String
   ) throws -> MigrationLoss? {
-    let rows = "FROM \(quoted(table.name)) WHERE \(condition)"
-    let count = try Int.fetchOne(connection.database, sql: "SELECT count(*) \(rows)") ?? 0
+    let rows = "\(quoted(table.name)) WHERE \(condition)"
+    let count = try connection.database.count(rows)
     guard count > 0 else { return nil }
     let first = try connection.statement(
-      "SELECT _id, _entity \(rows) ORDER BY _row LIMIT \(MigrationLoss.maximumObjects)")
+      "SELECT _id, _entity FROM \(rows) ORDER BY _row LIMIT \(MigrationLoss.maximumObjects)")
     var ids = [ObjectID]()
     while try connection.step(first) {
       ids.append(ObjectID(key: first.id(0), entity: layout.numbers.entity(first, 1)))
@@ -51,10 +51,11 @@ struct MigrationLossFinder {
   }
 
   /// Finds everything that the new version lacks; called before the store is changed.
-  func gone(_ plan: MigrationPlan) throws -> [MigrationLoss] {
+  func findRemoved(_ plan: MigrationPlan) throws -> [MigrationLoss] {
     var losses = [MigrationLoss]()
     for entity in plan.removedEntities {
-      guard let table = layout.table(of: entity.number), !entity.isAbstract else { continue }
+      if entity.isAbstract { continue }
+      let table = try invariant(layout.table(of: entity.number), "an entity of the old version has a table")
       let condition = "_entity = \(layout.numbers.stored(entity: entity.number))"
       if let loss = try loss(entity.name, .gone, in: table, where: condition) { losses.append(loss) }
     }

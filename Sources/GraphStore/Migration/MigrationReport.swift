@@ -31,7 +31,9 @@ public struct MigrationViolation: Sendable, Equatable, CustomStringConvertible {
   /// The rest of a sentence about the object.
   public let text: String
 
-  public var description: String { "\(entity) \(object.map(\.description) ?? ""): \(text)" }
+  public var description: String {
+    if let object { "\(entity) \(object): \(text)" } else { "\(entity): \(text)" }
+  }
 }
 
 /// The reason why a store is not migrated: ambiguous models, or all objects that violate new rules.

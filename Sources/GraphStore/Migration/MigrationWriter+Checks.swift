@@ -26,7 +26,7 @@ extension MigrationWriter {
   }
 
   /// Finds all objects that share a new unique key, before its index is created.
-  mutating func findShared() throws {
+  mutating func findDuplicateKeys() throws {
     let objects = ObjectReader(connection, layout: new)
     for table in new.orderedTables where before(table) != nil {
       for (owner, constraint) in EntityTable.constraints(of: table.root, plan.new) where isNew(constraint, owner) {
@@ -52,14 +52,14 @@ extension MigrationWriter {
   }
 
   /// The roots whose tables are read completely, to check every object against all rules of the new version.
-  private var judgedRoots: Set<EntityNumber> { Set(plan.tightened.compactMap { plan.new.entity($0)?.root }) }
+  private var recheckedRoots: Set<EntityNumber> { Set(plan.tightened.compactMap { plan.new.entity($0)?.root }) }
 
   private mutating func findMissing() throws {
-    let judged = judgedRoots
+    let rechecked = recheckedRoots
     var seen = Set<PropertyNumber>()
     for property in plan.required where seen.insert(property.number).inserted {
       guard let owner = plan.new.entity(property.owner), let table = new.table(of: owner.number),
-        let column = table.column(of: property.number), !judged.contains(table.root.number) || before(table) == nil
+        let column = table.column(of: property.number), !rechecked.contains(table.root.number) || before(table) == nil
       else { continue }
       let rows = try connection.statement(
         "SELECT _id, _entity FROM \(quoted(table.name)) WHERE \(quoted(column.name)) IS NULL AND _entity IN (\(new.numbers.family(of: owner))) ORDER BY _id"
@@ -73,7 +73,7 @@ extension MigrationWriter {
 
   private func isNew(_ constraint: [PropertyNumber], _ owner: Entity) -> Bool {
     let earlier = constraint.compactMap { plan.kept($0) }
-    if constraint.contains(where: { plan.new.property($0).map(isMoved) ?? false }) { return true }
+    if constraint.contains(where: { plan.new.property($0).map(isMoved) == true }) { return true }
     guard earlier.count == constraint.count, let before = plan.entities[owner.number].flatMap({ plan.old.entity($0) })
     else { return true }
     return !before.uniquenessConstraints.contains(earlier)
@@ -86,7 +86,7 @@ extension MigrationWriter {
       throw MigrationRefusal(from: plan.old.version, to: plan.new.version, problems: problems)
     }
     try findMissing()
-    let tables = judgedRoots
+    let tables = recheckedRoots
     for table in new.orderedTables where tables.contains(table.root.number) && before(table) != nil {
       var checker = StoreChecker(database, model: plan.new, findings: FindingList())
       let rows = try connection.statement(table.select + " ORDER BY t._row")
@@ -96,7 +96,7 @@ extension MigrationWriter {
         for text in try checker.breaches(of: image) { breaches.add(image.id, plan.new, text) }
       }
     }
-    try findBroken(besides: tables)
+    try findBrokenRules(besides: tables)
     if !plan.removedEntities.isEmpty {
       for row in try GRDB.Row.fetchAll(database, sql: "PRAGMA foreign_key_check") {
         guard let table = new.orderedTables.first(where: { $0.name == row[0] }), let number = row[1] as Int64?,
@@ -104,18 +104,17 @@ extension MigrationWriter {
         else { continue }
         breaches.add(id, plan.new, "refers to an object whose entity was removed")
       }
-      try findBereft()
+      try findReferencesToRemoved()
     }
     try breaches.refuse(plan)
   }
 
   /// Checks unchanged rules for objects whose values were filled in, removed or recounted.
-  private mutating func findBroken(besides judged: Set<EntityNumber>) throws {
+  private mutating func findBrokenRules(besides rechecked: Set<EntityNumber>) throws {
     let objects = ObjectReader(connection, layout: new)
-    for (root, rows) in touched.sorted(by: { $0.key < $1.key }) where !judged.contains(root) {
-      guard let table = new.table(of: root), let family = plan.new.entity(root)?.family,
-        family.contains(where: { !plan.new.rules(of: $0).isEmpty })
-      else { continue }
+    for (root, rows) in touched.sorted(by: { $0.key < $1.key }) where !rechecked.contains(root) {
+      let table = try invariant(new.table(of: root), "a changed row is in a table of the new version")
+      guard table.root.family.contains(where: { !plan.new.rules(of: $0).isEmpty }) else { continue }
       let select = try connection.statement(table.select + " WHERE t._row = ?")
       for row in rows {
         select.bind(1, row)
@@ -131,7 +130,7 @@ extension MigrationWriter {
   }
 
   /// Finds lists with objects of a removed entity, in a table that is kept.
-  private mutating func findBereft() throws {
+  private mutating func findReferencesToRemoved() throws {
     let roots = Set(plan.removedEntities.filter { $0.root != $0.number }.map(\.root))
     for table in new.orderedTables where before(table) != nil {
       for edge in table.edges {
@@ -161,7 +160,7 @@ struct MigrationViolations {
 
   mutating func add(_ id: ObjectID, _ model: Model, _ text: String) {
     guard listed.count < MigrationRefusal.maximumBreaches else { return more += 1 }
-    listed.append(MigrationViolation(object: id, entity: model.entity(id.entity)?.name ?? "", text: text))
+    listed.append(MigrationViolation(object: id, entity: model.displayName(of: id.entity), text: text))
   }
 
   func refuse(_ plan: MigrationPlan) throws {

@@ -23,8 +23,10 @@ extension MigrationWriter {
   }
 
   private func leadsToNew(_ column: EntityTable.Column) -> Bool {
-    guard column.destination != nil else { return false }
-    return column.property.relationship.flatMap { new.table(of: $0.destination) }.map { before($0) == nil } ?? false
+    guard column.destination != nil, let relationship = column.property.relationship,
+      let table = new.table(of: relationship.destination)
+    else { return false }
+    return before(table) == nil
   }
 
   /// The destination by its present name; SQLite updates references when it renames a table.
@@ -75,9 +77,9 @@ extension MigrationWriter {
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
       for column in before.columns {
-        let heir = table.columns.first { self.before($0, in: before)?.property.number == column.property.number }
+        let successor = table.columns.first { self.before($0, in: before)?.property.number == column.property.number }
         let stored = old.numbers.stored(property: column.property.number)
-        let name = heir?.name ?? TableNames.ended(stored)
+        let name = successor?.name ?? TableNames.ended(stored)
         if name != column.name { columns.append(ColumnRename(table: before.name, from: column.name, to: name)) }
       }
       for column in table.columns where self.before(column, in: before) == nil && !leadsToNew(column) {
@@ -112,8 +114,8 @@ extension MigrationWriter {
           parts.append((old.name, edge.name))
         }
       }
-      for words in table.wordTables {
-        if let old = before.wordTables.first(where: { $0.property.number == plan.kept(words.property.number) }) {
+      for words in table.fullTextTables {
+        if let old = before.fullTextTables.first(where: { $0.property.number == plan.kept(words.property.number) }) {
           parts.append((old.name, words.name))
         }
       }
@@ -145,7 +147,7 @@ extension MigrationWriter {
   func dropParts() throws {
     let kept = Set(renamedParts().map(\.from))
     for table in old.orderedTables {
-      for name in table.edges.map(\.name) + table.wordTables.map(\.name) where !kept.contains(name) {
+      for name in table.edges.map(\.name) + table.fullTextTables.map(\.name) where !kept.contains(name) {
         try run("DROP TABLE \(quoted(name))")
       }
     }
@@ -162,7 +164,7 @@ extension MigrationWriter {
         try run(
           "DELETE FROM \(quoted(edge.name)) WHERE owner IN (SELECT _row FROM \(quoted(table.name)) WHERE \(condition))")
       }
-      try forget(condition, in: table)
+      try removeWords(condition, in: table)
       try run("DELETE FROM \(quoted(table.name)) WHERE \(condition)")
       count(database.changesCount)
     }
@@ -191,11 +193,11 @@ extension MigrationWriter {
   private func indexes() throws -> [(name: String, text: String)] {
     let rows = try GRDB.Row.fetchAll(
       database, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY rowid")
-    return rows.map { ($0[0], Self.essence($0[1])) }
+    return rows.map { ($0[0], Self.definition($0[1])) }
   }
 
   /// An index definition without the index's name.
-  private static func essence(_ statement: String) -> String {
+  private static func definition(_ statement: String) -> String {
     guard let on = statement.range(of: " ON ") else { return statement }
     return (statement.hasPrefix("CREATE UNIQUE") ? "UNIQUE" : "") + statement[on.lowerBound...]
   }
@@ -209,7 +211,7 @@ extension MigrationWriter {
   /// Drops the indexes that the new version lacks. Call it after columns have their final names, because tables and
   /// indexes share a namespace.
   func dropIndexes() throws {
-    let wanted = Set(wantedIndexes.filter { !isKeyOfMovedValues($0) }.map(Self.essence))
+    let wanted = Set(wantedIndexes.filter { !isKeyOfMovedValues($0) }.map(Self.definition))
     for index in try indexes() where !index.name.hasPrefix("_") && !wanted.contains(index.text) {
       try run("DROP INDEX \(quoted(index.name))")
     }
@@ -233,7 +235,7 @@ extension MigrationWriter {
   func makeIndexes(withKeys: Bool) throws {
     var present = try indexes()
     let wanted = wantedIndexes.filter { withKeys || !$0.hasPrefix("CREATE UNIQUE") }
-    for statement in wanted where !present.contains(where: { $0.text == Self.essence(statement) }) {
+    for statement in wanted where !present.contains(where: { $0.text == Self.definition(statement) }) {
       try run(try named(statement, besides: present.map(\.name)))
       present = try indexes()
     }

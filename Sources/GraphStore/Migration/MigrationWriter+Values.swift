@@ -36,7 +36,7 @@ extension MigrationWriter {
         problems.append("mapping.\(property.name): reads more at once than SQL allows")
         return nil
       }
-      return settled(sql, expression.type(in: plan.old), property)
+      return converted(sql, expression.type(in: plan.old), property)
     case .converted(let earlier)?:
       guard let from = before.column(of: earlier) else { return nil }
       let name = "t.\(quoted(from.name))"
@@ -53,7 +53,7 @@ extension MigrationWriter {
   }
 
   /// Converts a computed value to the attribute's form.
-  private func settled(_ sql: String, _ type: GraphValueType, _ property: Property) -> String {
+  private func converted(_ sql: String, _ type: GraphValueType, _ property: Property) -> String {
     guard let attribute = property.attribute, !attribute.takesUnchanged(type) else { return sql }
     // As an SQL expression, which is ten times as fast as a function.
     if attribute.kind == .integer, type == .integer { return "iif(typeof(\(sql)) = 'integer', \(sql), NULL)" }
@@ -64,9 +64,9 @@ extension MigrationWriter {
     _ table: EntityTable, _ sets: [String], condition: String?, _ arguments: [Value]
   ) throws {
     guard !sets.isEmpty else { return }
-    let statement = try connection.makeStatement(
-      "UPDATE \(quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
-        + (condition.map { " WHERE \($0)" } ?? ""))
+    var sql = "UPDATE \(quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
+    if let condition { sql += " WHERE \(condition)" }
+    let statement = try connection.makeStatement(sql)
     defer { withExtendedLifetime(statement) {} }
     let row = Row(statement: statement.sqliteStatement)
     for (index, value) in arguments.enumerated() { row.bind(Int32(index + 1), value) }
@@ -75,7 +75,7 @@ extension MigrationWriter {
   }
 
   /// Fills the index table of a to-many that was a to-one.
-  func pair() throws {
+  func fillEdgeTables() throws {
     for table in new.orderedTables {
       guard before(table) != nil else { continue }
       for edge in table.edges {
@@ -94,8 +94,8 @@ extension MigrationWriter {
   mutating func endReferences() throws {
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
-      let going = Set(table.columns.compactMap { self.before($0, in: before)?.property.number })
-      for column in before.columns where column.destination != nil && !going.contains(column.property.number) {
+      let kept = Set(table.columns.compactMap { self.before($0, in: before)?.property.number })
+      for column in before.columns where column.destination != nil && !kept.contains(column.property.number) {
         let name = quoted(TableNames.ended(old.numbers.stored(property: column.property.number)))
         try change(table, "\(name) = NULL", where: "\(name) IS NOT NULL")
       }
@@ -103,11 +103,11 @@ extension MigrationWriter {
   }
 
   /// Replaces null by the default where null is no longer allowed.
-  mutating func fill() throws {
+  mutating func fillMissingValues() throws {
     for (property, value) in plan.fills {
-      guard let table = new.table(of: property.owner), let column = table.column(of: property.number),
-        let owner = plan.new.entity(property.owner)
-      else { continue }
+      let table = try invariant(new.table(of: property.owner), "a property that gets a value has a table")
+      let column = try invariant(table.column(of: property.number), "a property that gets a value has a column")
+      let owner = plan.new.owner(of: property)
       let statement = "\(quoted(column.name)) IS NULL AND _entity IN (\(new.numbers.family(of: owner)))"
       try change(table, "\(quoted(column.name)) = ?1", where: statement, [value])
     }
@@ -123,10 +123,10 @@ extension MigrationWriter {
   }
 
   /// Rewrites the checksums of changed rows, in the new version's form.
-  mutating func sumAgain() throws {
+  mutating func rewriteChecksums() throws {
     let objects = ObjectReader(connection, layout: new)
     for (root, rows) in touched.sorted(by: { $0.key < $1.key }) {
-      guard let table = new.table(of: root) else { continue }
+      let table = try invariant(new.table(of: root), "a changed row is in a table of the new version")
       let select = try connection.statement(table.select + " WHERE t._row = ?")
       for row in rows {
         select.bind(1, row)
@@ -148,7 +148,7 @@ extension MigrationWriter {
   // MARK: - Computed values
 
   /// Orders the members of a relationship that has become ordered, by their ids.
-  mutating func place() throws {
+  mutating func assignPositions() throws {
     for table in new.orderedTables {
       guard before(table) != nil else { continue }
       for column in table.columns {
@@ -169,7 +169,7 @@ extension MigrationWriter {
     }
   }
 
-  mutating func derive() throws {
+  mutating func computeDerivedValues() throws {
     for table in new.orderedTables {
       guard before(table) != nil else { continue }
       for owner in table.root.family.compactMap({ plan.new.entity($0) }) {
@@ -184,7 +184,7 @@ extension MigrationWriter {
             problems.append("\(owner.name).\(column.property.name): reads more at once than SQL allows")
             continue
           }
-          sets.append("\(quoted(column.name)) = \(settled(sql, expression.type(in: plan.new), column.property))")
+          sets.append("\(quoted(column.name)) = \(converted(sql, expression.type(in: plan.new), column.property))")
         }
         try update(table, sets, condition: "t._entity IN (\(new.numbers.family(of: owner)))", builder.arguments)
       }
@@ -192,7 +192,7 @@ extension MigrationWriter {
   }
 
   /// Recomputes kept counts of relationships that have lost objects of a removed entity.
-  mutating func recount() throws {
+  mutating func recomputeCounts() throws {
     for table in new.orderedTables where before(table) != nil {
       for column in table.columns {
         guard plan.kept(column.property.number) != nil, let derivation = column.property.attribute?.derivation,
@@ -201,7 +201,7 @@ extension MigrationWriter {
         else { continue }
         var builder = PredicateSQL(layout: new, table: table)
         let expression = try GraphExpression(parsing: derivation.text, entity: owner, model: plan.new)
-        guard let sql = builder.expression(expression) else { continue }
+        let sql = try invariant(builder.expression(expression), "a count of one relationship can be expressed in SQL")
         let name = quoted(column.name)
         let wrong = "t._entity IN (\(new.numbers.family(of: owner))) AND t.\(name) IS NOT \(sql)"
         let rows = try connection.statement("SELECT t._row FROM \(quoted(table.name)) AS t WHERE \(wrong)")
@@ -215,25 +215,25 @@ extension MigrationWriter {
 
   // MARK: - Full-text indexes
 
-  private func isFed(_ words: EntityTable.FullTextTable) -> Bool {
+  private func hasFilledIndex(_ words: EntityTable.FullTextTable) -> Bool {
     let earlier = plan.kept(words.property.number).flatMap { plan.old.property($0)?.attribute }
     return earlier?.isFullText == true
   }
 
   /// Fills new full-text indexes with the existing texts.
-  func feedWords() throws {
+  func fillFullTextIndexes() throws {
     for table in new.orderedTables {
       guard before(table) != nil else { continue }
-      for words in table.wordTables where !isFed(words) {
+      for words in table.fullTextTables where !hasFilledIndex(words) {
         try FullTextRebuild.fill(words, of: table, connection)
       }
     }
   }
 
   /// Removes the words of rows before they are deleted.
-  func forget(_ condition: String, in table: EntityTable) throws {
-    for words in table.wordTables where isFed(words) {
-      guard let column = table.column(of: words.property.number) else { continue }
+  func removeWords(_ condition: String, in table: EntityTable) throws {
+    for words in table.fullTextTables where hasFilledIndex(words) {
+      let column = try invariant(table.column(of: words.property.number), "a text with an index has a column")
       let rows = try connection.statement(
         "SELECT _row, \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(condition) AND \(quoted(column.name)) <> ''"
       )

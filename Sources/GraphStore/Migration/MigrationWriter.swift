@@ -77,7 +77,7 @@ struct MigrationWriter {
   /// Returns the highest numbers that any version has assigned.
   static func highest(_ layout: StoreLayout) -> (entity: EntityNumber, property: PropertyNumber) {
     var highest: (entity: EntityNumber, property: PropertyNumber) = (0, 0)
-    func take(_ model: Model, _ numbers: NumberAssignment) {
+    func include(_ model: Model, _ numbers: NumberAssignment) {
       for entity in model.entities {
         highest.entity = max(highest.entity, numbers.stored(entity: entity.number))
         for property in entity.properties where property.attribute?.isTransient != true {
@@ -85,8 +85,8 @@ struct MigrationWriter {
         }
       }
     }
-    take(layout.model, layout.numbers)
-    for version in layout.versions { take(version.model, version.numbers) }
+    include(layout.model, layout.numbers)
+    for version in layout.versions { include(version.model, version.numbers) }
     return highest
   }
 
@@ -107,7 +107,7 @@ struct MigrationWriter {
   /// - Parameter progress: called with the next step and the completed fraction.
   mutating func alter(_ progress: (_ step: String, _ done: Double) throws -> Void) throws {
     MigrationFunctions.register(on: database, plan)
-    lost = try MigrationLossFinder(connection: connection, layout: old).gone(plan)
+    lost = try MigrationLossFinder(connection: connection, layout: old).findRemoved(plan)
     try progress("adding columns", 0.05)
     try addColumns(toNewTables: false)
     try progress("computing values", 0.1)
@@ -119,23 +119,23 @@ struct MigrationWriter {
     try dropIndexes()
     try makeTables()
     try addColumns(toNewTables: true)
-    try pair()
+    try fillEdgeTables()
     try endReferences()
     try removeRows()
     try progress("computing derived values", 0.55)
-    try fill()
-    try place()
-    try derive()
-    try recount()
+    try fillMissingValues()
+    try assignPositions()
+    try computeDerivedValues()
+    try recomputeCounts()
     lost += try findReplaced()
     try progress("building indexes", 0.7)
-    try feedWords()
-    try findShared()
+    try fillFullTextIndexes()
+    try findDuplicateKeys()
     // Shared keys make a unique index impossible, but the remaining checks still run, so that all problems are
     // reported.
     try makeIndexes(withKeys: breaches.isEmpty)
     try progress("sealing", 0.9)
-    try sumAgain()
+    try rewriteChecksums()
   }
 
   func run(_ sql: String) throws { try database.execute(sql: sql) }
@@ -159,7 +159,7 @@ struct MigrationWriter {
 
   /// Writes the version's rows; the first migration also writes those of the preceding model.
   func writeVersion() throws {
-    for statement in StoreLayout.parts + StoreLayout.wholes + [StoreVersions.creation] { try run(statement) }
+    for statement in StoreLayout.parts + StoreLayout.keyframes + [StoreVersions.creation] { try run(statement) }
     for version in old.versions.isEmpty ? new.versions : new.versions.suffix(1) {
       try database.execute(
         sql: "INSERT INTO _version (model, revision, numbers, sum) VALUES (?, ?, ?, ?)",
@@ -167,12 +167,13 @@ struct MigrationWriter {
           version.number, version.since, StoreVersion.text(version.model, version.numbers), StoreVersions.sum(version),
         ])
     }
+    let number = try invariant(new.versions.last, "a migrated store has versions").number
     let (hash, source) = (plan.new.hash.bytes, plan.new.source)
     try database.execute(
       sql: "INSERT OR REPLACE INTO _model (number, hash, source, sum) VALUES (?, ?, ?, ?)",
-      arguments: [new.versions.last?.number, Data(hash), source, StoreLayout.sum(model: hash, source: source)])
+      arguments: [number, Data(hash), source, StoreLayout.sum(model: hash, source: source)])
     // A pruned store keeps its higher layout.
-    let isPruned = try HistoryFloor.isThere(connection)
+    let isPruned = try HistoryFloor.tableExists(connection)
     try run(LayoutVersion(layout: isPruned ? HistoryFloor.layout : StoreVersions.layout).statement)
   }
 }

@@ -53,17 +53,17 @@ public struct StoreMigration: Sendable {
   /// - Throws: `MigrationRefusal` with all problems, `StoreFailure` for the disk; then the store is unchanged.
   @discardableResult
   public func run() throws -> MigrationReport {
-    func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
-    guard try StoreRestore.isUnfinished(in: directory) || isThere() else {
+    func storeExists() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
+    guard try StoreRestore.isUnfinished(in: directory) || storeExists() else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     let lock = try StoreLock(directory: directory)
     defer { lock.release() }
     do {
       // A pending restore is completed first, so that the restored store is migrated.
-      if try StoreRestore.finish(in: directory) { _ = try isThere() }
+      if try StoreRestore.finish(in: directory) { _ = try storeExists() }
       try WriteAheadLogFile.refuseLoss(beside: path)
-      let kept = try keptModel()
+      let kept = try storedModel()
       var report = MigrationReport(from: kept, to: models.last ?? kept)
       let plans = try plans(from: kept)
       guard !plans.isEmpty else { return report }
@@ -75,7 +75,7 @@ public struct StoreMigration: Sendable {
         try StoreFiles.prepare(directory: folder)
         let copy = folder + "/" + StoreFiles.name
         let isKept = try makeVerifiedCopy(of: kept, at: copy)
-        try perform(isKept ? plans : judged(plans), on: copy, &report)
+        try perform(isKept ? plans : rechecked(plans), on: copy, &report)
       } else {
         discardDrafts()
         // Unchecked objects may violate the old version's rules.
@@ -88,11 +88,12 @@ public struct StoreMigration: Sendable {
         do {
           // The store may have been replaced during the copy and the check.
           try lock.verify()
-          try perform(isKept ? plans : judged(plans), on: path, &report)
+          try perform(isKept ? plans : rechecked(plans), on: path, &report)
         } catch {
           // The store is unchanged, so the copy is not needed. But if the disk has failed, the copy may be the better
           // one.
-          let isOfTheDisk = (error as? DatabaseError).map { $0.resultCode != .SQLITE_FULL } ?? false
+          let failure = error as? DatabaseError
+          let isOfTheDisk = failure != nil && failure?.resultCode != .SQLITE_FULL
           if let backup = report.backup, !isOfTheDisk { unlink(backup) }
           throw error
         }
@@ -105,7 +106,7 @@ public struct StoreMigration: Sendable {
   }
 
   /// The newest model that the store has had.
-  private func keptModel() throws -> Model {
+  private func storedModel() throws -> Model {
     try Self.open(path) { database in
       let source = try String.fetchOne(database, sql: "SELECT source FROM _model ORDER BY number DESC LIMIT 1")
       guard let model = source.flatMap({ try? Model(parsing: $0.utf8) }) else {
@@ -150,7 +151,7 @@ public struct StoreMigration: Sendable {
   ///
   /// The store may have been served with another text of the same hash, which restricts less. So the first step
   /// checks all rules of its version.
-  private func judged(_ plans: [MigrationPlan]) -> [MigrationPlan] {
+  private func rechecked(_ plans: [MigrationPlan]) -> [MigrationPlan] {
     plans.prefix(1).map { $0.judgingEverything() } + plans.dropFirst()
   }
 
@@ -158,7 +159,7 @@ public struct StoreMigration: Sendable {
 
   /// Removes incomplete copies of interrupted runs.
   private func discardDrafts() {
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    for name in StoreFiles.names(in: directory)
     where name.hasPrefix(StoreFiles.name + ".version-") && name.contains(".backup.new") {
       unlink(directory + "/" + name)
     }
@@ -221,7 +222,8 @@ public struct StoreMigration: Sendable {
             lost += writer.lost
             rewritten += writer.rewritten
           }
-          revision = try Int64.fetchOne(database, sql: "SELECT max(revision) FROM _commit") ?? 0
+          revision = try invariant(
+            Int64.fetchOne(database, sql: "SELECT max(revision) FROM _commit"), "a migration makes a commit")
           return .commit
         }
         // An older program reads the layout from the database file, not from the WAL.
@@ -247,7 +249,9 @@ public struct StoreMigration: Sendable {
     }
     let old = try StoreVersions.layout(database, model: plan.old)
     let head = try commitHead(database)
-    let number = (try Int64.fetchOne(database, sql: "SELECT max(number) FROM _model") ?? 1) + 1
+    let present = try invariant(
+      Int64.fetchOne(database, sql: "SELECT max(number) FROM _model"), "a store that is migrated has a model")
+    let number = present + 1
     let connection = Connection(database)
     // Completes the full-text indexes with the old model, so that no text must be read across a migration.
     if try FullTextRebuild.isDue(database) {
@@ -255,7 +259,7 @@ public struct StoreMigration: Sendable {
     } else {
       let words = FullTextIndexer(connection, layout: old, limit: 0)
       try words.reload(HistoryReader(objects: ObjectReader(connection, layout: old)))
-      try words.feedIfDue(head: head.revision + 1)
+      try words.updateIfDue(head: head.revision + 1)
     }
     var writer = MigrationWriter(
       connection, plan: plan, old: old, number: number, since: head.revision + 1,

@@ -65,8 +65,7 @@ final class PastReader: @unchecked Sendable {
       queue.inDatabase { _ in shown = nil }
       throw error
     }
-    guard let result else { throw Refusal(.unavailable, "the past was not read") }
-    return try result.get()
+    return try invariant(result, "a read of the past has a result or an error").get()
   }
 
   private func show(_ revision: Revision, _ connection: Connection) throws -> ShadowedTables {
@@ -89,9 +88,9 @@ final class PastReader: @unchecked Sendable {
     for (id, image) in try history.images(at: since, limits: limits) where images.index(forKey: id) == nil {
       images[id] = .some(image)
     }
-    let bytes = images.values.reduce(0) { $0 + ($1?.approximateSize ?? 0) }
+    let bytes = images.values.reduce(0) { $0 + $1.memorySize }
     if let excess = limits.excess(objects: images.count, bytes: bytes) {
-      throw HistoryReader.tooMuchSince(revision, excess)
+      throw HistoryReader.limitRefusal(revision, excess)
     }
     let scope = try tables.show(images, objects: objects)
     shown = MaterializedState(

@@ -34,12 +34,12 @@ final class PastReaders: Sendable {
   func read<Result>(
     at revision: Revision, _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
   ) throws -> Result {
-    let reader = try take(revision)
-    defer { giveBack(reader) }
+    let reader = try checkOut(revision)
+    defer { checkIn(reader) }
     return try reader.read(at: revision, body)
   }
 
-  private func take(_ revision: Revision) throws -> PastReader {
+  private func checkOut(_ revision: Revision) throws -> PastReader {
     try state.withLock { state in
       state.uses += 1
       var place = state.slots.firstIndex { $0.revision == revision }
@@ -47,11 +47,10 @@ final class PastReaders: Sendable {
         state.slots.append(Slot(reader: try make(), revision: revision, lastUse: state.uses))
         place = state.slots.count - 1
       }
-      let found =
-        place
-        ?? state.slots.indices.min {
-          (state.slots[$0].users, state.slots[$0].lastUse) < (state.slots[$1].users, state.slots[$1].lastUse)
-        } ?? 0
+      let leastUsed = state.slots.indices.min {
+        (state.slots[$0].users, state.slots[$0].lastUse) < (state.slots[$1].users, state.slots[$1].lastUse)
+      }
+      let found = try invariant(place ?? leastUsed, "at least one connection reads the past")
       state.slots[found].revision = revision
       state.slots[found].lastUse = state.uses
       state.slots[found].users += 1
@@ -59,10 +58,11 @@ final class PastReaders: Sendable {
     }
   }
 
-  private func giveBack(_ reader: PastReader) {
+  private func checkIn(_ reader: PastReader) {
     state.withLock { state in
       // The slot is missing if the store has been reopened since.
       guard let place = state.slots.firstIndex(where: { $0.reader === reader }) else { return }
+      assert(state.slots[place].users > 0)
       state.slots[place].users -= 1
     }
   }

@@ -33,8 +33,8 @@ struct PastTables {
   func show(_ images: [ObjectID: ObjectImage?], objects: ObjectReader) throws -> ShadowedTables {
     var touched = [EntityNumber: [ObjectID]]()
     for id in images.keys.sorted() {
-      guard let root = objects.model.entity(id.entity)?.root else { continue }
-      touched[root, default: []].append(id)
+      let entity = try invariant(objects.model.entity(id.entity), "a past state has objects of the model's entities")
+      touched[entity.root, default: []].append(id)
     }
     var scope = ShadowedTables()
     var rows = [ObjectID: Int64]()
@@ -54,10 +54,9 @@ struct PastTables {
     }
     // References need row numbers, all of which are known now.
     for id in scope.objects {
-      guard case .some(.some(let image)) = images[id], let row = rows[id], let table = layout.table(of: id.entity)
-      else {
-        continue
-      }
+      guard case .some(.some(let image)) = images[id] else { continue }
+      let row = try invariant(rows[id], "each past object has a row number")
+      let table = try invariant(layout.table(of: id.entity), "a past object has a table")
       try insert(image, row: row, table) { try rows[$0] ?? objects.find($0)?.row }
     }
     for table in layout.orderedTables where scope.tables.contains(table.name) { try createViews(table) }
@@ -129,10 +128,11 @@ struct PastTables {
   private func insert(
     _ image: ObjectImage, row: Int64, _ table: EntityTable, rowOf: (ObjectID) throws -> Int64?
   ) throws {
-    guard let shape = table.shape(of: image.id.entity) else { return }
-    let marks = Array(repeating: "?", count: EntityTable.fixedColumns + table.columns.count).joined(separator: ", ")
+    let shape = try invariant(table.shape(of: image.id.entity), "a past object has columns")
+    let placeholders = Array(repeating: "?", count: EntityTable.fixedColumns + table.columns.count).joined(
+      separator: ", ")
     let insert = try connection.statement(
-      "INSERT INTO \(Self.past(table.name)) (\(Self.columns(of: table))) VALUES (\(marks))")
+      "INSERT INTO \(Self.past(table.name)) (\(Self.columns(of: table))) VALUES (\(placeholders))")
     insert.bind(1, row)
     insert.bind(2, image.id.key)
     insert.bind(3, Int64(layout.numbers.stored(entity: image.id.entity)))

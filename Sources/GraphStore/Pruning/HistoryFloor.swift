@@ -39,7 +39,7 @@ struct HistoryFloor: Equatable {
     return Int64(bitPattern: Checksum.of(writer.bytes))
   }
 
-  static func isThere(_ connection: Connection) throws -> Bool {
+  static func tableExists(_ connection: Connection) throws -> Bool {
     let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_floor'")
     defer { sqlite3_reset(table.statement) }
     return try connection.step(table)
@@ -47,7 +47,7 @@ struct HistoryFloor: Equatable {
 
   /// Reads the floor; nil if nothing was pruned.
   static func read(_ connection: Connection) throws -> HistoryFloor? {
-    guard try isThere(connection) else { return nil }
+    guard try tableExists(connection) else { return nil }
     let row = try connection.statement("SELECT revision, fingerprint, time, author FROM _floor")
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return nil }
@@ -56,7 +56,13 @@ struct HistoryFloor: Equatable {
       author: row.integer(3))
   }
 
+  /// The revision of the floor; 0 if nothing was pruned.
+  static func revision(_ connection: Connection) throws -> Revision {
+    if let floor = try read(connection) { floor.revision } else { 0 }
+  }
+
   func write(_ connection: Connection) throws {
+    try invariant(revision > 0, "the floor of history is a commit")
     try connection.run("DELETE FROM _floor")
     let row = try connection.statement(
       "INSERT INTO _floor (revision, fingerprint, time, author, sum) VALUES (?, ?, ?, ?, ?)")

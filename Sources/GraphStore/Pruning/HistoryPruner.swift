@@ -27,7 +27,7 @@ struct HistoryPruner {
     var sequences = [Int64: Int64]()
     var losses = [Conflict]()
     var losers = [Revision]()
-    var wholes = [(id: UniqueID, revision: Revision)]()
+    var keyframes = [(id: UniqueID, revision: Revision)]()
     let row = try connection.statement(
       """
       SELECT revision, fingerprint, time, author, replica, sequence, outcome, changes FROM _commit WHERE revision <= ? \
@@ -41,7 +41,7 @@ struct HistoryPruner {
       floor = HistoryFloor(
         revision: revision, fingerprint: UInt64(bitPattern: row.integer(1)), time: row.integer(2),
         author: row.integer(3))
-      sequences[row.integer(4)] = max(sequences[row.integer(4)] ?? .min, row.integer(5))
+      sequences[row.integer(4)] = max(sequences[row.integer(4), default: .min], row.integer(5))
       let changes = row.blob(7)
       size += changes.count
       if !row.isNull(6) {
@@ -54,18 +54,20 @@ struct HistoryPruner {
       }
       guard try CommitPartSummary(changes) == nil else { continue }
       for change in try HistoryChange.decode(changes) where change.kind == .updated && !change.values.isEmpty {
-        wholes.append((change.id.key, revision))
+        keyframes.append((change.id.key, revision))
       }
     }
     sqlite3_reset(row.statement)
     guard let floor else { return nil }
-    for whole in wholes {
+    try invariant(floor.revision <= target, "no commit after the target is pruned")
+    for keyframe in keyframes {
       let delete = try connection.statement("DELETE FROM _whole WHERE id = ? AND revision = ?")
-      delete.bind(1, whole.id)
-      delete.bind(2, whole.revision)
+      delete.bind(1, keyframe.id)
+      delete.bind(2, keyframe.revision)
       try connection.run(delete)
     }
-    let hasLosses = try !losses.isEmpty && OverwrittenValues.areKept(connection)
+    assert(losses.count == losers.count)
+    let hasLosses = try !losses.isEmpty && OverwrittenValues.tableExists(connection)
     for (loss, revision) in zip(losses, losers) where hasLosses {
       // Both are in the store's numbers.
       let delete = try connection.statement("DELETE FROM _lost WHERE id = ? AND property = ? AND revision = ?")
@@ -75,14 +77,14 @@ struct HistoryPruner {
       try connection.run(delete)
     }
     for (replica, sequence) in sequences.sorted(by: { $0.key < $1.key }) {
-      let memo = try connection.statement(
+      let highest = try connection.statement(
         """
         INSERT INTO _pruned (replica, sequence) VALUES (?, ?) \
         ON CONFLICT (replica) DO UPDATE SET sequence = max(sequence, excluded.sequence)
         """)
-      memo.bind(1, replica)
-      memo.bind(2, sequence)
-      try connection.run(memo)
+      highest.bind(1, replica)
+      highest.bind(2, sequence)
+      try connection.run(highest)
     }
     let delete = try connection.statement("DELETE FROM _commit WHERE revision <= ?")
     delete.bind(1, floor.revision)

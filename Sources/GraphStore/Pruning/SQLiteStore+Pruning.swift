@@ -22,7 +22,7 @@ extension SQLiteStore {
   /// - Parameter target: the last revision to remove; the newest commit is always kept.
   /// - Returns: whether there is more to remove.
   public func prune(through target: Revision) throws -> Bool {
-    guard !isInDoubt else { return false }
+    guard !isOutcomeUnknown else { return false }
     try files.verify()
     do {
       return try pool.writeWithoutTransaction { database in
@@ -54,6 +54,7 @@ extension SQLiteStore {
 
   private func pruneSlice(_ writer: StoreWriter, through target: Revision) throws -> Bool {
     guard writer.isPruned else { return false }
+    try invariant(target < writer.revision, "the newest commit is never pruned")
     let pruner = HistoryPruner(connection: writer.connection, sliceCommits: max(1, options.prunedCommits))
     var floor: HistoryFloor?
     var hasMore = false
@@ -61,7 +62,7 @@ extension SQLiteStore {
       floor = try pruner.removeCommits(through: target)
       if let floor {
         // The full-text indexes find their missing changes in history, so they must not need commits below the floor.
-        try writer.words.feedAll(upTo: floor.revision, head: writer.revision)
+        try writer.fullText.update(upTo: floor.revision, head: writer.revision)
         hasMore = true
       } else {
         hasMore = try pruner.removeParts(through: writer.history.oldest())
@@ -83,14 +84,14 @@ extension SQLiteStore {
         try? writer.connection.run("ROLLBACK")
       }
       self.writer = nil
-      isInDoubt = true
+      isOutcomeUnknown = true
       throw error
     }
   }
 
   /// Rewrites the file without its free space. No other call may run meanwhile. It takes as long as a copy, and needs
   /// the same space beside the file until it is done.
-  func giveBackSpace() throws {
+  func vacuum() throws {
     try files.verify()
     do {
       try pool.writeWithoutTransaction { database in

@@ -66,7 +66,7 @@ public enum StoreCompaction {
         try progress(.pruning(try store.oldestRevision, of: pruning.floor))
       }
       try progress(.givingBackSpace)
-      try store.giveBackSpace()
+      try store.vacuum()
       try store.close()
       return Report(pruning: pruning, before: before, after: StoreFiles.size(of: path), clockLead: lead)
     } catch {

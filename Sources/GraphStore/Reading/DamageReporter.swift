@@ -25,7 +25,7 @@ final class DamageReporter: Sendable {
 
   /// The refusal for an object whose row has changed outside a commit.
   func refusal(object id: ObjectID) -> Refusal {
-    let name = "\(model.entity(id.entity)?.name ?? "object") \(id.key)"
+    let name = "\(model.displayName(of: id.entity)) \(id.key)"
     report(.object(id.key), "an object is damaged", "object", name)
     return Refusal(
       .unavailable,

@@ -31,16 +31,17 @@ struct ExpressionBytecode {
       case .read(let place, let type): stack.append(read(place, type))
       case .constant(let value): stack.append(value)
       case .arithmetic(let operation):
-        guard let right = stack.popLast(), let left = stack.popLast() else { return .null }
+        let right = stack.removeLast()
+        let left = stack.removeLast()
         stack.append(operation.apply(left, right))
       case .function(let function, let count):
-        guard count <= stack.count else { return .null }
         let value = function.apply(Array(stack.suffix(count)))
         stack.removeLast(count)
         stack.append(value)
       }
     }
-    return stack.popLast() ?? .null
+    assert(stack.count == 1)
+    return stack.removeLast()
   }
 
   // MARK: - The program
@@ -54,29 +55,43 @@ struct ExpressionBytecode {
   }
 
   /// Decodes a program encoded by `Program`.
+  /// - Throws: `MalformedMessage` also if a step lacks operands, or if the program does not leave one value.
   init(program: [UInt8]) throws(MalformedMessage) {
     var reader = BinaryReader(program)
     var steps = [Step]()
     var count = 0
+    var depth = 0
+    func pop(_ operands: Int) throws(MalformedMessage) {
+      guard operands >= 0, operands <= depth else {
+        throw MalformedMessage("a step has \(depth) of \(operands) operands")
+      }
+      depth += 1 - operands
+    }
     while let (number, field) = try reader.next() {
       switch number {
       case Field.read:
         let place = try field.unsigned()
         let letter = Character(Unicode.Scalar(UInt8(truncatingIfNeeded: place)))
         steps.append(.read(Int(truncatingIfNeeded: place >> 8), GraphValueType(letter: letter)))
-      case Field.constant: steps.append(.constant(try field.form()))
+        try pop(0)
+      case Field.constant:
+        steps.append(.constant(try field.form()))
+        try pop(0)
       case Field.arithmetic:
         let sign = String(Character(Unicode.Scalar(UInt8(truncatingIfNeeded: try field.unsigned()))))
         guard let operation = ArithmeticOperator(rawValue: sign) else { throw MalformedMessage("no operator \(sign)") }
         steps.append(.arithmetic(operation))
+        try pop(2)
       case Field.count: count = try field.count()
       case Field.function:
         let name = try field.string()
         guard let function = GraphFunction(rawValue: name) else { throw MalformedMessage("no function \(name)") }
         steps.append(.function(function, count))
+        try pop(count)
       default: throw MalformedMessage("no step \(number)")
       }
     }
+    guard depth == 1 else { throw MalformedMessage("a program leaves \(depth) values") }
     self.steps = steps
   }
 
@@ -91,8 +106,7 @@ struct ExpressionBytecode {
     mutating func read(_ sql: String, _ type: GraphValueType) {
       // Functions only test whether an object exists, so its id is passed as bytes.
       let type = if case .object = type { GraphValueType.data } else { type }
-      let letter = type.letter.utf8.first ?? 0
-      writer.field(Field.read, UInt64(reads.count) << 8 | UInt64(letter), always: true)
+      writer.field(Field.read, UInt64(reads.count) << 8 | UInt64(type.code), always: true)
       reads.append(sql)
     }
 
@@ -102,12 +116,24 @@ struct ExpressionBytecode {
     }
 
     mutating func arithmetic(_ operation: ArithmeticOperator) {
-      writer.field(Field.arithmetic, UInt64(operation.rawValue.utf8.first ?? 0), always: true)
+      writer.field(Field.arithmetic, UInt64(operation.code), always: true)
     }
 
     mutating func function(_ function: GraphFunction, of count: Int) {
       writer.field(Field.count, UInt64(count), always: true)
       writer.field(Field.function, function.rawValue)
+    }
+  }
+}
+
+extension ArithmeticOperator {
+  /// The operator's sign in ASCII.
+  fileprivate var code: UInt8 {
+    switch self {
+    case .add: UInt8(ascii: "+")
+    case .subtract: UInt8(ascii: "-")
+    case .multiply: UInt8(ascii: "*")
+    case .divide: UInt8(ascii: "/")
     }
   }
 }

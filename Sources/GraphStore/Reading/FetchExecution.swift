@@ -17,7 +17,7 @@ final class FetchExecution {
   /// Set if table names resolve to a past state.
   private let past: ShadowedTables?
   /// The executed statements, for an explanation.
-  private(set) var ran = [FetchSQL]()
+  private(set) var executed = [FetchSQL]()
   /// The number of full-scan steps, as counted by SQLite.
   private(set) var scannedSteps = 0
   private(set) var count = 0
@@ -26,7 +26,7 @@ final class FetchExecution {
   private var last: ObjectID?
 
   /// The maximum number of objects evaluated in memory for row results: eight bytes each, and as many again as text.
-  static let maximumJudgedRows = 1_000_000
+  static let maximumEvaluatedRows = 1_000_000
 
   init(
     _ request: FetchRequest, _ objects: ObjectReader, _ history: HistoryReader, past: ShadowedTables? = nil
@@ -34,6 +34,7 @@ final class FetchExecution {
     guard let entity = objects.model.entity(request.entity), let table = objects.layout.table(of: request.entity) else {
       throw Refusal(.malformed, "there is no entity number \(request.entity)")
     }
+    assert(table.shape(of: entity.number) != nil)
     self.request = request
     self.entity = entity
     self.table = table
@@ -54,7 +55,7 @@ final class FetchExecution {
     case .objects: try findObjects(sql) { try body(.object($0)) }
     case .identifiers: try findObjects(sql) { try body(.object($0)) }
     case .count: try countObjects(sql)
-    case .rows(let rows): try findRows(rows, sql.isExact ? sql : judged(), body)
+    case .rows(let rows): try findRows(rows, sql.isExact ? sql : rowsMatchedInMemory(), body)
     }
     if let failure = objects.failure { throw failure }
   }
@@ -96,13 +97,13 @@ final class FetchExecution {
     try each(sql) { row in
       var image: ObjectImage?
       if let evaluator {
-        let judged = try wantsValues ? served(row) : objects.image(row, in: table)
-        guard try matches(judged, evaluator) else { return true }
+        let candidate = try wantsValues ? served(row) : objects.image(row, in: table)
+        guard try matches(candidate, evaluator) else { return true }
         if skipped < request.offset {
           skipped += 1
           return true
         }
-        image = judged
+        image = candidate
       }
       guard takes(row) else { return false }
       if wantsValues {
@@ -127,12 +128,14 @@ final class FetchExecution {
       }
     }
     var found = 0
-    let most = request.limit.map { $0.addingReportingOverflow(request.offset) }.map {
-      $0.overflow ? .max : $0.partialValue
+    var most = Int.max
+    if let limit = request.limit, case let (sum, overflows) = limit.addingReportingOverflow(request.offset), !overflows
+    {
+      most = sum
     }
     try each(sql) { row in
       if try matches(objects.image(row, in: table), evaluator) { found += 1 }
-      return most.map { found < $0 } ?? true
+      return found < most
     }
     count = max(0, found - request.offset)
   }
@@ -163,16 +166,16 @@ final class FetchExecution {
   }
 
   /// The statement for row results of the objects that match in memory.
-  private func judged() throws -> FetchSQL {
+  private func rowsMatchedInMemory() throws -> FetchSQL {
     let sql = try sql(for: FetchRequest(entity: request.entity, predicate: request.predicate))
     let evaluator = evaluator(sql)
     var rows = [Int64]()
     try each(sql) { row in
-      guard try evaluator.map({ try matches(objects.image(row, in: table), $0) }) ?? true else { return true }
-      guard rows.count < Self.maximumJudgedRows else {
+      if let evaluator, try !matches(objects.image(row, in: table), evaluator) { return true }
+      guard rows.count < Self.maximumEvaluatedRows else {
         throw Refusal(
           .limit,
-          "a result of rows reads at most \(Self.maximumJudgedRows) objects if SQL can't express the whole predicate: "
+          "a result of rows reads at most \(Self.maximumEvaluatedRows) objects if SQL can't express the whole predicate: "
             + "nest it less deep, or compare less")
       }
       rows.append(row.integer(0))
@@ -188,11 +191,11 @@ final class FetchExecution {
   }
 
   /// The steps that evaluating one object counts as for cancellation checks, besides those for its long texts.
-  private static let judgementSteps = 1 << 10
+  private static let evaluationSteps = 1 << 10
 
   private func matches(_ image: ObjectImage, _ evaluator: PredicateEvaluator) throws -> Bool {
     let matches = evaluator.matches(image, in: objects)
-    Cancellation.spend(Self.judgementSteps)
+    Cancellation.spend(Self.evaluationSteps)
     try objects.connection.checkInterruption()
     return matches
   }
@@ -204,6 +207,7 @@ final class FetchExecution {
   /// Counts a row; returns false if the limit was reached before.
   private func takes(_ row: Row) -> Bool {
     if let limit = request.limit, count >= limit {
+      assert(count == limit)
       hasMore = true
       return false
     }
@@ -214,7 +218,7 @@ final class FetchExecution {
 
   /// Runs the statements one after the other until `body` returns false.
   private func each(_ sql: FetchSQL, _ body: (Row) throws -> Bool) throws {
-    ran.append(sql)
+    executed.append(sql)
     var wantsMore = true
     for statement in sql.statements where wantsMore {
       scannedSteps += try objects.connection.fetch(statement, sql.arguments) { row in

@@ -84,14 +84,17 @@ struct FetchSQL {
       request.isUnordered && keys.isEmpty && request.limit == nil && request.offset == 0 && request.after == nil
       && builder.past == nil
     var tail = isUnordered ? "" : " ORDER BY " + order.joined(separator: ", ")
-    let parts = request.after.map { behind($0, keys) } ?? [[]]
+    // The conditions of each statement.
+    let parts = if let after = request.after { behind(after, keys) } else { [[String]()] }
     // One row more than requested shows whether there is a next page.
     if isExact, request.limit != nil || request.offset > 0 { tail += limit(request, ahead: 1) }
     statements = parts.map { select + from + Self.clause(conditions + $0) + tail }
   }
 
   private mutating func limit(_ request: FetchRequest, ahead: Int) -> String {
-    let most = request.limit.map { $0 < .max - ahead ? $0 + ahead : $0 } ?? -1
+    // SQLite's limit for all rows is -1.
+    var most = -1
+    if let limit = request.limit { most = limit < .max - ahead ? limit + ahead : limit }
     let count = builder.argument(.integer(Int64(most)))
     return " LIMIT \(count) OFFSET \(builder.argument(.integer(Int64(request.offset))))"
   }
@@ -138,7 +141,7 @@ struct FetchSQL {
     guard key.path.hops.isEmpty, case .property(let number) = key.path.end else {
       return key.path != GraphPredicate.Path(end: .identifier)
     }
-    return builder.model.property(number)?.isOptional ?? true
+    return builder.model.property(number)?.isOptional != false
   }
 
   // MARK: - Counts and groups
@@ -157,10 +160,15 @@ struct FetchSQL {
     var columns = [String]()
     for (index, column) in rows.columns.enumerated() {
       // Exactly the text in GROUP BY, including arguments; otherwise SQLite takes it for another expression.
-      var sql: String?
-      if case .expression(let expression) = column.value { sql = groups.first { $0.expression == expression }?.sql }
-      if sql == nil { sql = try value(column) }
-      columns.append("\(sql ?? "NULL") AS _c\(index)")
+      let sql =
+        if case .expression(let expression) = column.value,
+          let group = groups.first(where: { $0.expression == expression })
+        {
+          group.sql
+        } else {
+          try value(column)
+        }
+      columns.append("\(sql) AS _c\(index)")
     }
     var sql = "SELECT " + (rows.isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", ")
     let found = from + Self.clause(conditions)

@@ -7,27 +7,28 @@ import GraphModel
 enum IndexAdvice {
   /// The attributes without an index, as `Entity.attribute` of the declaring entity, in order of appearance.
   static func attributes(for request: FetchRequest, in model: Model) -> [String] {
-    (lead(request.predicate, model)?.candidates ?? order(request, model)).filter { !$0.isIndexed }.map(\.name)
+    (accessPath(request.predicate, model)?.candidates ?? order(request, model)).filter { !$0.isIndexed }.map(\.name)
   }
 
   /// The attributes that have an index. SQLite may still consider a scan in id order cheaper.
   static func indexedAttributes(for request: FetchRequest, in model: Model) -> [String] {
-    lead(request.predicate, model)?.candidates.filter(\.isIndexed).map(\.name) ?? []
+    guard let access = accessPath(request.predicate, model) else { return [] }
+    return access.candidates.filter(\.isIndexed).map(\.name)
   }
 
   /// Whether only the order can use an index, so that the condition is evaluated for each row in that order.
   static func isForOrder(_ request: FetchRequest, in model: Model) -> Bool {
-    request.predicate != .always && lead(request.predicate, model) == nil
+    request.predicate != .always && accessPath(request.predicate, model) == nil
   }
 
   /// Whether only ranges with a single bound could use an index. SQLite estimates that a quarter of all rows match
   /// such a range, and scans in id order anyway, unless the fetch is sorted by the attribute.
   static func isOneSided(_ request: FetchRequest, in model: Model) -> Bool {
-    guard let lead = lead(request.predicate, model), lead.isOneSided else { return false }
+    guard let access = accessPath(request.predicate, model), access.isOneSided else { return false }
     guard let key = request.sort.first, key.isByStoredValue, key.path.hops.isEmpty,
       case .property(let number) = key.path.end
     else { return true }
-    return lead.sides[number] == nil
+    return access.sides[number] == nil
   }
 
   private struct Candidate: Equatable {
@@ -53,17 +54,17 @@ enum IndexAdvice {
   }
 
   /// Nil if no index can be used.
-  private static func lead(_ predicate: GraphPredicate, _ model: Model) -> AccessPath? {
+  private static func accessPath(_ predicate: GraphPredicate, _ model: Model) -> AccessPath? {
     switch predicate {
     case .and(let parts):
-      let leads = parts.compactMap { lead($0, model) }
-      if leads.isEmpty { return nil }
-      return leads.reduce(into: AccessPath()) { $0.add($1) }
+      let accesses = parts.compactMap { accessPath($0, model) }
+      if accesses.isEmpty { return nil }
+      return accesses.reduce(into: AccessPath()) { $0.add($1) }
     case .or(let parts):
       var all = AccessPath()
       for part in parts {
-        guard let lead = lead(part, model), !lead.isOneSided else { return nil }
-        all.add(lead)
+        guard let access = accessPath(part, model), !access.isOneSided else { return nil }
+        all.add(access)
       }
       (all.sides, all.hasOthers) = ([:], true)
       return all
@@ -88,7 +89,8 @@ enum IndexAdvice {
     guard request.limit != nil, let key = request.sort.first, key.isByStoredValue, key.path.hops.isEmpty else {
       return []
     }
-    return candidates(key.path, model) ?? []
+    guard let candidates = candidates(key.path, model) else { return [] }
+    return candidates
   }
 
   private static func candidates(_ path: GraphPredicate.Path, _ model: Model) -> [Candidate]? {

@@ -22,6 +22,7 @@ extension ObjectReader {
     guard image.revision < layout.since else { return false }
     // A row from before a migration may have an older version's checksum, which is expensive to verify. Readers leave
     // it to the writer and to `check`.
-    return try older?.contain(image, sum: sum) ?? true
+    guard let older else { return true }
+    return try older.contain(image, sum: sum)
   }
 }

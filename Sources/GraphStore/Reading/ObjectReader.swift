@@ -14,10 +14,10 @@ final class ObjectReader: ImageSource {
   private var latest: (id: ObjectID, row: Int64)?
 
   /// Nil if damage is not looked for: in `check`, which reports it, and where the past hides the present.
-  var damage: DamageReporter? { isTrusting ? nil : reporter }
+  var damage: DamageReporter? { skipsVerification ? nil : reporter }
   private let reporter: DamageReporter?
   /// Set during reads that must not refuse a transaction.
-  var isTrusting = false
+  var skipsVerification = false
   /// The revision of a batch in progress: its rows get their checksums before their unique keys and references.
   var underway: Revision?
   /// Recognizes rows of older model versions; only the writer has it.
@@ -62,6 +62,7 @@ final class ObjectReader: ImageSource {
   func remember(_ id: ObjectID, row: Int64) {
     if rows.count >= Self.cacheLimit { forgetAll() }
     rows[id] = CachedLocation(row: row, entity: id.entity)
+    assert(rows.count <= Self.cacheLimit)
   }
 
   /// Remembers an object that was just written, because the next one may refer to it.
@@ -122,7 +123,7 @@ final class ObjectReader: ImageSource {
     defer { sqlite3_reset(row.statement) }
     let image = try verifiedImage(row, in: table)
     latest = (image.id, row.integer(0))
-    trail?.append(image.id, row: row.integer(0), in: table)
+    if trail != nil { record(image.id, row: row.integer(0), in: table) }
     return image
   }
 
@@ -132,6 +133,12 @@ final class ObjectReader: ImageSource {
   func beginTrail() { trail = RecentRowCursor() }
 
   func endTrail() { trail = nil }
+
+  private func record(_ id: ObjectID, row: Int64, in table: EntityTable) {
+    guard var current = trail.take() else { return }
+    current.append(id, row: row, in: table)
+    trail = current
+  }
 
   /// The row of an object without a lookup, if its image was among the next ones read.
   func nextRow(of id: ObjectID, in table: EntityTable) -> Int64? { trail?.next(id, in: table) }
@@ -163,9 +170,12 @@ final class ObjectReader: ImageSource {
     case .reference:
       guard !row.isNull(position) else { return .null }
       let number = row.integer(position)
-      if let id = ids[RowKey(root: place.destination, row: number)] { return .object(id) }
-      guard let table = layout.table(of: place.destination) else { return .null }
-      return try id(ofRow: number, in: table).map(Value.object) ?? .null
+      let root = try invariant(place.destination, "a reference has a destination")
+      if let id = ids[RowKey(root: root, row: number)] { return .object(id) }
+      let table = try invariant(layout.table(of: root), "the destination of a reference has a table")
+      // In a damaged store the row may be missing.
+      guard let id = try id(ofRow: number, in: table) else { return .null }
+      return .object(id)
     case .members: return layout.numbers.present(row.value(position, .members))
     default: return row.value(position, place.form)
     }
@@ -227,14 +237,14 @@ final class ObjectReader: ImageSource {
 
   // MARK: - ImageSource
 
-  func image(of id: ObjectID) -> ObjectImage? { noting { try readImage(of: id) } ?? nil }
+  func image(of id: ObjectID) -> ObjectImage? { recordingFailure(fallback: nil) { try readImage(of: id) } }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    noting { try readReferrers(to: id, through: property) } ?? []
+    recordingFailure(fallback: []) { try readReferrers(to: id, through: property) }
   }
 
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
-    noting { try countReferrers(to: id, through: property) } ?? 0
+    recordingFailure(fallback: 0) { try countReferrers(to: id, through: property) }
   }
 
   /// Returns and clears the first error since the last call.
@@ -243,12 +253,13 @@ final class ObjectReader: ImageSource {
     return failure
   }
 
-  private func noting<Result>(_ body: () throws -> Result) -> Result? {
+  /// Returns the fallback if `body` throws, and keeps the first error.
+  private func recordingFailure<Result>(fallback: Result, _ body: () throws -> Result) -> Result {
     do {
       return try body()
     } catch {
       failure = failure ?? error
-      return nil
+      return fallback
     }
   }
 }

@@ -25,7 +25,7 @@ extension PredicateSQL {
           builder.end(path.end, chain.end, isNullable: chain.isNullable).flatMap { builder.compare($0, comparison) }
         })
     else { return nil }
-    let holds = comparison.quantifier == .all ? "NOT coalesce(\(condition), 0)" : Self.judged(condition)
+    let holds = comparison.quantifier == .all ? "NOT coalesce(\(condition), 0)" : Self.unindexed(condition)
     let exists = "EXISTS (SELECT 1 FROM \(chain.from) WHERE \((chain.conditions + [holds]).joined(separator: " AND ")))"
     return comparison.quantifier == .any ? exists : "NOT \(exists)"
   }
@@ -189,12 +189,12 @@ extension PredicateSQL {
     }
     let terms = Set(words.flatMap(\.searchTerms).map(ByteKey.init))
     // The longest terms find the fewest texts, which are compared with the rest.
-    let asked = terms.sorted { ($1.text.utf8.count, $0) < ($0.text.utf8.count, $1) }.prefix(Self.maximumSearchTerms)
-    let query = asked.map { "\"\($0.text)\"*" }.sorted().joined(separator: " AND ")
-    let table = quoted(EntityTable.wordName(property, model))
+    let queried = terms.sorted { ($1.text.utf8.count, $0) < ($0.text.utf8.count, $1) }.prefix(Self.maximumSearchTerms)
+    let query = queried.map { "\"\($0.text)\"*" }.sorted().joined(separator: " AND ")
+    let table = quoted(EntityTable.fullTextName(property, model))
     let indexed = "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
     var known = "\(indexed) AND \(alias)._revision <= \(recentTexts.watermark)"
-    if terms.count > asked.count || words.contains(where: \.needsComparison) {
+    if terms.count > queried.count || words.contains(where: \.needsComparison) {
       guard let column = layout.table(of: property.owner)?.column(of: property.number) else { return nil }
       known += " AND graph_search(\(alias).\(quoted(column.name)), \(argument(.string(text))))"
     }

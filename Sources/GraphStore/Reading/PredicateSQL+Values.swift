@@ -59,7 +59,7 @@ extension PredicateSQL {
       guard let condition = within(chain.views, { $0.exactly { $0.translate(predicate, depth: depth) } }) else {
         return nil
       }
-      let conditions = chain.conditions + ["\(chain.end.alias)._row IS NOT NULL", Self.judged(condition)]
+      let conditions = chain.conditions + ["\(chain.end.alias)._row IS NOT NULL", Self.unindexed(condition)]
       return "("
         + oneValue("count(*)", of: "1", " FROM \(chain.from) WHERE \(conditions.joined(separator: " AND "))") + ")"
     }
@@ -68,7 +68,7 @@ extension PredicateSQL {
   /// Adds a unary plus to a condition on the rows at the end of a chain, which keeps it from indexes. Without
   /// statistics SQLite might otherwise scan the condition's index, and everything that it leads to, again for each
   /// row, instead of reading the few rows of the chain.
-  static func judged(_ condition: String) -> String { "+(\(condition))" }
+  static func unindexed(_ condition: String) -> String { "+(\(condition))" }
 
   // MARK: - Paths
 
@@ -170,7 +170,8 @@ extension PredicateSQL {
       else { return nil }
       let value = "\(join.alias).\(quoted(column.name))"
       let aggregated = past == nil ? value : "x"
-      let type = column.property.attribute.map { GraphValueType($0.kind) } ?? .integer
+      let type: GraphValueType =
+        if let attribute = column.property.attribute { .init(attribute.kind) } else { .integer }
       let call =
         switch aggregate {
         case .minimum: "min(\(aggregated))"

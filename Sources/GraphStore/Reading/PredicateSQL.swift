@@ -76,7 +76,7 @@ struct PredicateSQL {
   /// The number of views of two halves among the tables of these entities.
   func views(_ owners: [EntityTable?]) -> Int {
     guard let past else { return 0 }
-    return owners.count { $0.map { past.tables.contains($0.name) } ?? false }
+    return owners.count { if let owner = $0 { past.tables.contains(owner.name) } else { false } }
   }
 
   /// Calls `body` inside the given number of views; nil if there would be too many.
@@ -85,6 +85,7 @@ struct PredicateSQL {
       isExact = false
       return nil
     }
+    assert(views >= 0)
     openViews += views
     defer { openViews -= views }
     return body(&self)
@@ -129,6 +130,7 @@ struct PredicateSQL {
   mutating func attempt(_ body: (inout PredicateSQL) -> String?) -> String? {
     let mark = (arguments: arguments.count, comparisons: comparisons)
     if let sql = body(&self) { return sql }
+    assert(arguments.count >= mark.arguments && comparisons >= mark.comparisons)
     arguments.removeSubrange(mark.arguments...)
     comparisons = mark.comparisons
     return nil

@@ -23,7 +23,7 @@ struct QueryPlan {
     self.statement = statement
     names = Self.names(in: statement)
     // Stepped directly, because GRDB requires the statement's arguments, which a plan does not need.
-    let query = try connection.makeStatement(Self.question(statement))
+    let query = try connection.makeStatement(Self.explainQuery(statement))
     defer { withExtendedLifetime(query) {} }
     let row = Row(statement: query.sqliteStatement)
     defer { sqlite3_reset(row.statement) }
@@ -31,17 +31,18 @@ struct QueryPlan {
     while try connection.step(row) { details.append((row.integer(0), row.integer(1), row.text(3))) }
     var depths = [Int64: Int]()
     for (id, parent, text) in details {
-      let depth = depths[parent].map { $0 + 1 } ?? 0
+      // The parent of an outermost step is 0, which is no step.
+      let depth = if let outer = depths[parent] { outer + 1 } else { 0 }
       depths[id] = depth
       steps.append(String(repeating: "  ", count: depth) + (try words(text, connection.database)))
     }
   }
 
-  private static func question(_ statement: String) -> String { "EXPLAIN QUERY PLAN " + statement }
+  private static func explainQuery(_ statement: String) -> String { "EXPLAIN QUERY PLAN " + statement }
 
   /// - Throws: `Refusal` with `.limit` if the EXPLAIN statement, which is slightly deeper, exceeds SQLite's limits.
   static func prepare(_ statement: String, _ connection: Connection) throws {
-    _ = try connection.makeStatement(question(statement))
+    _ = try connection.makeStatement(explainQuery(statement))
   }
 
   /// The tables of the aliases `t`, `t1`, …: the names before AS.
@@ -59,7 +60,9 @@ struct QueryPlan {
   private mutating func words(_ detail: String, _ database: Database) throws -> String {
     if let half = Self.half(detail) { return half }
     if let rest = detail.removing("SCAN ") {
-      if let virtual = rest.firstRange(of: " VIRTUAL TABLE") { return asked(String(rest[..<virtual.lowerBound])) }
+      if let virtual = rest.firstRange(of: " VIRTUAL TABLE") {
+        return fullTextSearch(String(rest[..<virtual.lowerBound]))
+      }
       let (name, how) = Self.parts(rest)
       guard let table = table(name) else { return "starts with one empty row" }
       if !scans.contains(table) { scans.append(table) }
@@ -130,7 +133,7 @@ struct QueryPlan {
     return names[name] ?? (statement.contains(quoted(name)) ? name : nil)
   }
 
-  private mutating func asked(_ name: String) -> String {
+  private mutating func fullTextSearch(_ name: String) -> String {
     guard statement.contains(quoted(name)) else { return "reads the rows that were matched in memory" }
     if !indexes.contains(name) { indexes.append(name) }
     return "searches the full-text index \(name)"
@@ -153,7 +156,7 @@ struct QueryPlan {
 
   private mutating func size(of table: String, _ database: Database) throws -> Int {
     if let size = sizes[table] { return size }
-    let size = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(quoted(table))") ?? 0
+    let size = try database.count(quoted(table))
     sizes[table] = size
     return size
   }

@@ -26,6 +26,7 @@ struct RecentRowCursor {
     for index in place..<min(place + Self.sight, steps.count)
     where steps[index].id == id && steps[index].root == table.root.number {
       place = index + 1
+      assert(place <= steps.count)
       return steps[index].row
     }
     return nil

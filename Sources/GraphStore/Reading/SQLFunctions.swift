@@ -15,7 +15,7 @@ enum SQLFunctions {
           return sqlite3_result_null(context)
         }
         let options = StringOptions(rawValue: UInt8(truncatingIfNeeded: sqlite3_value_int(values?[1])))
-        SQLFunctions.answer(.string(text.folded(options)), context)
+        SQLFunctions.setResult(.string(text.folded(options)), context)
       }, nil, nil, nil)
     sqlite3_create_function_v2(
       connection, "graph_search", 2, flags, nil,
@@ -26,7 +26,7 @@ enum SQLFunctions {
         guard case .string(let text) = SQLFunctions.value(values?[0], .string),
           case .string(let pattern) = SQLFunctions.value(values?[1], .string)
         else { return sqlite3_result_null(context) }
-        SQLFunctions.answer(.bool(TextSearch.like(text, pattern: pattern)), context)
+        SQLFunctions.setResult(.bool(TextSearch.like(text, pattern: pattern)), context)
       }, nil, nil, nil)
     sqlite3_create_function_v2(
       connection, "graph_contains", 2, flags, nil,
@@ -34,7 +34,7 @@ enum SQLFunctions {
         guard let text = SQLFunctions.bytes(values?[0]), let part = SQLFunctions.bytes(values?[1]) else {
           return sqlite3_result_null(context)
         }
-        SQLFunctions.answer(.bool(TextSearch.contains(text, part)), context)
+        SQLFunctions.setResult(.bool(TextSearch.contains(text, part)), context)
       }, nil, nil, nil)
     sqlite3_create_function_v2(
       connection, "graph_matches", 3, flags, nil, { SQLFunctions.matches($0, $2) }, nil, nil, nil)
@@ -45,9 +45,10 @@ enum SQLFunctions {
     sqlite3_create_function_v2(
       connection, "graph_calculate", 3, flags, nil,
       { context, _, values in
-        let name = SQLFunctions.value(values?[0], .string).stringValue ?? ""
-        guard let operation = ArithmeticOperator(rawValue: name) else { return sqlite3_result_null(context) }
-        SQLFunctions.answer(
+        guard case .string(let sign) = SQLFunctions.value(values?[0], .string),
+          let operation = ArithmeticOperator(rawValue: sign)
+        else { return sqlite3_result_null(context) }
+        SQLFunctions.setResult(
           operation.apply(SQLFunctions.value(values?[1], .decimal), SQLFunctions.value(values?[2], .decimal)), context)
       }, nil, nil, nil)
     sqlite3_create_function_v2(
@@ -69,7 +70,7 @@ enum SQLFunctions {
         guard case .string(let text) = SQLFunctions.value(values?[0], .string),
           let collation = SQLFunctions.value(values?[1], .string).stringValue.flatMap(Collation.init(rawValue:))
         else { return sqlite3_result_null(context) }
-        SQLFunctions.answer(.data(collation.key(text)), context)
+        SQLFunctions.setResult(.data(collation.key(text)), context)
       }, nil, nil, nil)
   }
 
@@ -96,7 +97,7 @@ enum SQLFunctions {
         if let pointer { Unmanaged<Pattern>.fromOpaque(pointer).release() }
       }
     }
-    answer(.bool(pattern.expression?.matchesWhole(text) == true), context)
+    setResult(.bool(pattern.expression?.matchesWhole(text) == true), context)
   }
 
   /// The words of a search, prepared once per statement.
@@ -131,7 +132,7 @@ enum SQLFunctions {
     for (index, letter) in letters.enumerated() {
       arguments.append(value(values?[index + 2], GraphValueType(letter: letter)))
     }
-    answer(function.apply(arguments), context)
+    setResult(function.apply(arguments), context)
   }
 
   /// A program, decoded once per statement.
@@ -158,7 +159,7 @@ enum SQLFunctions {
     guard let calculation = program.calculation else {
       return sqlite3_result_error(context, "graph_run was given no program", -1)
     }
-    answer(
+    setResult(
       calculation.value { place, type in place < Int(count) - 1 ? value(values?[place + 1], type) : .null }, context)
   }
 
@@ -179,7 +180,10 @@ enum SQLFunctions {
     if let known = slot.pointee {
       group = Unmanaged<Group>.fromOpaque(known).takeUnretainedValue()
     } else {
-      group = Group(GraphValueType(letter: value(values?[1], .string).stringValue?.first ?? "i"))
+      guard let letter = value(values?[1], .string).stringValue?.first else {
+        return sqlite3_result_error(context, "an aggregate was given no type", -1)
+      }
+      group = Group(GraphValueType(letter: letter))
       slot.pointee = Unmanaged.passRetained(group).toOpaque()
     }
     group.values.append(value(values?[0], group.type))
@@ -191,7 +195,7 @@ enum SQLFunctions {
     guard let known = slot.pointee else { return sqlite3_result_null(context) }
     let group = Unmanaged<Group>.fromOpaque(known).takeRetainedValue()
     slot.pointee = nil
-    answer(aggregate.value(of: group.values, type: group.type), context)
+    setResult(aggregate.value(of: group.values, type: group.type), context)
   }
 
   // MARK: - Values
@@ -215,12 +219,12 @@ enum SQLFunctions {
       return stored == SQLITE_FLOAT ? double() : .integer(sqlite3_value_int64(pointer))
     case .double: return double()
     case .date: return .date(sqlite3_value_int64(pointer))
-    case .decimal: return DecimalValue(orderedBytes: bytes()).map(Value.decimal) ?? .null
+    case .decimal: return .decimal(stored: bytes())
     case .string:
       guard let start = sqlite3_value_text(pointer) else { return .null }
       let count = Int(sqlite3_value_bytes(pointer))
       return .string(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
-    case .uuid: return UniqueID(bytes: bytes()).map(Value.uuid) ?? .null
+    case .uuid: return if let id = UniqueID(bytes: bytes()) { .uuid(id) } else { .null }
     case .data: return .data(bytes())
     case .null, .object: return .null
     }
@@ -233,7 +237,7 @@ enum SQLFunctions {
   }
 
   /// Sets the function's result, or an interrupt error if its work was cancelled.
-  static func answer(_ value: Value, _ context: OpaquePointer?) {
+  static func setResult(_ value: Value, _ context: OpaquePointer?) {
     if Cancellation.isOver { return sqlite3_result_error_code(context, SQLITE_INTERRUPT) }
     func blob(_ bytes: [UInt8]) {
       if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
@@ -259,19 +263,22 @@ enum SQLFunctions {
 
 extension GraphValueType {
   /// The type code that statements pass to functions. SQLite has fewer types: it stores a date as an integer.
-  var letter: String {
+  var letter: String { String(Unicode.Scalar(code)) }
+
+  /// The letter in ASCII.
+  var code: UInt8 {
     switch self {
-    case .null: "n"
-    case .bool: "b"
-    case .integer: "i"
-    case .double: "f"
-    case .decimal: "d"
-    case .string: "s"
-    case .date: "t"
-    case .duration: "p"
-    case .uuid: "u"
-    case .data: "x"
-    case .object: "o"
+    case .null: UInt8(ascii: "n")
+    case .bool: UInt8(ascii: "b")
+    case .integer: UInt8(ascii: "i")
+    case .double: UInt8(ascii: "f")
+    case .decimal: UInt8(ascii: "d")
+    case .string: UInt8(ascii: "s")
+    case .date: UInt8(ascii: "t")
+    case .duration: UInt8(ascii: "p")
+    case .uuid: UInt8(ascii: "u")
+    case .data: UInt8(ascii: "x")
+    case .object: UInt8(ascii: "o")
     }
   }
 

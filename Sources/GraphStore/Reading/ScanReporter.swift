@@ -29,23 +29,23 @@ struct ScanReporter: Sendable {
   ///   - steps: the number of full-scan steps.
   ///   - plans: returns SQLite's plans; called only for a log line.
   func report(
-    _ question: Purpose, _ request: FetchRequest, steps: Int, plans: () throws -> [QueryPlan]
+    _ purpose: Purpose, _ request: FetchRequest, steps: Int, plans: () throws -> [QueryPlan]
   ) {
     // A query for all objects has to scan.
     guard steps > limit, request.predicate != .always || request.limit != nil && !request.sort.isEmpty else { return }
     let condition = request.predicate.textWithoutConstants(in: model)
     let order = request.sort.text(in: model)
-    guard reported.isNew("\(question) \(request.entity) \(condition) ORDER \(order)"), let plans = try? plans(),
+    guard reported.isNew("\(purpose) \(request.entity) \(condition) ORDER \(order)"), let plans = try? plans(),
       let table = plans.flatMap(\.scans).first, let entity = model.entity(request.entity)
     else { return }
     let remedy =
-      switch question {
+      switch purpose {
       // A count also scans some index, but not for an order.
       case .fetch: remedy(for: request, request.sort.isEmpty ? nil : plans.first { !$0.sorts }?.orders.first)
       case .batch: remedy(forBatch: request)
       }
     log.notice(
-      "\(question.rawValue) of \(entity.name) reads all of \(table); \(remedy)",
+      "\(purpose.rawValue) of \(entity.name) reads all of \(table); \(remedy)",
       metadata: [
         "where": "\(condition.prefix(Self.loggedCondition))", "sort": "\(order.prefix(Self.loggedCondition))",
       ])
@@ -53,20 +53,20 @@ struct ScanReporter: Sendable {
 
   /// - Parameter order: the index that already provides the order.
   private func remedy(for request: FetchRequest, _ order: String?) -> String {
-    let wanting = IndexAdvice.attributes(for: request, in: model)
+    let candidates = IndexAdvice.attributes(for: request, in: model)
     let isOneSided = IndexAdvice.isOneSided(request, in: model)
-    if !wanting.isEmpty {
+    if !candidates.isEmpty {
       if isOneSided {
         return
-          "with \"indexed\": true on \(wanting.joined(separator: " or ")) in the model a fetch sorted by it would "
+          "with \"indexed\": true on \(candidates.joined(separator: " or ")) in the model a fetch sorted by it would "
           + "not"
       }
       if IndexAdvice.isForOrder(request, in: model) {
         return
-          "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would stop after the last "
+          "with \"indexed\": true on \(candidates.joined(separator: " and ")) in the model it would stop after the last "
           + "wanted row"
       }
-      return Self.indexed(wanting)
+      return Self.indexed(candidates)
     }
     if let order { return "it follows the index \(order) for its order, and no index helps its condition" }
     let indexed = IndexAdvice.indexedAttributes(for: request, in: model)
@@ -75,21 +75,21 @@ struct ScanReporter: Sendable {
         ? "the index on \(indexed.joined(separator: " or ")) helps a fetch that is sorted by it"
         : "no further index would help"
     }
-    return Self.unhelped
+    return Self.noIndexHelps
   }
 
   /// The advice for a batch, which has no order that an index could provide.
   private func remedy(forBatch request: FetchRequest) -> String {
-    let wanting = IndexAdvice.attributes(for: request, in: model)
+    let candidates = IndexAdvice.attributes(for: request, in: model)
     if IndexAdvice.isOneSided(request, in: model) { return "no index helps a range that is open at one end" }
-    return wanting.isEmpty ? Self.unhelped : Self.indexed(wanting)
+    return candidates.isEmpty ? Self.noIndexHelps : Self.indexed(candidates)
   }
 
-  private static func indexed(_ wanting: [String]) -> String {
-    "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would not"
+  private static func indexed(_ candidates: [String]) -> String {
+    "with \"indexed\": true on \(candidates.joined(separator: " and ")) in the model it would not"
   }
 
-  private static let unhelped = "no index helps such a condition"
+  private static let noIndexHelps = "no index helps such a condition"
 
   /// The maximum number of characters of a condition in the log.
   private static let loggedCondition = 500

@@ -36,13 +36,17 @@ struct RestoreChangeBuilder {
       if revived.contains(image.id) {
         try revive(image)
       } else if let now = try now(image.id) {
-        try setBack(image, from: now)
+        try restore(image, from: now)
       }
     }
     // In a restore of the complete graph, every differing object is a target itself.
     if !isEverything { try reconnect(targets) }
-    changes = targets.filter { revived.contains($0.id) }.map { Change(.revive, $0.id, edits: edits[$0.id] ?? []) }
-    changes += order.filter { !revived.contains($0) }.map { Change(.update, $0, base: .max, edits: edits[$0] ?? []) }
+    changes = targets.filter { revived.contains($0.id) }.map {
+      Change(.revive, $0.id, edits: edits[$0.id, default: []])
+    }
+    changes += order.filter { !revived.contains($0) }.map {
+      Change(.update, $0, base: .max, edits: edits[$0, default: []])
+    }
     for id in surplus where try now(id) != nil { changes.append(Change(.delete, id, base: .max)) }
   }
 
@@ -57,6 +61,7 @@ struct RestoreChangeBuilder {
   private mutating func add(_ edit: Edit, to id: ObjectID) {
     if edits[id] == nil, !revived.contains(id) { order.append(id) }
     edits[id, default: []].append(edit)
+    assert(edits.count >= order.count)
   }
 
   // MARK: - Deleted objects
@@ -81,13 +86,12 @@ struct RestoreChangeBuilder {
   }
 
   private mutating func obstacle(ofRevival image: ObjectImage) throws -> Conflict? {
-    for property in model.entity(image.id.entity)?.storedProperties ?? [] {
+    for property in model.storedProperties(of: image.id.entity) {
       // A single object that lacks a newly required value must not prevent the restore of the others.
       if isEverything, !property.isOptional, image[property].isNull, let attribute = property.attribute,
         !attribute.isDerived, attribute.assignment == nil
       {
-        return Conflict(
-          kind: .changed, id: image.id, property: property.number, mine: .null, theirs: .null, author: "", revision: 0)
+        return Conflict(kind: .changed, id: image.id, property: property.number)
       }
       guard let relationship = property.relationship, !relationship.isToMany, !property.isOptional else { continue }
       if let obstacle = try obstacle(image.id, property, image[property]) { return obstacle }
@@ -120,7 +124,7 @@ struct RestoreChangeBuilder {
 
   /// The stored properties in history; to-ones come before their positions.
   private func inOrder(_ entity: EntityNumber) -> [Property] {
-    let stored = (model.entity(entity)?.storedProperties ?? []).filter { $0.attribute?.isDerived != true }
+    let stored = model.storedProperties(of: entity).filter { $0.attribute?.isDerived != true }
     return stored.filter { !$0.isPlace } + stored.filter(\.isPlace)
   }
 
@@ -145,10 +149,8 @@ struct RestoreChangeBuilder {
     guard case .object(let target) = value, let relationship = property.relationship else { return nil }
     if revived.contains(target) { return nil }
     guard let image = try now(target) else {
-      let deletion = try history.deletion(of: target)
       return Conflict(
-        kind: .deleted, id: id, property: property.number, mine: value, author: deletion?.author ?? "",
-        revision: deletion?.revision ?? 0)
+        kind: .deleted, id: id, property: property.number, mine: value, with: try history.deletion(of: target))
     }
     guard !isEverything, !relationship.isToMany, let inverse = model.property(relationship.inverse),
       inverse.relationship?.isToMany == false, let holder = image[inverse].objectID, holder != id
@@ -162,12 +164,12 @@ struct RestoreChangeBuilder {
     let origin = try? ValueOrigins(history: history).origin(of: property.number, of: image.id)
     return Conflict(
       kind: .changed, id: id, property: property.number, mine: .object(wanted), theirs: .object(holder),
-      author: origin?.author ?? "", revision: origin?.revision ?? 0)
+      with: origin.map { ($0.revision, $0.author) })
   }
 
   // MARK: - Existing objects
 
-  private mutating func setBack(_ image: ObjectImage, from now: ObjectImage) throws {
+  private mutating func restore(_ image: ObjectImage, from now: ObjectImage) throws {
     var isElsewhere = Set<PropertyNumber>()
     for property in inOrder(image.id.entity) {
       // Server-assigned values are not restored, except positions, which users choose.
@@ -224,7 +226,7 @@ struct RestoreChangeBuilder {
     for image in targets {
       let isThere = try revived.contains(image.id) || now(image.id) != nil
       guard isThere else { continue }
-      for property in model.entity(image.id.entity)?.relationships ?? [] {
+      for property in model.relationships(of: image.id.entity) {
         guard let relationship = property.relationship, relationship.storage == .inverse,
           let inverse = model.property(relationship.inverse)
         else { continue }
@@ -241,11 +243,10 @@ struct RestoreChangeBuilder {
     guard let holder = try now(other) else {
       // The other object was contained in this one, but was not requested.
       if property.relationship?.deleteRule == .cascade { return }
-      let deletion = try history.deletion(of: other)
       skipped.append(
         Conflict(
-          kind: .deleted, id: id, property: property.number, mine: .object(other), author: deletion?.author ?? "",
-          revision: deletion?.revision ?? 0))
+          kind: .deleted, id: id, property: property.number, mine: .object(other),
+          with: try history.deletion(of: other)))
       return
     }
     if inverse.relationship?.isToMany == true {

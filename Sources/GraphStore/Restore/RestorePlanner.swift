@@ -41,8 +41,8 @@ struct RestorePlanner {
       wanted = try past.contents(of: known, maximum: Self.maximumChanges)
     }
     if request.scope != .everything, try past.image(of: wanted[0]) == nil {
-      let name = history.objects.model.entity(wanted[0].entity)?.name ?? "object"
-      let when = request.revision.map { "at revision \($0)" } ?? "then"
+      let name = history.objects.model.displayName(of: wanted[0].entity)
+      let when = if let revision = request.revision { "at revision \(revision)" } else { "then" }
       throw Refusal(.notFound, "the \(name) \(wanted[0]) did not exist \(when)")
     }
     var reversal = RestoreChangeBuilder(history: history, past: past, isEverything: request.scope == .everything)
@@ -70,7 +70,7 @@ struct RestorePlanner {
   ) throws -> RestoreSnapshot {
     guard let revision else {
       guard let deletion else {
-        let name = history.objects.model.entity(id.entity)?.name ?? "object"
+        let name = history.objects.model.displayName(of: id.entity)
         throw Refusal(.malformed, "the \(name) \(id) is not deleted: name the revision to restore it to")
       }
       return try RestoreSnapshot(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges)

@@ -43,9 +43,9 @@ final class RestoreSnapshot {
           mapped.pass(change.id, after, at: commit.revision)
         }
       }
-      _ = try history.takeBack(commit, in: &touched)
+      _ = try history.rollBack(commit, in: &touched)
     }
-    if !mapped.isEmpty { touched = touched.mapValues { mapped.told($0, at: revision) } }
+    if !mapped.isEmpty { touched = touched.mapValues { mapped.migrated($0, at: revision) } }
     // Objects of removed entities can't be restored.
     let model = history.objects.model
     self.init(history: history, touched: touched.filter { model.entity($0.key.entity) != nil })
@@ -92,7 +92,7 @@ final class RestoreSnapshot {
       return image[property].objectIDs
     }
     let untouched = try objects.readReferrers(to: image.id, through: inverse).filter { touched[$0] == nil }
-    return (untouched + (referrers[Reference(target: image.id, property: inverse.number)] ?? [])).sorted()
+    return (untouched + referrers[Reference(target: image.id, property: inverse.number), default: []]).sorted()
   }
 
   /// Returns an object with everything that it contained, the object first.
@@ -102,7 +102,7 @@ final class RestoreSnapshot {
       let id = found[next]
       next += 1
       guard let image = try image(of: id) else { continue }
-      for property in model.entity(image.id.entity)?.relationships ?? [] {
+      for property in model.relationships(of: image.id.entity) {
         guard property.relationship?.deleteRule == .cascade else { continue }
         for other in try related(to: image, through: property) where seen.insert(other).inserted { found.append(other) }
       }
@@ -116,8 +116,8 @@ final class RestoreSnapshot {
   private func findReferrers() -> [Reference: [ObjectID]] {
     var found = [Reference: [ObjectID]]()
     for id in touchedIDs {
-      guard let image = touched[id] ?? nil else { continue }
-      for property in model.entity(image.id.entity)?.storedProperties ?? [] where property.relationship != nil {
+      guard case .some(.some(let image)) = touched[id] else { continue }
+      for property in model.storedProperties(of: image.id.entity) where property.relationship != nil {
         for target in image[property].objectIDs {
           found[Reference(target: target, property: property.number), default: []].append(image.id)
         }

@@ -10,7 +10,7 @@ struct ObjectReversal {
   /// The step's delete of the object, if all later changes of the object were undone.
   private(set) var deletion: HistoryChange?
   /// Whether the step deleted the object and it was revived anyway.
-  private(set) var isBack = false
+  private(set) var wasRevived = false
   /// The newest edit by another author since the step began.
   private(set) var other: PastChange?
   private(set) var properties = [PropertyNumber: PropertyReversal]()
@@ -26,8 +26,9 @@ struct ObjectReversal {
   ) throws {
     self.id = id
     self.now = now
+    assert(!own.isEmpty)
     isInserted = own.first?.change.kind == .inserted
-    let known = past.first?.revision ?? .max
+    let known = if let first = past.first { first.revision } else { Revision.max }
     var steps = own[...]
     // Server-assigned values are not restored, except positions, which users choose.
     func isServers(_ number: PropertyNumber) -> Bool {
@@ -35,35 +36,35 @@ struct ObjectReversal {
       return ![nil, .position].contains(property.attribute?.assignment) || property.attribute?.isDerived == true
     }
     while let first = steps.first, first.revision < known {
-      take(first.change, isServers)
+      receiveOwn(first.change, isServers)
       steps.removeFirst()
     }
-    if steps.count < own.count, let revival = past.first { passGap(revival.past) }
+    if steps.count < own.count, let revival = past.first { receiveGap(revival.past) }
     let edited = Set(own.flatMap { $0.change.edits.map(\.property) }.filter { !isServers($0) })
     let nothing = try UndoneEditPairs(
       edited, in: past, own: Set(own.map(\.revision)), image: now ?? Self.image(before: past.last), model: model,
       cancelled: cancelled)
     var lastDelete: HistoryChange?
     for (index, event) in past.enumerated() {
-      for number in properties.keys { properties[number]?.closePairs(before: event.revision) }
+      closePairs(before: event.revision)
       if let first = steps.first, first.revision == event.revision {
-        take(first.change, isServers)
+        receiveOwn(first.change, isServers)
         steps.removeFirst()
       } else {
-        pass(
+        receive(
           event, edited, nothing, author: author, model: model,
           revives: event.change.kind == .inserted ? lastDelete : nil)
       }
       if event.change.kind == .deleted { lastDelete = event.change }
       if event.change.kind == .inserted, lastDelete != nil {
-        passPlaces(behind: past[(index + 1)...], model: model)
+        receivePositions(behind: past[(index + 1)...], model: model)
       }
       if !UTF8Comparison.equal(event.author, author), event.past.isSomebodysEdit(in: model) { other = event.past }
     }
-    for number in properties.keys { properties[number]?.closePairs(before: .max) }
+    closePairs(before: .max)
     if let last = own.last, last.change.kind == .deleted {
       if now != nil {
-        isBack = true
+        wasRevived = true
       } else if try !past.isEmpty
         && past.allSatisfy({ try $0.revision <= last.revision || cancelled($0.author)[$0.revision] != nil })
       {
@@ -73,56 +74,66 @@ struct ObjectReversal {
     }
   }
 
-  private mutating func take(_ change: HistoryChange, _ isServers: (PropertyNumber) -> Bool) {
+  private mutating func closePairs(before revision: Revision) {
+    for index in properties.values.indices { properties.values[index].closePairs(before: revision) }
+  }
+
+  private mutating func receiveOwn(_ change: HistoryChange, _ isServers: (PropertyNumber) -> Bool) {
     for edit in change.edits where !isServers(edit.property) {
       if change.spacing.contains(edit.property) {
         properties[edit.property, default: PropertyReversal()].space(edit)
       } else {
-        properties[edit.property, default: PropertyReversal()].take(edit)
+        properties[edit.property, default: PropertyReversal()].receiveOwn(edit)
       }
     }
   }
 
-  private mutating func pass(
+  private mutating func receive(
     _ event: HistoryReader.RecordedChange, _ edited: Set<PropertyNumber>, _ cancelled: UndoneEditPairs, author: String,
     model: Model, revives deletion: HistoryChange?
   ) {
     for number in edited {
       guard let property = model.property(number), let old = deletion?.kept(property)?.stringValue,
-        let new = cancelled.text(number, behind: event.revision), properties[number]?.close(event.revision) != true
+        let new = cancelled.text(number, behind: event.revision)
       else { continue }
-      properties[number]?.passRevival(from: old, to: new)
+      properties.modifyIfPresent(number) { reversal in
+        if !reversal.close(event.revision) { reversal.receiveRevival(from: old, to: new) }
+      }
     }
     for edit in event.change.edits where edited.contains(edit.property) {
       if event.change.spacing.contains(edit.property) {
         properties[edit.property, default: PropertyReversal()].space(edit)
       } else if let pair = cancelled.pair(edit.property, event.revision) {
         if model.property(edit.property)?.isPlace == true {
-          if case .set(_, let new) = edit.action { properties[edit.property]?.renumber(to: new) }
+          if case .set(_, let new) = edit.action {
+            properties.modifyIfPresent(edit.property) { $0.renumber(to: new) }
+          }
         } else {
           properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past, pair: pair)
         }
       } else if model.property(edit.property)?.isPlace == true {
-        properties[edit.property]?.passMove(of: event.past)
+        properties.modifyIfPresent(edit.property) { $0.receiveMove(of: event.past) }
       } else {
-        properties[edit.property]?.pass(
-          edit, of: event.past, as: UTF8Comparison.equal(event.author, author) ? .own : .other)
+        let origin = UTF8Comparison.equal(event.author, author) ? PropertyReversal.ChangeOrigin.own : .other
+        properties.modifyIfPresent(edit.property) { $0.receive(edit, of: event.past, from: origin) }
       }
-      if let text = cancelled.text(edit.property, behind: event.revision) { properties[edit.property]?.trim(text) }
+      if let text = cancelled.text(edit.property, behind: event.revision) {
+        properties.modifyIfPresent(edit.property) { $0.trim(text) }
+      }
     }
   }
 
   /// Takes the new position numbers after a revival, which restores places but possibly under other numbers.
-  private mutating func passPlaces(behind later: ArraySlice<HistoryReader.RecordedChange>, model: Model) {
+  private mutating func receivePositions(behind later: ArraySlice<HistoryReader.RecordedChange>, model: Model) {
     for place in properties.keys.compactMap({ model.property($0) }) where place.isPlace {
-      var value = now?[place] ?? .null
+      var value = now.value(of: place)
       for event in later.reversed() {
         if let kept = event.change.kept(place) { value = kept }
         for edit in event.change.edits where edit.property == place.number {
           if case .set(let old, _) = edit.action { value = old }
         }
       }
-      properties[place.number]?.renumber(to: value)
+      properties.modifyIfPresent(place.number) { $0.renumber(to: value) }
     }
   }
 
@@ -132,8 +143,8 @@ struct ObjectReversal {
     return ObjectImage(id: event.change.id, revision: event.change.previous, values: event.change.values)
   }
 
-  private mutating func passGap(_ change: PastChange) {
-    for number in properties.keys { properties[number]?.passGap(change) }
+  private mutating func receiveGap(_ change: PastChange) {
+    for index in properties.values.indices { properties.values[index].receiveGap(change) }
   }
 
   /// The edits that restore the properties of `image`, and the conflicts of those that stay.
@@ -153,11 +164,11 @@ struct ObjectReversal {
       let outcomes = try reversal.outcomes(
         property.number, now: value, isPlace: property.isPlace
       ) { try obstacle(property, $0) }
-      var (goesBack, hasPlace) = (false, false)
+      var (isRestored, hasPlace) = (false, false)
       for outcome in outcomes {
         switch outcome {
         case .edit(let edit):
-          goesBack = true
+          isRestored = true
           if case .set(.object) = edit.action { hasPlace = true }
           // Without the to-one there is no position.
           if property.isPlace, case .set(.null) = edit.action { continue }
@@ -167,19 +178,20 @@ struct ObjectReversal {
         case .stays(let mine, let other):
           skipped.append(
             Conflict(
-              kind: .changed, id: id, property: property.number, mine: mine, theirs: value,
-              author: other?.author ?? "", revision: other?.revision ?? 0))
+              kind: .changed, id: id, property: property.number, mine: mine, theirs: value, with: other?.commit))
         case .cannot(let conflict): skipped.append(conflict)
         }
       }
       guard let place = property.relationship?.position else { continue }
       if hasPlace { returning.insert(place) }
-      if !goesBack, !outcomes.isEmpty { kept.insert(place) }
+      if !isRestored, !outcomes.isEmpty { kept.insert(place) }
     }
     // The number only marks that the member returns; its position is determined later.
     for place in returning.sorted() where !edits.contains(where: { $0.property == place }) {
       guard let slot = model.property(place)?.slot, slot < image.values.count else { continue }
-      edits.append(Edit(place, .set(.integer(image.values[slot].wholeNumber ?? 0))))
+      // The member has no number if it is in no list now.
+      let number = if let number = image.values[slot].wholeNumber { number } else { Int64(0) }
+      edits.append(Edit(place, .set(.integer(number))))
     }
     return (edits, skipped)
   }

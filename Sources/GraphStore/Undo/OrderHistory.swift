@@ -11,11 +11,11 @@ struct OrderHistory {
   struct PositionChange {
     enum Cause: Hashable {
       /// Spacing for others; the place is the same.
-      case room
+      case spacing
       /// The step itself.
       case step
       /// One of two commits that cancel each other; the newer one identifies the pair.
-      case nothing(Revision)
+      case cancelled(by: Revision)
       case other
     }
 
@@ -46,14 +46,14 @@ struct OrderHistory {
     var members = try Members(events, since, isHere)
     var rows = MemberRuns()
     var walked = 0
-    let groups = Dictionary(grouping: since.keys) { since[$0] ?? 0 }
+    let groups = Dictionary(grouping: since, by: \.value).mapValues { $0.map(\.key) }
     // The step's commits are reversed newest first.
-    for revision in groups.keys.sorted(by: >) {
+    for (revision, returning) in groups.sorted(by: { $0.key > $1.key }) {
       while walked < events.count, events[walked].revision >= revision {
         members.walk(over: events[walked])
         walked += 1
       }
-      let places = (groups[revision] ?? []).compactMap { members.place(of: $0) }.sorted()
+      let places = returning.compactMap { members.place(of: $0) }.sorted()
       for (place, anchor) in try members.anchors(of: places, nearest) { rows.put(place.id, behind: anchor?.id) }
     }
     return rows.all
@@ -71,7 +71,7 @@ struct OrderHistory {
         if isBroughtBack { oldest[event.id] = event.revision }
         if !closed.contains(event.id) { beginnings[event.id] = event.revision }
       case .other: closed.insert(event.id)
-      case .room, .nothing, .step: break
+      case .spacing, .cancelled, .step: break
       }
     }
     return oldest.merging(beginnings) { $1 }
@@ -99,7 +99,9 @@ struct OrderHistory {
       var (here, known) = (Set<ObjectID>(), Set<ObjectID>())
       for event in events {
         if known.insert(event.id).inserted, try since[event.id] != nil || isHere(event.id) { here.insert(event.id) }
-        if case .nothing(let revision) = event.cause { rest[Pair(id: event.id, revision: revision), default: 0] += 1 }
+        if case .cancelled(by: let revision) = event.cause {
+          rest[Pair(id: event.id, revision: revision), default: 0] += 1
+        }
       }
       (self.here, opened) = (here, rest)
     }
@@ -114,17 +116,21 @@ struct OrderHistory {
       numbers[id] = event.was
       walked.insert(id)
       switch event.cause {
-      case .room, .step: break
+      case .spacing, .step: break
       case .other: isOther.insert(id)
-      case .nothing(let revision):
+      case .cancelled(by: let revision):
         let pair = Pair(id: id, revision: revision)
         if rest[pair] == opened[pair] { open[id, default: 0] += 1 }
+        assert(rest[pair, default: 0] > 0)
         rest[pair, default: 0] -= 1
         if rest[pair] == 0 { open[id, default: 0] -= 1 }
       }
-      guard here.contains(id), !isOther.contains(id), open[id, default: 0] == 0, let place = place(of: id),
-        since[id].map({ $0 >= event.revision }) ?? true
-      else { return }
+      assert(open[id, default: 0] >= 0)
+      guard here.contains(id), !isOther.contains(id), open[id, default: 0] == 0, let place = place(of: id) else {
+        return
+      }
+      // A member that returns stands only before the step.
+      if let begun = since[id], begun < event.revision { return }
       standing.insert(place)
     }
 
@@ -135,7 +141,7 @@ struct OrderHistory {
       var anchors = [(place: OrderedMemberKey, anchor: OrderedMemberKey?)]()
       var known: OrderedMemberKey??
       for place in places.reversed() {
-        var still = known ?? nil
+        var still = known.flatMap(\.self)
         if known == nil || still.map({ $0 >= place }) == true {
           still = try nearest(place) { walked.contains($0) || since[$0] != nil }
           known = .some(still)
@@ -162,9 +168,10 @@ struct OrderHistory {
     var all: [(anchor: ObjectID?, members: [ObjectID])] {
       var (rows, seen) = ([(anchor: ObjectID?, members: [ObjectID])](), Set<ObjectID?>())
       for id in order {
-        guard let anchor = anchors[id], anchor.map({ anchors[$0] == nil }) ?? true, seen.insert(anchor).inserted else {
-          continue
-        }
+        guard let anchor = anchors[id] else { continue }
+        // Members behind a returning one are in its row.
+        if let anchor, anchors[anchor] != nil { continue }
+        guard seen.insert(anchor).inserted else { continue }
         var (row, last) = ([ObjectID](), anchor)
         while let member = next[last] {
           row.append(member)

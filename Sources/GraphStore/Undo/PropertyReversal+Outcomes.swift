@@ -20,20 +20,20 @@ extension PropertyReversal {
     _ property: PropertyNumber, now value: Value, isPlace: Bool = false, obstacle: (Value) throws -> Conflict?
   ) throws -> [Outcome] {
     var end = self
-    end.settle(value)
+    end.resolve(value)
     var outcomes = [Outcome]()
-    switch end.way {
+    switch end.method {
     case .none: break
     case .splices(let splices):
-      if TextSplice.apply(splices, to: value.stringValue ?? "") == nil {
-        end.lost = end.lost ?? .null
+      if TextSplice.apply(splices, to: value.editedText) == nil {
+        end.markLost(.null)
       } else if !splices.isEmpty {
         outcomes.append(.edit(Edit(property, .splice(splices))))
       }
     case .set(let old, let gave):
       if value == old, !isPlace { break }
       if value != gave {
-        end.lost = end.lost ?? old
+        end.markLost(old)
       } else if let conflict = try obstacle(old) {
         outcomes.append(.cannot(conflict))
       } else {
@@ -41,15 +41,15 @@ extension PropertyReversal {
       }
     case .members(let members, let locked):
       let present = Set(value.objectIDs)
-      func goesBack(_ id: ObjectID, _ wanted: Bool?) throws -> Bool {
+      func isRestored(_ id: ObjectID, _ wanted: Bool?) throws -> Bool {
         guard let wanted, wanted != present.contains(id) else { return false }
         return try !wanted || obstacle(.object(id)) == nil
       }
-      let changed = try members.keys.sorted().filter { try goesBack($0, members[$0]) }
+      let changed = try members.keys.sorted().filter { try isRestored($0, members[$0]) }
       let (back, out) = (changed.filter { members[$0] == true }, changed.filter { members[$0] == false })
       if !changed.isEmpty { outcomes.append(.edit(Edit(property, .members(added: back, removed: out)))) }
       // Another author's members that differ from the state before the step.
-      let kept = try locked.keys.sorted().filter { try members[$0] == nil && goesBack($0, locked[$0]) }
+      let kept = try locked.keys.sorted().filter { try members[$0] == nil && isRestored($0, locked[$0]) }
       if !kept.isEmpty {
         let (added, removed) = (kept.filter { locked[$0] == true }, kept.filter { locked[$0] == false })
         end.lost = Edit(property, .members(added: back + added, removed: out + removed)).applied(to: value)

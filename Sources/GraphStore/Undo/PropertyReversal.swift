@@ -27,7 +27,7 @@ struct PropertyReversal {
   /// A reversal whose value was replaced by another step of the author, or by a change that was undone. It becomes
   /// valid again when the property gets the replaced value back.
   struct SupersededEdit {
-    let way: Method
+    let method: Method
     let value: Value
   }
 
@@ -47,7 +47,7 @@ struct PropertyReversal {
     let before: PropertyReversal
   }
 
-  var way = Method.none
+  var method = Method.none
   var overlay: SupersededEdit?
   /// The open pairs, innermost last. Empty after every change that is not part of a pair.
   private var open = [CancellingCommits]()
@@ -64,51 +64,51 @@ struct PropertyReversal {
   // MARK: - Received changes
 
   /// Receives an edit of the step.
-  mutating func take(_ edit: HistoryEdit) {
+  mutating func receiveOwn(_ edit: HistoryEdit) {
     open = []
     switch edit.action {
     case .set(.objects(let old), .objects(let new)):
       var lists = [List]()
-      if case .lists(let earlier) = way { lists = earlier }
+      if case .lists(let earlier) = method { lists = earlier }
       if let last = lists.last, last.new == old, last.locked.isEmpty {
         lists[lists.count - 1] = List(old: last.old, new: new)
       } else {
         lists.append(List(old: old, new: new))
       }
-      way = .lists(lists)
+      method = .lists(lists)
     case .set(let old, let new):
-      settle(old)
+      resolve(old)
       composed = []
-      switch way {
-      case .none, .members, .lists: way = .set(old: spacedFrom ?? old, gave: new)
-      case .set(let oldest, _): way = .set(old: oldest, gave: new)
+      switch method {
+      case .none, .members, .lists: method = .set(old: spacedFrom ?? old, gave: new)
+      case .set(let oldest, _): method = .set(old: oldest, gave: new)
       case .splices(let splices):
         let oldest = old.stringValue.flatMap { TextSplice.apply(splices, to: $0) }
-        way = .set(old: oldest.map(Value.string) ?? old, gave: new)
+        method = .set(old: oldest.map(Value.string) ?? old, gave: new)
       }
     case .splice(let splices, _):
-      settle(nil)
+      resolve(nil)
       guard case .splice(let back) = edit.reversed.action else { return }
-      switch way {
-      case .none, .members, .lists: way = .splices(back)
-      case .splices(let earlier): way = .splices(TextSplice.compose(back, then: earlier))
+      switch method {
+      case .none, .members, .lists: method = .splices(back)
+      case .splices(let earlier): method = .splices(TextSplice.compose(back, then: earlier))
       case .set(let old, let gave):
         let text = gave.stringValue.flatMap { TextSplice.apply(splices, to: $0) }
-        way = text.map { .set(old: old, gave: .string($0)) } ?? .splices(back)
+        method = if let text { .set(old: old, gave: .string(text)) } else { .splices(back) }
       }
     case .members(let added, let removed):
       var (members, locked) = ([ObjectID: Bool](), [ObjectID: Bool]())
-      if case .members(let earlier, let theirs) = way { (members, locked) = (earlier, theirs) }
+      if case .members(let earlier, let theirs) = method { (members, locked) = (earlier, theirs) }
       // The first edit of a member decides: it has the state before the step, or the one that another author left.
       for id in added where members[id] == nil { members[id] = false }
       for id in removed where members[id] == nil { members[id] = true }
-      way = .members(members, locked: locked)
+      method = .members(members, locked: locked)
     }
   }
 
   /// Receives a position change that only made space; the place is the same.
   mutating func space(_ edit: HistoryEdit) {
-    if case .none = way, overlay == nil, lost == nil, case .set(let old, _) = edit.action {
+    if case .none = method, overlay == nil, lost == nil, case .set(let old, _) = edit.action {
       spacedFrom = spacedFrom ?? old
     }
     if case .set(_, let new) = edit.action { renumber(to: new) }
@@ -118,8 +118,8 @@ struct PropertyReversal {
   ///
   /// It changed to make space, or because the undo of a move could not restore the exact number.
   mutating func renumber(to new: Value) {
-    switch way {
-    case .set(let oldest, _): way = .set(old: oldest, gave: new)
+    switch method {
+    case .set(let oldest, _): method = .set(old: oldest, gave: new)
     case .none, .splices, .members, .lists: return
     }
   }
@@ -140,19 +140,19 @@ struct PropertyReversal {
     }
     let isFirst = seen.insert(pair).inserted
     if case .splice(let back) = edit.reversed.action, isFirst || composed.contains(pair) {
-      switch way {
+      switch method {
       case .none where overlay == nil:
-        way = .splices(back)
+        method = .splices(back)
         composed.insert(pair)
         return
       case .splices(let earlier):
-        way = .splices(TextSplice.compose(back, then: earlier))
+        method = .splices(TextSplice.compose(back, then: earlier))
         composed.insert(pair)
         return
       default: break
       }
     }
-    pass(edit, of: change, as: .cancelled)
+    receive(edit, of: change, from: .cancelled)
   }
 
   /// Closes the pairs that end before a revision. An undo that did not change the property is not received.
@@ -172,50 +172,50 @@ struct PropertyReversal {
   /// Receives a revival with another text than the deleted one.
   ///
   /// The deleting author had edited the object before, and undid both.
-  mutating func passRevival(from old: String, to new: String) {
-    guard case .splices(let splices) = way, !UTF8Comparison.equal(old, new),
+  mutating func receiveRevival(from old: String, to new: String) {
+    guard case .splices(let splices) = method, !UTF8Comparison.equal(old, new),
       let text = TextSplice.apply(splices, to: old)
     else {
       return
     }
-    way = .splices(TextSplice.differences(from: new, to: text))
+    method = .splices(TextSplice.differences(from: new, to: text))
   }
 
   /// Uses the known text to keep characters that would be removed and inserted again.
   mutating func trim(_ text: String) {
-    if case .splices(let splices) = way { way = .splices(TextSplice.trim(splices, of: text)) }
+    if case .splices(let splices) = method { method = .splices(TextSplice.trim(splices, of: text)) }
   }
 
   /// Receives an edit of another author or of another step.
-  mutating func pass(_ edit: HistoryEdit, of change: PastChange, as passed: ChangeOrigin) {
-    if passed != .cancelled { open = [] }
-    switch (way, edit.action) {
+  mutating func receive(_ edit: HistoryEdit, of change: PastChange, from origin: ChangeOrigin) {
+    if origin != .cancelled { open = [] }
+    switch (method, edit.action) {
     case (.members, .members(let added, let removed)):
-      if passed == .other { lock(added + removed, by: change) }
+      if origin == .other { lock(added + removed, by: change) }
     case (.lists, .set(.objects(let old), .objects(let new))):
-      if passed == .other { lock(Array(Set(old).symmetricDifference(new)), by: change) }
+      if origin == .other { lock(Array(Set(old).symmetricDifference(new)), by: change) }
     case (.members, _), (.lists, _): return
-    case (.splices(let splices), .splice(let theirs, _)): way = .splices(TextSplice.rebase(splices, over: theirs))
-    case (.splices(let splices), .set(let old, let new)) where passed != .other && !splices.isEmpty:
-      cover(change, as: passed, text: old)
+    case (.splices(let splices), .splice(let theirs, _)): method = .splices(TextSplice.rebase(splices, over: theirs))
+    case (.splices(let splices), .set(let old, let new)) where origin != .other && !splices.isEmpty:
+      cover(change, from: origin, text: old)
       restore(new)
     case (_, .set(_, let new)):
-      cover(change, as: passed)
-      if passed != .other { restore(new) }
-    default: cover(change, as: passed)
+      cover(change, from: origin)
+      if origin != .other { restore(new) }
+    default: cover(change, from: origin)
     }
   }
 
   /// Locks members that another author has added or removed.
   private mutating func lock(_ ids: [ObjectID], by change: PastChange) {
-    switch way {
+    switch method {
     case .members(var members, var locked):
       for id in ids {
         guard let wanted = members.removeValue(forKey: id) else { continue }
         locked[id] = locked[id] ?? wanted
         other = change
       }
-      way = .members(members, locked: locked)
+      method = .members(members, locked: locked)
     case .lists(var lists):
       for index in lists.indices {
         let (old, new) = (Set(lists[index].old), Set(lists[index].new))
@@ -224,65 +224,70 @@ struct PropertyReversal {
         lists[index].locked.formUnion(touched)
         other = change
       }
-      way = .lists(lists)
+      method = .lists(lists)
     case .none, .splices, .set: return
     }
   }
 
   /// Receives a move by another step; even with an equal number the position is theirs.
-  mutating func passMove(of change: PastChange) {
-    cover(change, as: .other)
+  mutating func receiveMove(of change: PastChange) {
+    cover(change, from: .other)
   }
 
   /// Receives a revival before which the changes are unknown.
-  mutating func passGap(_ change: PastChange) {
+  mutating func receiveGap(_ change: PastChange) {
     open = []
-    switch way {
+    switch method {
     case .members, .lists: return
-    case .none, .splices, .set: cover(change, as: .own)
+    case .none, .splices, .set: cover(change, from: .own)
     }
   }
 
   /// - Parameter text: the preceding text, if known.
-  private mutating func cover(_ change: PastChange, as passed: ChangeOrigin, text: Value? = nil) {
-    switch way {
+  private mutating func cover(_ change: PastChange, from origin: ChangeOrigin, text: Value? = nil) {
+    switch method {
     case .none:
       spacedFrom = nil
       if overlay == nil, lost == nil { return }
     case .splices(let splices):
       if let text {
-        overlay = SupersededEdit(way: way, value: text)
+        overlay = SupersededEdit(method: method, value: text)
       } else if !splices.isEmpty {
         // Offsets are meaningless in a text that was replaced completely.
-        lost = lost ?? .null
+        markLost(.null)
       }
-    case .set(_, let gave): overlay = SupersededEdit(way: way, value: gave)
+    case .set(_, let gave): overlay = SupersededEdit(method: method, value: gave)
     case .members, .lists: return
     }
-    way = .none
+    method = .none
     composed = []
     // A cancelled change explains nothing; the change before it does.
-    if passed != .cancelled || other == nil { other = change }
-    if passed == .other { settle(nil) }
+    if origin != .cancelled || other == nil { other = change }
+    if origin == .other { resolve(nil) }
   }
 
   /// Receives a new value, which may be the replaced one.
   private mutating func restore(_ value: Value) {
-    if let overlay, overlay.value == value { settle(value) }
+    if let overlay, overlay.value == value { resolve(value) }
   }
 
   /// Makes a replaced reversal valid again if the property has its value; otherwise marks it as lost. Nil for a value
   /// that is unknown or another author's.
-  mutating func settle(_ value: Value?) {
+  mutating func resolve(_ value: Value?) {
     guard let overlay else { return }
     self.overlay = nil
     if overlay.value == value {
-      way = overlay.way
-    } else if case .set(let old, _) = overlay.way {
-      lost = lost ?? old
+      method = overlay.method
+    } else if case .set(let old, _) = overlay.method {
+      markLost(old)
     } else {
-      lost = lost ?? .null
+      markLost(.null)
     }
+  }
+
+  /// Keeps the first value that the step can no longer restore.
+  mutating func markLost(_ value: Value) {
+    if lost == nil { lost = value }
   }
 }
 

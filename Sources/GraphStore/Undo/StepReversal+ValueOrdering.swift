@@ -28,10 +28,10 @@ extension StepReversal {
   private static let maximumMoves = 200_000
 
   /// Removes from `edits` the numbers that mean other positions by now, and returns the changes that replace them.
-  mutating func returnToPlaces() throws -> [Change] {
+  mutating func restorePositions() throws -> [Change] {
     var (lists, keys) = ([ListKey: RestoredMembers](), [ListKey]())
     for object in order where !deleted.contains(object.id) {
-      let edits = edits[object.id] ?? []
+      let edits = edits[object.id, default: []]
       let touched = Set(object.properties.keys).union(edits.map(\.property)).sorted()
       for place in touched.compactMap({ model.property($0) }) where place.isPlace {
         guard let reference = reference(beside: place.number, of: object.id),
@@ -39,16 +39,17 @@ extension StepReversal {
         else { continue }
         let key = ListKey(parent: parent, place: place.number)
         if lists[key] == nil { keys.append(key) }
-        lists[key, default: RestoredMembers(reference: reference)].members[object.id] = edits.contains {
-          $0.property == reference.number
-        }
-        lists[key]?.numbers[object.id] = edits.last { $0.property == place.number }?.newNumber
+        var list = lists.removeValue(forKey: key) ?? RestoredMembers(reference: reference)
+        list.members[object.id] = edits.contains { $0.property == reference.number }
+        list.numbers[object.id] = edits.last { $0.property == place.number }?.newNumber
+        lists[key] = list
       }
     }
     guard !keys.isEmpty, try history.head().revision - base <= Self.reach, try readPasts(of: &lists) else { return [] }
     var changes = [Change]()
     for key in keys {
-      guard let list = lists[key], let ordered = list.reference.relationship?.inverse else { continue }
+      let list = try invariant(lists[key], "each key of a list has its members")
+      let ordered = try invariant(list.reference.relationship, "the position of a member belongs to its to-one").inverse
       let rows = try list.past.rows(
         of: list.members,
         isHere: {
@@ -59,10 +60,10 @@ extension StepReversal {
       skipped.removeAll { $0.property == key.place && returning.contains($0.id) }
       // The member is in another list now than the one in which the step moved it.
       for (id, isBroughtBack) in list.members where !isBroughtBack && !returning.contains(id) {
-        edits[id]?.removeAll { $0.property == key.place }
+        edits.modifyIfPresent(id) { $0.removeAll { $0.property == key.place } }
       }
-      for row in rows where try !isMeant(row, in: key, list, returning) {
-        for member in row.members { self.edits[member]?.removeAll { $0.property == key.place } }
+      for row in rows where try !canUseOldNumbers(row, in: key, list, returning) {
+        for member in row.members { edits.modifyIfPresent(member) { $0.removeAll { $0.property == key.place } } }
         changes.append(
           Change(.update, key.parent, base: .max, edits: [Edit(ordered, .place(row.members, after: row.anchor))]))
       }
@@ -77,14 +78,14 @@ extension StepReversal {
 
   /// The object whose member this object will be.
   private func parent(of object: ObjectReversal, through reference: Property) -> ObjectID? {
-    for edit in edits[object.id] ?? [] where edit.property == reference.number {
+    for edit in edits[object.id, default: []] where edit.property == reference.number {
       if case .set(let value) = edit.action { return value.objectID }
     }
     return object.now?[reference].objectID
   }
 
   /// Whether the old numbers lead to the right positions.
-  private func isMeant(
+  private func canUseOldNumbers(
     _ row: (anchor: ObjectID?, members: [ObjectID]), in key: ListKey, _ list: RestoredMembers,
     _ returning: Set<ObjectID>
   ) throws -> Bool {
@@ -134,7 +135,7 @@ extension StepReversal {
       lists.map { ($0.key.place, $0.value.reference) }, uniquingKeysWith: { first, _ in first }
     )
     .sorted { $0.key < $1.key }
-    var standings = [MemberKey: OrderPosition]()
+    var positions = [MemberKey: OrderPosition]()
     var count = 0
     try history.forEachCommitNewestFirst(after: base) { commit in
       for change in commit.changes where count <= Self.maximumMoves {
@@ -143,22 +144,28 @@ extension StepReversal {
             model.entity(change.id.entity)?.property(reference.number) != nil
           else { continue }
           let member = MemberKey(id: change.id, place: place.number)
-          let now = try standings[member] ?? standing(change.id, place, reference)
-          let before = change.standing(before: now, place, reference)
-          standings[member] = before
+          let now = try positions[member] ?? position(change.id, place, reference)
+          let before = change.position(before: now, place, reference)
+          positions[member] = before
           count += 1
-          let isRoom = change.kind == .updated && change.spacing.contains(place.number) && now.parent == before.parent
+          let isSpacing =
+            change.kind == .updated && change.spacing.contains(place.number) && now.parent == before.parent
           let cause: OrderHistory.PositionChange.Cause =
-            isRoom
-            ? .room
-            : own.contains(commit.revision)
-              ? .step : try cancelled(commit.author)[commit.revision].map { .nothing($0) } ?? .other
+            if isSpacing {
+              .spacing
+            } else if own.contains(commit.revision) {
+              .step
+            } else if let newer = try cancelled(commit.author)[commit.revision] {
+              .cancelled(by: newer)
+            } else {
+              .other
+            }
           for parent in now.parent == before.parent ? [now.parent] : [now.parent, before.parent] {
             guard let parent else { continue }
-            lists[ListKey(parent: parent, place: place.number)]?.past.add(
-              OrderHistory.PositionChange(
-                revision: commit.revision, id: change.id, was: before.parent == parent ? before.number : nil,
-                cause: cause))
+            let event = OrderHistory.PositionChange(
+              revision: commit.revision, id: change.id, was: before.parent == parent ? before.number : nil,
+              cause: cause)
+            lists.modifyIfPresent(ListKey(parent: parent, place: place.number)) { $0.past.add(event) }
           }
         }
       }
@@ -166,7 +173,7 @@ extension StepReversal {
     return count <= Self.maximumMoves
   }
 
-  private func standing(_ id: ObjectID, _ place: Property, _ reference: Property) throws -> OrderPosition {
+  private func position(_ id: ObjectID, _ place: Property, _ reference: Property) throws -> OrderPosition {
     guard let image = try objects.readImage(of: id) else { return OrderPosition() }
     return OrderPosition(parent: image[reference].objectID, number: image[place].wholeNumber)
   }
@@ -177,7 +184,7 @@ extension HistoryChange {
     kind != .updated || edits.contains { $0.property == place.number || $0.property == reference.number }
   }
 
-  fileprivate func standing(
+  fileprivate func position(
     before now: StepReversal.OrderPosition, _ place: Property, _ reference: Property
   ) -> StepReversal.OrderPosition {
     switch kind {

@@ -12,7 +12,7 @@ struct StepReversal {
   let base: Revision
   /// The step's own commits.
   let own: Set<Revision>
-  private let memory = PairCache()
+  private let pairs = PairCache()
   private(set) var order = [ObjectReversal]()
   private var places = [ObjectID: Int]()
   private var revived = Set<ObjectID>()
@@ -29,24 +29,26 @@ struct StepReversal {
   ) throws {
     self.history = history
     self.author = author
-    base = (commits.first?.revision ?? 1) - 1
+    base = try invariant(commits.first, "a step has at least one commit").revision - 1
     own = Set(commits.map(\.revision))
     try readObjects(commits, limits)
     try reviveObjects()
-    try setBack()
+    try restoreProperties()
     try chooseDeletes()
-    let returns = try returnToPlaces()
+    let returns = try restorePositions()
     // Revivals come first, because updates may refer to revived objects.
-    changes = order.filter { revived.contains($0.id) }.map { Change(.revive, $0.id, edits: edits[$0.id] ?? []) }
-    let updates = order.filter { !revived.contains($0.id) && !(edits[$0.id] ?? []).isEmpty }
-    changes += updates.map { Change(.update, $0.id, base: .max, edits: edits[$0.id] ?? []) }
+    changes = order.filter { revived.contains($0.id) }.map { Change(.revive, $0.id, edits: edits[$0.id, default: []]) }
+    let updates = order.filter { !revived.contains($0.id) && !edits[$0.id, default: []].isEmpty }
+    changes += updates.map { Change(.update, $0.id, base: .max, edits: edits[$0.id, default: []]) }
     changes += returns
     changes += order.filter { deleted.contains($0.id) }.map { Change(.delete, $0.id) }
-    var told = Set<Told>()
-    skipped = skipped.filter { told.insert(Told(kind: $0.kind, id: $0.id, property: $0.property)).inserted }
+    var reported = Set<ConflictKey>()
+    skipped = skipped.filter {
+      reported.insert(ConflictKey(kind: $0.kind, id: $0.id, property: $0.property)).inserted
+    }
   }
 
-  private struct Told: Hashable {
+  private struct ConflictKey: Hashable {
     let kind: Conflict.Kind
     let id: ObjectID
     let property: PropertyNumber
@@ -68,9 +70,9 @@ struct StepReversal {
       var (images, spans) = ([ObjectID: ObjectImage](), [ObjectID: HistoryReader.ChangeRange]())
       for id in next {
         images[id] = try objects.readImage(of: id)
-        bytes += images[id]?.approximateSize ?? 0
+        bytes += images[id].memorySize
         try limits.check(changes: 0, bytes: bytes)
-        let newest = try images[id]?.revision ?? history.deletion(of: id)?.revision ?? 0
+        let newest = try history.newestChange(of: id, present: images[id])
         spans[id] = HistoryReader.ChangeRange(newest: newest, base: base)
       }
       let pasts = try history.events(of: spans)
@@ -78,7 +80,7 @@ struct StepReversal {
         places[id] = order.count
         order.append(
           try ObjectReversal(
-            id, own: own[id] ?? [], past: pasts[id] ?? [], now: images[id], author: author, model: model,
+            id, own: own[id, default: []], past: pasts[id, default: []], now: images[id], author: author, model: model,
             cancelled: cancelled))
       }
     }
@@ -86,9 +88,9 @@ struct StepReversal {
 
   /// The undone commits of an author since the step, each with the newer commit of the pair; cached by author.
   func cancelled(_ author: String) throws -> [Revision: Revision] {
-    if let known = memory.cancelled[.string(author)] { return known }
+    if let known = pairs.cancelled[.string(author)] { return known }
     let cancelled = try UndoStacks(history: history).cancelled(of: author, after: base)
-    memory.cancelled[.string(author)] = cancelled
+    pairs.cancelled[.string(author)] = cancelled
     return cancelled
   }
 
@@ -146,7 +148,7 @@ struct StepReversal {
   }
 
   private func obstacle(ofRevival image: ObjectImage) throws -> Conflict? {
-    for property in model.entity(image.id.entity)?.storedProperties ?? [] {
+    for property in model.storedProperties(of: image.id.entity) {
       guard let relationship = property.relationship, !relationship.isToMany, !property.isOptional else { continue }
       if let obstacle = try obstacle(image.id, property, image[property]) { return obstacle }
     }
@@ -160,10 +162,8 @@ struct StepReversal {
     guard case .object(let target) = value, let relationship = property.relationship else { return nil }
     if revived.contains(target) { return nil }
     guard let image = try objects.readImage(of: target) else {
-      let deletion = try history.deletion(of: target)
       return Conflict(
-        kind: .deleted, id: id, property: property.number, mine: value, author: deletion?.author ?? "",
-        revision: deletion?.revision ?? 0)
+        kind: .deleted, id: id, property: property.number, mine: value, with: try history.deletion(of: target))
     }
     guard !relationship.isToMany, let inverse = model.property(relationship.inverse),
       inverse.relationship?.isToMany == false, let holder = image[inverse].objectID, holder != id
@@ -174,16 +174,16 @@ struct StepReversal {
       if outcomes.contains(where: { if case .edit = $0 { true } else { false } }) { return nil }
     }
     let past = try history.past(of: target, newest: image.revision, after: base)
-    let taker = past.last { $0.edits.contains { $0.property == inverse.number } }
+    let latest = past.last { $0.edits.contains { $0.property == inverse.number } }
     return Conflict(
       kind: .changed, id: target, property: inverse.number, mine: .object(id), theirs: .object(holder),
-      author: taker?.author ?? "", revision: taker?.revision ?? 0)
+      with: latest?.commit)
   }
 
   // MARK: - Changed objects
 
-  private mutating func setBack() throws {
-    for object in order where object.deletion == nil && !object.isBack {
+  private mutating func restoreProperties() throws {
+    for object in order where object.deletion == nil && !object.wasRevived {
       if object.isInserted, object.other == nil {
         if object.now != nil { deleted.insert(object.id) }
         continue
@@ -191,10 +191,7 @@ struct StepReversal {
       guard let image = object.now else {
         // The step inserted the object and another author deleted it, so nothing is left to undo.
         if object.isInserted { continue }
-        let deletion = try history.deletion(of: object.id)
-        skipped.append(
-          Conflict(
-            kind: .deleted, id: object.id, author: deletion?.author ?? "", revision: deletion?.revision ?? 0))
+        skipped.append(Conflict(kind: .deleted, id: object.id, with: try history.deletion(of: object.id)))
         continue
       }
       if object.isInserted { keep(object.id, because: object.other) }
@@ -207,9 +204,7 @@ struct StepReversal {
   /// - Parameter property: the relationship through which another author's change concerns the object; 0 for the
   ///   object itself.
   private mutating func keep(_ id: ObjectID, because other: PastChange?, property: PropertyNumber = 0) {
-    skipped.append(
-      Conflict(
-        kind: .changed, id: id, property: property, author: other?.author ?? "", revision: other?.revision ?? 0))
+    skipped.append(Conflict(kind: .changed, id: id, property: property, with: other?.commit))
   }
 
   /// Another author's change, and the object's relationship that it concerns.
@@ -225,36 +220,38 @@ struct StepReversal {
     while changed {
       changed = false
       for object in order where deleted.contains(object.id) {
-        guard let other = try foreigner(below: object.id) ?? foreigner(referringTo: object.id) else { continue }
+        guard let other = try foreignChange(below: object.id) ?? foreignChange(referringTo: object.id) else { continue }
         keep(object.id, because: other.change, property: other.property)
         deleted.remove(object.id)
-        let back = try object.now.map { image in
-          try object.edits(of: image, model: model) { try obstacle(image.id, $0, $1) }
-        }
-        edits[object.id] = back?.edits
-        skipped += back?.skipped ?? []
         changed = true
+        guard let image = object.now else {
+          edits[object.id] = nil
+          continue
+        }
+        let back = try object.edits(of: image, model: model) { try obstacle(image.id, $0, $1) }
+        edits[object.id] = back.edits
+        skipped += back.skipped
       }
     }
   }
 
-  private mutating func foreigner(below root: ObjectID) throws -> ForeignChange? {
+  private mutating func foreignChange(below root: ObjectID) throws -> ForeignChange? {
     /// The objects to check, each with the root's relationship that leads to it.
     var pending: [(id: ObjectID, property: PropertyNumber)] = [(root, 0)]
     var seen: Set = [root]
     while let (id, first) = pending.popLast() {
       guard let image = try objects.readImage(of: id) else { continue }
-      for property in model.entity(image.id.entity)?.relationships ?? [] {
+      for property in model.relationships(of: image.id.entity) {
         guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
         for other in try related(image, property, relationship) where seen.insert(other).inserted {
           if deleted.contains(other) || isReleased(other, from: id, property, relationship) { continue }
-          guard let foreigner = try foreigner(other) else {
+          guard let foreignChange = try foreignChange(other) else {
             pending.append((other, id == root ? property.number : first))
             continue
           }
           // The step itself made the referenced object part of this one, so the reference is removed.
           guard id == root, relationship.storage != .inverse else {
-            return (foreigner, id == root ? property.number : first)
+            return (foreignChange, id == root ? property.number : first)
           }
           let release: Edit.Action = relationship.isToMany ? .members(added: [], removed: [other]) : .set(.null)
           edits[root, default: []].append(Edit(property.number, release))
@@ -265,18 +262,18 @@ struct StepReversal {
   }
 
   /// The last change by another author that refers to the object: a tag that others use by now is kept.
-  private func foreigner(referringTo id: ObjectID) throws -> ForeignChange? {
-    for property in model.entity(id.entity)?.relationships ?? [] {
+  private func foreignChange(referringTo id: ObjectID) throws -> ForeignChange? {
+    for property in model.relationships(of: id.entity) {
       guard let relationship = property.relationship, relationship.storage == .inverse,
         let inverse = model.property(relationship.inverse)
       else { continue }
       for other in try objects.readReferrers(to: id, through: inverse) where !deleted.contains(other) {
         guard let image = try objects.readImage(of: other) else { continue }
-        let giver = try history.past(of: other, newest: image.revision, after: base).last { change in
+        let latest = try history.past(of: other, newest: image.revision, after: base).last { change in
           !UTF8Comparison.equal(change.author, author)
             && (change.kind == .inserted || change.edits.contains { $0.property == inverse.number })
         }
-        if let giver { return (giver, property.number) }
+        if let latest { return (latest, property.number) }
       }
     }
     return nil
@@ -296,7 +293,7 @@ struct StepReversal {
     _ other: ObjectID, from id: ObjectID, _ property: Property, _ relationship: Relationship
   ) -> Bool {
     func releases(_ owner: ObjectID, _ number: PropertyNumber, _ member: ObjectID) -> Bool {
-      (edits[owner] ?? []).contains { edit in
+      edits[owner, default: []].contains { edit in
         guard edit.property == number else { return false }
         switch edit.action {
         case .set(let value): return value.objectID != member
@@ -312,14 +309,16 @@ struct StepReversal {
   /// The reason why an object must not be deleted too.
   ///
   /// Nil if the author inserted it since the step and no other author edited it.
-  private func foreigner(_ id: ObjectID) throws -> PastChange? {
+  private func foreignChange(_ id: ObjectID) throws -> PastChange? {
     guard let image = try objects.readImage(of: id) else { return nil }
     let past = try history.past(of: id, newest: image.revision, after: base)
     if let other = past.last(where: { !UTF8Comparison.equal($0.author, author) && $0.isSomebodysEdit(in: model) }) {
       return other
     }
     if past.first?.kind == .inserted { return nil }
-    let owner = try past.last?.author ?? history.author(of: image.revision) ?? ""
-    return PastChange(revision: image.revision, author: owner, replica: .zero, kind: .updated, edits: [])
+    var change = PastChange(revision: image.revision, author: "", replica: .zero, kind: .updated, edits: [])
+    // The commit of an older change may have been pruned.
+    if let author = try past.last?.author ?? history.author(of: image.revision) { change.author = author }
+    return change
   }
 }

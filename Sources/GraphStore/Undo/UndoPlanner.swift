@@ -61,12 +61,12 @@ struct UndoPlanner {
 
   /// Returns the step of a revision. The undo of an undo is a redo.
   private func wanted(_ revision: Revision, redo: Bool, _ author: String) throws -> UndoStacks.Step {
-    guard let maker = try history.author(of: revision), let (step, isUndo) = try stacks.step(of: revision) else {
+    guard let committer = try history.author(of: revision), let (step, isUndo) = try stacks.step(of: revision) else {
       try history.refusePrunedCommit(revision)
       throw Refusal(.notFound, "there is no revision \(revision)")
     }
-    guard UTF8Comparison.equal(maker, author) else {
-      throw Refusal(.notAllowed, "revision \(revision) was made by \(maker); you can only undo your own commits")
+    guard UTF8Comparison.equal(committer, author) else {
+      throw Refusal(.notAllowed, "revision \(revision) was made by \(committer); you can only undo your own commits")
     }
     if redo {
       guard step.isUndone else { throw Refusal(.conflict, "revision \(revision) is not undone") }
@@ -95,8 +95,8 @@ struct UndoPlanner {
       try limits.check(changes: extent.changes, bytes: extent.bytes)
     }
     var count = 0
-    return try revisions.compactMap { revision in
-      guard let commit = try history.commit(revision) else { return nil }
+    return try revisions.map { revision in
+      let commit = try invariant(history.commit(revision), "a commit whose size was read is in history")
       count += commit.changes.count
       try limits.check(changes: count, bytes: 0)
       return commit

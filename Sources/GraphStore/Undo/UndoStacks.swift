@@ -118,6 +118,7 @@ struct UndoStacks {
       }
       if run[run.count - 1] == lowest { isOpen = false }
     }
+    assert(zip(run, run.dropFirst()).allSatisfy { $0 > $1 })
     return run.reversed()
   }
 
@@ -203,6 +204,7 @@ struct UndoStacks {
       }
       if newest == from { isOpen = false }
     }
+    assert(newest >= revision)
     guard newest == revision else { return newest }
     // A save without changes does not identify a step; the last effective one before it does.
     try forEachCommit(of: start.author, from: revision, downTo: revision - Self.reach) { commit in
@@ -219,7 +221,9 @@ struct UndoStacks {
     var revision: Revision
     var undoes: Revision?
     var group: UndoGroup?
-    var scope: UniqueID { group?.scope ?? .zero }
+    var scope: UniqueID {
+      if let group { group.scope } else { .zero }
+    }
   }
 
   /// A save without changes is no step. An undo without changes still counts: its step is undone.
@@ -266,7 +270,7 @@ struct UndoStacks {
   /// Follows `undoes` to the step: an undo refers to the step, a redo to an undo of it.
   private func follow(_ undoes: Revision) throws -> (step: Revision, isUndo: Bool) {
     var (step, isUndo) = (undoes, true)
-    while let next = try self.undoes(of: step) ?? nil, next < step {
+    while case .some(.some(let next)) = try self.undoes(of: step), next < step {
       step = next
       isUndo.toggle()
     }

@@ -53,9 +53,7 @@ struct UndoneEditPairs {
       let found = past.filter { pairs[$0.revision] != nil && $0.change.splices(number) }
       let places = Set((found + revivals).map(\.revision))
       guard !places.isEmpty else { continue }
-      guard let text = image?[property], (text.stringValue ?? "").utf8.count * places.count <= Self.maximumSize else {
-        continue
-      }
+      guard let text = image?[property], text.editedText.utf8.count * places.count <= Self.maximumSize else { continue }
       readTexts(property, back: text, past, places)
     }
   }
@@ -90,6 +88,11 @@ extension HistoryChange {
   func kept(_ property: Property) -> Value? {
     guard kind == .deleted, let slot = property.slot, slot < values.count else { return nil }
     return values[slot]
+  }
+
+  /// The value of a property that a delete kept; null if it has none, because the property was added later.
+  func keptValue(_ property: Property) -> Value {
+    if let value = kept(property) { value } else { .null }
   }
 
   fileprivate func edits(_ number: PropertyNumber) -> Bool { edits.contains { $0.property == number } }

@@ -25,6 +25,7 @@ final class KeyStatements {
     guard let table = layout.table(of: entity.number) else { return nil }
     let columns = constraint.compactMap { table.column(of: $0) }
     guard columns.count == constraint.count else { return nil }
+    assert(!columns.isEmpty)
     let conditions = columns.map { "\(quoted($0.name)) = ?" }.joined(separator: " AND ")
     let family = entity.number == entity.root ? "" : " AND _entity IN (\(layout.numbers.family(of: entity)))"
     return SQL("SELECT _id, _entity FROM \(quoted(table.name)) WHERE \(conditions)\(family)")

@@ -48,5 +48,5 @@ struct PlanReader: PlannerReader {
     return ObjectID(key: row.id(0), entity: writer.layout.numbers.entity(row, 1))
   }
 
-  func nextInSequence(_ property: PropertyNumber) -> Int64 { writer.sequences[property] ?? 1 }
+  func nextInSequence(_ property: PropertyNumber) -> Int64 { writer.sequences[property, default: 1] }
 }

@@ -10,7 +10,7 @@ import GraphModel
 /// 4. Delete objects, after clearing references among them.
 struct RowWriter {
   let objects: ObjectReader
-  let words: FullTextIndexer
+  let fullText: FullTextIndexer
   let changes: [ObjectChange]
   /// The checksum of each change's image.
   let sums: [UInt64]
@@ -18,7 +18,7 @@ struct RowWriter {
   let revision: Revision
   let statements: UpdateStatements
   /// Whether some inserts revive deleted objects, whose tombstones are then removed.
-  let revives: Bool
+  let hasRevivals: Bool
   /// Unique keys that stay null until all objects of a batch are written.
   var deferredKeys = Set<PropertyNumber>()
 
@@ -26,6 +26,7 @@ struct RowWriter {
   private var layout: StoreLayout { objects.layout }
 
   func write() throws {
+    try invariant(changes.count == sums.count, "each object that a commit writes has a checksum")
     if changes.count > 1 || !deferredKeys.isEmpty { try releaseUniqueKeys() }
     var waiting = [(ObjectImage, Int)]()
     var deleted = [Int]()
@@ -33,15 +34,18 @@ struct RowWriter {
     try changes.withUnsafeBufferPointer { buffer in
       guard let changes = buffer.baseAddress else { return }
       for index in buffer.indices where changes[index].kind == .inserted {
-        if let image = changes[index].after { try insert(image, sum: sums[index], waiting: &waiting) }
+        let image = try invariant(changes[index].after, "an insert has the object after it")
+        try invariant(image.id == changes[index].id, "a change has the image of its own object")
+        try insert(image, sum: sums[index], waiting: &waiting)
       }
       for (image, slot) in waiting { try writeReference(of: image, slot: slot) }
       for index in buffer.indices {
         switch changes[index].kind {
         case .inserted:
-          guard let shape = layout.shape(of: changes[index].id.entity) else { continue }
+          let shape = try invariant(
+            layout.shape(of: changes[index].id.entity), "an object that a commit inserts has columns")
           try writeEdges(of: changes + index, shape, isNew: true)
-        case .updated: try update(changes + index, sum: sums[index])
+        case .updated: try updateObject(changes + index, sum: sums[index])
         case .deleted: deleted.append(index)
         }
       }
@@ -54,6 +58,8 @@ struct RowWriter {
   private func insert(_ image: ObjectImage, sum: UInt64, waiting: inout [(ObjectImage, Int)]) throws {
     let table = try invariant(layout.table(of: image.id.entity), "an object that a commit inserts has a table")
     let shape = try invariant(layout.shape(of: image.id.entity), "an object that a commit inserts has columns")
+    try invariant(!image.id.isTemporary, "an object is stored under a permanent id")
+    try checkImage(image, shape)
     let row = try connection.statement(table.insert)
     row.bind(1, image.id.key)
     row.bind(2, Int64(layout.numbers.stored(entity: image.id.entity)))
@@ -88,60 +94,70 @@ struct RowWriter {
     } else {
       objects.keepLatest(image.id, row: number)
     }
-    if revives {
+    if hasRevivals {
       let tombstone = try connection.statement(Self.deleteTombstone)
       tombstone.bind(1, image.id.key)
       try connection.run(tombstone)
     }
-    for words in shape.words {
-      self.words.inserted(image[words.property].stringValue, row: number, words)
+    for words in shape.fullTextTables {
+      fullText.inserted(image[words.property].stringValue, row: number, words)
     }
   }
 
-  private func update(_ place: UnsafePointer<ObjectChange>, sum: UInt64) throws {
+  private func updateObject(_ place: UnsafePointer<ObjectChange>, sum: UInt64) throws {
     let id = place.pointee.id
-    guard let table = layout.table(of: id.entity), let shape = layout.shape(of: id.entity),
-      let image = place.pointee.after
-    else { return }
+    let table = try invariant(layout.table(of: id.entity), "an object that a commit updates has a table")
+    let shape = try invariant(layout.shape(of: id.entity), "an object that a commit updates has columns")
+    let image = try invariant(place.pointee.after, "an update has the object after it")
+    let before = try invariant(place.pointee.before, "an update has the object before it")
+    try invariant(image.id == id && before.id == id, "a change has the image of its own object")
+    try checkImage(image, shape)
     let edits = place.pointee.edits
     let row = objects.nextRow(of: id, in: table)
     if edits.count == 1, !deferredKeys.contains(edits[0].property), let column = table.column(of: edits[0].property) {
-      try update(column, image, row: row, sum: sum)
+      try updateColumn(column, image, row: row, sum: sum)
     } else {
       let changed = edits.compactMap { edit in
         deferredKeys.contains(edit.property) ? nil : table.column(of: edit.property)
       }
-      try update(changed, of: table, image, row: row, sum: sum)
+      try updateColumns(changed, of: table, image, row: row, sum: sum)
     }
-    for words in shape.words where edits.contains(where: { $0.property == words.property.number }) {
-      self.words.updated(
-        from: place.pointee.before?[words.property].stringValue, to: image[words.property].stringValue,
+    for words in shape.fullTextTables where edits.contains(where: { $0.property == words.property.number }) {
+      fullText.updated(
+        from: before[words.property].stringValue, to: image[words.property].stringValue,
         row: try self.row(of: image.id),
         words)
     }
     try writeEdges(of: place, shape, isNew: false)
   }
 
+  /// Checks an image before it is written.
+  private func checkImage(_ image: ObjectImage, _ shape: EntityTable.EntityColumns) throws {
+    try invariant(image.revision == revision, "the objects that a commit writes have its revision")
+    try invariant(
+      image.values.count == shape.places.count, "an object that a commit writes has a value for each column")
+  }
+
   /// - Parameter row: the object's row, if known; then no lookup by id is necessary.
-  private func update(
+  private func updateColumns(
     _ columns: [EntityTable.Column], of table: EntityTable, _ image: ObjectImage, row known: Int64?, sum: UInt64
   ) throws {
     guard let sql = statements.update(columns, of: table, byRow: known != nil) else {
-      for column in columns { try update(column, image, row: known, sum: sum) }
+      for column in columns { try updateColumn(column, image, row: known, sum: sum) }
       return
     }
     let row = try connection.statement(sql)
     for (offset, column) in columns.enumerated() { try bind(image[column.property], of: column, to: row, offset + 3) }
-    try run(row, last: columns.count + 3, image, row: known, sum: sum)
+    try runUpdate(row, last: columns.count + 3, image, row: known, sum: sum)
   }
 
-  private func update(_ column: EntityTable.Column, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
+  private func updateColumn(_ column: EntityTable.Column, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
     let row = try connection.statement(known == nil ? column.update : column.updateByRow)
     try bind(image[column.property], of: column, to: row, 3)
-    try run(row, last: 4, image, row: known, sum: sum)
+    try runUpdate(row, last: 4, image, row: known, sum: sum)
   }
 
-  private func run(_ row: Row, last: Int, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
+  private func runUpdate(_ row: Row, last: Int, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
     row.bind(1, image.revision)
     row.bind(2, Int64(bitPattern: sum))
     if let known { row.bind(Int32(last), known) } else { row.bind(Int32(last), image.id.key) }
@@ -166,7 +182,8 @@ struct RowWriter {
     if connection.changes != 1 { throw Self.missing }
   }
 
-  private static let missing = StoreFailure(
+  /// The failure for an object that was read a moment ago, of which only a damaged store has no row.
+  static let missing = StoreFailure(
     .corrupt, "an object that was just there has no row", advice: "Run stickiesd check.")
 
   private func row(of id: ObjectID) throws -> Int64 {
@@ -175,9 +192,9 @@ struct RowWriter {
   }
 
   private func writeReference(of image: ObjectImage, slot: Int) throws {
-    guard let column = layout.shape(of: image.id.entity)?.columns[slot], let target = image.values[slot].objectID else {
-      return
-    }
+    let shape = try invariant(layout.shape(of: image.id.entity), "an object that a commit inserts has columns")
+    let target = try invariant(image.values[slot].objectID, "a reference that waits for its object has one")
+    let column = shape.columns[slot]
     let row = try connection.statement(column.set)
     row.bind(1, try self.row(of: target))
     row.bind(2, image.id.key)
@@ -189,21 +206,22 @@ struct RowWriter {
   ) throws {
     for index in shape.edgePlaces.indices {
       let (slot, property) = shape.edgePlaces[index]
-      guard isNew || place.pointee.edits.contains(where: { $0.property == property }), let image = place.pointee.after,
-        !isNew || !image.values[slot].hasNoObjects
-      else { continue }
+      guard isNew || place.pointee.edits.contains(where: { $0.property == property }) else { continue }
+      let image = try invariant(place.pointee.after, "an object that a commit writes has an image")
+      if isNew, image.values[slot].hasNoObjects { continue }
       let new = image.values[slot].objectIDs
-      let old = isNew ? [] : place.pointee.before?.values[slot].objectIDs ?? []
+      let old =
+        isNew ? [] : try invariant(place.pointee.before, "an update has the object before it").values[slot].objectIDs
       if new == old { continue }
       let edge = shape.edges[index]
       let owner = try row(of: image.id)
       let (newSet, oldSet) = (Set(new), Set(old))
-      for member in old where !newSet.contains(member) { try run(edge.remove, try row(of: member), owner) }
-      for member in new where !oldSet.contains(member) { try run(edge.insert, try row(of: member), owner) }
+      for member in old where !newSet.contains(member) { try runEdge(edge.remove, try row(of: member), owner) }
+      for member in new where !oldSet.contains(member) { try runEdge(edge.insert, try row(of: member), owner) }
     }
   }
 
-  private func run(_ sql: SQL, _ first: Int64, _ second: Int64) throws {
+  private func runEdge(_ sql: SQL, _ first: Int64, _ second: Int64) throws {
     let row = try connection.statement(sql)
     row.bind(1, first)
     row.bind(2, second)
@@ -222,10 +240,13 @@ struct RowWriter {
     let taking = deferredKeys.isEmpty ? tablesThatTakeKeys() : nil
     if let taking, taking.isEmpty { return }
     for index in changes.indices {
-      guard let shape = layout.shape(of: changes[index].id.entity), !shape.uniqueSlots.isEmpty,
-        let before = changes[index].before, let table = layout.table(of: before.id.entity),
-        taking?.contains(table.root.number) ?? true
-      else { continue }
+      // An insert holds no key that another object could take.
+      guard let before = changes[index].before else { continue }
+      let shape = try invariant(
+        layout.shape(of: changes[index].id.entity), "an object that a commit changes has columns")
+      let table = try invariant(layout.table(of: before.id.entity), "an object that a commit changes has a table")
+      if shape.uniqueSlots.isEmpty { continue }
+      if let taking, !taking.contains(table.root.number) { continue }
       for slot in shape.uniqueSlots where !before.values[slot].isNull {
         if let after = changes[index].after, after.values[slot] == before.values[slot] { continue }
         try setNull(shape.columns[slot], of: before.id)
@@ -265,7 +286,9 @@ struct RowWriter {
     lazy var deleted = Set(indices.map { changes[$0].id })
     var texts = [FullTextIndexer.DeletedText]()
     for index in indices {
-      guard let image = changes[index].before, let shape = layout.shape(of: image.id.entity) else { continue }
+      let image = try invariant(changes[index].before, "a delete has the object before it")
+      let shape = try invariant(layout.shape(of: image.id.entity), "an object that a commit deletes has columns")
+      try invariant(image.id == changes[index].id, "a change has the image of its own object")
       for index in shape.edgePlaces.indices where !image.values[shape.edgePlaces[index].slot].hasNoObjects {
         let row = try connection.statement(shape.edges[index].removeAll)
         row.bind(1, try self.row(of: image.id))
@@ -277,15 +300,15 @@ struct RowWriter {
         else { continue }
         try setNull(shape.columns[slot], of: image.id)
       }
-      for words in shape.words {
+      for words in shape.fullTextTables {
         let row = try self.row(of: image.id)
         texts.append(FullTextIndexer.DeletedText(text: image[words.property].stringValue, row: row, table: words))
       }
     }
-    if !texts.isEmpty { try words.deleted(texts) }
+    if !texts.isEmpty { try fullText.deleted(texts) }
     for index in indices {
       let id = changes[index].id
-      guard let table = layout.table(of: id.entity) else { continue }
+      let table = try invariant(layout.table(of: id.entity), "an object that a commit deletes has a table")
       if let known = objects.nextRow(of: id, in: table) {
         let row = try connection.statement(table.delete)
         row.bind(1, known)

@@ -15,14 +15,12 @@ extension StoreWriter {
     try changes.withUnsafeBufferPointer { changes in
       for index in changes.indices {
         let before = size
-        if let after = changes[index].after {
-          sums.append(try sum(after, &size, in: &buffer))
-        } else {
-          sums.append(try changes[index].before.map { try sum($0, &size, in: &buffer) } ?? 0)
-        }
+        let image = try invariant(changes[index].after ?? changes[index].before, "a change has an image")
+        sums.append(try sum(image, &size, in: &buffer))
         if changes[index].kind == .updated { updated(index, changes[index].id, size - before) }
       }
     }
+    assert(sums.count == changes.count)
     return sums
   }
 
@@ -48,7 +46,7 @@ extension StoreWriter {
       layout.numbers.stored(image).encode(to: &buffer)
     }
     guard buffer.bytes.count <= ObjectImage.maximumSize else {
-      let name = layout.model.entity(image.id.entity)?.name ?? "object"
+      let name = layout.model.displayName(of: image.id.entity)
       throw Refusal(
         .limit, "the \(name) would have \(buffer.bytes.count) bytes; at most \(ObjectImage.maximumSize) are allowed")
     }

@@ -8,11 +8,11 @@ final class StoreWriter {
   let connection: Connection
   let objects: ObjectReader
   let history: HistoryReader
-  let words: FullTextIndexer
+  let fullText: FullTextIndexer
   let layout: StoreLayout
   /// The number of objects in a slice of a batch.
   let sliceObjects: Int
-  private let wholes: KeyframePolicy
+  private let keyframes: KeyframePolicy
   private let undoLimits: UndoLimits
   let scans: ScanReporter
   private let log: Logger
@@ -30,7 +30,7 @@ final class StoreWriter {
   /// another normalization is another author.
   private var authors = [Value: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
-  private let marker = LastWriterTracker()
+  private let lastWriters = LastWriterTracker()
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateStatements()
@@ -39,6 +39,8 @@ final class StoreWriter {
   var isPruned: Bool
   /// Test only.
   private(set) var plantedBug: SQLiteStore.PlantedBug?
+  /// Test only: alters the plan of each transaction before the writer checks it, to simulate faults of the rules engine.
+  var alterPlan: ((inout TransactionPlan) throws -> Void)?
 
   private struct KnownReplica {
     let number: Int64
@@ -47,14 +49,14 @@ final class StoreWriter {
   }
 
   init(
-    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, wholeInterval: Int,
+    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, keyframeInterval: Int,
     undoLimits: UndoLimits, scans: ScanReporter, log: Logger,
     damage: DamageReporter, random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
     self.sliceObjects = sliceObjects
-    wholes = KeyframePolicy(interval: wholeInterval)
+    keyframes = KeyframePolicy(interval: keyframeInterval)
     self.undoLimits = undoLimits
     self.scans = scans
     self.log = log
@@ -62,8 +64,8 @@ final class StoreWriter {
     objects = ObjectReader(
       connection, layout: layout, damage: damage, older: UnmigratedRows(connection, layout: layout))
     history = HistoryReader(objects: objects)
-    words = FullTextIndexer(connection, layout: layout, limit: wordLimit)
-    isPruned = try HistoryFloor.isThere(connection)
+    fullText = FullTextIndexer(connection, layout: layout, limit: wordLimit)
+    isPruned = try HistoryFloor.tableExists(connection)
     let row = try connection.statement(
       "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
     (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])
@@ -85,7 +87,7 @@ final class StoreWriter {
     modelNumber = try connection.step(model) ? model.integer(0) : 0
     try invariant(modelNumber > 0, "the store that was opened has the model that it serves")
     sqlite3_reset(model.statement)
-    try words.reload(unverified)
+    try fullText.reload(unverified)
   }
 
   // MARK: - Requests
@@ -93,7 +95,7 @@ final class StoreWriter {
   /// Performs one request inside the open transaction. A refused request has written nothing, except for a batch.
   /// - Parameter bug: test only.
   /// - Parameter related: the live queries whose effects the record includes.
-  func perform(
+  func execute(
     _ request: WriteRequest, now: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
     plantedBug = bug
@@ -105,21 +107,22 @@ final class StoreWriter {
     do {
       switch request {
       case .transaction(let transaction, let author):
-        return try commit(CommitJob(transaction: transaction, author: author), time: time, related: related, bug: bug)
+        return try commitTransaction(
+          CommitJob(transaction: transaction, author: author), time: time, related: related, bug: bug)
       case .undo(let request, let author):
         let undo = try UndoPlanner(history: history, limits: undoLimits).plan(request, author: author)
-        let work = CommitJob(
+        let job = CommitJob(
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)
-        return try commit(work, time: time, related: related, bug: bug)
+        return try commitTransaction(job, time: time, related: related, bug: bug)
       case .restore(let request, let author):
         let restore = try RestorePlanner(history: history).plan(request)
-        let work = CommitJob(
+        let job = CommitJob(
           transaction: restore.transaction, author: author, isRestore: true, skipped: restore.skipped)
-        return try commit(work, time: time, related: related, bug: bug)
-      case .batch(let run):
-        let batch = BatchWriter(self, run, time: time)
-        return try batch.commit(related: related)
+        return try commitTransaction(job, time: time, related: related, bug: bug)
+      case .batch(let job):
+        let batch = BatchWriter(self, job, time: time)
+        return try batch.execute(related: related)
       }
     } catch let refusal as Refusal {
       return WriteResult(outcome: .refused(refusal), record: nil)
@@ -127,28 +130,34 @@ final class StoreWriter {
   }
 
   /// Plans and writes a complete transaction.
-  func commit(
-    _ work: CommitJob, time: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
+  func commitTransaction(
+    _ job: CommitJob, time: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
-    try invariant(!work.author.isEmpty, "a commit has an author")
+    try invariant(!job.author.isEmpty, "a commit has an author")
+    try invariant(job.undoes == nil || !job.isRestore, "a restore undoes no commit")
+    try invariant(job.redoes == nil || job.undoes != nil, "a redo undoes an undo")
     var ids = newIDs(time: time)
     objects.beginTrail()
     defer { objects.endTrail() }
     var plan = try TransactionPlanner.plan(
-      work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
-      isUndo: work.undoes != nil || work.isRestore
+      job.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
+      isUndo: job.undoes != nil || job.isRestore
     ) { ids.next($0) }
     // All differences may be values that can't be restored.
-    if work.isRestore, plan.changes.isEmpty { throw RestorePlanner.nothing(besides: work.skipped) }
-    if let undoes = work.undoes, plan.changes.isEmpty, !(plan.conflicts + work.skipped).isEmpty {
+    if job.isRestore, plan.changes.isEmpty { throw RestorePlanner.nothing(besides: job.skipped) }
+    if let undoes = job.undoes, plan.changes.isEmpty, !(plan.conflicts + job.skipped).isEmpty {
       throw UndoPlanner.nothing(
-        of: work.redoes ?? undoes, isRedo: work.redoes != nil, plan.conflicts + work.skipped)
+        of: job.redoes ?? undoes, isRedo: job.redoes != nil, plan.conflicts + job.skipped)
     }
-    if work.isBatch, plan.changes.isEmpty { return nothing(plan.identities, plan.conflicts) }
+    if job.isBatch, plan.changes.isEmpty { return unchanged(plan.identities, plan.conflicts) }
     if let bug { plant(bug, in: &plan) }
-    var result = try write(plan, work, time: time)
+    try alterPlan?(&plan)
+    var result = try writeTransaction(plan, job, time: time)
     lastIDHigh = ids.high
-    if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
+    if !related.isEmpty, var record = result.record {
+      record.related = try effects(of: plan.changes, on: related)
+      result.record = record
+    }
     return result
   }
 
@@ -168,8 +177,8 @@ final class StoreWriter {
   /// Computes the effects on the writer's own connection after the writes, so it reads the committed state.
   private func effects(of changes: [ObjectChange], on related: PathQueryMatcher) throws -> PathQueryEffects {
     // This commit's rows are written, so damage of another object must not refuse it.
-    objects.isTrusting = true
-    defer { objects.isTrusting = false }
+    objects.skipsVerification = true
+    defer { objects.skipsVerification = false }
     let effects = related.effects(of: changes, in: objects)
     if let failure = objects.takeFailure() { throw failure }
     return effects
@@ -207,51 +216,62 @@ final class StoreWriter {
   /// The maximum size of a commit's changes in bytes, slightly below SQLite's limit for one value.
   static let maximumCommitSize = 512 << 20
 
-  private func write(_ plan: TransactionPlan, _ work: CommitJob, time: Timestamp) throws -> WriteResult {
-    let (transaction, author) = (work.transaction, work.author)
+  private func writeTransaction(_ plan: TransactionPlan, _ job: CommitJob, time: Timestamp) throws -> WriteResult {
+    let (transaction, author) = (job.transaction, job.author)
     let next = revision + 1
     var counters = sequences
-    for (property, number) in plan.sequences { counters[property] = number }
+    try advance(&counters, plan.sequences)
     var size = 0
-    var whole = Set<Int>()
+    var keyframeIndices = Set<Int>()
     let sums = try sums(of: plan.changes, &size) { index, id, bytes in
-      if wholes.isDue(id, in: next, bytes: bytes) { whole.insert(index) }
+      if keyframes.isDue(id, in: next, bytes: bytes) { keyframeIndices.insert(index) }
     }
     var deletions = [ObjectID: Revision]()
     let revived = transaction.changes.indices.filter { transaction.changes[$0].kind == .revive }
     for id in revived.map({ transaction.changes[$0].id }) { deletions[id] = try history.deletion(of: id)?.revision }
-    let changes = HistoryChange.encode(
-      plan.changes, sums: sums, layout: layout, deletions: deletions, whole: whole,
-      marks: marker.marks(plan.changes, at: next))
+    let changes = try HistoryChange.encode(
+      plan.changes, sums: sums, layout: layout, deletions: deletions, keyframes: keyframeIndices,
+      lastWrites: lastWriters.lastWrites(of: plan.changes, at: next))
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are allowed: split it")
     }
     let outcome = CommitResult(
-      revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + work.skipped)
+      revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + job.skipped)
     try RowWriter(
-      objects: objects, words: words, changes: plan.changes, sums: sums, revision: next, statements: updates,
-      revives: !revived.isEmpty
+      objects: objects, fullText: fullText, changes: plan.changes, sums: sums, revision: next, statements: updates,
+      hasRevivals: !revived.isEmpty
     ).write()
     let print = try writeCommit(
-      next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
+      next, transaction, author: author, undoes: job.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
-    for place in whole.sorted() { try wholes.write(plan.changes[place].id, in: next, connection) }
+    for place in keyframeIndices.sorted() { try keyframes.write(plan.changes[place].id, in: next, connection) }
     try OverwrittenValues(connection: connection, numbers: layout.numbers).record(outcome.conflicts, of: next)
-    words.committed(changes: plan.changes.count, size: size)
-    marker.settle()
-    committed(next, print, time: time)
+    fullText.recordCommit(changes: plan.changes.count, size: size)
+    lastWriters.remember()
+    advanceHead(to: next, print, time: time)
     sequences = counters
     var committed = outcome
     committed.fingerprint = print
     let record = CommitRecord(
       revision: next, time: time, author: author, transaction: transaction.id, fingerprint: print,
-      undo: transaction.undo, undoes: work.undoes, redoes: work.redoes, changes: plan.changes)
+      undo: transaction.undo, undoes: job.undoes, redoes: job.redoes, changes: plan.changes)
     return WriteResult(outcome: .committed(committed), record: record)
   }
 
+  /// Sets the next numbers of the sequences that a plan has used. A sequence never gives a number again.
+  func advance(
+    _ counters: inout [PropertyNumber: Int64], _ sequences: [(property: PropertyNumber, next: Int64)]
+  ) throws {
+    for (property, next) in sequences {
+      try invariant(next > counters[property, default: 1], "the next number of a sequence rises")
+      counters[property] = next
+    }
+  }
+
   /// Advances the state after the commit's row is written.
-  private func committed(_ next: Revision, _ print: UInt64, time: Timestamp) {
+  private func advanceHead(to next: Revision, _ print: UInt64, time: Timestamp) {
+    assert(next == revision + 1)
     revision = next
     fingerprint = print
     lastTime = time
@@ -259,7 +279,7 @@ final class StoreWriter {
 
   /// The result of a batch without changes, which makes no commit: the present state of the store. Like a refusal it
   /// is not recorded, so a repeated request is processed again.
-  func nothing(_ identities: [CommitResult.IDAssignment] = [], _ conflicts: [Conflict] = []) -> WriteResult {
+  func unchanged(_ identities: [CommitResult.IDAssignment] = [], _ conflicts: [Conflict] = []) -> WriteResult {
     let committed = CommitResult(
       revision: revision, fingerprint: fingerprint, identities: identities, conflicts: conflicts)
     return WriteResult(outcome: .committed(committed), record: nil)
@@ -267,7 +287,7 @@ final class StoreWriter {
 
   /// Writes the commit row of a batch after its rows and parts.
   /// - Parameter changes: the summary of the parts; empty for an imported graph without objects.
-  func write(
+  func writeBatch(
     _ batch: Batch, author: String, time: Timestamp, changes: CommitPartSummary, ids: IDGenerator
   ) throws -> WriteResult {
     let next = revision + 1
@@ -276,7 +296,7 @@ final class StoreWriter {
     outcome.fingerprint = try writeCommit(
       next, transaction, author: author, undoes: nil, time: time, changes: changes.count == 0 ? [] : changes.bytes,
       counters: sequences, outcome: outcome)
-    committed(next, outcome.fingerprint, time: time)
+    advanceHead(to: next, outcome.fingerprint, time: time)
     lastIDHigh = ids.high
     let record = CommitRecord(
       revision: next, time: time, author: author, transaction: batch.id, fingerprint: outcome.fingerprint, changes: [],
@@ -294,13 +314,20 @@ final class StoreWriter {
     _ next: Revision, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
     changes: [UInt8], counters: [PropertyNumber: Int64], outcome: CommitResult
   ) throws -> UInt64 {
+    try invariant(next == revision + 1, "a commit follows the newest one")
+    try invariant(outcome.revision == next, "the outcome of a commit has its revision")
+    if let undoes { try invariant((1..<next).contains(undoes), "a commit undoes an earlier one") }
+    try invariant(
+      outcome.identities.allSatisfy { $0.temporary.isTemporary && !$0.permanent.isTemporary },
+      "an insert turns a temporary id into a permanent one")
     let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
-    let seal = FingerprintInput(
+    var seal = FingerprintInput(
       previous: fingerprint, revision: next, time: time, author: author, transaction: transaction.id,
       model: modelNumber,
-      undoes: undoes, undo: transaction.undo?.binary ?? [],
+      undoes: undoes, undo: [],
       outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
       counters: Self.encodeCounters(counters, layout.numbers), changes: changes)
+    if let undo = transaction.undo { seal.undo = undo.binary }
     let print = seal.fingerprint
     let author = try number(ofAuthor: author)
     let replica = try number(of: transaction.id)
@@ -343,8 +370,9 @@ final class StoreWriter {
   /// Returns the number of the transaction's replica, and records the sequence number as committed.
   private func number(of id: TransactionID) throws -> Int64 {
     let sequence = Int64(bitPattern: id.sequence)
-    if let known = replicas[id.replica] {
-      replicas[id.replica]?.highest = max(known.highest, sequence)
+    if var known = replicas[id.replica] {
+      known.highest = max(known.highest, sequence)
+      replicas[id.replica] = known
       return known.number
     }
     let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
@@ -397,10 +425,10 @@ final class StoreWriter {
   func reload() throws {
     objects.forgetAll()
     history.forgetRecent()
-    marker.forgetAll()
+    lastWriters.forgetAll()
     authors.removeAll()
     replicas.removeAll()
-    isPruned = try HistoryFloor.isThere(connection)
+    isPruned = try HistoryFloor.tableExists(connection)
     let row = try connection.statement(
       "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
     (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])
@@ -411,7 +439,7 @@ final class StoreWriter {
       sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
-    try words.reload(unverified)
+    try fullText.reload(unverified)
   }
 
   // MARK: - Counters

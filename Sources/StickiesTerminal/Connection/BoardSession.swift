@@ -279,7 +279,7 @@ public final class BoardSession {
     if let memoryTimer { application.cancel(memoryTimer) }
     memoryTimer = application.schedule(at: Self.now + Self.quietMilliseconds) { [weak self] in
       self?.memoryTimer = nil
-      FreedMemory.giveBack()
+      releaseFreedMemory()
     }
   }
 

@@ -52,11 +52,11 @@ public enum ApplicationError: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .secondApplication(let running):
-      "the application '\(running)' runs already; a program has one"
+      "the application '\(running)' is already running; a program can have only one"
     case .unknownApplication(let name, let known):
-      "no application is called '\(name)'; there are \(known.joined(separator: ", "))"
+      "no application is called '\(name)'; the applications are \(known.joined(separator: ", "))"
     case .unknownInterface(let name, let known):
-      "no interface is called '\(name)'; there are \(known.joined(separator: ", "))"
+      "no interface is called '\(name)'; the interfaces are \(known.joined(separator: ", "))"
     case .menu(let problems): problems.joined(separator: "\n")
     }
   }

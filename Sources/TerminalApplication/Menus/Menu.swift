@@ -131,8 +131,8 @@ public struct Menu: Hashable, Sendable {
         let isEqual = first.key == key
         found.append(
           isEqual
-            ? "\(key) stands for '\(first.title)' and '\(item.title)'; change one of them"
-            : "a terminal can't tell \(first.key?.description ?? "") of '\(first.title)' from \(key) of "
+            ? "\(key) is the key of '\(first.title)' and '\(item.title)'; change one of them"
+            : "a terminal can't distinguish \(first.key?.description ?? "") of '\(first.title)' from \(key) of "
               + "'\(item.title)'; change one of them")
       }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 struct SyncFolder: AsyncParsableCommand {

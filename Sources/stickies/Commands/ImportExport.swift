@@ -3,6 +3,7 @@ import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
+import StickiesFiles
 import StickiesKit
 
 struct ImportCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 #if canImport(Glibc)

@@ -1,5 +1,6 @@
 import GraphModel
 import GraphReplica
+import StickiesFiles
 import StickiesKit
 
 /// The result of a run over a folder, for the report.

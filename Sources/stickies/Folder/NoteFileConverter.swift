@@ -1,4 +1,5 @@
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 /// Converts notes between the server's form and that of files.

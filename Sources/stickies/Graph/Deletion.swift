@@ -1,5 +1,6 @@
 import GraphModel
 import GraphWire
+import StickiesFiles
 import StickiesKit
 
 /// The delete of an object: author, time and revision.

@@ -47,7 +47,7 @@ extension GraphCommand {
 
     func validate() throws {
       if entity == nil, template.name == nil { throw ValidationError("an entity or --template is missing") }
-      if offset < 0 { throw ValidationError("--offset takes a number from 0") }
+      if offset < 0 { throw ValidationError("--offset must be at least 0") }
       if count, ids { throw ValidationError("--count and --ids exclude each other") }
       if ids, properties != nil || distinct || groupBy != nil {
         throw ValidationError("--ids prints ids alone: leave out --properties, --distinct and --group-by")
@@ -195,7 +195,7 @@ struct PrintedColumns {
     for part in list.split(separator: ",") {
       let name = String(part.filter { !$0.isWhitespace })
       if let property = properties.first(where: { $0.name == name }), property.slot == nil, property.attribute != nil {
-        throw Refusal(.malformed, "\(entity.name).\(name) is transient: no store has it")
+        throw Refusal(.malformed, "\(entity.name).\(name) is transient: it is not stored")
       }
       guard known.contains(name) || ["id", "entity", "revision"].contains(name) else {
         throw Refusal(.malformed, Suggestion.sentence(forProperty: name, of: entity, among: known))

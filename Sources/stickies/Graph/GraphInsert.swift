@@ -36,7 +36,7 @@ extension GraphCommand {
 
     func validate() throws {
       if oneCommit, words != ["-"] { throw ValidationError("--one-commit requires -") }
-      if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
+      if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
       if words.contains("-"), words.count > 1 || values != nil {
         throw ValidationError("- can't be used with other values: the lines contain the values")
       }

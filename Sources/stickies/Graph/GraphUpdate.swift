@@ -82,7 +82,7 @@ extension GraphCommand {
         throw ValidationError("--if-revision must be at least 1, the revision of the first commit")
       }
       if ifRevision != nil, condition != nil { throw ValidationError("--if-revision can't be used with --where") }
-      if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
+      if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
     }
 
     @MainActor

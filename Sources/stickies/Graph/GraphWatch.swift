@@ -22,7 +22,7 @@ extension GraphCommand {
     @OptionGroup var since: SinceOption
 
     func validate() throws {
-      if offset < 0 { throw ValidationError("--offset takes a number from 0") }
+      if offset < 0 { throw ValidationError("--offset must be at least 0") }
       if limit.number == nil, offset > 0 || !sort.isEmpty {
         throw ValidationError("--offset and --sort require --limit: together they make a window")
       }

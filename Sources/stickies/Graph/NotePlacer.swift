@@ -1,4 +1,5 @@
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 /// Positions inserted notes without a position beside the notes of their board.
@@ -15,22 +16,27 @@ final class NotePlacer {
   }
 
   /// Adds a position to each insert of a note that sets neither `x` nor `y`.
+  ///
+  /// A board is read only when one of its notes needs a position: a large board takes seconds.
   func place(_ changes: inout [Change]) async throws {
     // Temporary ids are only valid within one commit.
     occupied = occupied.filter { $0.key?.isTemporary != true }
     let note = shell.entity("Note")
     let (x, y) = (shell.property("Note", "x").number, shell.property("Note", "y").number)
+    var positioned = [ObjectID?: [NoteLayout.Frame]]()
     var homeless = [ObjectID?: [(index: Int, size: NoteLayout.Frame)]]()
     for (index, change) in changes.enumerated() where change.kind == .insert && change.id.entity == note.number {
       let values = values(of: change, note)
       let board: ObjectID? = if case .object(let id)? = values["board"] { id } else { nil }
       if change.edits.contains(where: { $0.property == x || $0.property == y }) {
-        try await load(board)
-        occupied[board, default: []].append(shell.frame(ofNote: values))
+        positioned[board, default: []].append(shell.frame(ofNote: values))
       } else {
         homeless[board, default: []].append((index, shell.frame(ofNote: values)))
       }
     }
+    for board in homeless.keys { try await load(board) }
+    // A board that is read later contains these notes by then.
+    for (board, frames) in positioned where occupied[board] != nil { occupied[board, default: []] += frames }
     for (board, notes) in homeless {
       for (note, frame) in zip(notes, try await frames(for: notes.map(\.size), on: board)) {
         changes[note.index].edits.append(Edit(x, .set(.double(frame.x))))

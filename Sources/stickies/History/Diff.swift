@@ -1,6 +1,7 @@
 import ArgumentParser
 import GraphModel
 import GraphWire
+import StickiesFiles
 import StickiesKit
 
 struct Diff: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import GraphModel
 import GraphReplica
 import GraphWire
+import StickiesFiles
 import StickiesKit
 
 /// The log of any graph. Like the other commands of this folder, it belongs to both `stickies` and `stickies graph`.
@@ -31,7 +32,7 @@ struct LogCommand: AsyncParsableCommand {
   private static let shownChanges: UInt64 = 10
 
   func validate() throws {
-    if limit < 1 || limit > 100_000 { throw ValidationError("--limit takes a number from 1 to 100000") }
+    if limit < 1 || limit > 100_000 { throw ValidationError("--limit must be from 1 to 100000") }
     if after < 0 { throw ValidationError("--after must be 0 or more") }
     if let since { _ = try RevisionSpecifier(since, option: "--since") }
     if let until { _ = try RevisionSpecifier(until, option: "--until") }

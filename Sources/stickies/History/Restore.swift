@@ -3,6 +3,7 @@ import Glibc
 import GraphModel
 import GraphReplica
 import GraphWire
+import StickiesFiles
 import StickiesKit
 
 struct Restore: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 /// The objects to import, before they are compared with the store.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 /// Reads files into a batch. Anything that can't be imported is reported with its reason and does not stop the

@@ -1,4 +1,5 @@
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 extension Importer {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GraphModel
+import StickiesFiles
 import StickiesKit
 
 /// The folder of macOS's Stickies. It has a package `NAME.rtfd` for each note, with its rich text and attachments,

@@ -1,6 +1,7 @@
 import Glibc
 import GraphModel
 import GraphWire
+import StickiesFiles
 import StickiesKit
 
 /// Prints text or JSON.

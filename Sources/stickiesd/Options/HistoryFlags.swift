@@ -33,14 +33,14 @@ struct HistoryFlags: ParsableArguments {
     help: ArgumentHelp(
       "In any case keep commits that are not older than this, because a client that was connected since may still "
         + "need them: 30d by default.", valueName: "age"))
-  var overdue: String?
+  var minimumRetention: String?
 
   @Option(help: ArgumentHelp("How often to look for commits to prune: 1h by default, at least 1s.", valueName: "age"))
   var pruneEvery: String?
 
   /// The policy; nil when nothing is pruned.
   func policy(_ reader: ConfigReader) throws -> HistoryPolicy? {
-    let overdue = try Self.value(overdue, "overdue", reader, Age.expected) { Age($0) }
+    let minimumRetention = try Self.value(minimumRetention, "minimumRetention", reader, Age.expected) { Age($0) }
     guard
       let kept = try Self.value(keepHistory, "keepHistory", reader, HistoryRetention.expected, HistoryRetention.init)
     else {
@@ -51,7 +51,7 @@ struct HistoryFlags: ParsableArguments {
     case .age(let age): policy.age = age.microseconds
     case .commits(let count): policy.commits = count
     }
-    if let overdue { policy.overdue = overdue.microseconds }
+    if let minimumRetention { policy.minimumRetention = minimumRetention.microseconds }
     return policy
   }
 

@@ -16,7 +16,7 @@ struct OptionsFile: FileConfigSnapshot {
   }
 
   private enum Key: String, CaseIterable {
-    case data, schema, listen, logLevel, searchSeconds, keepHistory, overdue, pruneEvery
+    case data, schema, listen, logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery
 
     var expected: String {
       switch self {
@@ -27,7 +27,7 @@ struct OptionsFile: FileConfigSnapshot {
       case .searchSeconds:
         "a number of seconds, \(Settings.searchSecondsRange.lowerBound) to \(Settings.searchSecondsRange.upperBound)"
       case .keepHistory: HistoryRetention.expected
-      case .overdue: Age.expected
+      case .minimumRetention: Age.expected
       case .pruneEvery: Age.expectedPeriod
       }
     }
@@ -44,7 +44,7 @@ struct OptionsFile: FileConfigSnapshot {
         (json.stringValue ?? json.integerValue.map { "\($0)" }).flatMap {
           HistoryRetention($0) == nil ? nil : .string($0)
         }
-      case .overdue: json.stringValue.flatMap { Age($0) == nil ? nil : .string($0) }
+      case .minimumRetention: json.stringValue.flatMap { Age($0) == nil ? nil : .string($0) }
       case .pruneEvery: json.stringValue.flatMap { Age($0)?.isPeriod == true ? .string($0) : nil }
       case .listen:
         json.arrayValue.flatMap { items in

@@ -4,7 +4,7 @@ import Foundation
 import GraphModel
 import GraphWire
 import Logging
-import StickiesKit
+import StickiesModel
 
 /// The settings of `stickiesd`. Each option is taken from the first of these that has it: the flag, the environment,
 /// the configuration file, the default.

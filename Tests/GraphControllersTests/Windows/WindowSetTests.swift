@@ -65,13 +65,13 @@ import Testing
     script.windows[Script.id(1)]?.editor = "all of it is sent"
     #expect(
       script.arrange([2], script.commit(5, by: "ben")) == [
-        "lost #1 for 1: ben changed it: it is not shown here any more: 'all of it is sent'"
+        "lost #1 for 1: ben changed it: it is no longer shown here: 'all of it is sent'"
       ])
     #expect(script.arrange([2, 1], script.commit(6, by: "ben")) == ["returned #1 for 1"])
     #expect(script.windows.loss(of: Script.id(1)) == nil)
     #expect(
       script.arrange([2]) == [
-        "lost #1 for 1: it is not shown here any more: 'all of it is sent'"
+        "lost #1 for 1: it is no longer shown here: 'all of it is sent'"
       ])
     #expect(
       script.arrange([2], script.commit(7, by: "cem", deleted: [1])) == [

@@ -50,7 +50,7 @@ extension OracleMapping {
           $0.since = token(follow.since)
           if !follow.filter.isEmpty { $0.filter = filter(follow.filter) }
           $0.limit = follow.limit
-          $0.waits = follow.waits
+          $0.wait = follow.waits
         }
       case .differences(let request):
         $0.differences = make {
@@ -66,7 +66,7 @@ extension OracleMapping {
 
   // MARK: - From the server
 
-  func origin(_ origin: ValueOrigin) -> Graph_WhyReply {
+  func origin(_ origin: ValueOrigin) -> Graph_ValueOrigin {
     make {
       $0.kind =
         switch origin.kind {
@@ -75,8 +75,8 @@ extension OracleMapping {
         case .revived: .revived
         }
       $0.value = value(origin.value)
-      $0.replaced = value(origin.replaced)
-      $0.replacedIsUnknown = !origin.isReplacedKnown
+      $0.previous = value(origin.replaced)
+      $0.previousIsUnknown = !origin.isReplacedKnown
       $0.revision = origin.revision
       $0.time = origin.time
       $0.author = origin.author
@@ -85,7 +85,7 @@ extension OracleMapping {
       $0.undoes = origin.undoes ?? 0
       $0.redoes = origin.redoes ?? 0
       $0.deletion = origin.deletion ?? 0
-      $0.losers = origin.losers.map { loser in
+      $0.overwritten = origin.losers.map { loser in
         make {
           $0.value = value(loser.value)
           $0.revision = loser.revision
@@ -108,7 +108,7 @@ extension OracleMapping {
       $0.properties = difference.properties.map { property in
         make {
           $0.property = property.number
-          $0.was = value(property.was)
+          $0.previous = value(property.was)
         }
       }
     }

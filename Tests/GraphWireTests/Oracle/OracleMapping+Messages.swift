@@ -28,7 +28,7 @@ extension OracleMapping {
             })
         case .subscribe(let subscribe): .subscribe(self.subscribe(subscribe))
         case .unsubscribe(let query): .unsubscribe(make { $0.query = query })
-        case .more(let request): .more(make { $0.of = request })
+        case .more(let request): .more(make { $0.request = request })
         case .log(let log): .log(self.log(log))
         case .status: .status(make { _ in })
         case .ping: .ping(make { _ in })
@@ -39,7 +39,7 @@ extension OracleMapping {
         case .batch(let batch): .batch(self.batch(batch))
         case .revisionAt(let time): .revisionAt(make { $0.time = time })
         case .why(let object, let property):
-          .why(
+          .valueOrigin(
             make {
               $0.object = id(object)
               $0.property = property
@@ -142,7 +142,7 @@ extension OracleMapping {
         case .committed(let committed, let objects, let isComplete):
           .committed(
             make {
-              $0.committed = self.committed(committed)
+              $0.result = self.committed(committed)
               $0.objects = objects.map(object)
               $0.complete = isComplete
             })
@@ -205,7 +205,7 @@ extension OracleMapping {
               $0.author = found.author
               $0.head = token(found.head)
             })
-        case .why(let origin): .why(self.origin(origin))
+        case .why(let origin): .valueOrigin(self.origin(origin))
         case .followed(let commits, let at, let head):
           .followed(
             make {
@@ -333,10 +333,10 @@ extension OracleMapping {
         case .removed: .delete
         }
       if let image = change.object { $0.object = object(image) } else { $0.id = id(change.id) }
-      $0.previous = change.previous
+      $0.previousRevision = change.previous
       $0.edits = change.edits.map(edit)
       $0.deleted = change.deleted
-      if let place = change.place { $0.place = make { $0.count = place } }
+      if let place = change.place { $0.index = make { $0.count = place } }
     }
   }
 
@@ -363,14 +363,14 @@ extension OracleMapping {
       $0.size = status.size
       $0.head = token(status.head)
       $0.sessions = status.sessions
-      $0.registrations = status.registrations
+      $0.liveQueries = status.registrations
       $0.counters = status.counters.map { counter in
         make {
           $0.property = counter.property
           $0.next = counter.next
         }
       }
-      $0.process = status.process
+      $0.processId = status.process
       $0.failure = status.failure
       $0.oldest = status.oldest
     }

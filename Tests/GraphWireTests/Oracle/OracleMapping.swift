@@ -80,7 +80,7 @@ struct OracleMapping {
       $0.offset = UInt64(splice.offset)
       $0.length = UInt64(splice.length)
       $0.insertion = splice.insertion
-      $0.leansLeft = splice.leansLeft
+      $0.leftAffinity = splice.leansLeft
     }
   }
 
@@ -132,7 +132,7 @@ struct OracleMapping {
       $0.id = id(change.id)
       $0.base = change.base
       $0.edits = change.edits.map(edit)
-      if let onlyIf = change.onlyIf { $0.onlyIf = precondition(onlyIf) }
+      if let onlyIf = change.onlyIf { $0.precondition = precondition(onlyIf) }
     }
   }
 
@@ -169,7 +169,7 @@ struct OracleMapping {
       $0.rule = violation.rule
       $0.value = value(violation.value)
       $0.message = violation.message
-      $0.others = violation.others.map { part in
+      $0.keyParts = violation.others.map { part in
         make {
           $0.property = part.property
           $0.value = value(part.value)
@@ -178,7 +178,7 @@ struct OracleMapping {
     }
   }
 
-  func committed(_ committed: CommitResult) -> Graph_Committed {
+  func committed(_ committed: CommitResult) -> Graph_CommitResult {
     make {
       $0.revision = committed.revision
       $0.fingerprint = committed.fingerprint

@@ -460,7 +460,7 @@ nonisolated struct Graph_TextSplice: Sendable {
   var insertion: String = String()
 
   /// goes on with what its author wrote to its left
-  var leansLeft: Bool = false
+  var leftAffinity: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -624,21 +624,21 @@ nonisolated struct Graph_Change: Sendable {
   var edits: [Graph_Edit] = []
 
   /// else the transaction is refused, under every policy
-  var onlyIf: Graph_Precondition {
-    get {_onlyIf ?? Graph_Precondition()}
-    set {_onlyIf = newValue}
+  var precondition: Graph_Precondition {
+    get {_precondition ?? Graph_Precondition()}
+    set {_precondition = newValue}
   }
-  /// Returns true if `onlyIf` has been explicitly set.
-  var hasOnlyIf: Bool {self._onlyIf != nil}
-  /// Clears the value of `onlyIf`. Subsequent reads from it will return its default value.
-  mutating func clearOnlyIf() {self._onlyIf = nil}
+  /// Returns true if `precondition` has been explicitly set.
+  var hasPrecondition: Bool {self._precondition != nil}
+  /// Clears the value of `precondition`. Subsequent reads from it will return its default value.
+  mutating func clearPrecondition() {self._precondition = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _id: Graph_ObjectID? = nil
-  fileprivate var _onlyIf: Graph_Precondition? = nil
+  fileprivate var _precondition: Graph_Precondition? = nil
 }
 
 /// Other replicas have not changed the object since it was read, or these properties of it.
@@ -705,7 +705,7 @@ nonisolated struct Graph_Transaction: Sendable {
   fileprivate var _undo: Graph_UndoGroup? = nil
 }
 
-nonisolated struct Graph_Identity: Sendable {
+nonisolated struct Graph_IDAssignment: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -819,7 +819,7 @@ nonisolated struct Graph_Violation: Sendable {
 
   var message: String = String()
 
-  var others: [Graph_KeyPart] = []
+  var keyParts: [Graph_KeyPart] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -853,7 +853,7 @@ nonisolated struct Graph_KeyPart: Sendable {
   fileprivate var _value: Graph_Value? = nil
 }
 
-nonisolated struct Graph_Committed: Sendable {
+nonisolated struct Graph_CommitResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -862,7 +862,7 @@ nonisolated struct Graph_Committed: Sendable {
 
   var fingerprint: UInt64 = 0
 
-  var identities: [Graph_Identity] = []
+  var identities: [Graph_IDAssignment] = []
 
   var conflicts: [Graph_Conflict] = []
 
@@ -1051,12 +1051,12 @@ nonisolated struct Graph_ToServer: Sendable {
     set {body = .revisionAt(newValue)}
   }
 
-  var why: Graph_Why {
+  var valueOrigin: Graph_ValueOriginRequest {
     get {
-      if case .why(let v)? = body {return v}
-      return Graph_Why()
+      if case .valueOrigin(let v)? = body {return v}
+      return Graph_ValueOriginRequest()
     }
-    set {body = .why(newValue)}
+    set {body = .valueOrigin(newValue)}
   }
 
   var restore: Graph_Restore {
@@ -1119,7 +1119,7 @@ nonisolated struct Graph_ToServer: Sendable {
     case batchRows(Graph_BatchRows)
     case batch(Graph_Batch)
     case revisionAt(Graph_RevisionAt)
-    case why(Graph_Why)
+    case valueOrigin(Graph_ValueOriginRequest)
     case restore(Graph_Restore)
     case changes(Graph_Changes)
     case exportGraph(Graph_ExportGraph)
@@ -1209,8 +1209,8 @@ nonisolated struct Graph_Fetch: Sendable {
   var explain: Bool = false
 
   /// none: the present
-  var at: Graph_Past {
-    get {_at ?? Graph_Past()}
+  var at: Graph_AsOf {
+    get {_at ?? Graph_AsOf()}
     set {_at = newValue}
   }
   /// Returns true if `at` has been explicitly set.
@@ -1222,10 +1222,10 @@ nonisolated struct Graph_Fetch: Sendable {
 
   init() {}
 
-  fileprivate var _at: Graph_Past? = nil
+  fileprivate var _at: Graph_AsOf? = nil
 }
 
-nonisolated struct Graph_Past: Sendable {
+nonisolated struct Graph_AsOf: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1386,7 +1386,7 @@ nonisolated struct Graph_More: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var of: UInt64 = 0
+  var request: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1731,7 +1731,7 @@ nonisolated struct Graph_RevisionAt: Sendable {
 }
 
 /// Where the value of a property comes from.
-nonisolated struct Graph_Why: Sendable {
+nonisolated struct Graph_ValueOriginRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -1862,7 +1862,7 @@ nonisolated struct Graph_Follow: Sendable {
   var limit: UInt64 = 0
 
   /// the answer comes when something has been committed behind the token
-  var waits: Bool = false
+  var wait: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2087,20 +2087,20 @@ nonisolated struct Graph_ToClient: Sendable {
     set {body = .progress(newValue)}
   }
 
-  var revisionAt: Graph_DatedRevision {
+  var revisionAt: Graph_RevisionAtTime {
     get {
       if case .revisionAt(let v)? = body {return v}
-      return Graph_DatedRevision()
+      return Graph_RevisionAtTime()
     }
     set {body = .revisionAt(newValue)}
   }
 
-  var why: Graph_WhyReply {
+  var valueOrigin: Graph_ValueOrigin {
     get {
-      if case .why(let v)? = body {return v}
-      return Graph_WhyReply()
+      if case .valueOrigin(let v)? = body {return v}
+      return Graph_ValueOrigin()
     }
-    set {body = .why(newValue)}
+    set {body = .valueOrigin(newValue)}
   }
 
   var followed: Graph_Followed {
@@ -2155,8 +2155,8 @@ nonisolated struct Graph_ToClient: Sendable {
     case presence(Graph_PresenceUpdate)
     case undoState(Graph_UndoState)
     case progress(Graph_Progress)
-    case revisionAt(Graph_DatedRevision)
-    case why(Graph_WhyReply)
+    case revisionAt(Graph_RevisionAtTime)
+    case valueOrigin(Graph_ValueOrigin)
     case followed(Graph_Followed)
     case differences(Graph_DifferenceChunk)
     case exportHead(Graph_ExportHead)
@@ -2435,14 +2435,14 @@ nonisolated struct Graph_CommitReply: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var committed: Graph_Committed {
-    get {_committed ?? Graph_Committed()}
-    set {_committed = newValue}
+  var result: Graph_CommitResult {
+    get {_result ?? Graph_CommitResult()}
+    set {_result = newValue}
   }
-  /// Returns true if `committed` has been explicitly set.
-  var hasCommitted: Bool {self._committed != nil}
-  /// Clears the value of `committed`. Subsequent reads from it will return its default value.
-  mutating func clearCommitted() {self._committed = nil}
+  /// Returns true if `result` has been explicitly set.
+  var hasResult: Bool {self._result != nil}
+  /// Clears the value of `result`. Subsequent reads from it will return its default value.
+  mutating func clearResult() {self._result = nil}
 
   /// the changed objects as stored
   var objects: [Graph_Object] = []
@@ -2454,7 +2454,7 @@ nonisolated struct Graph_CommitReply: Sendable {
 
   init() {}
 
-  fileprivate var _committed: Graph_Committed? = nil
+  fileprivate var _result: Graph_CommitResult? = nil
 }
 
 nonisolated struct Graph_Subscribed: Sendable {
@@ -2550,7 +2550,7 @@ nonisolated struct Graph_DeltaChange: Sendable {
   mutating func clearID() {self._id = nil}
 
   /// for an update: the revision that the edits start from
-  var previous: Int64 = 0
+  var previousRevision: Int64 = 0
 
   var edits: [Graph_Edit] = []
 
@@ -2558,14 +2558,14 @@ nonisolated struct Graph_DeltaChange: Sendable {
   var deleted: Bool = false
 
   /// of a window: where the row stands afterwards, from 0
-  var place: Graph_Count {
-    get {_place ?? Graph_Count()}
-    set {_place = newValue}
+  var index: Graph_Count {
+    get {_index ?? Graph_Count()}
+    set {_index = newValue}
   }
-  /// Returns true if `place` has been explicitly set.
-  var hasPlace: Bool {self._place != nil}
-  /// Clears the value of `place`. Subsequent reads from it will return its default value.
-  mutating func clearPlace() {self._place = nil}
+  /// Returns true if `index` has been explicitly set.
+  var hasIndex: Bool {self._index != nil}
+  /// Clears the value of `index`. Subsequent reads from it will return its default value.
+  mutating func clearIndex() {self._index = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2573,7 +2573,7 @@ nonisolated struct Graph_DeltaChange: Sendable {
 
   fileprivate var _object: Graph_Object? = nil
   fileprivate var _id: Graph_ObjectID? = nil
-  fileprivate var _place: Graph_Count? = nil
+  fileprivate var _index: Graph_Count? = nil
 }
 
 nonisolated struct Graph_WindowMoved: Sendable {
@@ -2727,11 +2727,11 @@ nonisolated struct Graph_StatusReply: Sendable {
   var sessions: UInt64 = 0
 
   /// live queries of other sessions
-  var registrations: UInt64 = 0
+  var liveQueries: UInt64 = 0
 
   var counters: [Graph_Counter] = []
 
-  var process: UInt64 = 0
+  var processId: UInt64 = 0
 
   /// the oldest state that history can tell; 0 where nothing was pruned
   var oldest: Int64 = 0
@@ -2879,7 +2879,7 @@ nonisolated struct Graph_Progress: Sendable {
   init() {}
 }
 
-nonisolated struct Graph_DatedRevision: Sendable {
+nonisolated struct Graph_RevisionAtTime: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -2908,7 +2908,7 @@ nonisolated struct Graph_DatedRevision: Sendable {
   fileprivate var _head: Graph_Token? = nil
 }
 
-nonisolated struct Graph_WhyReply: @unchecked Sendable {
+nonisolated struct Graph_ValueOrigin: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -2927,14 +2927,14 @@ nonisolated struct Graph_WhyReply: @unchecked Sendable {
   /// Clears the value of `value`. Subsequent reads from it will return its default value.
   mutating func clearValue() {_uniqueStorage()._value = nil}
 
-  var replaced: Graph_Value {
-    get {_storage._replaced ?? Graph_Value()}
-    set {_uniqueStorage()._replaced = newValue}
+  var previous: Graph_Value {
+    get {_storage._previous ?? Graph_Value()}
+    set {_uniqueStorage()._previous = newValue}
   }
-  /// Returns true if `replaced` has been explicitly set.
-  var hasReplaced: Bool {_storage._replaced != nil}
-  /// Clears the value of `replaced`. Subsequent reads from it will return its default value.
-  mutating func clearReplaced() {_uniqueStorage()._replaced = nil}
+  /// Returns true if `previous` has been explicitly set.
+  var hasPrevious: Bool {_storage._previous != nil}
+  /// Clears the value of `previous`. Subsequent reads from it will return its default value.
+  mutating func clearPrevious() {_uniqueStorage()._previous = nil}
 
   /// of the commit that set it
   var revision: Int64 {
@@ -2986,15 +2986,15 @@ nonisolated struct Graph_WhyReply: @unchecked Sendable {
     set {_uniqueStorage()._deletion = newValue}
   }
 
-  var losers: [Graph_LostValue] {
-    get {_storage._losers}
-    set {_uniqueStorage()._losers = newValue}
+  var overwritten: [Graph_OverwrittenValue] {
+    get {_storage._overwritten}
+    set {_uniqueStorage()._overwritten = newValue}
   }
 
   /// a migration made the value, or the old one is too large
-  var replacedIsUnknown: Bool {
-    get {_storage._replacedIsUnknown}
-    set {_uniqueStorage()._replacedIsUnknown = newValue}
+  var previousIsUnknown: Bool {
+    get {_storage._previousIsUnknown}
+    set {_uniqueStorage()._previousIsUnknown = newValue}
   }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -3004,7 +3004,7 @@ nonisolated struct Graph_WhyReply: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-nonisolated struct Graph_LostValue: Sendable {
+nonisolated struct Graph_OverwrittenValue: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -3115,20 +3115,20 @@ nonisolated struct Graph_PropertyDifference: Sendable {
 
   var property: UInt32 = 0
 
-  var was: Graph_Value {
-    get {_was ?? Graph_Value()}
-    set {_was = newValue}
+  var previous: Graph_Value {
+    get {_previous ?? Graph_Value()}
+    set {_previous = newValue}
   }
-  /// Returns true if `was` has been explicitly set.
-  var hasWas: Bool {self._was != nil}
-  /// Clears the value of `was`. Subsequent reads from it will return its default value.
-  mutating func clearWas() {self._was = nil}
+  /// Returns true if `previous` has been explicitly set.
+  var hasPrevious: Bool {self._previous != nil}
+  /// Clears the value of `previous`. Subsequent reads from it will return its default value.
+  mutating func clearPrevious() {self._previous = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
-  fileprivate var _was: Graph_Value? = nil
+  fileprivate var _previous: Graph_Value? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -3438,7 +3438,7 @@ nonisolated extension Graph_Object: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension Graph_TextSplice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".TextSplice"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offset\0\u{1}length\0\u{1}insertion\0\u{3}leans_left\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offset\0\u{1}length\0\u{1}insertion\0\u{3}left_affinity\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3449,7 +3449,7 @@ nonisolated extension Graph_TextSplice: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.length) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.insertion) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.leansLeft) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.leftAffinity) }()
       default: break
       }
     }
@@ -3465,8 +3465,8 @@ nonisolated extension Graph_TextSplice: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.insertion.isEmpty {
       try visitor.visitSingularStringField(value: self.insertion, fieldNumber: 3)
     }
-    if self.leansLeft != false {
-      try visitor.visitSingularBoolField(value: self.leansLeft, fieldNumber: 4)
+    if self.leftAffinity != false {
+      try visitor.visitSingularBoolField(value: self.leftAffinity, fieldNumber: 4)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3475,7 +3475,7 @@ nonisolated extension Graph_TextSplice: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.offset != rhs.offset {return false}
     if lhs.length != rhs.length {return false}
     if lhs.insertion != rhs.insertion {return false}
-    if lhs.leansLeft != rhs.leansLeft {return false}
+    if lhs.leftAffinity != rhs.leftAffinity {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3768,7 +3768,7 @@ nonisolated extension Graph_UndoGroup: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Graph_Change: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Change"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}id\0\u{1}base\0\u{1}edits\0\u{3}only_if\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}id\0\u{1}base\0\u{1}edits\0\u{1}precondition\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3780,7 +3780,7 @@ nonisolated extension Graph_Change: SwiftProtobuf.Message, SwiftProtobuf._Messag
       case 2: try { try decoder.decodeSingularMessageField(value: &self._id) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.base) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.edits) }()
-      case 5: try { try decoder.decodeSingularMessageField(value: &self._onlyIf) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._precondition) }()
       default: break
       }
     }
@@ -3803,7 +3803,7 @@ nonisolated extension Graph_Change: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if !self.edits.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.edits, fieldNumber: 4)
     }
-    try { if let v = self._onlyIf {
+    try { if let v = self._precondition {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
     try unknownFields.traverse(visitor: &visitor)
@@ -3814,7 +3814,7 @@ nonisolated extension Graph_Change: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs._id != rhs._id {return false}
     if lhs.base != rhs.base {return false}
     if lhs.edits != rhs.edits {return false}
-    if lhs._onlyIf != rhs._onlyIf {return false}
+    if lhs._precondition != rhs._precondition {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3934,8 +3934,8 @@ nonisolated extension Graph_Transaction: SwiftProtobuf.Message, SwiftProtobuf._M
   }
 }
 
-nonisolated extension Graph_Identity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".Identity"
+nonisolated extension Graph_IDAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".IDAssignment"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}temporary\0\u{1}permanent\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -3965,7 +3965,7 @@ nonisolated extension Graph_Identity: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_Identity, rhs: Graph_Identity) -> Bool {
+  static func ==(lhs: Graph_IDAssignment, rhs: Graph_IDAssignment) -> Bool {
     if lhs._temporary != rhs._temporary {return false}
     if lhs._permanent != rhs._permanent {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -4049,7 +4049,7 @@ nonisolated extension Graph_Conflict: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_Violation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Violation"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}property\0\u{1}rule\0\u{1}value\0\u{1}message\0\u{1}others\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}property\0\u{1}rule\0\u{1}value\0\u{1}message\0\u{3}key_parts\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4062,7 +4062,7 @@ nonisolated extension Graph_Violation: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 3: try { try decoder.decodeSingularStringField(value: &self.rule) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._value) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.message) }()
-      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.others) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.keyParts) }()
       default: break
       }
     }
@@ -4088,8 +4088,8 @@ nonisolated extension Graph_Violation: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.message.isEmpty {
       try visitor.visitSingularStringField(value: self.message, fieldNumber: 5)
     }
-    if !self.others.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.others, fieldNumber: 6)
+    if !self.keyParts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.keyParts, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -4100,7 +4100,7 @@ nonisolated extension Graph_Violation: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.rule != rhs.rule {return false}
     if lhs._value != rhs._value {return false}
     if lhs.message != rhs.message {return false}
-    if lhs.others != rhs.others {return false}
+    if lhs.keyParts != rhs.keyParts {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4145,8 +4145,8 @@ nonisolated extension Graph_KeyPart: SwiftProtobuf.Message, SwiftProtobuf._Messa
   }
 }
 
-nonisolated extension Graph_Committed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".Committed"
+nonisolated extension Graph_CommitResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".CommitResult"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}fingerprint\0\u{1}identities\0\u{1}conflicts\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -4180,7 +4180,7 @@ nonisolated extension Graph_Committed: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_Committed, rhs: Graph_Committed) -> Bool {
+  static func ==(lhs: Graph_CommitResult, rhs: Graph_CommitResult) -> Bool {
     if lhs.revision != rhs.revision {return false}
     if lhs.fingerprint != rhs.fingerprint {return false}
     if lhs.identities != rhs.identities {return false}
@@ -4277,7 +4277,7 @@ nonisolated extension Graph_Token: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToServer"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{3}revision_at\0\u{1}why\0\u{1}restore\0\u{1}changes\0\u{4}\u{3}export_graph\0\u{3}import_graph\0\u{3}move_window\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{3}revision_at\0\u{3}value_origin\0\u{1}restore\0\u{1}changes\0\u{4}\u{3}export_graph\0\u{3}import_graph\0\u{3}move_window\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4508,16 +4508,16 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
         }
       }()
       case 19: try {
-        var v: Graph_Why?
+        var v: Graph_ValueOriginRequest?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
-          if case .why(let m) = current {v = m}
+          if case .valueOrigin(let m) = current {v = m}
         }
         try decoder.decodeSingularMessageField(value: &v)
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .why(v)
+          self.body = .valueOrigin(v)
         }
       }()
       case 20: try {
@@ -4667,8 +4667,8 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .revisionAt(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
     }()
-    case .why?: try {
-      guard case .why(let v)? = self.body else { preconditionFailure() }
+    case .valueOrigin?: try {
+      guard case .valueOrigin(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
     }()
     case .restore?: try {
@@ -4871,8 +4871,8 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
   }
 }
 
-nonisolated extension Graph_Past: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".Past"
+nonisolated extension Graph_AsOf: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AsOf"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -4894,7 +4894,7 @@ nonisolated extension Graph_Past: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_Past, rhs: Graph_Past) -> Bool {
+  static func ==(lhs: Graph_AsOf, rhs: Graph_AsOf) -> Bool {
     if lhs.revision != rhs.revision {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -5165,7 +5165,7 @@ nonisolated extension Graph_Unsubscribe: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_More: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".More"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}of\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5173,21 +5173,21 @@ nonisolated extension Graph_More: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.of) }()
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.request) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.of != 0 {
-      try visitor.visitSingularUInt64Field(value: self.of, fieldNumber: 1)
+    if self.request != 0 {
+      try visitor.visitSingularUInt64Field(value: self.request, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_More, rhs: Graph_More) -> Bool {
-    if lhs.of != rhs.of {return false}
+    if lhs.request != rhs.request {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5860,8 +5860,8 @@ nonisolated extension Graph_RevisionAt: SwiftProtobuf.Message, SwiftProtobuf._Me
   }
 }
 
-nonisolated extension Graph_Why: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".Why"
+nonisolated extension Graph_ValueOriginRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ValueOriginRequest"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}object\0\u{1}property\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -5891,7 +5891,7 @@ nonisolated extension Graph_Why: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_Why, rhs: Graph_Why) -> Bool {
+  static func ==(lhs: Graph_ValueOriginRequest, rhs: Graph_ValueOriginRequest) -> Bool {
     if lhs._object != rhs._object {return false}
     if lhs.property != rhs.property {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -6017,7 +6017,7 @@ nonisolated extension Graph_Changes: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension Graph_Follow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Follow"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}since\0\u{1}filter\0\u{1}limit\0\u{1}waits\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}since\0\u{1}filter\0\u{1}limit\0\u{1}wait\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6028,7 +6028,7 @@ nonisolated extension Graph_Follow: SwiftProtobuf.Message, SwiftProtobuf._Messag
       case 1: try { try decoder.decodeSingularMessageField(value: &self._since) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._filter) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.limit) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.waits) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.wait) }()
       default: break
       }
     }
@@ -6048,8 +6048,8 @@ nonisolated extension Graph_Follow: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if self.limit != 0 {
       try visitor.visitSingularUInt64Field(value: self.limit, fieldNumber: 3)
     }
-    if self.waits != false {
-      try visitor.visitSingularBoolField(value: self.waits, fieldNumber: 4)
+    if self.wait != false {
+      try visitor.visitSingularBoolField(value: self.wait, fieldNumber: 4)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6058,7 +6058,7 @@ nonisolated extension Graph_Follow: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs._since != rhs._since {return false}
     if lhs._filter != rhs._filter {return false}
     if lhs.limit != rhs.limit {return false}
-    if lhs.waits != rhs.waits {return false}
+    if lhs.wait != rhs.wait {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6178,7 +6178,7 @@ nonisolated extension Graph_ImportGraph: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToClient"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{1}why\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0\u{3}window_moved\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{3}value_origin\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0\u{3}window_moved\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6409,7 +6409,7 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
         }
       }()
       case 19: try {
-        var v: Graph_DatedRevision?
+        var v: Graph_RevisionAtTime?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
@@ -6422,16 +6422,16 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
         }
       }()
       case 20: try {
-        var v: Graph_WhyReply?
+        var v: Graph_ValueOrigin?
         var hadOneofValue = false
         if let current = self.body {
           hadOneofValue = true
-          if case .why(let m) = current {v = m}
+          if case .valueOrigin(let m) = current {v = m}
         }
         try decoder.decodeSingularMessageField(value: &v)
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .why(v)
+          self.body = .valueOrigin(v)
         }
       }()
       case 21: try {
@@ -6572,8 +6572,8 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .revisionAt(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
     }()
-    case .why?: try {
-      guard case .why(let v)? = self.body else { preconditionFailure() }
+    case .valueOrigin?: try {
+      guard case .valueOrigin(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
     }()
     case .followed?: try {
@@ -7146,7 +7146,7 @@ nonisolated extension Graph_Explanation: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".CommitReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}committed\0\u{1}objects\0\u{1}complete\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}result\0\u{1}objects\0\u{1}complete\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7154,7 +7154,7 @@ nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._M
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._committed) }()
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._result) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.objects) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.complete) }()
       default: break
@@ -7167,7 +7167,7 @@ nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._M
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
     // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._committed {
+    try { if let v = self._result {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
     if !self.objects.isEmpty {
@@ -7180,7 +7180,7 @@ nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._M
   }
 
   static func ==(lhs: Graph_CommitReply, rhs: Graph_CommitReply) -> Bool {
-    if lhs._committed != rhs._committed {return false}
+    if lhs._result != rhs._result {return false}
     if lhs.objects != rhs.objects {return false}
     if lhs.complete != rhs.complete {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -7324,7 +7324,7 @@ nonisolated extension Graph_Delta: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DeltaChange"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}object\0\u{1}id\0\u{1}previous\0\u{1}edits\0\u{1}deleted\0\u{2}\u{18}place\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}object\0\u{1}id\0\u{3}previous_revision\0\u{1}edits\0\u{1}deleted\0\u{2}\u{18}index\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7335,10 +7335,10 @@ nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._M
       case 1: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._object) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._id) }()
-      case 4: try { try decoder.decodeSingularInt64Field(value: &self.previous) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.previousRevision) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.edits) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.deleted) }()
-      case 30: try { try decoder.decodeSingularMessageField(value: &self._place) }()
+      case 30: try { try decoder.decodeSingularMessageField(value: &self._index) }()
       default: break
       }
     }
@@ -7358,8 +7358,8 @@ nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._M
     try { if let v = self._id {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
-    if self.previous != 0 {
-      try visitor.visitSingularInt64Field(value: self.previous, fieldNumber: 4)
+    if self.previousRevision != 0 {
+      try visitor.visitSingularInt64Field(value: self.previousRevision, fieldNumber: 4)
     }
     if !self.edits.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.edits, fieldNumber: 5)
@@ -7367,7 +7367,7 @@ nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.deleted != false {
       try visitor.visitSingularBoolField(value: self.deleted, fieldNumber: 6)
     }
-    try { if let v = self._place {
+    try { if let v = self._index {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
     } }()
     try unknownFields.traverse(visitor: &visitor)
@@ -7377,10 +7377,10 @@ nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.kind != rhs.kind {return false}
     if lhs._object != rhs._object {return false}
     if lhs._id != rhs._id {return false}
-    if lhs.previous != rhs.previous {return false}
+    if lhs.previousRevision != rhs.previousRevision {return false}
     if lhs.edits != rhs.edits {return false}
     if lhs.deleted != rhs.deleted {return false}
-    if lhs._place != rhs._place {return false}
+    if lhs._index != rhs._index {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7631,7 +7631,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".StatusReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{1}registrations\0\u{1}counters\0\u{1}process\0\u{2} oldest\0\u{1}failure\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7644,9 +7644,9 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.size) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._head) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.sessions) }()
-      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.registrations) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.liveQueries) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.counters) }()
-      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.process) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.processId) }()
       case 40: try { try decoder.decodeSingularInt64Field(value: &self.oldest) }()
       case 41: try { try decoder.decodeSingularStringField(value: &self.failure) }()
       default: break
@@ -7674,14 +7674,14 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.sessions != 0 {
       try visitor.visitSingularUInt64Field(value: self.sessions, fieldNumber: 5)
     }
-    if self.registrations != 0 {
-      try visitor.visitSingularUInt64Field(value: self.registrations, fieldNumber: 6)
+    if self.liveQueries != 0 {
+      try visitor.visitSingularUInt64Field(value: self.liveQueries, fieldNumber: 6)
     }
     if !self.counters.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.counters, fieldNumber: 7)
     }
-    if self.process != 0 {
-      try visitor.visitSingularUInt64Field(value: self.process, fieldNumber: 8)
+    if self.processId != 0 {
+      try visitor.visitSingularUInt64Field(value: self.processId, fieldNumber: 8)
     }
     if self.oldest != 0 {
       try visitor.visitSingularInt64Field(value: self.oldest, fieldNumber: 40)
@@ -7698,9 +7698,9 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.size != rhs.size {return false}
     if lhs._head != rhs._head {return false}
     if lhs.sessions != rhs.sessions {return false}
-    if lhs.registrations != rhs.registrations {return false}
+    if lhs.liveQueries != rhs.liveQueries {return false}
     if lhs.counters != rhs.counters {return false}
-    if lhs.process != rhs.process {return false}
+    if lhs.processId != rhs.processId {return false}
     if lhs.oldest != rhs.oldest {return false}
     if lhs.failure != rhs.failure {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -7950,8 +7950,8 @@ nonisolated extension Graph_Progress: SwiftProtobuf.Message, SwiftProtobuf._Mess
   }
 }
 
-nonisolated extension Graph_DatedRevision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".DatedRevision"
+nonisolated extension Graph_RevisionAtTime: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RevisionAtTime"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}head\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -7989,7 +7989,7 @@ nonisolated extension Graph_DatedRevision: SwiftProtobuf.Message, SwiftProtobuf.
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_DatedRevision, rhs: Graph_DatedRevision) -> Bool {
+  static func ==(lhs: Graph_RevisionAtTime, rhs: Graph_RevisionAtTime) -> Bool {
     if lhs.revision != rhs.revision {return false}
     if lhs.time != rhs.time {return false}
     if lhs.author != rhs.author {return false}
@@ -7999,14 +7999,14 @@ nonisolated extension Graph_DatedRevision: SwiftProtobuf.Message, SwiftProtobuf.
   }
 }
 
-nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".WhyReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}value\0\u{1}replaced\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undo\0\u{1}undoes\0\u{1}redoes\0\u{1}deletion\0\u{1}losers\0\u{3}replaced_is_unknown\0")
+nonisolated extension Graph_ValueOrigin: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ValueOrigin"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}value\0\u{1}previous\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undo\0\u{1}undoes\0\u{1}redoes\0\u{1}deletion\0\u{1}overwritten\0\u{3}previous_is_unknown\0")
 
   fileprivate class _StorageClass {
     var _kind: Graph_OriginKind = .inserted
     var _value: Graph_Value? = nil
-    var _replaced: Graph_Value? = nil
+    var _previous: Graph_Value? = nil
     var _revision: Int64 = 0
     var _time: Int64 = 0
     var _author: String = String()
@@ -8015,8 +8015,8 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _undoes: Int64 = 0
     var _redoes: Int64 = 0
     var _deletion: Int64 = 0
-    var _losers: [Graph_LostValue] = []
-    var _replacedIsUnknown: Bool = false
+    var _overwritten: [Graph_OverwrittenValue] = []
+    var _previousIsUnknown: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8029,7 +8029,7 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
     init(copying source: _StorageClass) {
       _kind = source._kind
       _value = source._value
-      _replaced = source._replaced
+      _previous = source._previous
       _revision = source._revision
       _time = source._time
       _author = source._author
@@ -8038,8 +8038,8 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _undoes = source._undoes
       _redoes = source._redoes
       _deletion = source._deletion
-      _losers = source._losers
-      _replacedIsUnknown = source._replacedIsUnknown
+      _overwritten = source._overwritten
+      _previousIsUnknown = source._previousIsUnknown
     }
   }
 
@@ -8060,7 +8060,7 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
         switch fieldNumber {
         case 1: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
         case 2: try { try decoder.decodeSingularMessageField(value: &_storage._value) }()
-        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._replaced) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._previous) }()
         case 4: try { try decoder.decodeSingularInt64Field(value: &_storage._revision) }()
         case 5: try { try decoder.decodeSingularInt64Field(value: &_storage._time) }()
         case 6: try { try decoder.decodeSingularStringField(value: &_storage._author) }()
@@ -8069,8 +8069,8 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 9: try { try decoder.decodeSingularInt64Field(value: &_storage._undoes) }()
         case 10: try { try decoder.decodeSingularInt64Field(value: &_storage._redoes) }()
         case 11: try { try decoder.decodeSingularInt64Field(value: &_storage._deletion) }()
-        case 12: try { try decoder.decodeRepeatedMessageField(value: &_storage._losers) }()
-        case 13: try { try decoder.decodeSingularBoolField(value: &_storage._replacedIsUnknown) }()
+        case 12: try { try decoder.decodeRepeatedMessageField(value: &_storage._overwritten) }()
+        case 13: try { try decoder.decodeSingularBoolField(value: &_storage._previousIsUnknown) }()
         default: break
         }
       }
@@ -8089,7 +8089,7 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
       try { if let v = _storage._value {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
       } }()
-      try { if let v = _storage._replaced {
+      try { if let v = _storage._previous {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
       } }()
       if _storage._revision != 0 {
@@ -8116,24 +8116,24 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if _storage._deletion != 0 {
         try visitor.visitSingularInt64Field(value: _storage._deletion, fieldNumber: 11)
       }
-      if !_storage._losers.isEmpty {
-        try visitor.visitRepeatedMessageField(value: _storage._losers, fieldNumber: 12)
+      if !_storage._overwritten.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._overwritten, fieldNumber: 12)
       }
-      if _storage._replacedIsUnknown != false {
-        try visitor.visitSingularBoolField(value: _storage._replacedIsUnknown, fieldNumber: 13)
+      if _storage._previousIsUnknown != false {
+        try visitor.visitSingularBoolField(value: _storage._previousIsUnknown, fieldNumber: 13)
       }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_WhyReply, rhs: Graph_WhyReply) -> Bool {
+  static func ==(lhs: Graph_ValueOrigin, rhs: Graph_ValueOrigin) -> Bool {
     if lhs._storage !== rhs._storage {
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
         let rhs_storage = _args.1
         if _storage._kind != rhs_storage._kind {return false}
         if _storage._value != rhs_storage._value {return false}
-        if _storage._replaced != rhs_storage._replaced {return false}
+        if _storage._previous != rhs_storage._previous {return false}
         if _storage._revision != rhs_storage._revision {return false}
         if _storage._time != rhs_storage._time {return false}
         if _storage._author != rhs_storage._author {return false}
@@ -8142,8 +8142,8 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._undoes != rhs_storage._undoes {return false}
         if _storage._redoes != rhs_storage._redoes {return false}
         if _storage._deletion != rhs_storage._deletion {return false}
-        if _storage._losers != rhs_storage._losers {return false}
-        if _storage._replacedIsUnknown != rhs_storage._replacedIsUnknown {return false}
+        if _storage._overwritten != rhs_storage._overwritten {return false}
+        if _storage._previousIsUnknown != rhs_storage._previousIsUnknown {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -8153,8 +8153,8 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
   }
 }
 
-nonisolated extension Graph_LostValue: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".LostValue"
+nonisolated extension Graph_OverwrittenValue: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".OverwrittenValue"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}value\0\u{1}revision\0\u{1}time\0\u{1}author\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -8192,7 +8192,7 @@ nonisolated extension Graph_LostValue: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_LostValue, rhs: Graph_LostValue) -> Bool {
+  static func ==(lhs: Graph_OverwrittenValue, rhs: Graph_OverwrittenValue) -> Bool {
     if lhs._value != rhs._value {return false}
     if lhs.revision != rhs.revision {return false}
     if lhs.time != rhs.time {return false}
@@ -8327,7 +8327,7 @@ nonisolated extension Graph_Difference: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_PropertyDifference: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PropertyDifference"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}property\0\u{1}was\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}property\0\u{1}previous\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8336,7 +8336,7 @@ nonisolated extension Graph_PropertyDifference: SwiftProtobuf.Message, SwiftProt
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.property) }()
-      case 2: try { try decoder.decodeSingularMessageField(value: &self._was) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._previous) }()
       default: break
       }
     }
@@ -8350,7 +8350,7 @@ nonisolated extension Graph_PropertyDifference: SwiftProtobuf.Message, SwiftProt
     if self.property != 0 {
       try visitor.visitSingularUInt32Field(value: self.property, fieldNumber: 1)
     }
-    try { if let v = self._was {
+    try { if let v = self._previous {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
     try unknownFields.traverse(visitor: &visitor)
@@ -8358,7 +8358,7 @@ nonisolated extension Graph_PropertyDifference: SwiftProtobuf.Message, SwiftProt
 
   static func ==(lhs: Graph_PropertyDifference, rhs: Graph_PropertyDifference) -> Bool {
     if lhs.property != rhs.property {return false}
-    if lhs._was != rhs._was {return false}
+    if lhs._previous != rhs._previous {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

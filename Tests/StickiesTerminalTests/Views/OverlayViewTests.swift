@@ -206,10 +206,10 @@ import Testing
     #expect(
       picture(44, 7) { empty.draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
 
-             Nothing sticks to Plans yet.
+             There are no notes on Plans yet.
 
-             n  makes a note: type at once.
-             Or click twice where it shall lie.
+             n  creates a note; just type.
+             Or click twice where it should go.
              ?  shows all commands.
 
         """)

@@ -35,15 +35,15 @@ func undo(at server: ServerAddress) async throws {
 
   let state = try await ann.undoState(scope: scope.id)
   print("Undo \(state.undo?.name ?? ""): \(state.undo?.count ?? 0) commits")
-  tell(try await ann.undo(scope: scope.id))
+  report(try await ann.undo(scope: scope.id))
   try await show("undone")
-  tell(try await ann.redo(scope: scope.id))
+  report(try await ann.redo(scope: scope.id))
   try await show("redone")
   await bob.close()
   await ann.close()
 
   // What others have changed since stays, and is named.
-  func tell(_ saved: SaveResult) {
+  func report(_ saved: SaveResult) {
     for conflict in saved.committed.conflicts {
       let property = ann.context.model.property(conflict.property)?.name ?? ""
       print("\(property) stays: \(conflict.theirs.json(kind: nil).text) of \(conflict.author)")

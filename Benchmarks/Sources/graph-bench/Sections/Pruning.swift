@@ -33,7 +33,7 @@ extension Bench {
     try staff.close()
 
     let data = try copy(base)
-    let policy = HistoryPolicy(commits: Self.keptCommits, overdue: 0)
+    let policy = HistoryPolicy(commits: Self.keptCommits, minimumRetention: 0)
     var report: StoreCompaction.Report?
     let model = try Model(parsing: Staff.source.utf8)
     let seconds = try timed {

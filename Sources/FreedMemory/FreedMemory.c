@@ -1,0 +1,17 @@
+#include "FreedMemory.h"
+
+#ifdef __linux__
+#include <malloc.h>
+#endif
+
+void limitAllocatorArenas(void) {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
+void releaseFreedMemory(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}

@@ -1,0 +1,179 @@
+import FoundationEssentials
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Live queries of the context, and watches without it. Presence, which the server forwards to other sessions.
+extension GraphClient {
+  // MARK: - Live queries
+
+  /// Follows a query in the context; returns when its first result has arrived.
+  /// - Parameter prefetching: relationships to load with its objects, and with those that join it later. Observers
+  ///   receive such an object at once, and what was loaded for it as `refreshed`.
+  public func follow(
+    _ entity: Entity, where predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
+  ) async throws -> QueryID {
+    try await followUntilLoaded {
+      context.follow(entity: entity, predicate: predicate.bound(now: Self.now), prefetching: prefetching)
+    }
+  }
+
+  /// Follows a part of a query's ordered result. Returns when its first rows have arrived, for `context.window(of:)`.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
+  ///   - prefetching: relationships to load with its objects, and with those that join it later.
+  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
+  ///   for an order over relationships.
+  public func follow(
+    _ entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
+    prefetching: RelationshipTree = .none
+  ) async throws -> QueryID {
+    try await followUntilLoaded {
+      context.follow(
+        entity: entity, predicate: predicate.bound(now: Self.now), sort: sort, offset: offset, limit: limit,
+        prefetching: prefetching)
+    }
+  }
+
+  /// Moves a window to another part of its query. Observers of the context receive the difference when the rows have
+  /// arrived.
+  /// - Parameter limit: nil leaves it as it is.
+  public func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
+    context.moveWindow(of: query, offset: offset, limit: limit)
+    perform()
+  }
+
+  private func followUntilLoaded(_ follow: () -> QueryID) async throws -> QueryID {
+    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
+    let query = follow()
+    try await withCheckedThrowingContinuation { continuation in
+      loadingQueries[query] = continuation
+      perform()
+    }
+    do {
+      let (load, failure) = context.prefetch(of: query)
+      if let failure { throw failure }
+      if let load { try await fill(load) }
+    } catch {
+      unfollow(query)
+      throw error
+    }
+    return query
+  }
+
+  /// The time of this machine's clock, in microseconds since 1970. `now()` in a query is bound to it, because it must
+  /// mean the same after each reconnect.
+  public static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+
+  /// Ends a live query of the context.
+  public func unfollow(_ query: QueryID) {
+    context.unfollow(query)
+    perform()
+  }
+
+  /// The events of a watch, in order.
+  public enum WatchEvent: Sendable {
+    /// A first result, or a new one after a reset, which replaces everything before it.
+    case loaded(QueryID, [ObjectImage], at: Token)
+    /// The same for a window.
+    case loadedWindow(QueryID, WindowRows, at: Token)
+    /// Later events follow `since`; the result before it stays valid.
+    case resumed(QueryID, since: Revision)
+    /// The store does not know the state that was delivered. It was restored from a backup, or its history was
+    /// pruned. New results follow. Sent once for each watch, which may have several queries.
+    case diverged
+    /// A commit, with all of its changes to the watch's queries.
+    case changed(CommitUpdate)
+    /// The query was refused, or the client was closed: no events follow.
+    case ended(Refusal)
+  }
+
+  final class Watch {
+    let body: (WatchEvent) -> Void
+
+    init(body: @escaping (WatchEvent) -> Void) { self.body = body }
+  }
+
+  /// Follows queries with complete objects and without the context. `body` is called for each result and each commit.
+  /// - Parameter since: the token at which an earlier watch stopped; only later changes are delivered.
+  /// - Returns: the queries' numbers, in the order of `queries`.
+  @discardableResult
+  public func watch(
+    _ queries: [(entity: Entity, predicate: GraphPredicate)], since: Token? = nil, body: @escaping (WatchEvent) -> Void
+  ) -> [QueryID] {
+    let watch = Watch(body: body)
+    var numbers = [QueryID]()
+    for (entity, predicate) in queries {
+      lastWatch += 1
+      watches[lastWatch] = watch
+      numbers.append(lastWatch)
+      let text = predicate == .always ? "" : predicate.bound(now: Self.now).text(in: context.model)
+      context.handle(
+        .subscribe(lastWatch, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, since: since)))
+    }
+    perform()
+    return numbers
+  }
+
+  /// Follows a window with complete objects and without the context.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
+  @discardableResult
+  public func watch(
+    _ entity: Entity, where predicate: GraphPredicate, sort: [SortKey], offset: Int, limit: Int,
+    body: @escaping (WatchEvent) -> Void
+  ) -> QueryID {
+    lastWatch += 1
+    watches[lastWatch] = Watch(body: body)
+    let text = predicate == .always ? "" : predicate.bound(now: Self.now).text(in: context.model)
+    let window = Subscribe.Window(
+      sort: sort.text(in: context.model), offset: UInt64(max(0, offset)), limit: UInt64(max(0, limit)))
+    let number = lastWatch
+    context.handle(
+      .subscribe(
+        number, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, window: window)))
+    perform()
+    return number
+  }
+
+  // MARK: - Predicates that the compiler checks
+
+  /// Follows the objects of a class that satisfy a predicate; returns when the first result has arrived.
+  public func follow<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    prefetching: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> QueryID {
+    let (condition, tree) = (GraphPredicate(type, where: predicate), RelationshipTree(type, prefetching))
+    return try await follow(try entity(of: type), where: condition, prefetching: tree)
+  }
+
+  /// Follows a part of the objects of a class that satisfy a predicate, in an order. Returns when its first rows have
+  /// arrived, for `context.window(of:)`.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
+  ///   - prefetching: relationships to load with its objects, and with those that join it later.
+  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
+  ///   for an order over relationships.
+  public func follow<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey], offset: Int = 0, limit: Int,
+    prefetching: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> QueryID {
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    let tree = RelationshipTree(type, prefetching)
+    return try await follow(
+      try entity(of: type), where: condition, sort: order, offset: offset, limit: limit, prefetching: tree)
+  }
+
+  // MARK: - Presence
+
+  /// Sets this session's presence, at most 4,096 bytes. The server forwards it to all other sessions with a presence.
+  /// Dropped without a connection: send it again after a reconnect, and when a new session appears.
+  public func showPresence(_ state: [UInt8]) { handle(.presence(state)) }
+}

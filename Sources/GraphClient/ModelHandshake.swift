@@ -1,0 +1,119 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// The handshake of a client that has no model: the hello, then the request for the model file. After it a
+/// `GraphClient` takes the connection over, and this passes on to it what the socket delivers.
+@MainActor
+final class ModelHandshake {
+  private let address: ServerAddress
+  private let options: GraphClient.Options
+  private var replica: Replica
+  private var transport: Transport?
+  private var welcome: Welcome?
+  /// The caller of `open`, from the hello to the outcome.
+  private var opening: CheckedContinuation<GraphClient, any Error>?
+  /// A failure before the caller of `open` waited.
+  private var failure: Refusal?
+  private var ticking: Task<Void, Never>?
+  /// The client that took the connection over.
+  private weak var client: GraphClient?
+
+  init(address: ServerAddress, options: GraphClient.Options) {
+    self.address = address
+    self.options = options
+    replica = GraphClient.replica(options, model: nil)
+  }
+
+  func open() async throws -> GraphClient {
+    do {
+      transport = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
+        event in
+        // Only one batch is in flight at a time, so these tasks can't overtake each other.
+        Task { @MainActor in self.receive(event) }
+      }
+    } catch {
+      throw ConnectFailure(address: address, cause: "\(error)")
+    }
+    ticking = Task { [weak self] in
+      while !Task.isCancelled, self != nil {
+        try? await Task.sleep(for: .seconds(1))
+        self?.handle(.tick(GraphClient.uptime))
+      }
+    }
+    return try await withCheckedThrowingContinuation { continuation in
+      // The peer may have disconnected before this ran.
+      if let failure { return continuation.resume(throwing: failure) }
+      opening = continuation
+      handle(.tick(GraphClient.uptime))
+      handle(.connected)
+    }
+  }
+
+  private func receive(_ event: Transport.Event) {
+    if let client { return client.receive(event, of: GraphClient.firstConnection) }
+    switch event {
+    case .messages(let messages, let resume):
+      for message in messages {
+        // Messages after the model in the same batch belong to the client.
+        if let client {
+          client.receive(.messages([message]) {}, of: GraphClient.firstConnection)
+        } else {
+          handle(.received(message))
+        }
+      }
+      resume()
+    case .closed: fail(Refusal(.unavailable, "the server closed the connection"))
+    case .malformed(let reason): fail(Refusal(.malformed, "the server sent an unreadable message: \(reason)"))
+    }
+  }
+
+  private func handle(_ event: ReplicaEvent) {
+    // The client has taken the connection over, or it failed.
+    guard client == nil, failure == nil else { return }
+    for action in replica.handle(event) {
+      switch action {
+      case .send(let message): transport?.send(Frame.encode(message))
+      case .welcomed(let welcome):
+        self.welcome = welcome
+        handle(.ask(1, .model))
+      case .answer(_, .model(let source, let hash)): useModel(source, hash)
+      case .disconnect(let refusal), .rejected(let refusal), .refused(_, let refusal): fail(refusal)
+      default: break
+      }
+    }
+  }
+
+  private func useModel(_ source: String, _ hash: ModelHash) {
+    guard let welcome, let transport else { return assertionFailure("a model is answered on a welcomed connection") }
+    func refuse(_ reason: String) { fail(Refusal(.notAllowed, "the model that \(address) serves \(reason)")) }
+    let model: Model
+    do {
+      model = try Model(parsing: source.utf8)
+    } catch {
+      return refuse("can't be read by this program:\n\(error)")
+    }
+    guard model.hash == welcome.model, hash == welcome.model else {
+      return refuse("has the hash \(welcome.model), but its file has \(model.hash): use programs of one release")
+    }
+    replica.adopt(model.hash)
+    let client = GraphClient(
+      address: address, model: model, replica: replica, welcome: welcome, transport: transport, options: options)
+    self.client = client
+    finish()?.resume(returning: client)
+  }
+
+  private func fail(_ refusal: Refusal) {
+    guard client == nil, failure == nil else { return }
+    failure = refusal
+    transport?.close()
+    finish()?.resume(throwing: refusal)
+  }
+
+  private func finish() -> CheckedContinuation<GraphClient, any Error>? {
+    ticking?.cancel()
+    transport = nil
+    defer { opening = nil }
+    return opening
+  }
+}

@@ -1,0 +1,75 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// The graph as it was at a revision. Reads work as in the present: fetches with predicates and orders, faults,
+/// relationships. Its objects belong to a context of their own, which can't be edited.
+@MainActor
+public final class PastGraph: GraphReader {
+  /// The revision of all objects.
+  public let revision: Revision
+  /// The context of the objects. An edit in it traps, unless its `editWasRefused` is set.
+  public let context: ObjectContext
+  private let client: GraphClient
+  private var loadWaiters = LoadWaiters()
+
+  init(client: GraphClient, revision: Revision) {
+    self.client = client
+    self.revision = revision
+    context = client.context.makePast(at: revision)
+  }
+
+  // MARK: - Fetching
+
+  /// The objects of a fetch, chunk by chunk, as they were.
+  public func chunks(
+    of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], limit: Int?
+  ) -> ReplyStream {
+    client.images(of: entity, where: predicate, sort: sort, limit: limit, at: revision)
+  }
+
+  /// The number of objects at the revision.
+  public func count<Object: ManagedObject>(of type: Object.Type, where text: String = "") async throws -> Int {
+    let entity = try entity(of: type)
+    var fetch = client.wireFetch(entity, try predicate(text, entity), at: revision)
+    fetch.result = .count
+    return try await client.count(fetch)
+  }
+
+  /// The object of an id as it was; nil if it did not exist.
+  public func object<Object: ManagedObject>(_ type: Object.Type, _ id: ObjectID) async throws -> Object? {
+    try await fetch(type, where: .identifiers([id])).first
+  }
+
+  // MARK: - Requests
+
+  /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
+  /// - Throws: `Refusal`.
+  public func fill(_ load: LoadID) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      // Otherwise another caller of this turn has begun to collect.
+      guard loadWaiters.add(continuation, for: load) else { return }
+      Task { [self] in
+        loadWaiters.endCollection()
+        perform()
+      }
+    }
+  }
+
+  private func perform() {
+    for (number, fetch) in context.takePastFetches() { Task { [self] in await ask(number, fetch) } }
+    for case .filled(let load, let refusal) in context.takeActions() {
+      loadWaiters.finish(load, refusal)
+    }
+  }
+
+  private func ask(_ number: RequestID, _ fetch: Fetch) async {
+    do {
+      let stream = client.stream(fetch)
+      while let chunk = try await stream.nextWholeChunk() { context.receivePastChunk(chunk, of: number) }
+    } catch {
+      context.refusePast(number, error as? Refusal ?? Refusal(.unavailable, "\(error)"))
+    }
+    perform()
+  }
+}

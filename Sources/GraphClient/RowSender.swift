@@ -1,0 +1,54 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Sends rows in parts, no faster than the server keeps them.
+@MainActor
+struct RowSender {
+  let id: TransactionID
+  private(set) var count = 0
+  private let client: GraphClient
+  private var rows = [[Value]]()
+  private var size = 0
+  private var unanswered = [ReplyStream]()
+
+  private static let maximumRows = 1_000
+  private static let maximumBytes = 256 << 10
+  private static let window = 2
+
+  init(_ client: GraphClient, id: TransactionID) {
+    self.client = client
+    self.id = id
+  }
+
+  /// Adds a row, and sends a part when it is full.
+  /// - Returns: the number of rows that the server keeps, if it has just confirmed it.
+  mutating func append(_ row: [Value]) async throws -> Int? {
+    rows.append(row)
+    count += 1
+    size += row.reduce(32) { $0 + $1.approximateSize }
+    guard rows.count >= Self.maximumRows || size >= Self.maximumBytes else { return nil }
+    return try await send()
+  }
+
+  private mutating func send() async throws -> Int? {
+    assert(!rows.isEmpty, "a part has rows")
+    let kept = unanswered.count < Self.window ? nil : try await answer()
+    unanswered.append(client.ask(.batchRows(BatchRows(id: id, rows: rows))))
+    (rows, size) = ([], 0)
+    return kept
+  }
+
+  private mutating func answer() async throws -> Int? {
+    assert(!unanswered.isEmpty && unanswered.count <= Self.window, "rows are answered that were sent")
+    let first = unanswered.removeFirst()
+    guard case .kept(let count)? = try await first.nextAnswer() else { return nil }
+    return count
+  }
+
+  /// Returns when the server keeps all rows.
+  mutating func finish() async throws {
+    if !rows.isEmpty { _ = try await send() }
+    while !unanswered.isEmpty { _ = try await answer() }
+  }
+}

@@ -1,0 +1,129 @@
+/// The times of a connection, in milliseconds of a monotonic clock. It says when to ping, when the server is silent,
+/// and when the connection counts as lost.
+///
+/// An idle client sleeps between heartbeats: nothing here depends on more frequent ticks.
+struct ConnectionTimer {
+  /// The phase of the connection, which decides how long the server may be silent.
+  enum Phase {
+    case disconnected
+    case handshaking
+    case welcomed
+  }
+
+  /// Whether the server owes an answer, and since when.
+  private enum Debt {
+    /// Nothing, or nothing was requested since the server's last message.
+    case nothing
+    /// An answer to a request since the last tick; the next tick records the time.
+    case sinceNextTick
+    case since(Int64)
+  }
+
+  /// The time of the last tick; 0 before the first.
+  private var now: Int64 = 0
+  private var lastReceived: Int64 = 0
+  /// When the last request that has an answer was sent; other messages cause no reply.
+  private var lastRequested: Int64 = 0
+  private var heartbeat: Int64 = 15_000
+  private var debt = Debt.nothing
+  /// Whether the owner was notified of a long silence.
+  private(set) var isSilent = false
+
+  /// How long a server may take to answer a hello.
+  private static let welcomeMilliseconds: Int64 = 10_000
+
+  // MARK: - Deadlines
+
+  /// When the next tick is due; nil without a connection.
+  func deadline(in phase: Phase) -> Int64? {
+    guard let due = due(in: phase) else { return nil }
+    if case .sinceNextTick = debt { return now }
+    return due
+  }
+
+  /// The next ping or timeout, apart from requests since the last tick.
+  private func due(in phase: Phase) -> Int64? {
+    switch phase {
+    case .disconnected: return nil
+    case .handshaking: return lastReceived + patience(in: phase)
+    case .welcomed:
+      let due = min(lastRequested + heartbeat, lastReceived + patience(in: phase))
+      guard case .since(let time) = debt, !isSilent else { return due }
+      return min(due, time + Replica.silenceMilliseconds)
+    }
+  }
+
+  /// How many milliseconds the server may send nothing before the connection counts as lost.
+  func patience(in phase: Phase) -> Int64 {
+    switch phase {
+    case .handshaking: Self.welcomeMilliseconds
+    case .disconnected, .welcomed: 3 * heartbeat
+    }
+  }
+
+  // MARK: - Ticks
+
+  /// Sets the clock.
+  mutating func advance(to milliseconds: Int64, in phase: Phase) {
+    if now == 0 {
+      // The first tick only sets the clock.
+      (lastReceived, lastRequested) = (milliseconds, milliseconds)
+    } else if let due = due(in: phase), milliseconds - due > heartbeat {
+      // So late a tick means that this process was suspended and could not receive: that time is not silence of the
+      // server.
+      lastReceived += milliseconds - now
+      if case .since(let time) = debt { debt = .since(time + milliseconds - now) }
+    }
+    now = milliseconds
+  }
+
+  /// Whether the server has been silent for so long that the connection counts as lost.
+  func isLost(in phase: Phase) -> Bool { now - lastReceived >= patience(in: phase) }
+
+  /// Whether a ping is due.
+  var isPingDue: Bool { now - lastRequested >= heartbeat }
+
+  /// Records a long silence.
+  /// - Returns: whether one has begun, of which the owner has to be notified.
+  mutating func beginSilence() -> Bool {
+    guard !isSilent, case .since(let time) = debt, now - time >= Replica.silenceMilliseconds else { return false }
+    isSilent = true
+    return true
+  }
+
+  /// Records the time of the requests since the last tick.
+  mutating func finishTick() {
+    if case .sinceNextTick = debt { (debt, lastRequested) = (.since(now), now) }
+  }
+
+  // MARK: - Messages
+
+  /// Starts to wait for the welcome of a new connection.
+  mutating func startHandshake() { lastReceived = now }
+
+  /// Sets the heartbeat that a server asks for, within limits.
+  mutating func setHeartbeat(milliseconds: UInt64) {
+    heartbeat = Int64(clamping: min(max(milliseconds, 100), 600_000))
+  }
+
+  /// Records that a request was sent that has an answer.
+  mutating func recordRequest() {
+    if case .nothing = debt { debt = .sinceNextTick }
+    lastRequested = now
+  }
+
+  /// Records that a message was received.
+  /// - Returns: whether it ends a silence.
+  mutating func recordMessage() -> Bool {
+    lastReceived = now
+    return endSilence()
+  }
+
+  /// Ends a silence, because the connection ended.
+  /// - Returns: whether there was one, of whose end the owner has to be notified.
+  mutating func endSilence() -> Bool {
+    debt = .nothing
+    defer { isSilent = false }
+    return isSilent
+  }
+}

@@ -1,0 +1,182 @@
+import GraphModel
+
+/// A note of Google Keep, as Takeout exports it: one JSON document.
+///
+/// Each member with content becomes part of the note, or a remark reports it. If a member has the wrong type, it is
+/// dropped with a remark; the note is still imported. Only the creation time is required, because it identifies the
+/// document as a note.
+public struct KeepNote: Sendable {
+  /// The error of a document that is not a note.
+  public struct ParseError: Error, Equatable, CustomStringConvertible {
+    public let description: String
+  }
+
+  /// The title, an empty line, the text or list, and saved links.
+  public private(set) var text = ""
+  /// The text as earlier releases imported it: the title, and either the plain text or the list.
+  public private(set) var plainText = ""
+  /// The unmodified `createdTimestampUsec`. Several notes can have the same.
+  public private(set) var identity: Int64
+  /// The creation time; nil if the document contains no usable time.
+  public private(set) var created: Timestamp?
+  /// The time of the last edit; `created` if the document contains no usable time.
+  public private(set) var updated: Timestamp?
+  /// The nearest color of the palette.
+  public private(set) var color = NoteColor.white
+  /// Whether the note is pinned.
+  public private(set) var isPinned = false
+  /// Whether the note is archived.
+  public private(set) var isArchived = false
+  /// Whether the note is in the trash; its text is then not read.
+  public private(set) var isTrashed = false
+  /// The names of its labels, without empty ones.
+  public private(set) var labels = [String]()
+  /// Descriptions of lost content, each a complete sentence.
+  public private(set) var remarks = [String]()
+
+  /// Keep's colors, with the nearest of ours.
+  private static let colors: [String: NoteColor] = [
+    "DEFAULT": .white, "RED": .red, "ORANGE": .orange, "YELLOW": .yellow, "GREEN": .green, "TEAL": .teal,
+    "BLUE": .blue, "CERULEAN": .blue, "PURPLE": .purple, "PINK": .pink, "BROWN": .brown, "GRAY": .gray,
+  ]
+
+  /// Parses a document.
+  /// - Throws: `ParseError` if it is not a note of Keep.
+  public init(_ json: JSON) throws(ParseError) {
+    let time = "createdTimestampUsec"
+    guard json.members != nil else {
+      throw ParseError(description: "this is not a Google Keep note: it is \(json.typeDescription), not an object")
+    }
+    guard let member = json[time] else {
+      throw ParseError(description: "this is not a Google Keep note: \(time) is missing")
+    }
+    guard let number = member.wholeNumber else {
+      let value = member.text.excerpt
+      throw ParseError(
+        description: "\(time) is \(value), \(member.typeDescription); a whole number of microseconds is needed")
+    }
+    identity = number
+    var members = KeepMemberReader(json)
+    members.know(time)
+    isTrashed = members.flag("isTrashed")
+    guard !isTrashed else { return }
+    readTimes(&members)
+    isPinned = members.flag("isPinned")
+    isArchived = members.flag("isArchived")
+    readColor(&members)
+    readText(&members)
+    labels = members.objects("labels").compactMap { label in
+      members.string("name", of: label, in: "labels")
+    }.filter { !$0.isEmpty }
+    readAttachments(&members)
+    readPeople(&members)
+    members.leaveUnknown()
+    remarks = members.remarks
+  }
+
+  // MARK: - Members
+
+  private mutating func readTimes(_ members: inout KeepMemberReader) {
+    /// Keep writes 0 for an unknown time.
+    func usable(_ time: Int64?) -> Timestamp? { time.flatMap { $0 > 0 && RFC3339.range.contains($0) ? $0 : nil } }
+    let edited = members.number("userEditedTimestampUsec")
+    created = usable(identity) ?? usable(edited)
+    updated = usable(edited) ?? created
+    if usable(identity) == nil { members.leave("its creation time: \(identity) is invalid") }
+    if let edited, edited > 0, usable(edited) == nil { members.leave("its last edit time: \(edited) is invalid") }
+  }
+
+  private mutating func readColor(_ members: inout KeepMemberReader) {
+    let name = members.string("color")
+    guard !name.isEmpty else { return }
+    guard let known = Self.colors[name] else {
+      return members.remark("the note was taken in white: \"\(name.excerpt)\" is not a Keep color")
+    }
+    color = known
+  }
+
+  private mutating func readText(_ members: inout KeepMemberReader) {
+    let title = members.string("title")
+    let plain = members.string("textContent")
+    let html = members.string("textContentHtml")
+    let formatted = HTMLText(html)
+    var formats = formatted.formats
+    var addresses = formatted.addresses
+    let items = members.objects("listContent").map { item in
+      let isChecked = members.flag("isChecked", of: item, in: "listContent")
+      var words = members.string("text", of: item, in: "listContent") ?? ""
+      let formatted = HTMLText(members.string("textHtml", of: item, in: "listContent") ?? "")
+      if words.isEmpty { words = formatted.text }
+      formats.formUnion(formatted.formats)
+      addresses += formatted.addresses
+      return "- [\(isChecked ? "x" : " ")] \(words)"
+    }
+    let list = items.joined(separator: "\n")
+    plainText = Self.paragraphs([title, items.isEmpty ? plain : list])
+    text = Self.paragraphs([title, plain.isEmpty ? formatted.text : plain, list])
+    addLinks(&members, addresses)
+    if !formats.isEmpty {
+      let names = HTMLText.Format.allCases.filter(formats.contains).map(\.rawValue)
+      members.leave("its formatting: \(names.joined(separator: ", "))")
+    }
+  }
+
+  private static func paragraphs(_ parts: [String]) -> String {
+    parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+  }
+
+  private mutating func readAttachments(_ members: inout KeepMemberReader) {
+    let attachments = members.objects("attachments")
+    guard !attachments.isEmpty else { return }
+    let names = attachments.map { members.string("filePath", of: $0, in: "attachments") ?? "" }
+    let shown = names.map { $0.isEmpty ? "without a name" : $0 }.joined(separator: ", ")
+    members.leave("its attachment \(shown)")
+  }
+
+  private mutating func readPeople(_ members: inout KeepMemberReader) {
+    let people = members.objects("sharees").map { person in
+      let name = members.string("email", of: person, in: "sharees") ?? ""
+      return (name.isEmpty ? JSON.object(person).text.excerpt : name) + (isOwner(person) ? " (owner)" : "")
+    }
+    func isOwner(_ person: [JSON.Member]) -> Bool { JSON.object(person)["isOwner"]?.boolValue == true }
+    if !people.isEmpty { members.leave("the people it is shared with: \(people.joined(separator: ", "))") }
+  }
+
+  // MARK: - Saved links
+
+  /// Appends each saved link: its title, address and description, unless the text contains them.
+  private mutating func addLinks(_ members: inout KeepMemberReader, _ addresses: [String]) {
+    for link in members.objects("annotations") {
+      let pieces = ["title", "url", "description"].map { members.string($0, of: link, in: "annotations") ?? "" }
+      addLink(pieces)
+    }
+    for address in addresses { addLink([address]) }
+  }
+
+  private mutating func addLink(_ pieces: [String]) {
+    var lines = [String]()
+    for piece in pieces where !piece.isEmpty {
+      let isThere = text.mentions(piece) || lines.contains { $0.mentions(piece) }
+      if !isThere { lines.append(piece) }
+    }
+    text = Self.paragraphs([text, lines.joined(separator: "\n")])
+  }
+}
+
+extension String {
+  /// Whether the text contains `piece`, other than as the beginning or end of a longer word or address.
+  fileprivate func mentions(_ piece: String) -> Bool {
+    func continues(_ character: Character?) -> Bool {
+      guard let character else { return false }
+      return character.isLetter || character.isNumber || "/?#&=%-_+~@".contains(character)
+    }
+    var rest = self[...]
+    while let range = rest.firstRange(of: piece) {
+      let before = range.lowerBound > startIndex ? self[index(before: range.lowerBound)] : nil
+      let after = range.upperBound < endIndex ? self[range.upperBound] : nil
+      if !continues(before), !continues(after) { return true }
+      rest = self[index(after: range.lowerBound)...]
+    }
+    return false
+  }
+}

@@ -1,0 +1,4 @@
+/// The colors of a note in files. The readers of files know no graph: a test compares the cases with the model's.
+public enum NoteColor: String, CaseIterable, Sendable {
+  case yellow, blue, green, pink, purple, gray, orange, red, teal, brown, white
+}

@@ -1,0 +1,405 @@
+// swift-format-ignore-file
+// Generated from the model Stickies, version 1. Change the model file instead.
+import GraphModel
+import GraphReplica
+
+/// Boards of sticky notes, with tags and links between notes.
+public enum StickiesModel {
+  /// The model file that the program was built with.
+  public static let source = #"""
+    {
+      "format": 1,
+      "name": "Stickies",
+      "version": 1,
+      "documentation": "Boards of sticky notes, with tags and links between notes.",
+      "enumerations": [
+        {
+          "name": "Color",
+          "documentation": "The palette of boards and notes.",
+          "cases": ["yellow", "blue", "green", "pink", "purple", "gray", "orange", "red", "teal", "brown", "white"]
+        }
+      ],
+      "entities": [
+        {
+          "name": "Board",
+          "documentation": "A surface that notes stick to.",
+          "attributes": [
+            {"name": "name", "type": "string", "minimumLength": 1, "maximumLength": 200,
+              "documentation": "What people call the board; no two boards share a name."},
+            {"name": "color", "type": "enumeration", "enumeration": "Color", "default": "gray",
+              "documentation": "The color behind the notes."},
+            {"name": "created", "type": "date", "assigned": "created", "documentation": "When the board was made."}
+          ],
+          "relationships": [
+            {"name": "notes", "destination": "Note", "inverse": "board", "toMany": true, "deleteRule": "cascade",
+              "documentation": "The notes that stick to the board."}
+          ],
+          "unique": [["name"]]
+        },
+        {
+          "name": "Note",
+          "documentation": "A sticky note.",
+          "attributes": [
+            {"name": "text", "type": "text", "default": "", "maximumLength": 4194304, "fullText": true,
+              "documentation": "What the note says. Concurrent edits merge character by character."},
+            {"name": "color", "type": "enumeration", "enumeration": "Color", "default": "yellow",
+              "documentation": "The paper's color."},
+            {"name": "x", "type": "double", "default": 0, "documentation": "The left edge on the board, in points."},
+            {"name": "y", "type": "double", "default": 0, "documentation": "The top edge on the board, in points."},
+            {"name": "width", "type": "double", "default": 200, "minimum": 1, "maximum": 100000,
+              "documentation": "The width, in points."},
+            {"name": "height", "type": "double", "default": 200, "minimum": 1, "maximum": 100000,
+              "documentation": "The height, in points."},
+            {"name": "z", "type": "double", "default": 0,
+              "documentation": "The place in the pile: a note lies above those with a lower z."},
+            {"name": "collapsed", "type": "bool", "default": false, "documentation": "Only the first line shows."},
+            {"name": "pinned", "type": "bool", "default": false, "documentation": "The note comes before others."},
+            {"name": "locked", "type": "bool", "default": false, "documentation": "Faces ask before they edit the note."},
+            {"name": "number", "type": "integer", "assigned": "sequence",
+              "documentation": "A short name for the note, given by the server and never used twice."},
+            {"name": "created", "type": "date", "assigned": "created", "documentation": "When the note was written."},
+            {"name": "updated", "type": "date", "assigned": "updated", "documentation": "When the note last changed."},
+            {"name": "origin", "type": "string", "optional": true, "maximumLength": 1000,
+              "documentation": "Where an imported note came from; no two notes share an origin."}
+          ],
+          "relationships": [
+            {"name": "board", "destination": "Board", "inverse": "notes", "optional": false, "deleteRule": "nullify",
+              "documentation": "The board that the note sticks to."},
+            {"name": "tags", "destination": "Tag", "inverse": "notes", "toMany": true,
+              "documentation": "The words that the note is filed under."},
+            {"name": "outgoing", "destination": "Link", "inverse": "from", "toMany": true, "deleteRule": "cascade",
+              "documentation": "Links that begin at the note."},
+            {"name": "incoming", "destination": "Link", "inverse": "to", "toMany": true, "deleteRule": "cascade",
+              "documentation": "Links that end at the note."}
+          ],
+          "unique": [["number"], ["origin"]]
+        },
+        {
+          "name": "Tag",
+          "documentation": "A word that notes are filed under.",
+          "attributes": [
+            {"name": "name", "type": "string", "minimumLength": 1, "maximumLength": 200,
+              "documentation": "The word; no two tags share it."}
+          ],
+          "relationships": [
+            {"name": "notes", "destination": "Note", "inverse": "tags", "toMany": true,
+              "documentation": "The notes with this tag."}
+          ],
+          "unique": [["name"]]
+        },
+        {
+          "name": "Link",
+          "documentation": "An arrow from one note to another.",
+          "attributes": [
+            {"name": "label", "type": "string", "default": "", "maximumLength": 200,
+              "documentation": "What the arrow says."}
+          ],
+          "relationships": [
+            {"name": "from", "destination": "Note", "inverse": "outgoing", "optional": false,
+              "documentation": "The note where the arrow begins."},
+            {"name": "to", "destination": "Note", "inverse": "incoming", "optional": false,
+              "documentation": "The note where the arrow ends."}
+          ]
+        }
+      ]
+    }
+    
+    """#
+
+  /// The model. The file was checked when this code was generated from it.
+  public static let model: Model = {
+    do { return try Model(parsing: source.utf8) } catch { preconditionFailure("\(error)") }
+  }()
+
+  /// The classes of the model's entities.
+  public static let classes: [ManagedObject.Type] = [Board.self, Note.self, Tag.self, Link.self]
+}
+
+/// The palette of boards and notes.
+public enum Color: String, Sendable, CaseIterable {
+  case `yellow`, `blue`, `green`, `pink`, `purple`, `gray`, `orange`, `red`, `teal`, `brown`, `white`
+}
+
+/// A surface that notes stick to.
+open class Board: ManagedObject {
+  open override class var entityName: String { "Board" }
+
+  /// What people call the board; no two boards share a name.
+  public var `name`: String {
+    get { if case .string(let value) = value(3) { value } else { "" } }
+    set { setValue(.string(newValue), for: 3) }
+  }
+
+  /// The color behind the notes.
+  ///
+  /// By default `"gray"`.
+  public var `color`: Color {
+    get { if case .string(let value) = value(1) { Color(rawValue: value) ?? .`gray` } else { .`gray` } }
+    set { setValue(.string(newValue.rawValue), for: 1) }
+  }
+
+  /// When the board was made.
+  public var `created`: Timestamp {
+    get { if case .date(let value) = value(2) { value } else { 0 } }
+    set { setValue(.date(newValue), for: 2) }
+  }
+
+  /// The notes that stick to the board.
+  public var `notes`: [Note] { objects(4, Note.self) }
+
+  /// Adds to `notes`, and sets the inverse.
+  public func addToNotes(_ object: Note) { add(object, to: 4) }
+
+  /// Removes from `notes`, and updates the inverse.
+  public func removeFromNotes(_ object: Note) { remove(object, from: 4) }
+}
+
+/// A sticky note.
+open class Note: ManagedObject {
+  open override class var entityName: String { "Note" }
+
+  /// What the note says. Concurrent edits merge character by character.
+  public var `text`: String {
+    get { if case .string(let value) = value(20) { value } else { "" } }
+    set { setValue(.string(newValue), for: 20) }
+  }
+
+  /// The paper's color.
+  ///
+  /// By default `"yellow"`.
+  public var `color`: Color {
+    get { if case .string(let value) = value(10) { Color(rawValue: value) ?? .`yellow` } else { .`yellow` } }
+    set { setValue(.string(newValue.rawValue), for: 10) }
+  }
+
+  /// The left edge on the board, in points.
+  ///
+  /// By default `0`.
+  public var `x`: Double {
+    get { if case .double(let value) = value(23) { value } else { 0.0 } }
+    set { setValue(.double(newValue), for: 23) }
+  }
+
+  /// The top edge on the board, in points.
+  ///
+  /// By default `0`.
+  public var `y`: Double {
+    get { if case .double(let value) = value(24) { value } else { 0.0 } }
+    set { setValue(.double(newValue), for: 24) }
+  }
+
+  /// The width, in points.
+  ///
+  /// By default `200`.
+  public var `width`: Double {
+    get { if case .double(let value) = value(22) { value } else { 200.0 } }
+    set { setValue(.double(newValue), for: 22) }
+  }
+
+  /// The height, in points.
+  ///
+  /// By default `200`.
+  public var `height`: Double {
+    get { if case .double(let value) = value(12) { value } else { 200.0 } }
+    set { setValue(.double(newValue), for: 12) }
+  }
+
+  /// The place in the pile: a note lies above those with a lower z.
+  ///
+  /// By default `0`.
+  public var `z`: Double {
+    get { if case .double(let value) = value(25) { value } else { 0.0 } }
+    set { setValue(.double(newValue), for: 25) }
+  }
+
+  /// Only the first line shows.
+  ///
+  /// By default `false`.
+  public var `collapsed`: Bool {
+    get { if case .bool(let value) = value(9) { value } else { false } }
+    set { setValue(.bool(newValue), for: 9) }
+  }
+
+  /// The note comes before others.
+  ///
+  /// By default `false`.
+  public var `pinned`: Bool {
+    get { if case .bool(let value) = value(18) { value } else { false } }
+    set { setValue(.bool(newValue), for: 18) }
+  }
+
+  /// Faces ask before they edit the note.
+  ///
+  /// By default `false`.
+  public var `locked`: Bool {
+    get { if case .bool(let value) = value(14) { value } else { false } }
+    set { setValue(.bool(newValue), for: 14) }
+  }
+
+  /// A short name for the note, given by the server and never used twice.
+  public var `number`: Int64 {
+    get { if case .integer(let value) = value(15) { value } else { 0 } }
+  }
+
+  /// When the note was written.
+  public var `created`: Timestamp {
+    get { if case .date(let value) = value(11) { value } else { 0 } }
+    set { setValue(.date(newValue), for: 11) }
+  }
+
+  /// When the note last changed.
+  public var `updated`: Timestamp {
+    get { if case .date(let value) = value(21) { value } else { 0 } }
+    set { setValue(.date(newValue), for: 21) }
+  }
+
+  /// Where an imported note came from; no two notes share an origin.
+  public var `origin`: String? {
+    get { if case .string(let value) = value(16) { value } else { nil } }
+    set { setValue(newValue.map { newValue in .string(newValue) } ?? .null, for: 16) }
+  }
+
+  /// The board that the note sticks to.
+  public var `board`: Board? {
+    get { object(8, Board.self) }
+    set { setValue(newValue.map { .object($0.id) } ?? .null, for: 8) }
+  }
+
+  /// The words that the note is filed under.
+  public var `tags`: [Tag] { objects(19, Tag.self) }
+
+  /// Adds to `tags`, and sets the inverse.
+  public func addToTags(_ object: Tag) { add(object, to: 19) }
+
+  /// Removes from `tags`, and updates the inverse.
+  public func removeFromTags(_ object: Tag) { remove(object, from: 19) }
+
+  /// Links that begin at the note.
+  public var `outgoing`: [Link] { objects(17, Link.self) }
+
+  /// Adds to `outgoing`, and sets the inverse.
+  public func addToOutgoing(_ object: Link) { add(object, to: 17) }
+
+  /// Removes from `outgoing`, and updates the inverse.
+  public func removeFromOutgoing(_ object: Link) { remove(object, from: 17) }
+
+  /// Links that end at the note.
+  public var `incoming`: [Link] { objects(13, Link.self) }
+
+  /// Adds to `incoming`, and sets the inverse.
+  public func addToIncoming(_ object: Link) { add(object, to: 13) }
+
+  /// Removes from `incoming`, and updates the inverse.
+  public func removeFromIncoming(_ object: Link) { remove(object, from: 13) }
+}
+
+/// A word that notes are filed under.
+open class Tag: ManagedObject {
+  open override class var entityName: String { "Tag" }
+
+  /// The word; no two tags share it.
+  public var `name`: String {
+    get { if case .string(let value) = value(26) { value } else { "" } }
+    set { setValue(.string(newValue), for: 26) }
+  }
+
+  /// The notes with this tag.
+  public var `notes`: [Note] { objects(27, Note.self) }
+
+  /// Adds to `notes`, and sets the inverse.
+  public func addToNotes(_ object: Note) { add(object, to: 27) }
+
+  /// Removes from `notes`, and updates the inverse.
+  public func removeFromNotes(_ object: Note) { remove(object, from: 27) }
+}
+
+/// An arrow from one note to another.
+open class Link: ManagedObject {
+  open override class var entityName: String { "Link" }
+
+  /// What the arrow says.
+  public var `label`: String {
+    get { if case .string(let value) = value(6) { value } else { "" } }
+    set { setValue(.string(newValue), for: 6) }
+  }
+
+  /// The note where the arrow begins.
+  public var `from`: Note? {
+    get { object(5, Note.self) }
+    set { setValue(newValue.map { .object($0.id) } ?? .null, for: 5) }
+  }
+
+  /// The note where the arrow ends.
+  public var `to`: Note? {
+    get { object(7, Note.self) }
+    set { setValue(newValue.map { .object($0.id) } ?? .null, for: 7) }
+  }
+}
+
+extension Color: EnumeratedValue {}
+
+extension ObjectPath where Object: Board {
+  /// What people call the board; no two boards share a name.
+  public var `name`: TypedExpression<String, Cardinality> { TypedExpression<String, Cardinality>(self, attribute: 3) }
+  /// The color behind the notes.
+  public var `color`: TypedExpression<Color, Cardinality> { TypedExpression<Color, Cardinality>(self, attribute: 1) }
+  /// When the board was made.
+  public var `created`: TypedExpression<DateTime, Cardinality> { TypedExpression<DateTime, Cardinality>(self, attribute: 2) }
+  /// The notes that stick to the board.
+  public var `notes`: ToManyPath<Note, Cardinality.AfterToOne> { ToManyPath<Note, Cardinality.AfterToOne>(self, toMany: 4) }
+}
+
+extension ObjectPath where Object: Note {
+  /// What the note says. Concurrent edits merge character by character.
+  public var `text`: TypedExpression<FullText, Cardinality> { TypedExpression<FullText, Cardinality>(self, attribute: 20) }
+  /// The paper's color.
+  public var `color`: TypedExpression<Color, Cardinality> { TypedExpression<Color, Cardinality>(self, attribute: 10) }
+  /// The left edge on the board, in points.
+  public var `x`: TypedExpression<Double, Cardinality> { TypedExpression<Double, Cardinality>(self, attribute: 23) }
+  /// The top edge on the board, in points.
+  public var `y`: TypedExpression<Double, Cardinality> { TypedExpression<Double, Cardinality>(self, attribute: 24) }
+  /// The width, in points.
+  public var `width`: TypedExpression<Double, Cardinality> { TypedExpression<Double, Cardinality>(self, attribute: 22) }
+  /// The height, in points.
+  public var `height`: TypedExpression<Double, Cardinality> { TypedExpression<Double, Cardinality>(self, attribute: 12) }
+  /// The place in the pile: a note lies above those with a lower z.
+  public var `z`: TypedExpression<Double, Cardinality> { TypedExpression<Double, Cardinality>(self, attribute: 25) }
+  /// Only the first line shows.
+  public var `collapsed`: TypedExpression<Bool, Cardinality> { TypedExpression<Bool, Cardinality>(self, attribute: 9) }
+  /// The note comes before others.
+  public var `pinned`: TypedExpression<Bool, Cardinality> { TypedExpression<Bool, Cardinality>(self, attribute: 18) }
+  /// Faces ask before they edit the note.
+  public var `locked`: TypedExpression<Bool, Cardinality> { TypedExpression<Bool, Cardinality>(self, attribute: 14) }
+  /// A short name for the note, given by the server and never used twice.
+  public var `number`: TypedExpression<Int64, Cardinality> { TypedExpression<Int64, Cardinality>(self, attribute: 15) }
+  /// When the note was written.
+  public var `created`: TypedExpression<DateTime, Cardinality> { TypedExpression<DateTime, Cardinality>(self, attribute: 11) }
+  /// When the note last changed.
+  public var `updated`: TypedExpression<DateTime, Cardinality> { TypedExpression<DateTime, Cardinality>(self, attribute: 21) }
+  /// Where an imported note came from; no two notes share an origin.
+  public var `origin`: TypedExpression<String, Cardinality.AfterOptional> { TypedExpression<String, Cardinality.AfterOptional>(self, attribute: 16) }
+  /// The board that the note sticks to.
+  public var `board`: ObjectPath<Board, Cardinality.AfterToOne> { ObjectPath<Board, Cardinality.AfterToOne>(self, toOne: 8) }
+  /// The words that the note is filed under.
+  public var `tags`: ToManyPath<Tag, Cardinality.AfterToOne> { ToManyPath<Tag, Cardinality.AfterToOne>(self, toMany: 19) }
+  /// Links that begin at the note.
+  public var `outgoing`: ToManyPath<Link, Cardinality.AfterToOne> { ToManyPath<Link, Cardinality.AfterToOne>(self, toMany: 17) }
+  /// Links that end at the note.
+  public var `incoming`: ToManyPath<Link, Cardinality.AfterToOne> { ToManyPath<Link, Cardinality.AfterToOne>(self, toMany: 13) }
+}
+
+extension ObjectPath where Object: Tag {
+  /// The word; no two tags share it.
+  public var `name`: TypedExpression<String, Cardinality> { TypedExpression<String, Cardinality>(self, attribute: 26) }
+  /// The notes with this tag.
+  public var `notes`: ToManyPath<Note, Cardinality.AfterToOne> { ToManyPath<Note, Cardinality.AfterToOne>(self, toMany: 27) }
+}
+
+extension ObjectPath where Object: Link {
+  /// What the arrow says.
+  public var `label`: TypedExpression<String, Cardinality> { TypedExpression<String, Cardinality>(self, attribute: 6) }
+  /// The note where the arrow begins.
+  public var `from`: ObjectPath<Note, Cardinality.AfterToOne> { ObjectPath<Note, Cardinality.AfterToOne>(self, toOne: 5) }
+  /// The note where the arrow ends.
+  public var `to`: ObjectPath<Note, Cardinality.AfterToOne> { ObjectPath<Note, Cardinality.AfterToOne>(self, toOne: 7) }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+/// Impossible states are asserted, never given a default.
+@Suite struct InvariantTests {
+  /// What the code of a target has of each kind.
+  private struct Counts {
+    var lines = 0
+    /// `?? 0`, `?? ""`, `?? []` and their like.
+    var defaults = 0
+    /// `else { return }` without a value.
+    var returns = 0
+    /// `table[key]?.property = value`: nothing is written if the key is missing.
+    var chainedWrites = 0
+    var assertions = 0
+
+    init(_ files: [SourceText]) throws {
+      let isDefault = try Regex(#"\?\? (?:-?\d|""|\[\]|\[:\]|true\b|false\b)"#)
+      let isChainedWrite = try Regex(#"[\w\])]\?(?:\.\w+|\[[^\]]*\])+ [-+*/&|]?= "#)
+      let isAssertion = try Regex(
+        #"\b(?:assert|assertionFailure|precondition|preconditionFailure|fatalError|invariant)\("#)
+      for line in files.flatMap({ $0.code.split(separator: "\n") }) where !line.allSatisfy({ $0 == " " }) {
+        lines += 1
+        // Most lines have none of these.
+        if line.contains("?") {
+          defaults += line.matches(of: isDefault).count
+          if line.contains("= ") { chainedWrites += line.matches(of: isChainedWrite).count }
+        }
+        if line.contains("else { return }") { returns += 1 }
+        if line.contains("(") { assertions += line.matches(of: isAssertion).count }
+      }
+    }
+  }
+
+  /// The number of bare returns that a target may have: each was looked at and can happen. The numbers may only fall.
+  private static let returns = [
+    "GraphStore": 300, "GraphHub": 300, "GraphReplica": 300, "GraphWire": 300, "GraphServer": 300, "GraphClient": 300,
+  ]
+
+  @Test(arguments: ["GraphStore", "GraphHub", "GraphReplica", "GraphWire", "GraphServer", "GraphClient"])
+  func impossibleStatesAreAsserted(target: String) throws {
+    let files = try LayeringTests.sources("Sources").filter { $0.target == target }
+    let counts = try Counts(files.map { SourceText($0.text) })
+    #expect(counts.lines > 1000)
+    #expect(
+      counts.defaults * 1000 <= counts.lines * 2, "\(target) has \(counts.defaults) defaults in \(counts.lines) lines")
+    #expect(counts.chainedWrites == 0)
+    #expect(
+      counts.assertions * 1000 >= counts.lines * 5,
+      "\(target) has \(counts.assertions) assertions in \(counts.lines) lines")
+    let allowed = try #require(Self.returns[target])
+    #expect(counts.returns <= allowed, "\(target) has \(counts.returns) bare returns")
+  }
+
+  @Test func kindsAreCounted() throws {
+    let counts = try Counts([
+      SourceText(
+        """
+        guard let row else { return }
+        let count = counts[id] ?? 0 // ?? 0
+        rows[id]?.state = .ready
+        rows[id]?.names[0] += 1
+        delegate?.changed(row ?? "")
+        precondition(count == 0)
+        """)
+    ])
+    #expect(
+      [counts.lines, counts.defaults, counts.returns, counts.chainedWrites, counts.assertions] == [6, 2, 1, 2, 1])
+  }
+}

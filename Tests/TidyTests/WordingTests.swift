@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+/// The language of the project: plain English with the subject first. A sentence that begins with a noun clause or an
+/// indefinite actor must be read twice, and a search for the field's term does not find it.
+@Suite struct WordingTests {
+  /// Flagged sentences in a thousand; other Swift projects of this kind have two to five.
+  private static let budget = 5
+
+  private static let openings: Set<String> = ["who", "whoever", "what", "whatever", "whose"]
+  private static let openingPairs: Set<String> = [
+    "so many", "of a", "of an", "of what", "of who", "of those", "for whom",
+  ]
+  private static let words: Set<String> = [
+    "tell", "tells", "told", "telling", "somebody", "nobody", "anybody", "whoever", "whatever", "whomever", "anew",
+  ]
+  private static let phrases = [
+    ["no", "more"], ["any", "more"], ["all", "the", "same"], ["for", "ever"], ["give", "up"], ["gives", "up"],
+    ["gives", "it", "up"], ["gives", "them", "up"], ["it", "is", "said"], ["it", "is", "told"], ["it", "is", "asked"],
+    ["it", "is", "taken"], ["it", "is", "given"], ["it", "is", "kept"], ["is", "said", "so"],
+  ]
+
+  /// The flagged sentences of a text, and how many sentences it has.
+  private static func flagged(_ text: String) -> (sentences: Int, found: [String]) {
+    var (count, found) = (0, [String]())
+    for sentence in text.split(whereSeparator: { ".!?:;".contains($0) }) {
+      let words = sentence.split { !$0.isLetter && $0 != "'" }.map { $0.lowercased() }
+      guard words.count > 1 else { continue }
+      count += 1
+      let opening = openings.contains(words[0]) || openingPairs.contains("\(words[0]) \(words[1])")
+      let phrase = phrases.contains { phrase in
+        words.indices.contains { words[$0...].starts(with: phrase) }
+      }
+      if opening || phrase || words.contains(where: Self.words.contains) { found.append(String(sentence)) }
+    }
+    return (count, found)
+  }
+
+  private static func check(_ texts: [(place: String, text: String)], _ kind: String) {
+    var (count, found) = (0, [String]())
+    for (place, text) in texts {
+      let part = flagged(text)
+      count += part.sentences
+      found += part.found.map { "\(place): \($0)" }
+    }
+    #expect(found.count * 1000 <= max(budget * count, 1000), "\(kind): \(found.joined(separator: "\n"))")
+  }
+
+  @Test func sentencesAreWrittenSubjectFirst() throws {
+    let files = try LayeringTests.sources("Sources").filter { !$0.path.contains("/Generated/") }
+      .map { ($0.target, $0.path, SourceText($0.text)) }
+    let targets = Dictionary(grouping: files, by: \.0)
+    #expect(targets.count > 15)
+    for (target, files) in targets {
+      Self.check(files.flatMap { file in file.2.comments.map { (file.1, $0) } }, "the comments of \(target)")
+    }
+    // Literals of fewer words are keys and names.
+    let texts = files.flatMap { file in
+      file.2.strings.filter { $0.count { $0 == " " } >= 2 }.map { (file.1, $0) }
+    }
+    Self.check(texts, "messages and help")
+  }
+
+  @Test func pagesAreWrittenSubjectFirst() throws {
+    let pages = try LayeringTests.pages()
+    #expect(pages.count > 20)
+    Self.check(pages.map { ($0.path, $0.text) }, "the pages")
+  }
+
+  @Test func privateWordingIsFound() {
+    let texts = [
+      "Whoever has nothing to do sleeps.", "What was told before it comes before it.", "Of a step nobody knows.",
+      "The result comes anew.", "It is no more there.",
+    ]
+    for text in texts { #expect(Self.flagged(text).found.count == 1, "\(text)") }
+    #expect(Self.flagged("An idle client sleeps between heartbeats. Flushes earlier frames first.").found.isEmpty)
+  }
+}
