@@ -44,11 +44,11 @@ import Testing
     let stage = try await BoardFixture()
     let ann = try await changed(stage)
     // However slow the machine is, the moment is not over.
-    ann.session.screen?.overlay = BusyOverlay(appearsAfter: 600_000)
+    ann.session.screen?.busy.overlay = BusyOverlay(appearsAfter: 600_000)
     stage.freeze()
     ann.terminal.types("uv")
     let grid = await ann.terminal.expects("the list") { $0.text.contains("1 │") }
-    #expect(ann.session.screen?.overlay.isBusy == true)
+    #expect(ann.session.screen?.busy.overlay.isBusy == true)
     #expect(!grid.text.contains("Waiting for"))
     stage.thaw()
     let after = await ann.terminal.expects("Undone")
@@ -62,12 +62,12 @@ import Testing
     stage.freeze()
     ann.terminal.types("u")
     await ann.terminal.expects { $0.text.contains("Waiting for the server…") && $0.text.contains("Esc cancels") }
-    let view = try #require(ann.session.screen?.busyView.made)
+    let view = try #require(ann.session.screen?.busy.view.made)
     ann.terminal.press(.escape)
     await ann.terminal.expectsNo("Waiting for")
     ann.terminal.types("h")
     await ann.terminal.expects("Loading the history…")
-    #expect(ann.session.screen?.busyView.made === view)
+    #expect(ann.session.screen?.busy.view.made === view)
     #expect(view.message == "Loading the history…")
     stage.thaw()
     await ann.terminal.expects("revision")
@@ -85,7 +85,7 @@ import Testing
     ann.terminal.press(.escape)
     let grid = await ann.terminal.expects("cancelled")
     #expect(!grid.text.contains("Loading") && !grid.text.contains("Waiting for"))
-    #expect(ann.session.screen?.history == nil)
+    #expect(ann.session.screen?.history.window == nil)
     stage.thaw()
     await stage.close()
   }

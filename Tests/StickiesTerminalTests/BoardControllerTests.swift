@@ -603,7 +603,7 @@ import Testing
     _ = try await stage.note("green pears", x: 300, y: 64)
     let ann = try await stage.open()
     await ann.terminal.expects("green pears")
-    let pinned = String(Theme().symbols.pinned)
+    let pinned = String(Theme().symbols.badges.pinned)
     // Nothing has been asked yet, and what is typed behind Return is for the note that is found.
     ann.terminal.types("/pears\np")
     await ann.terminal.expects {
@@ -669,7 +669,7 @@ import Testing
     ann.terminal.press(.escape)
     // Where nobody has anything against it, the edit ends.
     ann.terminal.types("/first\np")
-    let pinned = String(Theme().symbols.pinned)
+    let pinned = String(Theme().symbols.badges.pinned)
     await ann.terminal.expects(pinned)
     await stage.close()
   }

@@ -163,7 +163,7 @@ import Testing
     ann.terminal.mouse(.release(.left), place.x + 2, place.y + 1)
     ann.terminal.press(.tab)
     let symbols = Theme().symbols
-    for (key, symbol) in [("p", symbols.pinned), ("-", symbols.collapsed)] {
+    for (key, symbol) in [("p", symbols.badges.pinned), ("-", symbols.badges.collapsed)] {
       ann.terminal.types(key)
       await ann.terminal.expects { $0.text.contains(symbol) && !$0.text.contains("not yet") }
     }
@@ -190,7 +190,7 @@ import Testing
     ann.terminal.mouse(.release(.left), place.x + 2, place.y + 1)
     ann.terminal.press(.escape)
     await ann.terminal.expectsNo("New Note")
-    let pinned = String(Theme().symbols.pinned)
+    let pinned = String(Theme().symbols.badges.pinned)
     ann.terminal.types("p")
     await ann.terminal.expects { $0.text.contains(pinned) && !$0.text.contains("not yet") }
     ann.terminal.types("u")
@@ -487,7 +487,7 @@ import Testing
 
   @Test func obsoleteQuestionIsFollowedByTheNext() async throws {
     let (stage, ann) = try await orphans(2, editing: true)
-    let id = try #require(ann.session.screen?.editing?.id)
+    let id = try #require(ann.session.screen?.editing.current?.id)
     try await deleteAllElsewhere(stage)
     await ann.terminal.expects("The note is gone")
     // What was sent has its answer: of the other note, too, a text has no place.

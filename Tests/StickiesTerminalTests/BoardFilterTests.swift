@@ -36,7 +36,7 @@ import Testing
     await ann.terminal.expects("sky")
     ann.terminal.types("ea")
     await ann.terminal.expects("Delete (2)")
-    ann.session.screen?.filter.colors = [.blue]
+    ann.session.screen?.filtering.filter.colors = [.blue]
     await ann.terminal.expects { $0.text.contains("only blue") && $0.text.contains("Delete (1)") }
     ann.terminal.types("F")
     await ann.terminal.expects { $0.text.contains("sun") && $0.text.contains("Delete (1)") }

@@ -20,8 +20,8 @@ import Testing
   }
 
   private func expectUnmoved(_ ann: TestUser) {
-    #expect(ann.session.screen?.targets.map(\.x) == [16])
-    #expect(ann.session.screen?.changesNotOnServer == 0)
+    #expect(ann.session.screen?.notes.targets.map(\.x) == [16])
+    #expect(ann.session.screen?.quitting.changesNotOnServer == 0)
   }
 
   @Test func shownPastStaysDuringDisconnect() async throws {
@@ -94,7 +94,7 @@ import Testing
     await ann.terminal.expects("reconnecting")
     ann.terminal.types("h")
     await ann.terminal.expects { $0.text.contains("the history needs the server") && $0.text.contains("┏ in the end") }
-    #expect(ann.session.screen?.history == nil)
+    #expect(ann.session.screen?.history.window == nil)
     await stage.close()
   }
 }

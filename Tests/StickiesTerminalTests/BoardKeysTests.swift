@@ -71,7 +71,7 @@ import Testing
     try await stage.row(of: 0..<30)
     let ann = try await stage.open()
     let screen = try #require(ann.session.screen)
-    let page = screen.notesPerPage
+    let page = screen.navigation.notesPerPage
     #expect((10..<29).contains(page))
     await ann.terminal.expects("n2 ")
     // Nothing is in focus: a page from the first.
@@ -107,7 +107,7 @@ import Testing
       ann.terminal.press(.character("r"), .control)
       ann.terminal.press(.function(10))
     }
-    screen.ask(
+    screen.questions.ask(
       QuestionText(
         title: "Sure?", lines: ["It is asked."], choices: [.init(key: "y", title: "Yes") {}], cancel: {}))
     await ann.terminal.expects("It is asked.")

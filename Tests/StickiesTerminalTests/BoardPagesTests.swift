@@ -15,11 +15,11 @@ import Testing
     let ann = try await stage.open()
     await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("● ○") }
     let screen = try #require(ann.session.screen)
-    let work = screen.page
+    let work = screen.pages.page
     ann.terminal.press(.right, .alt)
     await ann.terminal.expects("There are no notes on Home yet")
     await ann.terminal.expects("│ Home")
-    #expect(screen.pager?.next.isStale == false)
+    #expect(screen.pages.pager?.next.isStale == false)
     let before = work.reconciliations
     _ = try await stage.note("second", x: 300)
     stage.other.context.delete(first)
@@ -28,14 +28,14 @@ import Testing
     _ = try await ann.client.fetch(Board.self)
     #expect(work.notes.count == 1 && work.windows.ids != Array(work.notes.snapshot))
     #expect(work.reconciliations == before)
-    #expect(screen.pager?.next.isStale == true)
+    #expect(screen.pages.pager?.next.isStale == true)
     ann.terminal.press(.left, .alt)
     await ann.terminal.expects {
       $0.text.contains("│ Work") && $0.text.contains("second") && !$0.text.contains("first")
     }
-    #expect(screen.page === work && work.windows.ids == Array(work.notes.snapshot))
+    #expect(screen.pages.page === work && work.windows.ids == Array(work.notes.snapshot))
     #expect(work.reconciliations == before + 1)
-    #expect(screen.pager?.current.isStale == false)
+    #expect(screen.pages.pager?.current.isStale == false)
     // In sight it follows each commit.
     _ = try await stage.note("third", x: 16)
     await ann.terminal.expects("third")
@@ -70,8 +70,8 @@ import Testing
     await ann.terminal.expects("1 of 301")
     let screen = try #require(ann.session.screen)
     var (made, most) = (0, 0)
-    let make = screen.directory.makePage
-    screen.directory.makePage = { [weak directory = screen.directory] board in
+    let make = screen.pages.directory.makePage
+    screen.pages.directory.makePage = { [weak directory = screen.pages.directory] board in
       made += 1
       most = max(most, (directory?.pages.count ?? 0) + 1)
       return make(board)
@@ -79,13 +79,13 @@ import Testing
     // Far at once: many boards show on the way.
     for _ in 0..<200 { ann.terminal.press(.right, .alt) }
     await ann.terminal.expects("201 of 301")
-    #expect(screen.directory.pages.count <= 2)
+    #expect(screen.pages.directory.pages.count <= 2)
     // At any moment the board that is left, the two that showed last, and the two that show now.
     #expect(made >= 2 && most <= 5)
     for number in (191...200).reversed() {
       ann.terminal.press(.left, .alt)
       await ann.terminal.expects("\(number) of 301")
-      #expect(screen.directory.pages.count == 2)
+      #expect(screen.pages.directory.pages.count == 2)
     }
     // The list of boards, and for each of the two its notes and its links.
     _ = try await ann.client.status()

@@ -75,17 +75,19 @@ import Testing
     ann.client.stateDidChange?(.reconnecting(attempt: 1))
     ann.client.stateDidChange?(.connected)
     ann.client.silenceDidChange?(true)
-    let state = BoardPresence(board: screen.page.board.id).bytes
+    let state = BoardPresence(board: screen.pages.page.board.id).bytes
     for session in 1_000..<1_050 as Range<UInt64> {
       ann.client.presenceDidChange?(Presence(session: session, author: "p\(session)@test", state: state))
     }
-    #expect(screen.neighbors.all.isEmpty && !screen.wasAway && !screen.isServerSilent)
+    #expect(screen.presence.neighbors.all.isEmpty && !screen.selection.wasDisconnected && !screen.connection.isSilent)
     let turn = screen.application.runTurn(at: now)
     #expect(turn.eventCount == 1)
     #expect(turn.grid?.text.contains("no answer") == true)
     #expect(screen.application.displayCount == drawn + 1)
     // None of it is lost, and who is here belongs to the connection behind the break.
-    #expect(screen.neighbors.all.count == 50 && screen.wasAway && screen.linkState == .connected)
+    #expect(
+      screen.presence.neighbors.all.count == 50 && screen.selection.wasDisconnected
+        && screen.connection.state == .connected)
     await stage.close()
   }
 
@@ -149,7 +151,7 @@ import Testing
     // Who else looks may hear of it a moment later.
     var first = told.makeAsyncIterator()
     await first.next()
-    let tenths = Int((clock.now - begin) / .milliseconds(BoardScreen.presenceMilliseconds))
+    let tenths = Int((clock.now - begin) / .milliseconds(PresenceController.intervalMilliseconds))
     #expect(heard > 0 && heard <= tenths + 2)
     #expect(ann.terminal.frames < 100)
     await stage.close()

@@ -82,7 +82,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains(reason) && $0.text.contains("┏ plan") }
     ann.terminal.types("c")
     await ann.terminal.expects("read-only │ nothing can be changed now: the server refuses this program")
-    #expect(ann.session.screen?.targets.map(\.color) == [.yellow])
+    #expect(ann.session.screen?.notes.targets.map(\.color) == [.yellow])
     ann.terminal.types("q")
     #expect(await ann.end.value == 0)
     await stage.close()

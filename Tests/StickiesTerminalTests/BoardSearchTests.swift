@@ -109,7 +109,7 @@ import Testing
     _ = try await ann.client.fetch(Board.self)
     ann.terminal.press(.escape)
     await expect("n15")
-    #expect(ann.session.screen?.list.top == 16)
+    #expect(ann.session.screen?.list.state.top == 16)
     await stage.close()
   }
 

@@ -239,21 +239,21 @@ import Testing
     await ann.terminal.expects { $0.text.contains("┏ first") && $0.text.contains("1 │") }
     let screen = try #require(ann.session.screen)
     // However slow the machine is, this is the beginning of it.
-    screen.mode = EditMode(slideMilliseconds: 1_000_000_000)
+    screen.selection.mode = EditMode(slideMilliseconds: 1_000_000_000)
     ann.terminal.types("e")
     let before = await ann.terminal.expects("the button") { $0.text(row: 0).hasSuffix(" Cancel ") }
     #expect(before.place(of: "┏ first") != nil && before.place(of: "All") == nil && before.place(of: "○") == nil)
     // And this is the middle.
     var mode = EditMode<ObjectID>(slideMilliseconds: 1_000_000_000)
     mode.begin(at: screen.now - 500_000_000)
-    screen.mode = mode
-    screen.slide()
+    screen.selection.mode = mode
+    screen.selection.slide()
     let middle = await ann.terminal.expects("┏○ first")
     // In the list the title has made half of the room.
     #expect(middle.place(of: "first") == Point(x: 4, y: 2))
     let half = try #require(middle.place(of: "All"))
-    screen.mode = EditMode()
-    screen.slide()
+    screen.selection.mode = EditMode()
+    screen.selection.slide()
     await ann.terminal.expects { $0.place(of: "┏ first") != nil && $0.place(of: "All") == nil }
     ann.terminal.types("e")
     let after = await ann.terminal.expects { $0.text.contains("┏ ○ first") && $0.text.contains("Color (0)") }

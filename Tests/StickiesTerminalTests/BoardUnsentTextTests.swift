@@ -272,7 +272,7 @@ import Testing
     await ann.terminal.expects { $0.cursor != nil }
     stage.kill()
     await ann.terminal.expects("reconnecting")
-    let controller = try #require(ann.session.screen?.editing)
+    let controller = try #require(ann.session.screen?.editing.current)
     controller.draft = "one"
     ann.terminal.types(" hour of words")
     await ann.terminal.expects("one hour of words")

@@ -142,7 +142,7 @@ import Testing
     // What comes now comes behind it.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
-    #expect(ann.session.screen?.history == nil)
+    #expect(ann.session.screen?.history.window == nil)
     stage.thaw()
     await stage.close()
   }
@@ -169,7 +169,7 @@ import Testing
 
   @Test func pageKeysWorkOnLargeBoard() async throws {
     let (stage, ann) = try await opened()
-    let page = try #require(ann.session.screen).notesPerPage
+    let page = try #require(ann.session.screen).navigation.notesPerPage
     let steps: [(Key, Int)] = [
       (.home, 0), (.pageDown, page), (.pageDown, 2 * page), (.pageUp, page), (.end, Self.count - 1),
       (.pageDown, Self.count - 1), (.pageUp, Self.count - 1 - page), (.pageDown, Self.count - 1), (.home, 0),
@@ -184,7 +184,7 @@ import Testing
 
   @Test func pageKeyWithoutFocusStartsAtFirst() async throws {
     let (stage, ann) = try await opened()
-    let page = try #require(ann.session.screen).notesPerPage
+    let page = try #require(ann.session.screen).navigation.notesPerPage
     ann.terminal.press(.pageDown)
     await ann.terminal.expects("┏ n\(page - 1) ")
     ann.terminal.press(.escape)
@@ -196,7 +196,7 @@ import Testing
 
   @Test func pageKeysReachEndOfMatches() async throws {
     let (stage, ann) = try await opened()
-    let page = try #require(ann.session.screen).notesPerPage
+    let page = try #require(ann.session.screen).navigation.notesPerPage
     // n1, n10 to n19, n100 to n199, n1000 to n1999: more than the list holds.
     let found = [1] + Array(10..<20) + Array(100..<200) + Array(1_000..<2_000)
     ann.terminal.types("/n1")
@@ -320,7 +320,7 @@ import Testing
 
   @Test func otherLimitsAreReportedSeparately() async throws {
     let (stage, ann) = try await opened(10)
-    let page = try #require(ann.session.screen?.page)
+    let page = try #require(ann.session.screen?.pages.page)
     page.results(page.notes, didFail: Refusal(.limit, "a connection follows at most 16384 queries"))
     // What is said is drawn with the next turn.
     ann.terminal.press(.tab)

@@ -36,7 +36,7 @@ import Testing
     // The window kept its place when its note got its number: there is one, not two.
     let grid = await ann.terminal.expects { !$0.text.contains("not yet") }
     #expect(grid.text.split(separator: "\n").filter { $0.contains("hello world") }.count == 1)
-    #expect(ann.session.screen?.lastNumber == 1)
+    #expect(ann.session.screen?.pages.lastNumber == 1)
     await stage.close()
   }
 
@@ -177,12 +177,12 @@ import Testing
     await ann.terminal.expects { $0.place(of: "drag me") == Point(x: 68, y: place.y + 1) }
     await ann.terminal.expectsNo("not yet")
     let screen = try #require(ann.session.screen)
-    let scroll = screen.page.scroll
+    let scroll = screen.pages.page.scroll
     let stored = try #require(try await stage.stored().last)
     // As far right on the screen as it was held, and as far as that was scrolled.
     #expect(stored.x == 320 + Double(68 - place.x + scroll.x) * BoardScale.pointsPerColumn)
     _ = screen.application.runTurn(at: screen.now + 1_000)
-    #expect(screen.page.scroll == scroll)
+    #expect(screen.pages.page.scroll == scroll)
     await stage.close()
   }
 
@@ -269,7 +269,7 @@ import Testing
     ann.terminal.types("written offline")
     ann.terminal.press(.escape)
     // Told of all, and marked on each.
-    let unsent = String(Theme().symbols.unsent)
+    let unsent = String(Theme().symbols.badges.unsent)
     await ann.terminal.expects { $0.text.contains("not yet on the server") && $0.text.contains(unsent) }
     // Leaving asks first.
     ann.terminal.types("q")
@@ -353,7 +353,7 @@ import Testing
     // Those of a text are the note's that is written in.
     ann.terminal.types("n")
     await ann.terminal.expects { $0.cursor != nil }
-    let editing = try #require(screen.editing)
+    let editing = try #require(screen.editing.current)
     let texts = Set(TextCommands.keys.keys.filter { editing.answers($0) })
     #expect(texts.count > 8)
     let all = screen.commands.union(texts)
@@ -363,7 +363,7 @@ import Testing
     ann.terminal.types("h")
     await ann.terminal.expects("history: revision")
     // The past has a bar of its own, with all that is answered there.
-    let history = try #require(screen.history)
+    let history = try #require(screen.history.window)
     let past = history.commands.filter { HistoryWindow.passing.contains($0) || history.state(of: $0).isEnabled }
     #expect(past.count > 15)
     #expect(screen.application.menuBar.problems(commands: Array(past)) == [])

@@ -26,10 +26,10 @@ import Testing
   @Test func joinsAreReportedOnceAndLeavesRemovePeer() {
     var neighbors = PeerSessions()
     let presence = BoardPresence(board: board)
-    let isNew = neighbors.take(presence, of: 7, "ann", hasLeft: false)
-    let isStillNew = neighbors.take(presence, of: 7, "ann", hasLeft: false)
+    let isNew = neighbors.receive(presence, of: 7, "ann", hasLeft: false)
+    let isStillNew = neighbors.receive(presence, of: 7, "ann", hasLeft: false)
     #expect(isNew && !isStillNew)
-    let hasCome = neighbors.take(nil, of: 7, "ann", hasLeft: true)
+    let hasCome = neighbors.receive(nil, of: 7, "ann", hasLeft: true)
     #expect(!hasCome)
     #expect(neighbors.all.isEmpty)
   }

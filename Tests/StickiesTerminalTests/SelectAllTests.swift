@@ -232,7 +232,7 @@ import Testing
 
   @Test func selectAllOnFilteredBoardSelectsOnlyMatches() async throws {
     let (stage, ann) = try await openedWithBlue(600)
-    ann.session.screen?.filter.colors = [.blue]
+    ann.session.screen?.filtering.filter.colors = [.blue]
     await ann.terminal.expects("only blue")
     ann.terminal.types("ea")
     await ann.terminal.expects("(600)")
@@ -262,7 +262,7 @@ import Testing
     let (stage, ann) = try await openedWithBlue(600)
     ann.terminal.types("ea")
     await ann.terminal.expects("(\(Self.count))")
-    ann.session.screen?.filter.colors = [.blue]
+    ann.session.screen?.filtering.filter.colors = [.blue]
     await ann.terminal.expects { $0.text.contains("only blue") && $0.text.contains("(600)") }
     ann.terminal.types("F")
     await ann.terminal.expectsNo("only blue")
@@ -284,7 +284,7 @@ import Testing
     await ann.terminal.expects("Delete (2)")
     for _ in 0..<100 { ann.terminal.mouse(.wheel(.right), 70, 20) }
     await ann.terminal.expects { $0.text.contains("n20 ") && !$0.text.contains("n1 ") }
-    ann.session.screen?.filter.colors = [.blue]
+    ann.session.screen?.filtering.filter.colors = [.blue]
     await ann.terminal.expects { $0.text.contains("only blue") && $0.text.contains("Delete (1)") }
     ann.terminal.press(.delete)
     await ann.terminal.expects { $0.text.contains("deleted; u brings it back") && !$0.text.contains("not yet") }

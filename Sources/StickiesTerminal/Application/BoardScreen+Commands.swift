@@ -17,7 +17,7 @@ extension BoardScreen {
     _ command: Command, state: @escaping () -> CommandState = { CommandState() }, _ perform: @escaping () -> Void
   ) {
     on(command) { [weak self] in
-      guard let self, editing == nil || isMenuOpen else { return .disabled }
+      guard let self, editing.current == nil || isMenuOpen else { return .disabled }
       return state()
     } perform: {
       perform()
@@ -29,23 +29,23 @@ extension BoardScreen {
     board(
       command,
       state: { [weak self] in
-        let notes = self?.targets ?? []
+        let notes = self?.notes.targets ?? []
         return CommandState(
-          isEnabled: self?.hasTargets == true && self?.allowsEditing == true,
+          isEnabled: self?.notes.hasTargets == true && self?.pages.allowsEditing == true,
           isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
-          title: self?.title(of: command))
+          title: self?.toolBar.title(of: command))
       }, perform)
   }
 
   /// Reports that no note is chosen when a key would act on notes. Otherwise the keys that follow would run other
   /// commands.
   /// - Returns: whether the key was such a key.
-  func tellNoTarget(_ key: KeyEvent) -> Bool {
+  func reportMissingTarget(_ key: KeyEvent) -> Bool {
     let equivalent = KeyEquivalent(key.key, key.modifiers)
-    guard editing == nil, !hasTargets, allowsEditing,
+    guard editing.current == nil, !notes.hasTargets, pages.allowsEditing,
       application.menuBar.commands.contains(where: { $0.key == equivalent && noteCommands.contains($0.command) })
     else { return false }
-    say(mode.isEditing ? "no note is selected" : "no note is chosen; use Tab or a click")
+    report(selection.mode.isEditing ? "no note is selected" : "no note is chosen; use Tab or a click")
     return true
   }
 
@@ -55,139 +55,108 @@ extension BoardScreen {
     board(.suspend) { [weak self] in self?.link.stop() }
     on(.cancel) { [weak self] in self?.cancel() }
     on(.openMenu) { [weak self] in self?.openMenu() }
-    board(.undo) { [weak self] in self?.undo(isRedo: false) }
-    board(.redo) { [weak self] in self?.undo(isRedo: true) }
+    board(.undo) { [weak self] in self?.notes.undo(isRedo: false) }
+    board(.redo) { [weak self] in self?.notes.undo(isRedo: true) }
     board(.help) { [weak self] in
       guard let self else { return }
-      beginModal(HelpWindow(on: self))
+      services.modals.begin(HelpWindow(on: self))
     }
   }
 
   private func answerNotes() {
-    board(.newNote) { [weak self] in self?.newNote() }
+    board(.newNote) { [weak self] in self?.editing.newNote() }
     note(.editNote) { [weak self] in
-      guard let self, let focused else { return }
-      if linkStart != nil { endLink(at: focused) } else { edit(focused) }
+      guard let self, let focused = pages.focused else { return }
+      if links.start != nil { links.end(at: focused) } else { editing.edit(focused) }
     }
     note(.editOutside) { [weak self] in
-      guard let self, let focused else { return }
-      editOutside(focused)
+      guard let self, let focused = pages.focused else { return }
+      editing.editOutside(focused)
     }
-    note(.link) { [weak self] in self?.linkOrEnd() }
-    note(.writeOnLink) { [weak self] in self?.writeOnLink() }
-    note(.tag) { [weak self] in self?.askForTag() }
-    note(.moveToBoard) { [weak self] in self?.askForBoard() }
-    note(.deleteNote) { [weak self] in self?.deleteNotes() }
-    note(.color) { [weak self] in self?.color() }
+    note(.link) { [weak self] in self?.links.linkOrEnd() }
+    note(.writeOnLink) { [weak self] in self?.links.writeOnLink() }
+    note(.tag) { [weak self] in self?.notes.askForTag() }
+    note(.moveToBoard) { [weak self] in self?.notes.askForBoard() }
+    note(.deleteNote) { [weak self] in self?.notes.delete() }
+    note(.color) { [weak self] in self?.notes.changeColor() }
     note(.collapse, check: \.collapsed) { [weak self] in
-      self?.toggle("Collapse", \.collapsed, property: "collapsed")
+      self?.notes.toggle("Collapse", \.collapsed, property: "collapsed")
     }
-    note(.pin, check: \.pinned) { [weak self] in self?.toggle("Pin", \.pinned, property: "pinned") }
-    note(.lock, check: \.locked) { [weak self] in self?.toggle("Lock", \.locked, property: "locked") }
+    note(.pin, check: \.pinned) { [weak self] in self?.notes.toggle("Pin", \.pinned, property: "pinned") }
+    note(.lock, check: \.locked) { [weak self] in self?.notes.toggle("Lock", \.locked, property: "locked") }
     note(.raise) { [weak self] in
-      guard let self, let focused else { return }
-      raise(focused)
+      guard let self, let focused = pages.focused else { return }
+      notes.raise(focused)
     }
     note(.lower) { [weak self] in
-      self?.changeEach("Lower", "lowered") { self?.lower($0) }
+      self?.notes.changeEach("Lower", "lowered") { self?.notes.lower($0) }
     }
     note(.closeWindow) { [weak self] in
       guard let self else { return }
-      closeWindows(targets.compactMap { self.page.windows[$0.id] })
-    }
-  }
-
-  /// Gives all target notes the color that follows the color of the first one.
-  private func color() {
-    let colors = StickiesKit.Color.allCases
-    func next(_ note: Note) -> StickiesKit.Color {
-      colors[((colors.firstIndex(of: note.color) ?? 0) + 1) % colors.count]
-    }
-    if let all {
-      return changeAll(all, BulkChangeDescription(doing: "Coloring", done: "colored")) {
-        .set("color", .string(next($0).rawValue))
-      }
-    }
-    var color: StickiesKit.Color?
-    change("Color") { note in
-      color = color ?? next(note)
-      note.color = color ?? note.color
-    }
-  }
-
-  /// Changes each target note depending on its own values.
-  /// - Parameters:
-  ///   - done: the past participle in the message about a change of all notes of a large board.
-  ///   - inRow: whether this change joins the undo step of the same change to the same notes just before.
-  private func changeEach(
-    _ name: String, _ done: String, inRow: Bool = false, _ body: @escaping (Note) -> Void
-  ) {
-    guard let all else { return change(name, inRow: inRow, body) }
-    changeEach(all, name, BulkChangeDescription(doing: "Changing", done: done), body)
-  }
-
-  private func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>, property: String) {
-    if let all {
-      let change = BulkChangeDescription(doing: "Changing", done: "changed", sparesLocked: name != "Lock")
-      return changeAll(all, change) {
-        .set(property, .bool(!$0[keyPath: path]))
-      }
-    }
-    var value: Bool?
-    change(name, isForLocked: name == "Lock") { note in
-      let new = value ?? !note[keyPath: path]
-      value = new
-      note[keyPath: path] = new
+      notes.closeWindows(notes.targets.compactMap { self.pages.page.windows[$0.id] })
     }
   }
 
   private func answerPlaces() {
-    board(.nextNote) { [weak self] in self?.focusNext(by: 1) }
-    board(.previousNote) { [weak self] in self?.focusNext(by: -1) }
-    board(.notesOn) { [weak self] in self?.focusFar(by: self?.notesPerPage ?? 1) }
-    board(.notesBack) { [weak self] in self?.focusFar(by: -(self?.notesPerPage ?? 1)) }
-    board(.firstNote) { [weak self] in self?.focusFar(by: -.max) }
-    board(.lastNote) { [weak self] in self?.focusFar(by: .max) }
-    board(.nextHidden) { [weak self] in self?.showNextHidden() }
+    board(.nextNote) { [weak self] in self?.navigation.focusNext(by: 1) }
+    board(.previousNote) { [weak self] in self?.navigation.focusNext(by: -1) }
+    board(.notesOn) { [weak self] in self?.navigation.focusFar(by: self?.navigation.notesPerPage ?? 1) }
+    board(.notesBack) { [weak self] in self?.navigation.focusFar(by: -(self?.navigation.notesPerPage ?? 1)) }
+    board(.firstNote) { [weak self] in self?.navigation.focusFar(by: -.max) }
+    board(.lastNote) { [weak self] in self?.navigation.focusFar(by: .max) }
+    board(.nextHidden) { [weak self] in self?.navigation.showNextHidden() }
     for step in ArrowDirection.allCases {
       // Without a focused note the arrow keys scroll the board.
       board(.move(step)) { [weak self] in
         guard let self else { return }
-        guard hasTargets else { return scroll(by: step.scroll) }
-        changeEach("Move", "moved", inRow: true) { note in
+        guard notes.hasTargets else { return pages.scroll(by: step.scroll) }
+        notes.changeEach("Move", "moved", inRow: true) { note in
           note.x += Double(step.offset.x) * BoardScale.pointsPerColumn
           note.y += Double(step.offset.y) * BoardScale.pointsPerRow
         }
       }
       note(.grow(step)) { [weak self] in
-        self?.changeEach("Resize", "resized", inRow: true) { note in
-          self?.setSize(
+        self?.notes.changeEach("Resize", "resized", inRow: true) { note in
+          self?.notes.setSize(
             of: note, width: note.width + Double(step.offset.x) * BoardScale.pointsPerColumn,
             height: note.height + Double(step.offset.y) * BoardScale.pointsPerRow)
         }
       }
-      board(.scroll(step)) { [weak self] in self?.scroll(by: step.scroll) }
+      board(.scroll(step)) { [weak self] in self?.pages.scroll(by: step.scroll) }
     }
   }
 
   /// Handles Escape: ends the innermost thing that is open.
   func cancel() {
-    if dragged != nil { return takeDragBack() }
-    if editing != nil { return endEditing() }
-    if canGiveUp {
-      giveUp()
-    } else if linkStart != nil {
-      cancelLink()
-    } else if field != nil {
-      closeSearch()
-    } else if mode.isEditing {
-      mode.cancel(at: now)
-      slide()
+    if mouseInput.dragged != nil { return mouseInput.cancelDrag() }
+    if editing.current != nil { return editing.end() }
+    if busy.canCancel {
+      cancelWait()
+    } else if links.start != nil {
+      links.cancel()
+    } else if search.window != nil {
+      search.close()
+    } else if selection.mode.isEditing {
+      selection.mode.cancel(at: now)
+      selection.slide()
     } else {
-      page.windows.clearFocus()
-      message = nil
+      pages.page.windows.clearFocus()
+      services.status.clear()
     }
     application.setNeedsDisplay()
+  }
+
+  /// Cancels the pending requests, or quitting if there are none.
+  func cancelWait() {
+    // The queued keys were meant for the result of the cancelled request.
+    if navigation.keepsKeysWaiting { application.discardEvents([.key, .paste]) }
+    if busy.isWaiting {
+      busy.cancelRequests()
+      history.window?.past.cancel()
+    } else {
+      quitting.cancel()
+    }
+    navigation.releaseKeys()
   }
 
   /// Whether the menu is open. Commands that are disabled while editing can be chosen there; choosing one ends the
@@ -196,13 +165,13 @@ extension BoardScreen {
 
   func openMenu(_ index: Int = 0) {
     let window = MenuWindow(application.menuBar, open: index, on: self)
-    beginModal(window)
+    services.modals.begin(window)
   }
 
   /// Performs a command that was chosen in the menu, which is closed by then.
   func perform(chosen command: Command) {
     if application.send(command) { return }
-    endEditing()
+    editing.end()
     application.send(command)
   }
 }

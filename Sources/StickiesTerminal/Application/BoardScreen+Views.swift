@@ -7,7 +7,7 @@ extension BoardScreen {
     _ perform: @escaping () -> Void
   ) {
     on(command) { [weak self] in
-      CommandState(isEnabled: self?.editing == nil, isChecked: isChecked(), title: title())
+      CommandState(isEnabled: self?.editing.current == nil, isChecked: isChecked(), title: title())
     } perform: { [weak self] in
       perform()
       self?.application.setNeedsDisplay()
@@ -15,60 +15,61 @@ extension BoardScreen {
   }
 
   func answerViews() {
-    view(.search) { [weak self] in self?.openSearch() }
-    view(.filter, isChecked: { [weak self] in self?.filter.isOn == true }) { [weak self] in self?.openFilter() }
-    view(.showAll) { [weak self] in self?.filter = BoardFilter() }
-    view(.history) { [weak self] in self?.openHistory() }
-    view(.list, isChecked: { [weak self] in self?.isListOpen == true }) { [weak self] in self?.toggleList() }
+    view(.search) { [weak self] in self?.search.open() }
+    view(.filter, isChecked: { [weak self] in self?.filtering.filter.isOn == true }) { [weak self] in self?.openFilter()
+    }
+    view(.showAll) { [weak self] in self?.filtering.filter = BoardFilter() }
+    view(.history) { [weak self] in self?.history.open() }
+    view(.list, isChecked: { [weak self] in self?.list.isOpen == true }) { [weak self] in self?.list.toggle() }
     on(.groupList) { [weak self] in
       guard let self else { return .disabled }
       return CommandState(
-        isEnabled: editing == nil && isListOpen, isChecked: list.isGrouped)
+        isEnabled: editing.current == nil && list.isOpen, isChecked: list.state.isGrouped)
     } perform: { [weak self] in
       guard let self else { return }
-      if page.part != nil { return say("a board this large is loaded in parts and has no sections") }
-      list.isGrouped.toggle()
+      if pages.page.part != nil { return report("a board this large is loaded in parts and has no sections") }
+      list.state.isGrouped.toggle()
       application.setNeedsDisplay()
     }
     for (command, step) in [(.narrowList, -ListPaneState.step), (.widenList, ListPaneState.step)] as [(Command, Int)] {
       on(command) { [weak self] in
-        CommandState(isEnabled: self?.editing == nil && self?.listFrame.isEmpty == false)
+        CommandState(isEnabled: self?.editing.current == nil && self?.list.frame.isEmpty == false)
       } perform: { [weak self] in
-        self?.widenList(by: step)
+        self?.list.widen(by: step)
       }
     }
-    view(.nextBoard) { [weak self] in self?.scrollPages(by: 1) }
-    view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }
+    view(.nextBoard) { [weak self] in self?.pages.scrollPages(by: 1) }
+    view(.previousBoard) { [weak self] in self?.pages.scrollPages(by: -1) }
     view(.goToBoard) { [weak self] in
-      guard let self, mayLeave() else { return }
-      ask("Go to Board") { [weak self] board in
-        self?.directory.number(of: board.id).map { self?.jump(toPage: $0) }
+      guard let self, pages.mayLeave() else { return }
+      notes.chooseBoard("Go to Board") { [weak self] board in
+        self?.pages.directory.number(of: board.id).map { self?.pages.jump(toPage: $0) }
       }
     }
     for number in 1...9 {
-      view(.board(number)) { [weak self] in self?.jump(toPage: number - 1) }
+      view(.board(number)) { [weak self] in self?.pages.jump(toPage: number - 1) }
     }
     answerSelection()
   }
 
   private func answerSelection() {
-    view(.editMode, title: { [weak self] in self?.mode.button.title }) { [weak self] in
+    view(.editMode, title: { [weak self] in self?.selection.mode.button.title }) { [weak self] in
       guard let self else { return }
-      if mode.isEditing { mode.cancel(at: now) } else { mode.begin(at: now) }
-      slide()
+      if selection.mode.isEditing { selection.mode.cancel(at: now) } else { selection.mode.begin(at: now) }
+      selection.slide()
     }
     view(.select) { [weak self] in
-      guard let self, let focused else { return }
-      mode.begin(at: now)
-      slide()
-      toggleSelected(focused.id)
+      guard let self, let focused = pages.focused else { return }
+      selection.mode.begin(at: now)
+      selection.slide()
+      selection.toggle(focused.id)
     }
     view(.selectAll) { [weak self] in
       guard let self else { return }
-      mode.begin(at: now)
-      slide()
-      if page.part != nil { return selectAllOfBoard() }
-      mode.selection.select(shownIDs)
+      selection.mode.begin(at: now)
+      selection.slide()
+      if pages.page.part != nil { return selection.selectAllOfBoard() }
+      selection.mode.selection.select(navigation.shownIDs)
     }
   }
 }

@@ -16,7 +16,7 @@ final class HelpWindow: ModalWindow {
   private var view: HelpView? {
     screen.map {
       HelpView(
-        $0.application.menuBar, others: $0.history == nil ? Self.others : Self.othersOfPast,
+        $0.application.menuBar, others: $0.history.window == nil ? Self.others : Self.othersOfPast,
         symbols: $0.theme.symbols, page: page)
     }
   }
@@ -34,7 +34,8 @@ final class HelpWindow: ModalWindow {
       "In the History",
       [
         ("Left", "previous revision"), ("Right", "next revision"), ("Page Up", "ten back"),
-        ("Page Down", "ten forward"), ("Home", "the oldest"), ("End", "the newest"), ("Esc, h, q", "back to now"),
+        ("Page Down", "ten forward"),
+        ("Home", "the oldest"), ("End", "the newest"), ("Esc, h, q", "back to now"),
       ]),
     .init(
       "With the Mouse",

@@ -10,19 +10,19 @@ class StickiesApplication: Application {
   var readOnlyReason: String? { nil }
 
   override var acceptedEvents: EventMask {
-    screen?.keepsKeysWaiting == true ? .any.subtracting([.key, .paste]) : .any
+    screen?.navigation.keepsKeysWaiting == true ? .any.subtracting([.key, .paste]) : .any
   }
 
   // Settles a scroll between boards first, so that the event acts on the board that the scroll ends on.
   override func send(_ event: ApplicationEvent) -> Bool {
     if TooSmallMessage.isTooSmall(screenSize), !isSafeUnseen(event) { return false }
-    if case .key = event.kind { screen?.forgetMessage() }
-    if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.forgetMessage() }
+    if case .key = event.kind { screen?.services.status.dismiss() }
+    if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.services.status.dismiss() }
     if case .paste(let paste) = event.kind, paste.isOpen {
-      screen?.say("the paste is not complete: further input is added to it; Esc ends it", isTrouble: true)
+      screen?.report("the paste is not complete: further input is added to it; Esc ends it", isTrouble: true)
     }
     if leavesFromModal(event) { return super.send(ApplicationEvent(.key(Self.quitAnywhere), at: event.time)) }
-    if let screen, !screen.pages(event) { screen.settlePages() }
+    if let screen, !screen.pages.continuesScroll(event) { screen.pages.settle() }
     return super.send(event)
   }
 
@@ -42,7 +42,7 @@ class StickiesApplication: Application {
   private var openText: OpenText? {
     let window = modalWindow ?? keyWindow
     if window is FieldWindow { return .field }
-    return window != nil && window === screen?.editing?.window ? .note : nil
+    return window != nil && window === screen?.editing.current?.window ? .note : nil
   }
 
   /// Whether an event may be handled while the screen is too small to show its effect. Typing goes into the open
@@ -70,7 +70,7 @@ class StickiesApplication: Application {
   }
 
   /// Whether keys are commands of the board, not text for an editor or a modal window.
-  private var isBoardUnderKeys: Bool { modalWindow == nil && screen?.editing == nil }
+  private var isBoardUnderKeys: Bool { modalWindow == nil && screen?.editing.current == nil }
 
   /// A sentence about the effect of keys while the screen is too small, for the message there.
   var unseenKeys: String {
@@ -82,7 +82,7 @@ class StickiesApplication: Application {
     }
   }
 
-  override func drawBackground(into grid: inout Grid) { screen?.drawBackground(into: &grid) }
+  override func drawBackground(into grid: inout Grid) { screen?.renderer.drawBackground(into: &grid) }
 }
 
 /// A read-only application, for a screen on a wall: a stray key changes nothing.
@@ -120,7 +120,7 @@ extension ApplicationLauncher {
         let windows: [Window?] =
           switch interface {
           case .board: []
-          case .list: [screen?.listWindow]
+          case .list: [screen?.list.window]
           }
         return MainInterface(menuBar: BoardMenu.bar, windows: windows.compactMap(\.self))
       }

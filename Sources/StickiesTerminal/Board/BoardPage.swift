@@ -191,6 +191,14 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     didGrowStale()
   }
 
+  /// Whether a note has a window; a note created here has one until the server knows it.
+  func isShown(_ id: ObjectID) -> Bool {
+    guard filter.isOn, !made.contains(id), let note = note(id), !note.isFault, note.board?.id == board.id else {
+      return true
+    }
+    return filter.passes(note)
+  }
+
   /// Adds a note that was created here.
   func add(_ id: ObjectID) {
     made.append(id)
@@ -251,7 +259,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       guard let self else { return }
       if isLoaded { didFail(refusal) } else { didLoad(refusal) }
     }
-    part.didChangeFace = { [weak self] in self?.windowsDidChange([]) }
+    part.didChangeDisplay = { [weak self] in self?.windowsDidChange([]) }
     self.part = part
     // The page may not be on the screen while it waits for its notes, so nothing else supplies the visible area.
     part.ask(for: Rect(origin: scroll, size: Size(width: 80, height: 24)))

@@ -18,6 +18,16 @@ final class BoardWindow {
   /// Minimum time between two counts of the notes around the same piece, in milliseconds.
   static let countMilliseconds: Int64 = 2_000
 
+  /// The count of the notes beyond the piece.
+  private struct CountState {
+    /// The region, filter and total of the last count.
+    var parameters: (region: BoardRegion, filter: GraphPredicate, total: Int?)?
+    var isRunning = false
+    var wasRefused = false
+    /// The earliest time of the next count around the same piece.
+    var nextTime: Int64 = 0
+  }
+
   /// A window of all notes in reading order.
   let list: ResultsController
   /// The piece that is shown; nil until the first one has arrived.
@@ -37,9 +47,9 @@ final class BoardWindow {
   /// Called when a query fails.
   var didFail: (Refusal) -> Void = { _ in }
   /// Called when something visible has changed.
-  var didChangeFace: () -> Void = {}
+  var didChangeDisplay: () -> Void = {}
   /// Requests in the background, without an overlay.
-  let inquiries: RequestChannel
+  let requests: RequestChannel
 
   private let board: ObjectID
   private let context: ObjectContext
@@ -52,21 +62,17 @@ final class BoardWindow {
   private var held: [ManagedObject]
   private var busy = BusyOverlay()
   private var busyToken: BusyToken?
-  /// The region, filter and total of the last count.
-  private var counted: (region: BoardRegion, filter: GraphPredicate, total: Int?)?
-  private var isCounting = false
-  private var wasRefused = false
+  private var lastCount = CountState()
   /// The note that the list was last moved to.
   private var listed: ObjectID?
-  private var nextCount: Int64 = 0
   private var listListener: RowsListener?
 
   /// - Parameter held: objects that are loaded already; they are shown until the first piece has arrived.
   init(of board: ObjectID, holding held: [ManagedObject], in context: ObjectContext, link: BoardConnection) {
     (self.board, self.context, self.link, self.held) = (board, context, link, held)
-    inquiries = RequestChannel(link, in: context)
+    requests = RequestChannel(link, in: context)
     list = ResultsController(Self.listRequest(of: board, in: context.model), in: context, perform: link.perform)
-    let listener = RowsListener { [weak self] in self?.didChangeFace() }
+    let listener = RowsListener { [weak self] in self?.didChangeDisplay() }
     listener.failed = { [weak self] in self?.didFail($0) }
     listListener = listener
     list.delegate = listener
@@ -87,7 +93,7 @@ final class BoardWindow {
     list.stop()
     shown?.stop()
     asked?.stop()
-    inquiries.close()
+    requests.close()
     (shown, asked, held) = (nil, nil, [])
   }
 
@@ -104,19 +110,19 @@ final class BoardWindow {
     guard let shown else { return nil }
     // A pinned note that the piece did not return is no longer on this board.
     let rest = kept.filter {
-      !$0.isTemporary && shown.notes.position(of: $0) == nil && !shown.wish.pinned.contains($0)
+      !$0.isTemporary && shown.notes.position(of: $0) == nil && !shown.parameters.pinned.contains($0)
     }
     return Array(shown.notes.snapshot) + rest.sorted()
   }
 
   /// The number of the board's notes that match the filter; nil while unknown.
   var matchingCount: Int? {
-    guard let shown, let beyond, shown.wish.filter == filter else { return nil }
+    guard let shown, let beyond, shown.parameters.filter == filter else { return nil }
     return beyond.values.reduce(shown.notes.totalCount, +)
   }
 
   /// Whether all notes of the visible area are loaded.
-  func covers(_ seen: Rect) -> Bool { shown?.wish.region.covers(seen) ?? false }
+  func covers(_ seen: Rect) -> Bool { shown?.parameters.region.covers(seen) ?? false }
 
   // MARK: - Visible area
 
@@ -173,25 +179,25 @@ final class BoardWindow {
   func ask(for seen: Rect) {
     guard asked == nil else { return }
     let wanted = kept.filter { !$0.isTemporary }
-    if let shown, shown.wish.region.serves(seen), shown.wish.filter == filter,
-      wanted.allSatisfy({ shown.wish.pinned.contains($0) || shown.notes.position(of: $0) != nil })
+    if let shown, shown.parameters.region.serves(seen), shown.parameters.filter == filter,
+      wanted.allSatisfy({ shown.parameters.pinned.contains($0) || shown.notes.position(of: $0) != nil })
     {
       return
     }
-    let wish = RegionQuery.Parameters(
+    let parameters = RegionQuery.Parameters(
       region: BoardRegion(around: seen), pinned: Set(wanted), filter: filter, limit: limit)
-    guard wish != refused else { return }
+    guard parameters != refused else { return }
     askedCount += 1
-    let piece = RegionQuery(wish, of: board, in: context, perform: link.perform)
-    piece.didChange = { [weak self] piece, difference in self?.take(difference, of: piece) }
+    let piece = RegionQuery(parameters, of: board, in: context, perform: link.perform)
+    piece.didChange = { [weak self] piece, difference in self?.receive(difference, of: piece) }
     piece.didFail = { [weak self] piece, refusal in self?.fail(refusal, piece) }
-    piece.linksDidChange = { [weak self] in self?.didChangeFace() }
+    piece.linksDidChange = { [weak self] in self?.didChangeDisplay() }
     piece.linksDidFail = { [weak self] in self?.didFail(BoardPage.linksAreMissing($0)) }
     asked = piece
     piece.start()
   }
 
-  private func take(_ difference: ResultsDifference, of piece: RegionQuery) {
+  private func receive(_ difference: ResultsDifference, of piece: RegionQuery) {
     guard piece === asked else {
       if piece === shown { didChange(difference) }
       return
@@ -211,28 +217,30 @@ final class BoardWindow {
     if refusal.code == .limit, limit > 1 {
       limit /= 2
     } else {
-      refused = piece.wish
+      refused = piece.parameters
       didFail(refusal)
     }
-    didChangeFace()
+    didChangeDisplay()
   }
 
   // MARK: - Counting
 
   private func count(_ condition: GraphPredicate, _ done: @escaping (Result<Int, Refusal>) -> Void) {
-    inquiries.count(.all([BoardPage.notes(of: board, in: context.model).predicate, condition]), done)
+    requests.count(.all([BoardPage.notes(of: board, in: context.model).predicate, condition]), done)
   }
 
   /// Counts the notes beyond the piece after the piece, the filter or the board's total has changed.
   private func countBeyond(at now: Int64) {
-    guard let shown, asked == nil, !isCounting, list.state != .fetching else { return }
-    let wanted = (region: shown.wish.region, filter: shown.wish.filter, total: total)
-    let isElsewhere = counted?.region != wanted.region || counted?.filter != wanted.filter
-    guard isElsewhere || counted?.total != wanted.total else { return }
-    guard isElsewhere && !wasRefused || now >= nextCount else { return nextLook = min(nextLook ?? .max, nextCount) }
+    guard let shown, asked == nil, !lastCount.isRunning, list.state != .fetching else { return }
+    let wanted = (region: shown.parameters.region, filter: shown.parameters.filter, total: total)
+    let isElsewhere = lastCount.parameters?.region != wanted.region || lastCount.parameters?.filter != wanted.filter
+    guard isElsewhere || lastCount.parameters?.total != wanted.total else { return }
+    guard isElsewhere && !lastCount.wasRefused || now >= lastCount.nextTime else {
+      return nextLook = min(nextLook ?? .max, lastCount.nextTime)
+    }
     if isElsewhere { beyond = nil }
-    (isCounting, wasRefused) = (true, false)
-    (counted, nextCount) = (wanted, now + Self.countMilliseconds)
+    (lastCount.isRunning, lastCount.wasRefused) = (true, false)
+    (lastCount.parameters, lastCount.nextTime) = (wanted, now + Self.countMilliseconds)
     var found = [BoardSide: Int]()
     var left = BoardSide.allCases.count
     for side in BoardSide.allCases {
@@ -240,18 +248,18 @@ final class BoardWindow {
         guard let self else { return }
         left -= 1
         if case .success(let number) = result { found[side] = number }
-        if left == 0 { take(found, of: wanted.region) }
+        if left == 0 { receive(found, of: wanted.region) }
       }
     }
   }
 
-  private func take(_ found: [BoardSide: Int], of region: BoardRegion) {
-    isCounting = false
+  private func receive(_ found: [BoardSide: Int], of region: BoardRegion) {
+    lastCount.isRunning = false
     if found.count < BoardSide.allCases.count {
-      (counted, wasRefused) = (nil, true)
-    } else if region == shown?.wish.region {
+      (lastCount.parameters, lastCount.wasRefused) = (nil, true)
+    } else if region == shown?.parameters.region {
       beyond = found
     }
-    didChangeFace()
+    didChangeDisplay()
   }
 }

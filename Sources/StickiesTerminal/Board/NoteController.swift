@@ -45,7 +45,7 @@ final class NoteController: WindowController, WindowControlling {
     super.init(window: window, application: application)
   }
 
-  var note: Note? { edited ?? screen?.page.note(id) }
+  var note: Note? { edited ?? screen?.pages.page.note(id) }
 
   // MARK: - For the window set
 
@@ -54,7 +54,7 @@ final class NoteController: WindowController, WindowControlling {
   var editedText: String? { editor?.text ?? lastText }
 
   var unsentText: String? {
-    guard let editor, isLost || screen?.unsent.contains(id) == true else { return nil }
+    guard let editor, isLost || screen?.saving.unsent.contains(id) == true else { return nil }
     return editor.text
   }
 
@@ -81,11 +81,11 @@ final class NoteController: WindowController, WindowControlling {
 
   override func paste(_ paste: PasteEvent) -> Bool {
     guard editor != nil else { return false }
-    if paste.isCut { screen?.say("too much to paste at once: the end is missing", isTrouble: true) }
+    if paste.isCut { screen?.report("too much to paste at once: the end is missing", isTrouble: true) }
     return edit(.paste(paste))
   }
 
-  override func mouse(_ mouse: MouseEvent) -> Bool { screen?.noteMouse(mouse, on: self) ?? false }
+  override func mouse(_ mouse: MouseEvent) -> Bool { screen?.mouseInput.noteMouse(mouse, on: self) ?? false }
 
   // MARK: - Commands of the editor
 

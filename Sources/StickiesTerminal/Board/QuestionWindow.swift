@@ -49,7 +49,7 @@ struct QuestionText {
 /// A modal window with a question: other windows get no keys and no mouse until it is answered.
 final class QuestionWindow: ModalWindow {
   let text: QuestionText
-  weak var screen: BoardScreen?
+  private weak var controller: QuestionController?
   /// Set until the user has paused typing.
   private var pause: TimerID?
   /// The key of a permanent choice that has been pressed once.
@@ -57,18 +57,18 @@ final class QuestionWindow: ModalWindow {
   /// Whether the user is still typing: keys go to the text and answer nothing.
   var isTypedOver: Bool { pause != nil }
 
-  init(_ text: QuestionText, on screen: BoardScreen) {
+  init(_ text: QuestionText, for controller: QuestionController) {
     self.text = text
-    self.screen = screen
-    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: text.title)
+    self.controller = controller
+    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: controller.application.screenSize), title: text.title)
     if text.typing != nil { awaitPause() }
   }
 
   private func awaitPause() {
-    guard let screen else { return }
-    let application = screen.application
+    guard let controller else { return }
+    let application = controller.application
     if let pause { application.cancel(pause) }
-    pause = application.schedule(at: application.now + screen.pauseMilliseconds) { [weak self] in
+    pause = application.schedule(at: application.now + controller.pauseMilliseconds) { [weak self] in
       self?.pause = nil
       self?.setNeedsDisplay()
     }
@@ -131,63 +131,16 @@ final class QuestionWindow: ModalWindow {
   }
 
   private func close(_ perform: () -> Void) {
-    screen?.question = nil
+    controller?.questionDidEnd()
     application?.endModal(self)
     perform()
-    screen?.askNext()
+    controller?.askNext()
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let screen else { return }
+    guard let controller else { return }
     text.view(withAnswers: pause == nil, doubted: doubted).draw(
-      into: &grid, frame: frame, clip: clip, theme: screen.theme)
+      into: &grid, frame: frame, clip: clip, theme: controller.theme)
     grid.cursor = nil
-  }
-}
-
-extension BoardScreen {
-  /// The open and waiting questions, the visible one first.
-  var openQuestions: [QuestionText] { [question?.text].compactMap(\.self) + waitingQuestions }
-
-  /// Texts that exist only in questions.
-  var openTexts: [String] { openQuestions.compactMap { $0.text?() }.filter { !$0.isEmpty } }
-
-  /// The number of changes that are not on the server, including texts that can't be saved there.
-  var changesNotOnServer: Int {
-    unsent.count
-      + openQuestions.count { question in
-        question.text?().isEmpty == false && question.subject.map { unsent.contains($0.id) } != true
-      }
-  }
-
-  /// Withdraws the questions about a note whose text is safe otherwise.
-  func withdrawQuestions(about controller: NoteController) {
-    waitingQuestions.removeAll { $0.subject === controller }
-    guard let open = question, open.text.subject === controller else { return }
-    question = nil
-    application.endModal(open)
-    askNext()
-  }
-
-  /// Shows the next waiting question.
-  func askNext() {
-    guard question == nil, !waitingQuestions.isEmpty else { return }
-    ask(waitingQuestions.removeFirst())
-  }
-
-  /// Asks a question. An open question that can be cancelled gives way to it; any other is answered first.
-  func ask(_ text: QuestionText) {
-    if let old = question {
-      guard old.text.cancel != nil else { return waitingQuestions.append(text) }
-      // The old question can no longer be answered, so it is cancelled.
-      question = nil
-      application.endModal(old)
-      old.text.cancel?()
-    }
-    // Keys typed before the question was visible do not answer it.
-    if text.typing == nil { application.discardEvents(.input) }
-    let window = QuestionWindow(text, on: self)
-    question = window
-    beginModal(window)
   }
 }

@@ -17,7 +17,7 @@ final class RegionQuery: ResultsControllerDelegate {
     var limit = BoardWindow.maximumNotes
   }
 
-  let wish: Parameters
+  let parameters: Parameters
   let notes: ResultsController
   let links: ResultsController
   /// Called when the notes have arrived or changed.
@@ -30,19 +30,19 @@ final class RegionQuery: ResultsControllerDelegate {
   var linksDidFail: (Refusal) -> Void = { _ in }
   private var linkListener: RowsListener?
 
-  init(_ wish: Parameters, of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
-    self.wish = wish
+  init(_ parameters: Parameters, of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
+    self.parameters = parameters
     let place: GraphPredicate =
-      wish.pinned.isEmpty
-      ? .all([wish.region.notes, wish.filter])
-      : .or([.all([wish.region.notes, wish.filter]), .identifiers(wish.pinned.sorted())])
+      parameters.pinned.isEmpty
+      ? .all([parameters.region.notes, parameters.filter])
+      : .or([.all([parameters.region.notes, parameters.filter]), .identifiers(parameters.pinned.sorted())])
     var request = BoardPage.notes(of: board, in: context.model)
     request.predicate = .all([request.predicate, place])
     request.sort = [SortKey](Note.self, [\.z.descending])
-    request.window = ResultsWindow(limit: wish.limit)
+    request.window = ResultsWindow(limit: parameters.limit)
     notes = ResultsController(request, in: context, perform: perform)
     var lines = BoardPage.links(of: board, in: context.model)
-    lines.predicate = .all([lines.predicate, wish.region.links])
+    lines.predicate = .all([lines.predicate, parameters.region.links])
     lines.maximumCount = BoardPage.maximumLinks
     links = ResultsController(lines, in: context, perform: perform)
     notes.delegate = self

@@ -87,11 +87,11 @@ struct BoardConnection {
   var save: (_ done: @escaping (Result<SaveResult, Refusal>) -> Void) -> Bool
   /// Sends this client's presence.
   var present: ([UInt8]) -> Void
-  /// Creates the channel of a view, for `RequestChannel`. It calls `hear` for each completed request, and `busy` when
+  /// Creates the channel of a view, for `RequestChannel`. It calls `receive` for each completed request, and `busy` when
   /// requests begin and end.
-  var observe: (_ hear: @escaping () -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
+  var observe: (_ receive: @escaping () -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
   /// Sets the closure that receives the progress of a change of many notes.
-  var followBatch: (_ told: @escaping (BatchProgress) -> Void) -> Void
+  var followBatch: (_ progress: @escaping (BatchProgress) -> Void) -> Void
   /// Reads the updates of rows in a task that ends with their controller.
   var read: UpdateReader
   /// Sends bytes to the terminal between two frames: the clipboard.

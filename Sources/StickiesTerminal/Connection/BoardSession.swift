@@ -100,7 +100,7 @@ public final class BoardSession {
     application.clock = { Self.now }
     let screen = BoardScreen(
       application, in: client.context, board: board, scope: client.undoScope(), link: link)
-    screen.theme = Theme(depth: depth)
+    screen.services.appearance.theme = Theme(depth: depth)
     self.screen = screen
     application.delegate = screen
     application.turnIsNeeded = { [weak self] in self?.askForTurn() }
@@ -112,9 +112,9 @@ public final class BoardSession {
   public func run() async -> Int32 {
     follow(client.state)
     client.stateDidChange = { [weak self] state in self?.follow(state) }
-    client.silenceDidChange = { [weak self] isSilent in self?.screen?.hear(.silence(isSilent)) }
+    client.silenceDidChange = { [weak self] isSilent in self?.screen?.connection.receive(.silence(isSilent)) }
     client.presenceDidChange = { [weak self] presence in
-      self?.screen?.hear(.presence(presence.state, session: presence.session, author: presence.author))
+      self?.screen?.connection.receive(.presence(presence.state, session: presence.session, author: presence.author))
     }
     driver.start()
     screen?.open()
@@ -122,7 +122,7 @@ public final class BoardSession {
     var code: Int32 = 0
     for await wake in wakes {
       // Events request a turn, which runs after all events queued by then, so that a burst of moves is one turn.
-      if let end = take(wake) {
+      if let end = handle(wake) {
         code = end
         break
       }
@@ -136,11 +136,11 @@ public final class BoardSession {
     client.presenceDidChange = nil
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
-    if let screen, screen.isAwaitingSaves || !screen.openTexts.isEmpty {
+    if let screen, screen.quitting.isAwaitingSaves || !screen.questions.texts.isEmpty {
       let file = kept ?? keepUnsent()
       loss = UnsentLoss(
-        count: screen.isAwaitingSaves ? screen.unsent.count : screen.openTexts.count,
-        isKept: file != nil || screen.unsavedTexts.isEmpty, file: file)
+        count: screen.quitting.isAwaitingSaves ? screen.saving.unsent.count : screen.questions.texts.count,
+        isKept: file != nil || screen.quitting.unsavedTexts.isEmpty, file: file)
     } else if let kept {
       unlink(kept)
     }
@@ -149,21 +149,21 @@ public final class BoardSession {
 
   /// Writes the texts that are not on the server into a file.
   private func keepUnsent() -> String? {
-    let texts = screen?.unsavedTexts ?? []
+    let texts = screen?.quitting.unsavedTexts ?? []
     return texts.isEmpty ? nil : keepTexts(texts)
   }
 
   /// Waits a moment for the pending answers, after the terminal was restored.
   private func sendTheLast() async {
-    guard let screen, screen.isAwaitingSaves, screen.linkState.isConnected else { return }
-    let limit = Self.now + screen.patienceMilliseconds
+    guard let screen, screen.quitting.isAwaitingSaves, screen.connection.state.isConnected else { return }
+    let limit = Self.now + screen.quitting.patienceMilliseconds
     // Each answer still requests a turn. No turn runs any longer, but the request wakes this loop.
     isTurnAsked = false
     setAlarm(limit)
     for await _ in wakes {
       isTurnAsked = false
       // Events are no longer handled.
-      guard screen.isAwaitingSaves, screen.linkState.isConnected,
+      guard screen.quitting.isAwaitingSaves, screen.connection.state.isConnected,
         case .wait(let time) = application.nextEvent([], until: limit, at: Self.now)
       else { break }
       setAlarm(time)
@@ -210,7 +210,7 @@ public final class BoardSession {
 
   /// Handles an element of the stream.
   /// - Returns: the exit code when the program has ended.
-  private func take(_ wake: LoopEvent) -> Int32? {
+  private func handle(_ wake: LoopEvent) -> Int32? {
     switch wake {
     case .turn:
       isTurnAsked = false
@@ -243,7 +243,7 @@ public final class BoardSession {
       // The server's message may be long, so its meaning for the user comes first.
       case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "no reason given")")
       }
-    screen?.hear(.state(now, message: screen?.messageTimer))
+    screen?.connection.receive(.state(now, message: screen?.services.status.timer))
   }
 
   // MARK: - The link
@@ -255,17 +255,17 @@ public final class BoardSession {
       perform: { [client] in client.perform() },
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       present: { [client] state in client.showPresence(state) },
-      observe: { [requests, weak self] hear, busy in
+      observe: { [requests, weak self] receive, busy in
         let observer = requests.observe {
-          hear()
-          self?.giveMemoryBackSoon()
+          receive()
+          self?.scheduleMemoryRelease()
         }
         observer.busyDidChange = { busy($0) }
         return BoardChannel(
           send: { observer.send($0) }, cancel: { observer.cancel($0) }, last: { observer.last },
           close: { observer.close() })
       },
-      followBatch: { [batches] told in batches.didProgress = told },
+      followBatch: { [batches] progress in batches.didProgress = progress },
       read: { [weak self] rows, each, failed in self?.read(rows, each, failed) },
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
@@ -275,7 +275,7 @@ public final class BoardSession {
   }
 
   /// Returns freed memory to the system after a quiet period.
-  private func giveMemoryBackSoon() {
+  private func scheduleMemoryRelease() {
     if let memoryTimer { application.cancel(memoryTimer) }
     memoryTimer = application.schedule(at: Self.now + Self.quietMilliseconds) { [weak self] in
       self?.memoryTimer = nil
@@ -373,15 +373,15 @@ extension GraphClient {
   }
 
   /// Reads a past board with a few requests, regardless of the number of notes.
-  private func past(_ wish: PastBoard) async throws -> PastContents {
-    let past = graph(at: wish.revision)
-    var found = try await notes(wish, in: past)
-    try await addLinks(to: &found, wish, in: past)
-    if let board = try await past.object(Board.self, wish.board) {
+  private func past(_ request: PastBoard) async throws -> PastContents {
+    let past = graph(at: request.revision)
+    var found = try await notes(request, in: past)
+    try await addLinks(to: &found, request, in: past)
+    if let board = try await past.object(Board.self, request.board) {
       (found.name, found.color) = (board.name, PaperColor(name: board.color.rawValue))
     }
     // The commit of the oldest state may have been pruned.
-    if let commit = try? await log(after: wish.revision - 1, through: wish.revision, limit: 1, changes: 0).first {
+    if let commit = try? await log(after: request.revision - 1, through: request.revision, limit: 1, changes: 0).first {
       found.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
     }
     found.reach = try await reach()
@@ -389,18 +389,18 @@ extension GraphClient {
   }
 
   /// Reads all notes, or of a large board the uppermost ones of a region, as the live board does.
-  private func notes(_ wish: PastBoard, in past: PastGraph) async throws -> PastContents {
-    let all = BoardPage.notes(of: wish.board, in: context.model)
-    if !wish.isLarge {
+  private func notes(_ request: PastBoard, in past: PastGraph) async throws -> PastContents {
+    let all = BoardPage.notes(of: request.board, in: context.model)
+    if !request.isLarge {
       let notes = try await past.fetch(
         Note.self, where: all.predicate, sort: all.sort, limit: BoardPage.maximumNotes + 1)
       if notes.count <= BoardPage.maximumNotes { return try await contents(notes, in: past) }
     }
     let notes = try await past.fetch(
-      Note.self, where: .all([all.predicate, wish.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
+      Note.self, where: .all([all.predicate, request.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
       limit: BoardWindow.maximumNotes)
     var found = try await contents(notes, in: past)
-    found.region = wish.region
+    found.region = request.region
     return found
   }
 
@@ -409,8 +409,8 @@ extension GraphClient {
     return PastContents(notes: notes.map { PastNote(id: $0.id, values: NoteValues($0)) })
   }
 
-  private func addLinks(to found: inout PastContents, _ wish: PastBoard, in past: PastGraph) async throws {
-    let all = BoardPage.links(of: wish.board, in: context.model).predicate
+  private func addLinks(to found: inout PastContents, _ request: PastBoard, in past: PastGraph) async throws {
+    let all = BoardPage.links(of: request.board, in: context.model).predicate
     let links = try await past.fetch(
       Link.self, where: found.region.map { .all([all, $0.links]) } ?? all, limit: BoardPage.maximumLinks + 1)
     guard links.count <= BoardPage.maximumLinks else {

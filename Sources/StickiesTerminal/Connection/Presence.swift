@@ -69,7 +69,7 @@ struct PeerSessions {
 
   /// Records the presence of a session, or removes it if it has left.
   /// - Returns: whether the session is new, so that it has not received our presence.
-  mutating func take(_ presence: BoardPresence?, of session: UInt64, _ author: String, hasLeft: Bool) -> Bool {
+  mutating func receive(_ presence: BoardPresence?, of session: UInt64, _ author: String, hasLeft: Bool) -> Bool {
     if hasLeft {
       all.removeAll { $0.session == session }
       return false

@@ -59,13 +59,13 @@ final class RequestChannel {
   ///   longer.
   init(_ link: BoardConnection, in context: ObjectContext, busy: @escaping (Bool) -> Void = { _ in }) {
     self.context = context
-    channel = link.observe({ [weak self] in self?.takeLast() }, busy)
+    channel = link.observe({ [weak self] in self?.receiveLast() }, busy)
   }
 
   /// The failure of a cancelled request.
-  static let givenUp = Refusal(.unavailable, "cancelled")
+  static let cancelled = Refusal(.unavailable, "cancelled")
 
-  /// Cancels all requests; their closures are called at once with `givenUp`.
+  /// Cancels all requests; their closures are called at once with `cancelled`.
   func cancel() {
     for number in waiting.keys.sorted() { channel?.cancel(number) }
   }
@@ -76,12 +76,12 @@ final class RequestChannel {
     (channel, waiting) = (nil, [:])
   }
 
-  private func takeLast() {
+  private func receiveLast() {
     guard let completed = channel?.last(), let done = waiting.removeValue(forKey: completed.number) else { return }
     switch completed.outcome {
     case .answered(let answer): done(.success(answer))
     case .failed(let error): done(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
-    case .cancelled: done(.failure(Self.givenUp))
+    case .cancelled: done(.failure(Self.cancelled))
     }
   }
 

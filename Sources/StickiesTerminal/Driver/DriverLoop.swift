@@ -24,7 +24,7 @@ struct DriverLoop {
   /// The deadline for the answers to the terminal queries; nil after the last answer.
   private var answersDeadline: Int?
   /// Bytes of the signal pipe that were read while waiting for answers.
-  private var unheard: [UInt8] = []
+  private var unhandled: [UInt8] = []
 
   /// How long a terminal that does not read can delay its restoration, in milliseconds.
   private static let patienceMilliseconds: CInt = 200
@@ -74,8 +74,8 @@ struct DriverLoop {
       ]
       guard poll(&waited, 2, CInt(clamping: deadline - Self.now)) > 0 else { continue }
       if waited[0].revents != 0 {
-        unheard += SignalPipe.drain()
-        if unheard.contains(where: { [SIGINT, SIGTERM, SIGHUP].contains(CInt($0)) }) { return }
+        unhandled += SignalPipe.drain()
+        if unhandled.contains(where: { [SIGINT, SIGTERM, SIGHUP].contains(CInt($0)) }) { return }
       }
       if CInt(waited[1].revents) & POLLIN != 0 { _ = read() }
       if CInt(waited[1].revents) & (POLLHUP | POLLERR | POLLNVAL) != 0 { isHungUp = true }
@@ -120,7 +120,7 @@ struct DriverLoop {
         fd: isHeld ? file.descriptor : -1, events: Int16(pending.isEmpty ? POLLIN : POLLIN | POLLOUT), revents: 0),
     ]
     // Other threads may wake poll earlier, so the time is checked, not the return value.
-    let left = !unheard.isEmpty ? 0 : isHeld ? deadline.map { max(0, $0 - Self.now) } : nil
+    let left = !unhandled.isEmpty ? 0 : isHeld ? deadline.map { max(0, $0 - Self.now) } : nil
     let count = poll(&waited, 2, left.map { CInt(clamping: $0) } ?? -1)
     if count < 0 { return [] }
     var events = [DriverEvent]()
@@ -128,9 +128,9 @@ struct DriverLoop {
       events += decoder.deadline().map(DriverEvent.terminal)
       self.deadline = decoder.deadlineMilliseconds.map { Self.now + $0 }
     }
-    let heard = unheard + (waited[0].revents != 0 ? SignalPipe.drain() : [])
-    unheard = []
-    for byte in heard { events += hear(CInt(byte)) }
+    let received = unhandled + (waited[0].revents != 0 ? SignalPipe.drain() : [])
+    unhandled = []
+    for byte in received { events += handle(CInt(byte)) }
     let revents = CInt(waited[1].revents)
     if isHeld, revents & POLLIN != 0 { events += read() }
     // A hung-up terminal is always readable and returns nothing.
@@ -162,7 +162,7 @@ struct DriverLoop {
     return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
   }
 
-  private mutating func hear(_ signal: CInt) -> [DriverEvent] {
+  private mutating func handle(_ signal: CInt) -> [DriverEvent] {
     switch signal {
     case SIGWINCH: return [.terminal(.resize(file.size))]
     case SIGTSTP:
@@ -194,8 +194,8 @@ struct DriverLoop {
 
   /// Handles signals that arrived during the restoration, when the loop no longer reads the pipe. A second one still
   /// ends the program at once.
-  mutating func obeyWhatCameMeanwhile() {
-    for byte in unheard + SignalPipe.drain() {
+  mutating func handlePendingSignals() {
+    for byte in unhandled + SignalPipe.drain() {
       let signal = CInt(byte)
       if [SIGINT, SIGTERM, SIGHUP].contains(signal), endings.endsAtOnce(signal, at: Self.now) { raise(signal) }
     }

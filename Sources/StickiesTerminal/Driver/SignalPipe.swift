@@ -5,7 +5,7 @@ import Synchronization
 /// through it.
 enum SignalPipe {
   /// The signals that are handled while a terminal is held.
-  static let heard: [CInt] = [SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP]
+  static let handled: [CInt] = [SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP]
   /// A byte that only wakes the driver.
   static let wake: UInt8 = 0
 
@@ -26,7 +26,7 @@ enum SignalPipe {
   /// Installs the handlers. Previous handlers are not kept: the program handles these signals nowhere else.
   static func install() {
     _ = ends
-    for signal in heard { install(signal) }
+    for signal in handled { install(signal) }
     // A closed terminal is an error of `write` and must not end the program.
     signal(SIGPIPE, SIG_IGN)
   }
@@ -47,7 +47,7 @@ enum SignalPipe {
 
   /// Restores the default actions; after a hangup, SIGHUP is ignored.
   static func uninstall(isHungUp: Bool = false) {
-    for signal in heard { Glibc.signal(signal, isHungUp && signal == SIGHUP ? SIG_IGN : SIG_DFL) }
+    for signal in handled { Glibc.signal(signal, isHungUp && signal == SIGHUP ? SIG_IGN : SIG_DFL) }
   }
 
   static func send(_ byte: UInt8) {

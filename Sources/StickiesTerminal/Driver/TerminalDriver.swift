@@ -31,7 +31,7 @@ public final class TerminalDriver: Sendable {
     var sequences: [UInt8] = []
     var depth: ColorDepth?
     /// Requests in order, each with a closure that the thread calls after performing it.
-    var wishes: [(wish: Request, done: (@Sendable () -> Void)?)] = []
+    var requests: [(request: Request, done: (@Sendable () -> Void)?)] = []
     /// Set when the thread has ended; requests then complete at once.
     var isOver = false
   }
@@ -87,7 +87,7 @@ public final class TerminalDriver: Sendable {
     guard failed == 0 else {
       Unmanaged<TerminalDriver>.fromOpaque(held).release()
       SignalPipe.uninstall()
-      return giveUp()
+      return hangUp()
     }
     pthread_detach(thread)
   }
@@ -104,20 +104,20 @@ public final class TerminalDriver: Sendable {
   public func use(_ depth: ColorDepth) { hand { $0.depth = depth } }
 
   /// Releases the terminal to another program, such as an editor; calls `done` when it is free.
-  public func suspend(_ done: @escaping @Sendable () -> Void) { wish(.suspend, done) }
+  public func suspend(_ done: @escaping @Sendable () -> Void) { enqueue(.suspend, done) }
 
   /// Takes over the terminal again and redraws the last grid. Input left by the other program is dropped.
-  public func resume() { wish(.resume, nil) }
+  public func resume() { enqueue(.resume, nil) }
 
   /// Suspends the whole program, as Ctrl-Z does, until the shell resumes it; `.resumed` reports that.
-  public func stop() { wish(.stop, nil) }
+  public func stop() { enqueue(.stop, nil) }
 
   /// Restores the terminal for good; calls `done` when another driver may take it.
-  public func end(_ done: @escaping @Sendable () -> Void) { wish(.end, done) }
+  public func end(_ done: @escaping @Sendable () -> Void) { enqueue(.end, done) }
 
-  private func wish(_ wish: Request, _ done: (@Sendable () -> Void)?) {
+  private func enqueue(_ request: Request, _ done: (@Sendable () -> Void)?) {
     let isOver = mailbox.withLock { mail in
-      if !mail.isOver { mail.wishes.append((wish, done)) }
+      if !mail.isOver { mail.requests.append((request, done)) }
       return mail.isOver
     }
     if isOver { done?() } else { SignalPipe.send(SignalPipe.wake) }
@@ -144,9 +144,9 @@ public final class TerminalDriver: Sendable {
       if let frame = mail.frame { loop.newest = frame }
       loop.sequences += mail.sequences
       var isOver = false
-      for (wish, done) in mail.wishes {
-        if !isOver { grant(wish, &loop) }
-        isOver = isOver || wish == .end
+      for (request, done) in mail.requests {
+        if !isOver { perform(request, &loop) }
+        isOver = isOver || request == .end
         done?()
       }
       if isOver { return closeMailbox() }
@@ -154,11 +154,11 @@ public final class TerminalDriver: Sendable {
     }
     CrashGuard.disarm()
     SignalPipe.uninstall(isHungUp: true)
-    giveUp()
+    hangUp()
   }
 
-  private func grant(_ wish: Request, _ loop: inout DriverLoop) {
-    switch wish {
+  private func perform(_ request: Request, _ loop: inout DriverLoop) {
+    switch request {
     case .suspend: loop.leave()
     case .resume:
       // The input was typed for the other program, which may not have read it; here it would run commands.
@@ -170,7 +170,7 @@ public final class TerminalDriver: Sendable {
     case .end:
       loop.leave()
       SignalPipe.uninstall()
-      loop.obeyWhatCameMeanwhile()
+      loop.handlePendingSignals()
       giveBack()
     }
   }
@@ -181,7 +181,7 @@ public final class TerminalDriver: Sendable {
   }
 
   /// Ends the driver because the terminal was closed.
-  private func giveUp() {
+  private func hangUp() {
     giveBack()
     closeMailbox()
     sink([.hangup])
@@ -189,10 +189,10 @@ public final class TerminalDriver: Sendable {
 
   /// Closes the mailbox and completes the pending requests.
   private func closeMailbox() {
-    let wishes = mailbox.withLock { mail in
-      defer { (mail.wishes, mail.isOver) = ([], true) }
-      return mail.wishes
+    let requests = mailbox.withLock { mail in
+      defer { (mail.requests, mail.isOver) = ([], true) }
+      return mail.requests
     }
-    for (_, done) in wishes { done?() }
+    for (_, done) in requests { done?() }
   }
 }

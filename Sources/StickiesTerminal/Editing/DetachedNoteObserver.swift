@@ -9,7 +9,7 @@ final class DetachedNoteObserver {
   /// Called when the note is found, changes or no longer exists.
   var didChange: () -> Void = {}
   /// Whether the user has been informed about the new place.
-  var isTold = false
+  var isReported = false
   private let rows: ResultsController
   private var listener: RowsListener?
 

@@ -12,9 +12,9 @@ extension NoteController {
     var editor = TextEditor(note.text, width: textFrame.size.width)
     if let point { editor.perform(.place(point, isSelecting: false)) }
     (self.editor, edited, lastText) = (editor, note, nil)
-    common = screen?.storedText(of: id) ?? note.text
+    common = screen?.saving.storedText(of: id) ?? note.text
     keepCursorInSight()
-    screen?.showCursor(of: self)
+    screen?.editing.showCursor(of: self)
     window.setNeedsDisplay()
   }
 
@@ -33,23 +33,23 @@ extension NoteController {
     followOthers()
     guard var editor, let screen else { return false }
     editor.width = textFrame.size.width
-    editor.clipboard = screen.clipboard
+    editor.clipboard = screen.services.clipboard.text
     let outcome = editor.handle(event, rows: max(1, textFrame.size.height))
     let before = self.editor?.text ?? ""
     let count = editor.text.utf8.count
     guard count <= Self.maximumText || count <= before.utf8.count else {
-      screen.say("a note can have at most \(Self.maximumText >> 20) MiB of text", isTrouble: true)
+      screen.report("a note can have at most \(Self.maximumText >> 20) MiB of text", isTrouble: true)
       return true
     }
     self.editor = editor
     guard outcome.isHandled else { return false }
-    if let copied = outcome.copied { screen.copy(copied) }
+    if let copied = outcome.copied { screen.services.clipboard.copy(copied) }
     if !outcome.changes.isEmpty {
       if let draft { self.draft = TextSplice.merged(before, mine: editor.text, theirs: draft) }
       if !isLost { write(editor.text) }
     }
     keepCursorInSight()
-    screen.showCursor(of: self)
+    screen.editing.showCursor(of: self)
     window.setNeedsDisplay()
     return true
   }
@@ -58,9 +58,7 @@ extension NoteController {
   func write(_ text: String) {
     guard let note, !note.isDeleted, !note.isFault else { return }
     note.text = text
-    screen?.written[id] = text
-    screen?.offered.remove(id)
-    screen?.touch(id)
+    screen?.saving.textDidChange(text, of: id)
   }
 
   /// Adopts remote changes of the text; the cursor keeps its place in the text.
@@ -69,7 +67,7 @@ extension NoteController {
     defer { rememberCommon() }
     guard !UTF8Comparison.equal(editor.text, note.text) else { return }
     // If the server refuses the save in flight, its text is no longer in the note.
-    if draft == nil, screen?.unsent.contains(id) == true { (draft, commonOfDraft) = (editor.text, common) }
+    if draft == nil, screen?.saving.unsent.contains(id) == true { (draft, commonOfDraft) = (editor.text, common) }
     editor.adopt(note.text)
     self.editor = editor
     keepCursorInSight()
@@ -79,9 +77,9 @@ extension NoteController {
   /// Updates the common text. It separates local from remote edits if the note is deleted and restored. While remote
   /// edits are not adopted, or a save is unanswered, the previous common text remains valid.
   func rememberCommon() {
-    guard let editor, let screen, !isLost, !screen.unsent.isOnItsWay(id) else { return }
+    guard let editor, let screen, !isLost, !screen.saving.unsent.isOnItsWay(id) else { return }
     guard let note, !note.isFault, !note.isDeleted, UTF8Comparison.equal(editor.text, note.text) else { return }
-    if let stored = screen.storedText(of: id) { common = stored }
+    if let stored = screen.saving.storedText(of: id) { common = stored }
   }
 
   /// Continues editing after the note was restored, and merges text typed meanwhile into it.
@@ -89,10 +87,10 @@ extension NoteController {
     let wasLost = isLost
     (isLost, elsewhere) = (false, nil)
     guard let editor, let screen else { return }
-    if let there = screen.page.note(id) { edited = there }
+    if let there = screen.pages.page.note(id) { edited = there }
     guard wasLost, let note, !note.isFault, !note.isDeleted else { return followOthers() }
     draft = nil
-    screen.offered.remove(id)
+    screen.saving.offered.remove(id)
     let text = TextSplice.merged(common, mine: editor.text, theirs: note.text)
     if !UTF8Comparison.equal(text, note.text) { write(text) }
     followOthers()

@@ -3,7 +3,7 @@ import TerminalCells
 
 /// Asks for one line and suggests names for it.
 final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserver {
-  private weak var screen: BoardScreen?
+  private let appearance: BoardAppearance
   private let offers: (String) -> [String]
   private let done: (String) -> Void
   private var names = [String]()
@@ -17,16 +17,16 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   ///   - offers: the names that match the typed text; called again after each change.
   ///   - done: receives the answer; not called when the user cancels.
   init(
-    _ title: String, maximum: Int, on screen: BoardScreen, text: String = "", takesNothing: Bool = false,
+    _ title: String, maximum: Int, with services: BoardServices, text: String = "", takesNothing: Bool = false,
     offers: @escaping (String) -> [String] = { _ in [] }, done: @escaping (String) -> Void
   ) {
-    (self.screen, self.offers, self.done) = (screen, offers, done)
-    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: title)
+    (appearance, self.offers, self.done) = (services.appearance, offers, done)
+    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: services.application.screenSize), title: title)
     field.attach(EndEditOnReturnBehavior())
     field.attach(CharacterCountBehavior(maximum: maximum))
     if !takesNothing { field.attach(RequiredTextBehavior()) }
     field.observers.add(self)
-    field.didCopy = { [weak screen] in screen?.copy($0) }
+    field.didCopy = { [clipboard = services.clipboard] in clipboard.copy($0) }
     if !text.isEmpty { field.replace(with: text) }
     names = offers(text)
   }
@@ -90,8 +90,7 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let theme = screen?.theme else { return }
     grid.cursor = nil
-    view.draw(into: &grid, frame: frame, clip: clip, theme: theme)
+    view.draw(into: &grid, frame: frame, clip: clip, theme: appearance.theme)
   }
 }

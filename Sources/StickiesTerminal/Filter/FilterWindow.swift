@@ -14,21 +14,22 @@ final class FilterWindow: ModalWindow {
 
   private var focus = 1
   private var top = 0
-  private weak var screen: BoardScreen?
+  private let filtering: FilterController
+  private let tags: TagController
+  private let appearance: BoardAppearance
 
-  init(on screen: BoardScreen) {
-    self.screen = screen
-    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: "Show Only")
+  init(_ filtering: FilterController, _ tags: TagController, _ services: BoardServices) {
+    (self.filtering, self.tags, appearance) = (filtering, tags, services.appearance)
+    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: services.application.screenSize), title: "Show Only")
   }
 
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   private var choices: [Choice] {
-    guard let screen else { return [] }
     let colors = [.heading("Colors")] + StickiesKit.Color.allCases.map { Choice.color($0) }
     // A deleted tag can still be removed from the filter.
-    let names = screen.tagNames.all
-    let gone = screen.filter.tags.subtracting(names.map(ByteKey.init)).sorted().map(\.text)
+    let names = tags.names.all
+    let gone = filtering.filter.tags.subtracting(names.map(ByteKey.init)).sorted().map(\.text)
     guard !names.isEmpty || !gone.isEmpty else { return colors }
     return colors + [.heading("Tags")] + (names + gone).map { Choice.tag($0) }
   }
@@ -54,11 +55,11 @@ final class FilterWindow: ModalWindow {
   }
 
   private func toggle(_ place: Int) {
-    guard let screen, choices.indices.contains(place) else { return }
+    guard choices.indices.contains(place) else { return }
     switch choices[place] {
     case .heading: return
-    case .color(let color): screen.filter.toggle(color)
-    case .tag(let name): screen.filter.toggle(name)
+    case .color(let color): filtering.filter.toggle(color)
+    case .tag(let name): filtering.filter.toggle(name)
     }
     focus = place
   }
@@ -73,7 +74,7 @@ final class FilterWindow: ModalWindow {
     case .home: move(by: -choices.count)
     case .end: move(by: choices.count)
     case .character(" "): toggle(focus)
-    case .delete, .backspace: screen?.filter = BoardFilter()
+    case .delete, .backspace: filtering.filter = BoardFilter()
     case .enter, .escape, .character("f"): application?.endModal(self)
     default: break
     }
@@ -112,7 +113,7 @@ final class FilterWindow: ModalWindow {
   }
 
   private var pane: ListPane {
-    let (choices, filter) = (choices, screen?.filter ?? BoardFilter())
+    let (choices, filter) = (choices, filtering.filter)
     return ListPane(
       count: choices.count, top: top, focus: focus, isFocused: true, circles: ListPane.circleColumns
     ) { place in
@@ -126,7 +127,7 @@ final class FilterWindow: ModalWindow {
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let theme = screen?.theme else { return }
+    let theme = appearance.theme
     let panel = panel
     grid.panel(panel, theme: theme, clip: clip)
     pane.draw(into: &grid, frame: area, clip: clip, theme: theme)

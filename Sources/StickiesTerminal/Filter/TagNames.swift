@@ -36,13 +36,13 @@ final class TagNames {
     case .idle, .failed: break
     }
     tags.performFetch()
-    read(tags.updates.makeAsyncIterator(), { [weak self] in self?.take($0) }, { [weak self] in self?.fail($0) })
+    read(tags.updates.makeAsyncIterator(), { [weak self] in self?.receive($0) }, { [weak self] in self?.fail($0) })
   }
 
   /// The tag with a name; nil if there is none, or if the tags have not been fetched.
   subscript(name: String) -> Tag? { objects[name].flatMap { $0.isDeleted ? nil : $0 } }
 
-  private func take(_ update: ResultsUpdate) {
+  private func receive(_ update: ResultsUpdate) {
     let there = update.snapshot.compactMap { context.fault($0) as? Tag }
     objects = Dictionary(there.map { (ByteKey($0.name), $0) }) { first, _ in first }
     all = there.map(\.name)

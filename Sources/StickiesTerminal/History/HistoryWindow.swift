@@ -19,16 +19,16 @@ final class HistoryWindow: ModalWindow {
   /// The numbers of notes in the layout cache. They stay the same for all revisions, because most texts are equal in
   /// adjacent ones.
   private var numbers = [ObjectID: Int]()
-  private weak var screen: BoardScreen?
+  private weak var history: HistoryController?
 
-  init(on screen: BoardScreen) {
-    self.screen = screen
-    past = PastReader(on: screen)
-    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize))
+  init(for history: HistoryController) {
+    self.history = history
+    past = PastReader(for: history)
+    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: history.application.screenSize))
     past.didChange = { [weak self] in self?.setNeedsDisplay() }
     for step in ArrowDirection.allCases { on(.scroll(step)) { [weak self] in self?.scroll(by: step.scroll) } }
     on(.cancel) { [weak self] in self?.escape() }
-    on(.history) { [weak self] in self?.screen?.closeHistory() }
+    on(.history) { [weak self] in self?.history?.close() }
     on(.revisionBack) { [weak past] in past?.go(by: -1) }
     on(.revisionOn) { [weak past] in past?.go(by: 1) }
     on(.revisionsBack) { [weak past] in past?.go(by: -10) }
@@ -41,52 +41,55 @@ final class HistoryWindow: ModalWindow {
 
   /// Scrolls the board beneath.
   private func scroll(by step: Point) {
-    screen?.scroll(by: step)
+    history?.pages.scroll(by: step)
     past.didScroll()
   }
 
   /// Scrolls to a note of the past.
   func show(_ note: PastNote) {
-    screen?.bringIntoSight(note.values.cells)
+    history?.navigation.bringIntoSight(note.values.cells)
     past.didScroll()
   }
 
   // MARK: - Events
 
   override func state(of command: Command) -> CommandState {
-    Self.passing.contains(command) ? screen?.state(of: command) ?? .disabled : super.state(of: command)
+    Self.passing.contains(command) ? history?.delegate?.state(of: command) ?? .disabled : super.state(of: command)
   }
 
   override func keyDown(_ key: KeyEvent) -> Bool {
     if BoardMenu.past.command(for: key) != nil { return false }
     if key == KeyEvent(.character("q")) {
-      screen?.closeHistory()
+      history?.close()
     } else if BoardMenu.bar.command(for: key) != nil {
       // The key is a command of the board, which is not available here.
-      tellThatItIsPast()
+      reportPast()
     }
     return true
   }
 
   override func paste(_ paste: PasteEvent) -> Bool {
-    tellThatItIsPast()
+    reportPast()
     return true
   }
 
-  private func tellThatItIsPast() { screen?.say("this is the past: Esc goes back to now") }
+  private func reportPast() { history?.report("this is the past: Esc goes back to now") }
 
   /// Cancels the wait that the overlay offers to cancel, or returns to the present.
   private func escape() {
-    guard let screen else { return }
-    let isOffered = screen.offersToGiveUp
-    if past.shown != nil, isOffered { return screen.giveUp() }
-    screen.closeHistory()
+    guard let history else { return }
+    let isOffered = history.busy.offersToCancel
+    if past.shown != nil, isOffered {
+      history.delegate?.cancelWait()
+      return
+    }
+    history.close()
     // If no past state was shown, the visible overlay can belong to an earlier wait, which Escape cancels too.
-    if isOffered, screen.canGiveUp { screen.giveUp() }
+    if isOffered, history.busy.canCancel { history.delegate?.cancelWait() }
   }
 
   override func mouse(_ mouse: MouseEvent) -> Bool {
-    if screen?.pastListMouse(mouse) == true { return true }
+    if history?.listMouse(mouse) == true { return true }
     switch mouse.kind {
     case .press(.left): press(mouse.position)
     case .drag(.left) where isDragging:
@@ -104,10 +107,10 @@ final class HistoryWindow: ModalWindow {
     case .revision(let revision):
       isDragging = true
       past.go(to: Revision(clamping: revision))
-    case .close: screen?.closeHistory()
+    case .close: history?.close()
     case nil:
-      if scrubberFrame.contains(point) || screen?.openMenu(at: point) == true { break }
-      tellThatItIsPast()
+      if scrubberFrame.contains(point) || history?.delegate?.openMenu(at: point) == true { break }
+      reportPast()
     }
   }
 
@@ -115,7 +118,7 @@ final class HistoryWindow: ModalWindow {
 
   /// The last two rows of the canvas.
   private var scrubberFrame: Rect {
-    guard let area = screen?.canvas else { return Rect(x: 0, y: 0, width: 0, height: 0) }
+    guard let area = history?.viewport.canvas else { return Rect(x: 0, y: 0, width: 0, height: 0) }
     let height = min(2, area.size.height)
     return Rect(x: area.minX, y: area.maxY - height, width: area.size.width, height: height)
   }
@@ -140,17 +143,18 @@ final class HistoryWindow: ModalWindow {
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let screen, !TooSmallMessage.isTooSmall(grid.size) else { return }
-    defer { scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme) }
+    guard let history, !TooSmallMessage.isTooSmall(grid.size) else { return }
+    defer { scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: history.theme) }
     // Until the first past state has been loaded, the present board stays visible.
     guard past.shown != nil || past.trouble != nil else { return }
     let board = Canvas(
-      color: past.contents.color ?? .gray, origin: screen.page.scroll, notes: past.notes.map(state), links: past.lines)
-    board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
+      color: past.contents.color ?? .gray, origin: history.pages.page.scroll, notes: past.notes.map(state),
+      links: past.lines)
+    board.draw(into: &grid, frame: history.viewport.canvas, clip: clip, theme: history.theme, cache: layouts)
     if let trouble = past.trouble {
       EmptyBoardHint(lines: ["No history: \(trouble).", "", "Esc  goes back to now."])
-        .draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme)
+        .draw(into: &grid, frame: history.viewport.canvas, clip: clip, theme: history.theme)
     }
-    screen.drawBusy(into: &grid)
+    history.delegate?.drawBusy(into: &grid)
   }
 }

@@ -23,24 +23,28 @@ final class PastReader {
   /// for the thumb's position at that time.
   private var asked: Revision?
   /// The newest revision that this connection has reported. Answers that were already in flight do not include it.
-  private var heard: Revision = 0
-  private weak var screen: BoardScreen?
+  private var reported: Revision = 0
+  private let connection: ConnectionMonitor
+  private let pages: BoardPages
+  private let viewport: BoardViewport
+  private let status: StatusMessages
   /// The requests of the history; closed with the window, so that late answers are ignored.
-  private let inquiries: RequestChannel
+  private let requests: RequestChannel
 
-  init(on screen: BoardScreen) {
-    self.screen = screen
-    inquiries = screen.makeInquiries("Loading the history…")
+  init(for history: HistoryController) {
+    (connection, pages, viewport) = (history.connection, history.pages, history.viewport)
+    status = history.services.status
+    requests = history.busy.makeChannel("Loading the history…")
   }
 
   /// Reads the range of revisions, then the wanted revision or the newest one.
   func start() {
     trouble = nil
-    inquiries.reach { [weak self] result in
+    requests.reach { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(let reach):
-        learn(reach)
+        update(reach)
         ask()
       case .failure(let refusal): fail(refusal)
       }
@@ -48,35 +52,35 @@ final class PastReader {
   }
 
   /// Cancels the requests when the window closes.
-  func close() { inquiries.close() }
+  func close() { requests.close() }
 
   /// Cancels the pending request; the shown revision stays.
-  func giveUp() {
+  func cancel() {
     if let shown { revision = shown }
-    inquiries.cancel()
+    requests.cancel()
   }
 
   // MARK: - Changes of the graph
 
   /// Records a new revision of the graph.
   func follow(_ newest: Revision) {
-    heard = max(heard, newest)
+    reported = max(reported, newest)
     guard let reach, newest > reach.upperBound else { return }
-    learn(reach)
+    update(reach)
     catchUp()
   }
 
   /// Handles a lost or restored connection.
-  func linkDidChange() {
+  func connectionDidChange() {
     // The server may return with an earlier state.
-    if screen?.linkState.isConnected == true { start() } else { heard = 0 }
+    if connection.state.isConnected { start() } else { reported = 0 }
   }
 
-  private func learn(_ told: ClosedRange<Revision>) {
+  private func update(_ known: ClosedRange<Revision>) {
     let isAtEnd = reach.map { $0.upperBound == revision } ?? true
-    let newest = max(told.upperBound, heard)
-    reach = told.lowerBound...newest
-    revision = isAtEnd ? newest : max(told.lowerBound, min(revision, newest))
+    let newest = max(known.upperBound, reported)
+    reach = known.lowerBound...newest
+    revision = isAtEnd ? newest : max(known.lowerBound, min(revision, newest))
     didChange()
   }
 
@@ -85,8 +89,9 @@ final class PastReader {
   func go(by step: Revision) { go(to: revision + step) }
 
   func go(to wanted: Revision) {
-    guard let screen else { return }
-    guard screen.linkState.isConnected else { return screen.say("other revisions need the server", isTrouble: true) }
+    guard connection.state.isConnected else {
+      return status.show("other revisions need the server", isTrouble: true)
+    }
     guard let reach else {
       if trouble != nil { start() }
       return
@@ -99,31 +104,31 @@ final class PastReader {
 
   /// Loads the newly visible area of a large board.
   func didScroll() {
-    if !isHere, screen?.linkState.isConnected == true { ask() }
+    if !isHere, connection.state.isConnected { ask() }
   }
 
   private func ask() {
-    guard let screen, asked == nil else { return }
+    guard asked == nil else { return }
     let wanted = revision
     asked = wanted
     let board = PastBoard(
-      board: screen.page.board.id, revision: wanted, region: BoardRegion(around: screen.seen),
-      isLarge: screen.page.part != nil || contents.region != nil)
-    inquiries.past(board) { [weak self] result in
+      board: pages.page.board.id, revision: wanted, region: BoardRegion(around: viewport.seen),
+      isLarge: pages.page.part != nil || contents.region != nil)
+    requests.past(board) { [weak self] result in
       guard let self else { return }
       asked = nil
       switch result {
-      case .success(let contents): take(contents, of: wanted)
+      case .success(let contents): receive(contents, of: wanted)
       case .failure(let refusal): fail(refusal, at: wanted)
       }
     }
   }
 
-  private func take(_ contents: PastContents, of wanted: Revision) {
+  private func receive(_ contents: PastContents, of wanted: Revision) {
     (self.contents, shown, trouble) = (contents, wanted, nil)
     lines = linkStates
-    if let missing = contents.linksAreMissing { screen?.say(missing.message, isTrouble: true) }
-    if let reach = contents.reach { learn(reach) }
+    if let missing = contents.linksAreMissing { status.show(missing.message, isTrouble: true) }
+    if let reach = contents.reach { update(reach) }
     didChange()
     catchUp()
   }
@@ -135,7 +140,7 @@ final class PastReader {
 
   /// - Parameter wanted: the requested revision; nil if the request was for the range.
   private func fail(_ refusal: Refusal, at wanted: Revision? = nil) {
-    guard refusal != RequestChannel.givenUp else { return }
+    guard refusal != RequestChannel.cancelled else { return }
     didChange()
     guard let shown else { return trouble = refusal.message }
     guard let wanted else { return }
@@ -145,11 +150,11 @@ final class PastReader {
       guard revision == wanted else { return ask() }
       revision = shown
     }
-    screen?.say("can't show revision \(wanted): \(refusal.message)", isTrouble: true)
+    status.show("can't show revision \(wanted): \(refusal.message)", isTrouble: true)
   }
 
   /// Whether the visible area is loaded.
-  private var isHere: Bool { contents.region.map { $0.covers(screen?.seen ?? $0.cells) } ?? true }
+  private var isHere: Bool { contents.region.map { $0.covers(viewport.seen) } ?? true }
 
   // MARK: - Contents
 
@@ -159,7 +164,8 @@ final class PastReader {
   /// The notes; for a large board the visible ones.
   var notes: [PastNote] {
     // Edge marks would count the loaded notes, not all that existed.
-    guard contents.region != nil, let seen = screen?.seen else { return contents.notes }
+    guard contents.region != nil else { return contents.notes }
+    let seen = viewport.seen
     return contents.notes.filter { !$0.values.cells.intersection(seen).isEmpty }
   }
 

@@ -21,7 +21,7 @@ final class ListSections: ResultsControllerDelegate {
   var didFail: (Refusal) -> Void = { _ in }
   private let results: ResultsController
   /// The changes reported so far for the current commit.
-  private var told = (sections: [ResultsSectionChange](), objects: [ResultsObjectChange]())
+  private var changes = (sections: [ResultsSectionChange](), objects: [ResultsObjectChange]())
 
   init(of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
     self.board = board
@@ -41,14 +41,14 @@ final class ListSections: ResultsControllerDelegate {
 
   // MARK: - A commit
 
-  func resultsWillChange(_ controller: ResultsController) { told = ([], []) }
+  func resultsWillChange(_ controller: ResultsController) { changes = ([], []) }
 
   func results(_ controller: ResultsController, didChange section: ResultsSectionChange) {
-    told.sections.append(section)
+    changes.sections.append(section)
   }
 
   func results(_ controller: ResultsController, didChange object: ResultsObjectChange) {
-    told.objects.append(object)
+    changes.objects.append(object)
   }
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
@@ -61,23 +61,23 @@ final class ListSections: ResultsControllerDelegate {
 
   /// Removes rows and sections by their old positions: rows first, from last to first, then sections.
   private func takeOut() {
-    let rows = told.objects.compactMap { change -> ResultsPosition? in
+    let rows = changes.objects.compactMap { change -> ResultsPosition? in
       switch change {
       case .removed(_, let place), .moved(_, let place, _, _): place
       case .inserted, .updated: nil
       }
     }
     for place in rows.sorted(by: { $0.offset > $1.offset }) { sections[place.section].ids.remove(at: place.row) }
-    for case .removed(_, let place) in told.sections { sections.remove(at: place) }
+    for case .removed(_, let place) in changes.sections { sections.remove(at: place) }
   }
 
   /// Inserts by new positions: sections first, from first to last, then rows.
   private func putIn() {
-    for case .inserted(let name, let place) in told.sections {
+    for case .inserted(let name, let place) in changes.sections {
       guard case .string(let color)? = name else { continue }
       sections.insert(Section(color: color, ids: []), at: place)
     }
-    let rows = told.objects.compactMap { change -> (id: ObjectID, place: ResultsPosition)? in
+    let rows = changes.objects.compactMap { change -> (id: ObjectID, place: ResultsPosition)? in
       switch change {
       case .inserted(let id, let place), .moved(let id, _, let place, _): (id, place)
       case .removed, .updated: nil

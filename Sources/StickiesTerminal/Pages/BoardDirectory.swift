@@ -72,9 +72,9 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
 /// One of the two page controllers that show all boards.
 final class BoardPageController: PageController<BoardPage> {
   /// Called when the displayed contents have changed.
-  var faceDidChange: () -> Void = {}
+  var displayDidChange: () -> Void = {}
   /// The overlay while the board slides in and is still being loaded.
   var busyView = BusyViewHolder { BusyView() }
 
-  override func didChangeFace() { faceDidChange() }
+  override func didChangeFace() { displayDidChange() }
 }

@@ -72,7 +72,7 @@ public struct DotsView: Hashable, Sendable {
     var parts = marks.map(String.init)
     if row.isCut {
       if parts.isEmpty { parts = [row.numbers] }
-      parts = [String(symbols.left)] + parts + [String(symbols.right)]
+      parts = [String(symbols.arrows.left)] + parts + [String(symbols.arrows.right)]
       if !marks.isEmpty { parts.append(row.numbers) }
     }
     grid.draw(parts.joined(separator: " "), x: start(row, frame), y: frame.minY, style, clip: clip)

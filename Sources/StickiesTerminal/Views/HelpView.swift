@@ -59,9 +59,10 @@ public struct HelpView: Hashable, Sendable {
     for section in others { add(section.title, section.entries) }
     if let symbols {
       let marks: [(Character, String)] = [
-        (symbols.pinned, "pinned"), (symbols.locked, "locked"), (symbols.collapsed, "only the title shows"),
-        (symbols.unsent, "not yet on the server"), (symbols.conflict, "a conflict: choose"),
-        (symbols.left, "notes lie that way"),
+        (symbols.badges.pinned, "pinned"), (symbols.badges.locked, "locked"),
+        (symbols.badges.collapsed, "only the title shows"),
+        (symbols.badges.unsent, "not yet on the server"), (symbols.badges.conflict, "a conflict: choose"),
+        (symbols.arrows.left, "notes lie that way"),
       ]
       add("Marks", marks.map { (String($0.0), $0.1) })
     }

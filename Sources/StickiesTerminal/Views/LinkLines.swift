@@ -110,10 +110,10 @@ struct LinkLines {
       if let head = route.head, clip.contains(head.place) {
         let arrow =
           switch head.direction {
-          case .left: symbols.left
-          case .right: symbols.right
-          case .up: symbols.up
-          case .down: symbols.down
+          case .left: symbols.arrows.left
+          case .right: symbols.arrows.right
+          case .up: symbols.arrows.up
+          case .down: symbols.arrows.down
           }
         grid.draw(String(arrow), x: head.place.x, y: head.place.y, style, clip: clip)
       }

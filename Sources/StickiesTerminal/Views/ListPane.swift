@@ -163,10 +163,10 @@ public struct ListPane {
     grid.draw(theme.depth == .none ? "-" : " ", x: x, y: line.minY, theme.depth == .none ? style : paper, clip: clip)
     x += 2
     var tail = ""
-    if row.marks.contains(.pinned) { tail.append(symbols.pinned) }
-    if row.marks.contains(.locked) { tail.append(symbols.locked) }
-    if row.marks.contains(.conflict) { tail.append(symbols.conflict) }
-    if row.marks.contains(.unsent) { tail.append(symbols.unsent) }
+    if row.marks.contains(.pinned) { tail.append(symbols.badges.pinned) }
+    if row.marks.contains(.locked) { tail.append(symbols.badges.locked) }
+    if row.marks.contains(.conflict) { tail.append(symbols.badges.conflict) }
+    if row.marks.contains(.unsent) { tail.append(symbols.badges.unsent) }
     if !row.detail.isEmpty {
       tail += (tail.isEmpty ? "" : " ")
       tail += TruncatedLine(row.detail, width: max(0, line.size.width / 3), cut: symbols.cut).text

@@ -154,10 +154,10 @@ public struct MenuBarView {
       grid.draw(key, x: inside.maxX - keyWidth - 1, y: y, style, clip: clip)
     }
     if panel.first > 0 {
-      grid.draw(String(theme.symbols.up), x: inside.maxX - 1, y: inside.minY, theme.panel, clip: clip)
+      grid.draw(String(theme.symbols.arrows.up), x: inside.maxX - 1, y: inside.minY, theme.panel, clip: clip)
     }
     if panel.first + inside.size.height < panel.menu.items.count {
-      grid.draw(String(theme.symbols.down), x: inside.maxX - 1, y: inside.maxY - 1, theme.panel, clip: clip)
+      grid.draw(String(theme.symbols.arrows.down), x: inside.maxX - 1, y: inside.maxY - 1, theme.panel, clip: clip)
     }
   }
 

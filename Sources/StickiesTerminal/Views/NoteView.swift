@@ -58,11 +58,11 @@ public struct NoteView: Sendable {
 
   private func marks(_ symbols: Symbols) -> String {
     var text = ""
-    if state.isCollapsed { text.append(symbols.collapsed) }
-    if state.marks.contains(.pinned) { text.append(symbols.pinned) }
-    if state.marks.contains(.locked) { text.append(symbols.locked) }
-    if state.marks.contains(.conflict) { text.append(symbols.conflict) }
-    if state.marks.contains(.unsent) { text.append(symbols.unsent) }
+    if state.isCollapsed { text.append(symbols.badges.collapsed) }
+    if state.marks.contains(.pinned) { text.append(symbols.badges.pinned) }
+    if state.marks.contains(.locked) { text.append(symbols.badges.locked) }
+    if state.marks.contains(.conflict) { text.append(symbols.badges.conflict) }
+    if state.marks.contains(.unsent) { text.append(symbols.badges.unsent) }
     return text
   }
 
@@ -201,9 +201,9 @@ public struct NoteView: Sendable {
       grid.restyle(selected, clip: area) { $0 = look.selected }
     }
     let edge = outline.maxX - 1
-    if scroll > 0 { grid.draw(String(theme.symbols.up), x: edge, y: frame.minY, look.border, clip: clip) }
+    if scroll > 0 { grid.draw(String(theme.symbols.arrows.up), x: edge, y: frame.minY, look.border, clip: clip) }
     if isCut || layout.rows.count - scroll > frame.size.height {
-      grid.draw(String(theme.symbols.down), x: edge, y: frame.maxY - 1, look.border, clip: clip)
+      grid.draw(String(theme.symbols.arrows.down), x: edge, y: frame.maxY - 1, look.border, clip: clip)
     }
     guard state.isFocused, let editor = state.editing else { return }
     let place = editor.cursorPosition

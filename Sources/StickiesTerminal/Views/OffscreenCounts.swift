@@ -11,10 +11,10 @@ struct OffscreenCounts: Hashable {
       guard let count = counts[side], count > 0, !frame.isEmpty else { return nil }
       let text =
         switch side {
-        case .left: "\(symbols.left)\(count)"
-        case .right: "\(count)\(symbols.right)"
-        case .up: "\(symbols.up)\(count)"
-        case .down: "\(symbols.down)\(count)"
+        case .left: "\(symbols.arrows.left)\(count)"
+        case .right: "\(count)\(symbols.arrows.right)"
+        case .up: "\(symbols.arrows.up)\(count)"
+        case .down: "\(symbols.arrows.down)\(count)"
         }
       let middle = frame.middle
       let width = min(text.count, frame.size.width)

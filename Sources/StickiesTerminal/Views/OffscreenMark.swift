@@ -63,10 +63,10 @@ struct OffscreenMark: Hashable {
     let number = count == 1 ? "" : count > 999 ? "999" : String(count)
     let arrow =
       switch place.side {
-      case .left: symbols.left
-      case .right: symbols.right
-      case .up: symbols.up
-      case .down: symbols.down
+      case .left: symbols.arrows.left
+      case .right: symbols.arrows.right
+      case .up: symbols.arrows.up
+      case .down: symbols.arrows.down
       }
     let text = place.side == .right ? "\(number)\(arrow)" : "\(arrow)\(number)"
     let width = 1 + number.count

@@ -55,9 +55,10 @@ public struct PromptView: Sendable {
   }
 
   private func line(_ panel: Rect) -> Rect {
-    let told = remark.isEmpty ? 0 : CellText.width(of: remark) + 1
+    let remarkWidth = remark.isEmpty ? 0 : CellText.width(of: remark) + 1
     return Rect(
-      x: panel.minX + 2, y: panel.minY + 1, width: panel.size.width - 4 - told, height: min(1, panel.size.height))
+      x: panel.minX + 2, y: panel.minY + 1, width: panel.size.width - 4 - remarkWidth, height: min(1, panel.size.height)
+    )
   }
 
   private func column(of offset: Int) -> Int {
@@ -85,9 +86,9 @@ public struct PromptView: Sendable {
       let selected = Rect(x: line.minX - scroll + low, y: line.minY, width: high - low, height: 1)
       grid.restyle(selected, clip: shown) { $0 = theme.chosen }
     }
-    let told = CellText.width(of: remark)
+    let remarkWidth = CellText.width(of: remark)
     grid.draw(
-      remark, x: panel.maxX - 2 - told, y: line.minY, isWrong ? theme.wrong : theme.panelBorder, clip: inside)
+      remark, x: panel.maxX - 2 - remarkWidth, y: line.minY, isWrong ? theme.wrong : theme.panelBorder, clip: inside)
     for (place, name) in names.enumerated() {
       let row = Rect(x: panel.minX + 1, y: line.minY + 1 + place, width: panel.size.width - 2, height: 1)
       let style = place == chosen ? theme.chosen : theme.panel

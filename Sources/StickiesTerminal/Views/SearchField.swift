@@ -39,7 +39,7 @@ public struct SearchField: Sendable {
     self.answer = answer
   }
 
-  private var told: String {
+  private var answerText: String {
     switch answer {
     case .none: ""
     case .searching: "…"
@@ -51,13 +51,13 @@ public struct SearchField: Sendable {
   }
 
   /// The frame of the text in the first row, and the number of columns scrolled out to the left.
-  private func place(_ frame: Rect) -> (area: Rect, scroll: Int, told: TruncatedLine) {
-    let told = TruncatedLine(self.told, width: max(0, frame.size.width / 2), cut: "~")
+  private func place(_ frame: Rect) -> (area: Rect, scroll: Int, answerText: TruncatedLine) {
+    let answerText = TruncatedLine(self.answerText, width: max(0, frame.size.width / 2), cut: "~")
     let left = frame.minX + 3
-    let right = frame.maxX - (told.width == 0 ? 1 : told.width + 2) - (text.isEmpty ? 0 : 2)
+    let right = frame.maxX - (answerText.width == 0 ? 1 : answerText.width + 2) - (text.isEmpty ? 0 : 2)
     let area = Rect(x: left, y: frame.minY, width: right - left, height: min(1, frame.size.height))
     let scroll = cursor.map { max(0, column(of: $0) - area.size.width + 1) } ?? 0
-    return (area, scroll, told)
+    return (area, scroll, answerText)
   }
 
   private func column(of offset: Int) -> Int {
@@ -75,7 +75,7 @@ public struct SearchField: Sendable {
     let style = theme.list
     grid.fill(clip, style)
     grid.draw(String(theme.symbols.search), x: row.minX + 1, y: row.minY, theme.listFaint, clip: clip)
-    let (area, scroll, told) = place(frame)
+    let (area, scroll, answerText) = place(frame)
     let inside = clip.intersection(area)
     if text.isEmpty {
       let hint = TruncatedLine("Search", width: area.size.width, cut: theme.symbols.cut)
@@ -91,7 +91,8 @@ public struct SearchField: Sendable {
     }
     let isWrong = if case .failed = answer { true } else { false }
     grid.draw(
-      told.text, x: row.maxX - 1 - told.width, y: row.minY, isWrong ? theme.wrong : theme.listFaint, clip: clip)
+      answerText.text, x: row.maxX - 1 - answerText.width, y: row.minY, isWrong ? theme.wrong : theme.listFaint,
+      clip: clip)
     guard let cursor else { return }
     let point = Point(x: area.minX + column(of: cursor) - scroll, y: row.minY)
     if inside.contains(point) { grid.cursor = point }

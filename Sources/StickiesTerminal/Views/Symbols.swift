@@ -2,6 +2,23 @@ import TerminalCells
 
 /// The characters that views are drawn with, each one cell wide.
 public struct Symbols: Hashable, Sendable {
+  /// The marks in a note's title.
+  struct Badges: Hashable, Sendable {
+    let pinned: Character
+    let locked: Character
+    let collapsed: Character
+    let unsent: Character
+    let conflict: Character
+  }
+
+  /// The directions in which there is more.
+  struct Arrows: Hashable, Sendable {
+    let up: Character
+    let down: Character
+    let left: Character
+    let right: Character
+  }
+
   /// The frames of a note without and with the focus.
   let box: BoxLines
   let focusedBox: BoxLines
@@ -11,17 +28,10 @@ public struct Symbols: Hashable, Sendable {
   let line: Character
   let resize: Character
   let close: Character
-  let pinned: Character
-  let locked: Character
-  let collapsed: Character
-  let unsent: Character
-  let conflict: Character
+  let badges: Badges
   let unselected: Character
   let selected: Character
-  let up: Character
-  let down: Character
-  let left: Character
-  let right: Character
+  let arrows: Arrows
   let cut: Character
   let check: Character
   let submenu: Character
@@ -44,18 +54,22 @@ public struct Symbols: Hashable, Sendable {
 
   /// Box-drawing characters and shapes that nearly every font has.
   static let lines = Symbols(
-    box: .rounded, focusedBox: .heavy, leftEnd: "├", rightEnd: "┤", line: "─", resize: "▟", close: "×", pinned: "▲",
-    locked: "■", collapsed: "►", unsent: "*", conflict: "!", unselected: "○", selected: "●", up: "↑", down: "↓",
-    left: "←", right: "→", cut: "…", check: "√", submenu: "►", dot: "○", currentDot: "●", moreDots: "·", pointer: "▘",
+    box: .rounded, focusedBox: .heavy, leftEnd: "├", rightEnd: "┤", line: "─", resize: "▟", close: "×",
+    badges: Badges(pinned: "▲", locked: "■", collapsed: "►", unsent: "*", conflict: "!"), unselected: "○",
+    selected: "●",
+    arrows: Arrows(up: "↑", down: "↓", left: "←", right: "→"), cut: "…", check: "√", submenu: "►", dot: "○",
+    currentDot: "●", moreDots: "·", pointer: "▘",
     full: "█", empty: "░", thumb: "█", passed: "━", search: "/", separator: "│",
     joints: [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"],
     spinner: ["│", "/", "─", "\\"])
 
   /// ASCII only.
   static let ascii = Symbols(
-    box: .ascii, focusedBox: .ascii, leftEnd: "[", rightEnd: "]", line: "-", resize: "#", close: "x", pinned: "^",
-    locked: "L", collapsed: ">", unsent: "*", conflict: "!", unselected: "o", selected: "@", up: "^", down: "v",
-    left: "<", right: ">", cut: "~", check: "x", submenu: ">", dot: "o", currentDot: "@", moreDots: ".", pointer: "\\",
+    box: .ascii, focusedBox: .ascii, leftEnd: "[", rightEnd: "]", line: "-", resize: "#", close: "x",
+    badges: Badges(pinned: "^", locked: "L", collapsed: ">", unsent: "*", conflict: "!"), unselected: "o",
+    selected: "@",
+    arrows: Arrows(up: "^", down: "v", left: "<", right: ">"), cut: "~", check: "x", submenu: ">", dot: "o",
+    currentDot: "@", moreDots: ".", pointer: "\\",
     full: "#", empty: ".", thumb: "#", passed: "=", search: "/", separator: "|",
     joints: [" ", "|", "|", "|", "-", "+", "+", "+", "-", "+", "+", "+", "-", "+", "+", "+"],
     spinner: ["|", "/", "-", "\\"])

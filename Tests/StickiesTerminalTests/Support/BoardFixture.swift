@@ -101,8 +101,8 @@ final class BoardFixture {
         made = terminal
         return terminal
       })
-    if let patience { session.screen?.patienceMilliseconds = patience }
-    if let pause { session.screen?.pauseMilliseconds = pause }
+    if let patience { session.screen?.quitting.patienceMilliseconds = patience }
+    if let pause { session.screen?.questions.pauseMilliseconds = pause }
     let terminal = try #require(made)
     let end = Task { await session.run() }
     await terminal.expects("connected")

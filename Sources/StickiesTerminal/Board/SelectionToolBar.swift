@@ -6,7 +6,19 @@ import TerminalCells
 
 /// The button that begins and ends edit mode, and its tool bar. The bar has the commands on the selected notes and
 /// their number.
-extension BoardScreen {
+final class SelectionToolBar: BoardPart {
+  let services: BoardServices
+  private let viewport: BoardViewport
+  private let selection: SelectionController
+  private let editing: EditingController
+
+  init(
+    _ services: BoardServices, _ viewport: BoardViewport, _ selection: SelectionController,
+    _ editing: EditingController
+  ) {
+    (self.services, self.viewport, self.selection, self.editing) = (services, viewport, selection, editing)
+  }
+
   /// Commands on the selection, in the order of the bar.
   static let actions: [SelectionAction<Command>] = [
     .init(.color, named: "Color"), .init(.tag, named: "Tag"), .init(.moveToBoard, named: "Move"),
@@ -16,78 +28,75 @@ extension BoardScreen {
   /// Other items of the bar; Cancel only if there is no space for the button.
   private var others: [(title: String, command: Command)] {
     let cancel: [(title: String, command: Command)] =
-      editFrame.isEmpty ? [(EditMode<ObjectID>.Button.cancel.title, .editMode)] : []
+      buttonFrame.isEmpty ? [(EditMode<ObjectID>.Button.cancel.title, .editMode)] : []
     return cancel + [("All", .selectAll)]
   }
 
   /// Columns of the button with its separator from the dots, regardless of its title.
-  static let editColumns = 9
+  static let buttonColumns = 9
   /// On narrower bars the dots get all the space beside the menus.
   private static let leastBarColumns = 64
 
   /// The frame of the button: at the right end of the menu bar.
-  var editFrame: Rect {
+  var buttonFrame: Rect {
     let width = application.screenSize.width
     guard width >= Self.leastBarColumns else { return Rect(x: width, y: 0, width: 0, height: 1) }
-    let columns = mode.button.title.count + 2
+    let columns = selection.mode.button.title.count + 2
     return Rect(x: width - columns, y: 0, width: columns, height: 1)
   }
 
-  func drawEditButton(into grid: inout Grid) {
-    let frame = editFrame
+  func drawButton(into grid: inout Grid) {
+    let frame = buttonFrame
     guard !frame.isEmpty else { return }
-    let style = mode.button == .cancel ? theme.button : theme.otherButton
-    grid.draw(" \(mode.button.title) ", x: frame.minX, y: frame.minY, style, clip: frame)
+    let style = selection.mode.button == .cancel ? theme.button : theme.otherButton
+    grid.draw(" \(selection.mode.button.title) ", x: frame.minX, y: frame.minY, style, clip: frame)
   }
 
   /// Handles a click on the button.
-  func editMouse(_ mouse: MouseEvent) -> Bool {
-    guard case .press(.left) = mouse.kind, editFrame.contains(mouse.position) else { return false }
-    endEditing()
+  func buttonMouse(_ mouse: MouseEvent) -> Bool {
+    guard case .press(.left) = mouse.kind, buttonFrame.contains(mouse.position) else { return false }
+    editing.end()
     application.send(.editMode)
     return true
   }
 
-  var toolFrame: Rect { Rect(x: canvas.minX, y: canvas.maxY - 1, width: canvas.size.width, height: 1) }
+  var frame: Rect {
+    Rect(x: viewport.canvas.minX, y: viewport.canvas.maxY - 1, width: viewport.canvas.size.width, height: 1)
+  }
 
-  private var toolBar: ToolBarView {
+  private var view: ToolBarView {
     func key(_ command: Command) -> String {
       application.menuBar.commands.first { $0.command == command }?.key?.description ?? ""
     }
     let items =
       others.map { ToolBarView.Item($0.title, key: key($0.command)) }
       + Self.actions.map { ToolBarView.Item($0.name, key: key($0.command), actsOnSelection: true) }
-    return ToolBarView(items, count: mode.selection.count, slide: mode.slideFraction(at: now))
+    return ToolBarView(items, count: selection.mode.selection.count, slide: selection.mode.slideFraction(at: now))
   }
 
   /// The title of a command in the menu while notes are selected: its name with their number.
   func title(of command: Command) -> String? {
-    guard mode.isEditing else { return nil }
-    return Self.actions.first { $0.command == command }?.title(mode.selection)
+    guard selection.mode.isEditing else { return nil }
+    return Self.actions.first { $0.command == command }?.title(selection.mode.selection)
   }
 
-  func drawTools(into grid: inout Grid) {
-    guard mode.isEditing || mode.isSliding(at: now) else { return }
-    toolBar.draw(into: &grid, frame: toolFrame, clip: toolFrame, theme: theme)
+  func draw(into grid: inout Grid) {
+    guard selection.mode.isEditing || selection.mode.isSliding(at: now) else { return }
+    view.draw(into: &grid, frame: frame, clip: frame, theme: theme)
   }
 
   /// Handles a click on the tool bar.
-  func toolMouse(_ mouse: MouseEvent) -> Bool {
-    guard mode.isEditing, case .press(.left) = mouse.kind, toolFrame.contains(mouse.position) else { return false }
-    guard let place = toolBar.part(at: mouse.position, frame: toolFrame) else { return true }
+  func mouse(_ mouse: MouseEvent) -> Bool {
+    guard selection.mode.isEditing, case .press(.left) = mouse.kind, frame.contains(mouse.position) else {
+      return false
+    }
+    guard let place = view.part(at: mouse.position, frame: frame) else { return true }
     if others.indices.contains(place) {
       application.send(others[place].command)
     } else {
       let action = Self.actions[place - others.count]
-      if action.isEnabled(mode.selection) { application.send(action.command) }
+      if action.isEnabled(selection.mode.selection) { application.send(action.command) }
     }
     return true
-  }
-
-  /// Redraws while circles and tool bar slide in or out.
-  func slide() {
-    application.setNeedsDisplay()
-    guard mode.isSliding(at: now) else { return }
-    _ = application.schedule(at: now + 20) { [weak self] in self?.slide() }
   }
 }

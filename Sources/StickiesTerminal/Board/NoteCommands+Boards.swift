@@ -4,44 +4,44 @@ import StickiesKit
 import TerminalApplication
 
 /// Choosing another board by name, to go there or to move notes there.
-extension BoardScreen {
+extension NoteCommands {
   /// Maximum length of a board's name, in bytes of UTF-8; the model's own limit.
   static let maximumName = 200
 
   func askForBoard() {
-    guard linkIsOpen, hasTargets else { return }
+    guard connection.allowsChanges, hasTargets else { return }
     let mark = targetMark
-    ask("Move to Board") { [weak self] in
+    chooseBoard("Move to Board") { [weak self] in
       if self?.isStillMeant(mark) == true { self?.move(to: $0) }
     }
   }
 
   /// The focused note that a prompt refers to; nil if it refers to the selection.
-  var targetMark: NoteController? { mode.isEditing ? nil : focused }
+  var targetMark: NoteController? { selection.mode.isEditing ? nil : pages.focused }
 
   /// Whether the prompt's note is still the focused one. Shows a message if not, because the answer would apply to
   /// another note.
   func isStillMeant(_ mark: NoteController?) -> Bool {
-    if mode.isEditing || mark != nil && mark === focused && mark?.note != nil { return true }
-    say("the note is gone; nothing was changed", isTrouble: true)
+    if selection.mode.isEditing || mark != nil && mark === pages.focused && mark?.note != nil { return true }
+    report("the note is gone; nothing was changed", isTrouble: true)
     return false
   }
 
   /// Asks for the name of another board.
-  func ask(_ title: String, _ done: @escaping (Board) -> Void) {
-    directory.ask()
+  func chooseBoard(_ title: String, _ done: @escaping (Board) -> Void) {
+    pages.directory.ask()
     let offers: (String) -> [String] = { [weak self] text in
       guard let self else { return [] }
       return otherBoards.map(\.name).matching(text)
     }
-    let window = PromptWindow(title, maximum: Self.maximumName, on: self, offers: offers) { [weak self] name in
+    let window = PromptWindow(title, maximum: Self.maximumName, with: services, offers: offers) { [weak self] name in
       if let board = self?.otherBoard(named: name) { done(board) }
     }
-    beginModal(window)
+    services.modals.begin(window)
   }
 
   private var otherBoards: [Board] {
-    (0..<directory.pageCount).compactMap { directory.board(at: $0) }.filter { $0.id != page.board.id }
+    (0..<pages.directory.pageCount).compactMap { pages.directory.board(at: $0) }.filter { $0.id != pages.page.board.id }
   }
 
   /// The board with the name, or the only board whose name matches its beginning.
@@ -51,32 +51,24 @@ extension BoardScreen {
     let named = boards.first { UTF8Comparison.equal($0.name, name) }
     if let board = named ?? (like.count == 1 ? like.first : nil) { return board }
     let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
-    say("\(why) \(name); try again to see the names", isTrouble: true)
+    report("\(why) \(name); try again to see the names", isTrouble: true)
     return nil
   }
 
   private func move(to board: Board) {
-    if let all {
+    if let all = selection.all {
       let id = board.id
       let change = BulkChangeDescription(
         doing: "Moving", place: "to \(board.name)", done: "moved", undone: "brings them back")
-      return changeAll(all, change) { _ in .set("board", .object(id)) }
+      return bulk.change(all, change) { _ in .set("board", .object(id)) }
     }
     withTargets { [weak self] notes in
-      guard let self, linkIsOpen else { return }
+      guard let self, connection.allowsChanges else { return }
       let free = notes.filter { !$0.locked }.count
       change(notes, "Move to Board") { $0.board = board }
       if free == notes.count {
-        say("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u undoes it")
+        report("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u undoes it")
       }
     }
-  }
-}
-
-extension [String] {
-  /// The names with words that begin like the typed ones; all names if no word is typed.
-  func matching(_ text: String) -> [String] {
-    guard let query = SearchQuery(text) else { return self }
-    return filter { query.matches($0) }
   }
 }

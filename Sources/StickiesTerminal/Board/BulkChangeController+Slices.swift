@@ -6,7 +6,7 @@ import StickiesKit
 /// Changes of all notes of a large board that no batch can make: each note gets a different value. The notes are
 /// read, changed and saved a thousand at a time, in several commits that are one undo step, unless another change
 /// intervenes, which gets a step of its own. After a cancel, the notes changed so far stay changed.
-extension BoardScreen {
+extension BulkChangeController {
   private static let changedAtOnce = 1_000
 
   /// The state of one such change.
@@ -35,47 +35,47 @@ extension BoardScreen {
     _ all: SelectAllState, _ name: String, _ change: BulkChangeDescription, _ body: @escaping (Note) -> Void
   ) {
     // A held key repeats the command: the repetitions are applied together afterwards.
-    if let under = eachUnderWay, UTF8Comparison.equal(under.name, name) {
-      eachUnderWay?.behind.append(body)
+    if let current = slicedUpdate, UTF8Comparison.equal(current.name, name) {
+      slicedUpdate?.queued.append(body)
       return
     }
     guard let token = beginEach(change.doing) else { return }
-    eachUnderWay = (name, [])
+    slicedUpdate = (name, [])
     countFree(all, token) { [weak self] free, count, locked in
-      var passage = SlicedUpdate(
+      var update = SlicedUpdate(
         change: change, name: name, notes: free, total: count, locked: locked, token: token, body: body)
-      passage.again = { [weak self] bodies in
+      update.again = { [weak self] bodies in
         // The selection may have changed by now.
-        guard let self, self.all === all else { return }
+        guard let self, self.selection.all === all else { return }
         changeEach(all, name, change) { note in for body in bodies { body(note) } }
       }
-      self?.goOn(passage)
+      self?.changeNextSlice(update)
     }
   }
 
   /// Adds a tag to all selected notes, or removes it if all of them have it.
-  func tagAll(_ all: SelectAllState, _ name: String) {
+  func tag(_ all: SelectAllState, _ name: String) {
     guard let token = beginEach("Tagging") else { return }
     countFree(all, token) { [weak self] free, freeCount, locked in
       let without = GraphPredicate.all([free, .not(GraphPredicate(Note.self) { $0.tags.any.name == name })])
-      self?.reading.count(without) { [weak self] result in
+      self?.busy.reads.count(without) { [weak self] result in
         guard let self else { return }
         guard case .success(let count) = result else { return endEach(token, result) }
         var tag: Tag?
-        let passage =
+        let update =
           count == 0
           ? SlicedUpdate(
             change: BulkChangeDescription(doing: "Tagging", done: "untagged"), name: "Untag", notes: free,
             total: freeCount,
-            locked: locked, token: token, body: { [weak self] in self?.takeOff(name, of: $0) })
+            locked: locked, token: token, body: { [weak self] in self?.tags.detach(name, from: $0) })
           : SlicedUpdate(
             change: BulkChangeDescription(doing: "Tagging", done: "tagged"), name: "Tag", notes: without, total: count,
             locked: locked, token: token,
             body: { [weak self] note in
-              tag = tag ?? self?.tag(named: name)
-              if let tag { self?.wear(tag, on: note) }
+              tag = tag ?? self?.tags.tag(named: name)
+              if let tag { self?.tags.attach(tag, to: note) }
             })
-        goOn(passage)
+        changeNextSlice(update)
       }
     }
   }
@@ -83,12 +83,12 @@ extension BoardScreen {
   /// Begins a change of all notes.
   /// - Returns: the token of the wait; nil if the change is not possible, which a message explains.
   private func beginEach(_ doing: String) -> BusyToken? {
-    guard linkIsOpen, mayChangeAll, !mode.selection.isEmpty else { return nil }
-    save()
-    keyRow = nil
-    isChangingAll = true
-    let token = beginWait("\(doing) \(mode.selection.count) notes…")
-    overlay.setProgress(0, of: token)
+    guard connection.allowsChanges, allowsChange, !selection.mode.selection.isEmpty else { return nil }
+    saving.save()
+    saving.keyRepeat = nil
+    isChanging = true
+    let token = busy.begin("\(doing) \(selection.mode.selection.count) notes…")
+    busy.overlay.setProgress(0, of: token)
     return token
   }
 
@@ -96,75 +96,77 @@ extension BoardScreen {
     _ all: SelectAllState, _ token: BusyToken,
     _ counted: @escaping (_ free: GraphPredicate, _ count: Int, _ locked: Int) -> Void
   ) {
-    let count = mode.selection.count
+    let count = selection.mode.selection.count
     let free = GraphPredicate.all([
-      all.selected(mode.selection.target), GraphPredicate(Note.self) { $0.locked == false },
+      all.selected(selection.mode.selection.target), GraphPredicate(Note.self) { $0.locked == false },
     ])
-    reading.count(free) { [weak self] result in
+    busy.reads.count(free) { [weak self] result in
       guard let self else { return }
       guard case .success(let freeCount) = result else { return endEach(token, result) }
       counted(free, freeCount, max(0, count - freeCount))
     }
   }
 
-  private func goOn(_ passage: SlicedUpdate) {
-    let last = passage.last
-    let rest = GraphPredicate.all([passage.notes, GraphPredicate(Note.self) { $0.number > last }])
+  private func changeNextSlice(_ update: SlicedUpdate) {
+    let last = update.last
+    let rest = GraphPredicate.all([update.notes, GraphPredicate(Note.self) { $0.number > last }])
     let search = NoteSearch(
       predicate: rest, sort: [SortKey](Note.self, [\.number.ascending]), limit: Self.changedAtOnce)
     // The reply arrives after the server has committed the previous save.
-    reading.find(search) { [weak self] result in
+    busy.reads.find(search) { [weak self] result in
       guard let self else { return }
-      guard case .success(let notes) = result, let last = notes.last, linkIsOpen, refusedInARow == 0 else {
-        return end(passage, result)
+      guard case .success(let notes) = result, let last = notes.last, connection.allowsChanges,
+        saving.refusedInARow == 0
+      else {
+        return end(update, result)
       }
-      var passage = passage
-      change(notes, by: &passage)
-      passage.done += notes.count
-      passage.last = last.number
-      eachSoFar = (passage.done, passage.total)
-      overlay.setProgress(Double(passage.done) / Double(max(passage.total, passage.done)), of: passage.token)
-      goOn(passage)
+      var update = update
+      change(notes, by: &update)
+      update.done += notes.count
+      update.last = last.number
+      progress = (update.done, update.total)
+      busy.overlay.setProgress(Double(update.done) / Double(max(update.total, update.done)), of: update.token)
+      changeNextSlice(update)
     }
   }
 
-  private func change(_ notes: [Note], by passage: inout SlicedUpdate) {
+  private func change(_ notes: [Note], by update: inout SlicedUpdate) {
     // Edits and drags since then get an undo step of their own.
-    save()
-    undoScope.apart(named: passage.name, continuing: passage.group) {
+    saving.save()
+    undoScope.apart(named: update.name, continuing: update.group) {
       for note in notes where !note.isDeleted {
-        passage.body(note)
-        touch(note.id)
+        update.body(note)
+        saving.touch(note.id)
       }
-      save()
+      saving.save()
     }
-    if let group = passage.group, group != undoScope.lastGroup { passage.change.undone = "undoes the last part" }
-    passage.group = undoScope.lastGroup
+    if let group = update.group, group != undoScope.lastGroup { update.change.undone = "undoes the last part" }
+    update.group = undoScope.lastGroup
   }
 
-  private func end(_ passage: SlicedUpdate, _ result: Result<[Note], Refusal>) {
-    let behind = eachUnderWay?.behind ?? []
-    endEach(passage.token)
+  private func end(_ update: SlicedUpdate, _ result: Result<[Note], Refusal>) {
+    let queued = slicedUpdate?.queued ?? []
+    endEach(update.token)
     // A refused save has already shown its message.
-    guard refusedInARow == 0 else { return }
+    guard saving.refusedInARow == 0 else { return }
     switch result {
-    case .success where passage.done == 0: say(Self.allAreLocked)
-    case .success where !behind.isEmpty: passage.again(behind)
+    case .success where update.done == 0: report(Self.allAreLocked)
+    case .success where !queued.isEmpty: update.again(queued)
     case .success:
-      let counted = NoteBatchResult(count: passage.done, locked: passage.locked, changed: passage.done)
-      say(words(of: counted, passage.change))
+      let counted = NoteBatchResult(count: update.done, locked: update.locked, changed: update.done)
+      report(words(of: counted, update.change))
     case .failure(let refusal):
-      say(
-        "\(refusal.message) after \(passage.done) of \(passage.total) notes; u \(passage.change.undone)",
-        isTrouble: refusal != RequestChannel.givenUp)
+      report(
+        "\(refusal.message) after \(update.done) of \(update.total) notes; u \(update.change.undone)",
+        isTrouble: refusal != RequestChannel.cancelled)
     }
   }
 
   /// Ends a change of all notes.
   /// - Parameter result: the outcome of a request before the first note was changed.
   private func endEach(_ token: BusyToken, _ result: Result<Int, Refusal>? = nil) {
-    (isChangingAll, eachUnderWay, eachSoFar, leavesRest) = (false, nil, nil, false)
-    endWait(token)
-    if case .failure(let refusal)? = result { say("nothing was changed: \(refusal.message)", isTrouble: true) }
+    (isChanging, slicedUpdate, progress, isRestAbandoned) = (false, nil, nil, false)
+    busy.end(token)
+    if case .failure(let refusal)? = result { report("nothing was changed: \(refusal.message)", isTrouble: true) }
   }
 }

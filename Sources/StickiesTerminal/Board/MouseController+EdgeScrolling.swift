@@ -3,7 +3,7 @@ import TerminalCells
 
 /// Scrolls the board while a note is dragged at an edge of the canvas. The note can thus be moved to invisible
 /// places.
-extension BoardScreen {
+extension MouseController {
   /// Time between two scroll steps, in milliseconds.
   private static let edgeMilliseconds: Int64 = 50
 
@@ -21,15 +21,15 @@ extension BoardScreen {
 
   private func scrollAtEdge() {
     guard let point = edgePlace, let step = edgeStep(at: point) else { return }
-    scroll(by: step)
+    pages.scroll(by: step)
     if let dragged { drag(dragged, to: point) }
   }
 
   /// The scroll step for a drag position; nil in the middle. Above and below the canvas there are bars to drag over;
   /// at the left and right edges of the screen, the outermost column counts.
   private func edgeStep(at point: Point) -> Point? {
-    let x = point.x <= canvas.minX ? -2 : point.x >= canvas.maxX - 1 ? 2 : 0
-    let y = point.y < canvas.minY ? -1 : point.y >= canvas.maxY ? 1 : 0
+    let x = point.x <= viewport.canvas.minX ? -2 : point.x >= viewport.canvas.maxX - 1 ? 2 : 0
+    let y = point.y < viewport.canvas.minY ? -1 : point.y >= viewport.canvas.maxY ? 1 : 0
     return x == 0 && y == 0 ? nil : Point(x: x, y: y)
   }
 }

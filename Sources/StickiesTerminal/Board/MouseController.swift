@@ -2,22 +2,51 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-extension BoardScreen {
-  /// Maximum time between the presses of a double click, in milliseconds.
-  static let doubleClickMilliseconds: Int64 = 400
+/// The mouse on the board, its notes and its bars: clicks, drags and the wheel.
+final class MouseController: BoardPart {
+  let services: BoardServices
+  /// The note that is dragged with the mouse.
+  private(set) var dragged: NoteController?
+  /// Opens the filter, and the menu of a number.
+  var openFilter: () -> Void = {}
+  var showMenu: (_ index: Int) -> Void = { _ in }
+  let pages: BoardPages
+  let viewport: BoardViewport
+  private let presence: PresenceController
+  private let connection: ConnectionMonitor
+  private let selection: SelectionController
+  private let search: BoardSearch
+  private let saving: SaveController
+  private let editing: EditingController
+  private let notes: NoteCommands
+  private let links: LinkController
+  private let list: ListPaneController
+  private let toolBar: SelectionToolBar
+  private let renderer: BoardRenderer
+  private let clicks: ClickCounter
+  /// The last position of a drag of the canvas.
+  private var panning: Point?
+  /// The position of the drag, and the timer that scrolls the board while it is at an edge.
+  var edgePlace: Point?
+  var edgeTimer: TimerID?
 
-  /// The number of successive presses on one cell, including this one.
-  func clickCount(_ point: Point) -> Int {
-    let isNext = lastPress.map { $0.point == point && now - $0.time <= Self.doubleClickMilliseconds } ?? false
-    let count = isNext ? (lastPress?.count ?? 0) + 1 : 1
-    lastPress = (point, now, count)
-    return count
+  init(_ screen: BoardScreen) {
+    (services, pages, viewport, presence) = (screen.services, screen.pages, screen.viewport, screen.presence)
+    (connection, selection, search, saving) = (screen.connection, screen.selection, screen.search, screen.saving)
+    (editing, notes, links, list) = (screen.editing, screen.notes, screen.links, screen.list)
+    (toolBar, renderer, clicks) = (screen.toolBar, screen.renderer, screen.list.clicks)
+  }
+
+  /// Ends a drag of the canvas before another board is shown.
+  func boardWillChange() {
+    endGesture()
+    panning = nil
   }
 
   /// Records the position of the mouse.
   /// - Returns: whether the event is a mere move, which needs no further handling.
   private func trackMouse(_ mouse: MouseEvent) -> Bool {
-    if canvas.contains(mouse.position) { whereabouts.mouse(at: mouse.position) }
+    if viewport.canvas.contains(mouse.position) { presence.userPosition.mouse(at: mouse.position) }
     return mouse.kind == .move
   }
 
@@ -30,15 +59,15 @@ extension BoardScreen {
       return true
     }
     // A drag that began beside the notes continues over them.
-    if panning != nil || list.isResizing { return canvasMouse(mouse) }
-    if toolMouse(mouse) { return true }
-    guard canvas.contains(mouse.position) || controller.gesture != nil else { return false }
+    if panning != nil || list.state.isResizing { return canvasMouse(mouse) }
+    if toolBar.mouse(mouse) { return true }
+    guard viewport.canvas.contains(mouse.position) || controller.gesture != nil else { return false }
     switch mouse.kind {
     case .press(.left): press(mouse, controller)
     case .drag(.left): drag(mouse, controller)
     case .release: endGesture()
     case .wheel(let direction):
-      guard controller === editing, let editor = controller.editor else { return false }
+      guard controller === editing.current, let editor = controller.editor else { return false }
       let most = max(0, editor.layout.rows.count - controller.textFrame.size.height)
       let step = direction == .up ? -1 : direction == .down ? 1 : 0
       controller.scroll = max(0, min(controller.scroll + step, most))
@@ -50,38 +79,39 @@ extension BoardScreen {
 
   private func press(_ mouse: MouseEvent, _ controller: NoteController) {
     endGesture()
-    let clicks = clickCount(mouse.position)
-    if mode.isEditing {
-      toggleSelected(controller.id)
+    let clicks = clicks.count(mouse.position)
+    if selection.mode.isEditing {
+      selection.toggle(controller.id)
       return application.setNeedsDisplay()
     }
-    if let editing, editing !== controller { endEditing() }
-    let hadFocus = page.windows.focus == controller.id
-    focus(controller)
-    search?.keepPlace()
-    if linkStart != nil { return endLink(at: controller) }
-    if controller === editing, controller.textFrame.contains(mouse.position) {
+    if let edited = editing.current, edited !== controller { editing.end() }
+    let hadFocus = pages.page.windows.focus == controller.id
+    pages.focus(controller)
+    search.controller?.keepPlace()
+    if links.start != nil { return links.end(at: controller) }
+    if controller === editing.current, controller.textFrame.contains(mouse.position) {
       select(mouse, controller, clicks: clicks)
       return begin(.select, mouse, controller)
     }
-    if clicks == 2 { return edit(controller, at: textCell(mouse.position, controller)) }
-    let part = state(controller).flatMap {
-      NoteView($0).part(at: boardCell(mouse.position), theme: theme, cache: layouts)
+    if clicks == 2 { return editing.edit(controller, at: textCell(mouse.position, controller)) }
+    let part = renderer.state(controller).flatMap {
+      NoteView($0).part(at: viewport.boardCell(mouse.position), theme: theme, cache: layouts)
     }
-    if part == .close, hadFocus { return closeWindows([controller]) }
+    if part == .close, hadFocus { return notes.closeWindows([controller]) }
     guard controller.note != nil else { return }
     // Raising and moving are one undo step, also while the note is edited.
-    save()
-    if editing != nil { undoScope.endGroup() }
+    saving.save()
+    if editing.current != nil { undoScope.endGroup() }
     undoScope.beginGroup(named: part == .resize ? "Resize" : "Move")
     begin(part == .resize ? .resize : .move, mouse, controller)
-    raise(controller)
+    notes.raise(controller)
   }
 
   private func begin(_ kind: NoteGesture.Kind, _ mouse: MouseEvent, _ controller: NoteController) {
     guard let note = controller.note else { return }
     controller.gesture = NoteGesture(
-      kind: kind, start: boardCell(mouse.position), scroll: page.scroll, x: note.x, y: note.y, width: note.width,
+      kind: kind, start: viewport.boardCell(mouse.position), scroll: pages.page.scroll, x: note.x, y: note.y,
+      width: note.width,
       height: note.height)
     (dragged, edgePlace) = (controller, nil)
     application.beginTracking(controller.window)
@@ -115,10 +145,10 @@ extension BoardScreen {
 
   func drag(_ controller: NoteController, to point: Point) {
     guard var gesture = controller.gesture, let note = controller.note else { return }
-    let cell = boardCell(point)
+    let cell = viewport.boardCell(point)
     let (dx, dy) = (cell.x - gesture.start.x, cell.y - gesture.start.y)
     if !gesture.hasMoved {
-      guard dx != 0 || dy != 0, mayChange(note) else { return }
+      guard dx != 0 || dy != 0, editing.mayChange(note) else { return }
       gesture.hasMoved = true
     }
     controller.gesture = gesture
@@ -126,9 +156,9 @@ extension BoardScreen {
     if gesture.kind == .move {
       (note.x, note.y) = (gesture.x + x, gesture.y + y)
     } else {
-      setSize(of: note, width: gesture.width + x, height: gesture.height + y)
+      notes.setSize(of: note, width: gesture.width + x, height: gesture.height + y)
     }
-    touch(controller.id)
+    saving.touch(controller.id)
   }
 
   /// Ends the drag, on release or when something else interrupts it.
@@ -139,21 +169,21 @@ extension BoardScreen {
     controller.gesture = nil
     application.stopTracking()
     guard let gesture, gesture.kind != .select else { return }
-    save()
+    saving.save()
     undoScope.endGroup()
-    if editing != nil { undoScope.beginGroup(named: "Typing") }
+    if editing.current != nil { undoScope.beginGroup(named: "Typing") }
   }
 
   /// Cancels a drag: restores the note's position and size.
-  func takeDragBack() {
+  func cancelDrag() {
     if let gesture = dragged?.gesture, gesture.hasMoved, let note = dragged?.note, let id = dragged?.id {
       switch gesture.kind {
       case .move: (note.x, note.y) = (gesture.x, gesture.y)
       case .resize: (note.width, note.height) = (gesture.width, gesture.height)
       case .select: break
       }
-      page.scroll = gesture.scroll
-      touch(id)
+      pages.page.scroll = gesture.scroll
+      saving.touch(id)
     }
     endGesture()
   }
@@ -161,62 +191,63 @@ extension BoardScreen {
   /// Ends all drags; the release of the button will not be reported.
   func endDrags() {
     endGesture()
-    (panning, list.isResizing) = (nil, false)
-  }
-
-  /// Begins a modal window, which gets keys and mouse first.
-  func beginModal(_ window: Window) {
-    endDrags()
-    application.beginModal(window)
+    (panning, list.state.isResizing) = (nil, false)
   }
 
   // MARK: - On the canvas
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
     if trackMouse(mouse) { return true }
-    if list.isResizing { return listMouse(mouse) }
-    if toolMouse(mouse) { return true }
-    guard canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
+    if list.state.isResizing { return list.mouse(mouse) }
+    if toolBar.mouse(mouse) { return true }
+    guard viewport.canvas.contains(mouse.position) || panning != nil else {
+      return list.mouse(mouse) || barMouse(mouse)
+    }
     switch mouse.kind {
     case .press(.left):
-      let isDouble = clickCount(mouse.position) == 2
-      endEditing()
-      page.windows.clearFocus()
+      let isDouble = clicks.count(mouse.position) == 2
+      editing.end()
+      pages.page.windows.clearFocus()
       panning = isDouble ? nil : mouse.position
-      if isDouble, !askAboutLink(at: mouse.position) { newNote() }
+      if isDouble, !askAboutLink(at: mouse.position) { editing.newNote() }
     case .drag(.left):
       guard let from = panning else { return false }
-      scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
+      pages.scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
       panning = mouse.position
     case .release: panning = nil
-    case .wheel(let direction): scroll(by: direction.scroll)
+    case .wheel(let direction): pages.scroll(by: direction.scroll)
     default: return false
     }
     application.setNeedsDisplay()
     return true
   }
 
-  func scroll(by step: Point) {
-    let far = Rect.farthest
-    page.scroll = Point(
-      x: min(max(page.scroll.x + step.x, -far), far), y: min(max(page.scroll.y + step.y, -far), far))
-    application.setNeedsDisplay()
+  /// Asks about the link at a point.
+  /// - Returns: false if there is none.
+  private func askAboutLink(at point: Point) -> Bool {
+    guard
+      case .link(let number)? = renderer.canvasState.part(
+        at: point, frame: viewport.canvas, theme: theme, cache: layouts)
+    else { return false }
+    return links.askAbout(number)
   }
 
   /// Handles the mouse in the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind else { return false }
-    if statusFrame.contains(mouse.position) {
-      if StatusLineView(statusState).part(at: mouse.position, frame: statusFrame) == .filter { openFilter() }
+    if viewport.statusFrame.contains(mouse.position) {
+      if StatusLineView(renderer.statusState).part(at: mouse.position, frame: viewport.statusFrame) == .filter {
+        openFilter()
+      }
       return true
     }
     guard mouse.position.y == 0 else { return false }
-    if editMouse(mouse) { return true }
-    if let dots = dots(room: dotsFrame.size.width), dotsFrame.contains(mouse.position) {
-      switch DotsView(dots).part(at: mouse.position, frame: dotsFrame) {
-      case .page(let page): jump(toPage: page)
-      case .previous: if let page = dots.previous { jump(toPage: page) }
-      case .next: if let page = dots.next { jump(toPage: page) }
+    if toolBar.buttonMouse(mouse) { return true }
+    if let dots = pages.dots(room: renderer.dotsFrame.size.width), renderer.dotsFrame.contains(mouse.position) {
+      switch DotsView(dots).part(at: mouse.position, frame: renderer.dotsFrame) {
+      case .page(let page): pages.jump(toPage: page)
+      case .previous: if let page = dots.previous { pages.jump(toPage: page) }
+      case .next: if let page = dots.next { pages.jump(toPage: page) }
       case nil: break
       }
       return true
@@ -230,7 +261,7 @@ extension BoardScreen {
   func openMenu(at point: Point) -> Bool {
     let bar = Rect(x: 0, y: 0, width: application.screenSize.width, height: 1)
     guard case .title(let index)? = MenuBarView(application.menuBar).part(at: point, frame: bar) else { return false }
-    openMenu(index)
+    showMenu(index)
     return true
   }
 }
@@ -244,24 +275,5 @@ extension WheelDirection {
     case .left: Point(x: -6, y: 0)
     case .right: Point(x: 6, y: 0)
     }
-  }
-}
-
-extension BoardScreen {
-  /// Converts a cell of the screen to a cell of the board.
-  func boardCell(_ point: Point) -> Point {
-    Point(x: point.x - canvas.minX + page.scroll.x, y: point.y - canvas.minY + page.scroll.y)
-  }
-
-  /// Closes windows; their notes do not change.
-  func closeWindows(_ controllers: [NoteController]) {
-    endEditing()
-    let open = controllers.filter { page.windows[$0.id] != nil }
-    guard !open.isEmpty else { return }
-    for controller in open { follow(page.windows.close(controller.id), on: page) }
-    say(
-      open.count == 1
-        ? "the window is closed, the note is not deleted; o brings it back"
-        : "\(open.count) windows are closed, no note is deleted; o brings them back")
   }
 }

@@ -1,0 +1,22 @@
+import StickiesKit
+
+/// The filter of the screen. Hidden notes do not change, and the status line shows that the filter is active.
+final class FilterController {
+  var filter = BoardFilter() { didSet { if filter != oldValue { didChange() } } }
+  /// Called when the filter has changed.
+  var didChange: () -> Void = {}
+  private let tags: TagController
+
+  init(tags: TagController) { self.tags = tags }
+
+  /// Gives a new note a color and a tag that pass the filter, so that it stays visible.
+  func apply(to note: Note) {
+    if !filter.colors.isEmpty, !filter.colors.contains(note.color),
+      let color = StickiesKit.Color.allCases.first(where: filter.colors.contains)
+    {
+      note.color = color
+    }
+    guard let name = filter.tags.sorted().first, let tag = tags.tag(named: name.text) else { return }
+    tags.attach(tag, to: note)
+  }
+}
