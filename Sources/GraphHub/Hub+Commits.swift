@@ -175,7 +175,7 @@ extension Hub {
     if forgetsRemovals {
       told.removeAll { if case .removed = $0 { true } else { false } }
     }
-    if let lens = entry.lens { told = told.compactMap { lens.view(of: $0) } }
+    if let lens = entry.lens { told = told.compactMap { lens.downgraded($0) } }
     guard !told.isEmpty else { return nil }
     let delta = Delta(
       query: number, commit: record,

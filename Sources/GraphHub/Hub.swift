@@ -112,7 +112,7 @@ public struct Hub {
   // MARK: - Sending
 
   mutating func send(_ message: ToClient, to id: SessionID, _ actions: inout [HubAction]) {
-    send(frame: Frame.encode(sessions[id]?.lens?.view(of: message) ?? message), to: id, &actions)
+    send(frame: Frame.encode(sessions[id]?.lens?.downgraded(message) ?? message), to: id, &actions)
   }
 
   mutating func send(frame: [UInt8], to id: SessionID, _ actions: inout [HubAction]) {

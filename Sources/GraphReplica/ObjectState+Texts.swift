@@ -127,11 +127,12 @@ extension ObjectState.PropertyEdit {
       let isKnown = newer?.textBase.map { UTF8Comparison.equal($0, before) } ?? false
       let step = isKnown ? newer?.splices : nil
       let found = {
-        TextSplice.leaning(TextSplice.differences(from: before, to: mine), on: TextSplice.ends(of: made), of: before)
+        TextSplice.withAffinity(
+          TextSplice.differences(from: before, to: mine), at: TextSplice.ends(of: made), of: before)
       }
       splices = TextSplice.compose(made, then: step ?? found())
     }
-    if splices?.count ?? .max > TextSplice.maximumPlaces { splices = TextSplice.differences(from: base, to: mine) }
+    if splices?.count ?? .max > TextSplice.maximumHunks { splices = TextSplice.differences(from: base, to: mine) }
   }
 
   /// The same edit on another stored text. It is found by comparison, because the splices between the two are

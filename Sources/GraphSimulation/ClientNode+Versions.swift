@@ -21,7 +21,7 @@ extension ClientNode {
   /// The object as the client sees it; nil if it is not visible.
   func seen(_ image: ObjectImage) -> ObjectImage? {
     guard let lens else { return image }
-    return lens.view(of: image)
+    return lens.downgraded(image)
   }
 
   /// The graph as the client sees it.
@@ -43,9 +43,9 @@ extension ClientNode {
   func seesOtherwise(_ stored: ObjectImage) -> Bool {
     guard let lens, let entity = lens.new.entity(stored.id.entity) else { return false }
     return entity.storedProperties.contains { property in
-      guard property.isPlainAttribute, let own = lens.view(ofProperty: property.number) else { return false }
-      let view = lens.view(of: stored[property], of: property.number)
-      return (try? lens.later(view, of: own)) != stored[property]
+      guard property.isPlainAttribute, let own = lens.downgraded(property: property.number) else { return false }
+      let view = lens.downgraded(stored[property], of: property.number)
+      return (try? lens.upgraded(view, of: own)) != stored[property]
     }
   }
 
@@ -56,7 +56,7 @@ extension ClientNode {
     guard let lens else { return transaction }
     var nothing = transaction
     nothing.changes = []
-    return (try? lens.later(transaction)) ?? nothing
+    return (try? lens.upgraded(transaction)) ?? nothing
   }
 
   /// Sets an estimate, which only runs with two versions have; the older version has it as an integer.

@@ -173,13 +173,13 @@ struct ServerNode {
 
   private func seen(_ part: FetchElement, through lens: ModelLens?) -> FetchElement? {
     guard let lens else { return part }
-    guard bug == .unsettledRead, case .object(let image) = part, var view = lens.view(of: image) else {
-      return lens.view(of: part)
+    guard bug == .unsettledRead, case .object(let image) = part, var view = lens.downgraded(image) else {
+      return lens.downgraded(part)
     }
     // The planted bug: cases that the older version does not have are sent unchanged.
     for property in lens.old.entity(view.id.entity)?.storedProperties ?? []
     where property.attribute?.kind == .enumeration {
-      guard let stored = (try? lens.later(property: property.number)).flatMap({ lens.new.property($0) }) else {
+      guard let stored = (try? lens.upgraded(property: property.number)).flatMap({ lens.new.property($0) }) else {
         continue
       }
       view[property] = image[stored]

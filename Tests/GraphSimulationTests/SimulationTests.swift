@@ -51,11 +51,11 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
     func number(_ model: Model, _ entity: String, _ name: String) throws -> PropertyNumber {
       try #require(model.entity(named: entity)?.property(named: name)?.number, "\(entity).\(name)")
     }
-    let comment = try lens.later(property: number(versions.older, "Thing", "comment"))
+    let comment = try lens.upgraded(property: number(versions.older, "Thing", "comment"))
     #expect(comment == (try number(versions.newer, "Thing", "remark")))
     let effort = try number(versions.newer, "Thing", "effort")
-    #expect(lens.view(of: .double(2.5), of: effort) == .integer(2))
-    #expect(lens.view(of: .string("blue"), of: try number(versions.newer, "Item", "kind")) == .string("red"))
+    #expect(lens.downgraded(.double(2.5), of: effort) == .integer(2))
+    #expect(lens.downgraded(.string("blue"), of: try number(versions.newer, "Item", "kind")) == .string("red"))
     let unseen = try [
       number(versions.newer, "Thing", "place.row"), number(versions.newer, "Thing", "place.column"),
       number(versions.newer, "Task", "code"),

@@ -61,13 +61,13 @@ import Testing
     }
     let origin = try why("Note.x")
     #expect(origin.author == "ann")
-    #expect(origin.losers.map(\.value) == [.double(8), .double(9)])
-    #expect(origin.losers.map(\.author) == ["bob", "bob"])
-    #expect(origin.losers.map(\.revision) == [base + 2, base + 3])
-    #expect(try why("Note.y").losers.isEmpty)
+    #expect(origin.overwrittenValues.map(\.value) == [.double(8), .double(9)])
+    #expect(origin.overwrittenValues.map(\.author) == ["bob", "bob"])
+    #expect(origin.overwrittenValues.map(\.revision) == [base + 2, base + 3])
+    #expect(try why("Note.y").overwrittenValues.isEmpty)
     // Whoever sets it next has nothing to do with them.
     try store.must([store.update(note, "Note.x", .double(3))])
-    #expect(try why("Note.x").losers.isEmpty)
+    #expect(try why("Note.x").overwrittenValues.isEmpty)
     try store.expectSound()
   }
 
@@ -79,9 +79,9 @@ import Testing
     }
     let origin = try why("Note.x")
     #expect(origin.author == "bob")
-    #expect(origin.losers.map(\.value) == [.double(2)])
-    #expect(origin.losers.map(\.author) == ["ann"])
-    #expect(origin.losers.map(\.revision) == [base + 1])
+    #expect(origin.overwrittenValues.map(\.value) == [.double(2)])
+    #expect(origin.overwrittenValues.map(\.author) == ["ann"])
+    #expect(origin.overwrittenValues.map(\.revision) == [base + 1])
   }
 
   @Test func originSurvivesDeleteAndRevival() throws {

@@ -151,7 +151,7 @@ private struct DifferenceBuilder {
     while start < candidates.count {
       let end =
         candidates[start...].firstIndex { $0.new.section != candidates[start].new.section } ?? candidates.count
-      let stands = ListReorderer.longestRise(candidates[start..<end].map(\.old.row))
+      let stands = ListReorderer.longestIncreasingSubsequence(candidates[start..<end].map(\.old.row))
       for (index, object) in candidates[start..<end].enumerated() where !stands[index] {
         moved.insert(object.touch.id)
       }

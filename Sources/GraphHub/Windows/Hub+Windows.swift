@@ -81,7 +81,7 @@ extension Hub {
         query: number, rows: images.map(\.id), objects: images.filter { !known.contains($0.id) },
         total: UInt64(rows.order.count), at: head)
       let message = ToClient(request, .windowMoved(moved))
-      let frame = Frame.encode(window.lens?.view(of: message) ?? message)
+      let frame = Frame.encode(window.lens?.downgraded(message) ?? message)
       if frame.count <= limits.windowBytes, hasRoom(session, for: frame.count) {
         sessions[id]?.readers[number] = Session.Subscription(state: .live, through: head.revision, request: request)
         return send(frame: frame + advanceFrame(head.revision, head.fingerprint), to: id, &actions)
@@ -110,7 +110,7 @@ extension Hub {
       var encoder = ChunkEncoder(request: reader.request)
       var frames = [UInt8]()
       for image in images {
-        let seen = window.lens.map { $0.view(of: image) } ?? image
+        let seen = window.lens.map { $0.downgraded(image) } ?? image
         if let seen, let frame = encoder.append(seen) { frames += frame }
         if frames.count > limits.windowBytes { break }
       }
@@ -159,7 +159,7 @@ extension Hub {
     return windows.compactMap { window, key in
       guard let told = step.changes(of: key.range, in: rows, wholeObjects: key.wholeObjects) else { return nil }
       var changes = forgetsRemovals ? told.changes.filter { $0.kind != .removed } : told.changes
-      if let lens = key.lens { changes = changes.compactMap { lens.view(of: $0) } }
+      if let lens = key.lens { changes = changes.compactMap { lens.downgraded($0) } }
       if changes.isEmpty, told.total == nil { return nil }
       let delta = Delta(query: window, commit: record, changes: changes, total: told.total)
       return (window, Frame.encode(ToClient(0, .delta(delta))))

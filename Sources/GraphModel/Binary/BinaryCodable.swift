@@ -141,7 +141,7 @@ extension TextSplice: BinaryCodable {
     writer.field(1, UInt64(offset))
     writer.field(2, UInt64(length))
     writer.field(3, insertion)
-    writer.field(4, leansLeft)
+    writer.field(4, hasLeftAffinity)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -151,7 +151,7 @@ extension TextSplice: BinaryCodable {
       case 1: offset = try field.count()
       case 2: length = try field.count()
       case 3: insertion = try field.string()
-      case 4: leansLeft = try field.bool()
+      case 4: hasLeftAffinity = try field.bool()
       default: break
       }
     }

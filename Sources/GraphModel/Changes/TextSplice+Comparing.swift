@@ -8,7 +8,7 @@ extension TextSplice {
   /// The most parts to compare, as the time is the product of steps and parts. Larger hunks become one splice.
   static let maximumParts = 2_000
   /// The most splices of a result. More are joined into one that spans them, because rebasing compares every pair.
-  public static let maximumPlaces = 100
+  public static let maximumHunks = 100
 
   /// The splices that turn `old` into `new`, ascending and not adjacent; empty for equal texts.
   public static func differences(from old: String, to new: String) -> [TextSplice] {
@@ -19,7 +19,7 @@ extension TextSplice {
     let (a, b) = (Array(old.utf8), Array(new.utf8))
     let changed = compare(a, b, lines(around: whole, in: a, b), lines)
     // Each hunk results in at least one splice.
-    if changed.count > maximumPlaces { return [whole] }
+    if changed.count > maximumHunks { return [whole] }
     var splices = [TextSplice]()
     for hunk in changed.flatMap({ compare(a, b, $0, words) }).flatMap({ letters(in: $0, a, b) }) {
       let part = smallest(
@@ -33,7 +33,7 @@ extension TextSplice {
         splices.append(splice)
       }
     }
-    return splices.count > maximumPlaces ? [whole] : splices
+    return splices.count > maximumHunks ? [whole] : splices
   }
 
   /// The lines of both texts that a splice touches; an edit of a long text need not compare all of it.

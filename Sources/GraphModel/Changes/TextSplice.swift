@@ -9,21 +9,21 @@ public struct TextSplice: Hashable, Sendable {
   public var insertion: String
   /// Whether the insertion continues what its author has just written to its left. An insertion of another author at
   /// the same place then goes after it, regardless of which was committed first, so that it doesn't split a word.
-  public var leansLeft: Bool
+  public var hasLeftAffinity: Bool
 
   /// Creates a splice, unchecked against any text.
-  public init(offset: Int, length: Int, insertion: String, leansLeft: Bool = false) {
+  public init(offset: Int, length: Int, insertion: String, hasLeftAffinity: Bool = false) {
     self.offset = offset
     self.length = length
     self.insertion = insertion
-    self.leansLeft = leansLeft
+    self.hasLeftAffinity = hasLeftAffinity
   }
 
   /// The end of the removed range.
   public var end: Int { offset + length }
 
   public static func == (left: TextSplice, right: TextSplice) -> Bool {
-    left.offset == right.offset && left.length == right.length && left.leansLeft == right.leansLeft
+    left.offset == right.offset && left.length == right.length && left.hasLeftAffinity == right.hasLeftAffinity
       && UTF8Comparison.equal(left.insertion, right.insertion)
   }
 
@@ -65,8 +65,8 @@ public struct TextSplice: Hashable, Sendable {
   }
 
   /// Transforms `splices` to apply after `earlier`; both were made against the same text. Text that `earlier`
-  /// inserted is never deleted. At equal places the earlier insertion comes first, unless only the later one leans
-  /// left.
+  /// inserted is never deleted. At equal places the earlier insertion comes first, unless only the later one has
+  /// left affinity.
   public static func rebase(_ splices: [TextSplice], over earlier: [TextSplice]) -> [TextSplice] {
     move(splices, over: earlier, goesFirst: false)
   }
@@ -85,7 +85,8 @@ public struct TextSplice: Hashable, Sendable {
         map(splice.offset, over: others) { $0.comesFirst(beside: splice, isEarlier: !goesFirst) }, result.last?.end ?? 0
       )
       var pieces = survivors(of: splice.offset..<splice.end, over: others)
-      var first = TextSplice(offset: place, length: 0, insertion: splice.insertion, leansLeft: splice.leansLeft)
+      var first = TextSplice(
+        offset: place, length: 0, insertion: splice.insertion, hasLeftAffinity: splice.hasLeftAffinity)
       if let piece = pieces.first, piece.lowerBound == place {
         first.length = piece.count
         pieces.removeFirst()
@@ -98,12 +99,12 @@ public struct TextSplice: Hashable, Sendable {
 
   /// Whether this insertion goes to the left of another edit's insertion at the same place.
   private func comesFirst(beside other: TextSplice, isEarlier: Bool) -> Bool {
-    isEarlier ? leansLeft || !other.leansLeft : leansLeft && !other.leansLeft
+    isEarlier ? hasLeftAffinity || !other.hasLeftAffinity : hasLeftAffinity && !other.hasLeftAffinity
   }
 
-  /// The offset `place` after `splices`: after or before an insertion at the same place.
-  package static func moved(_ place: Int, by splices: [TextSplice], isBehind: Bool) -> Int {
-    map(place, over: splices) { _ in isBehind }
+  /// The offset in the text after `splices`: after or before an insertion at the same place.
+  package static func rebasedOffset(_ offset: Int, over splices: [TextSplice], afterInsertions: Bool) -> Int {
+    map(offset, over: splices) { _ in afterInsertions }
   }
 
   /// The place of an insertion at `offset` after `others`. It is after those of their insertions at the same place

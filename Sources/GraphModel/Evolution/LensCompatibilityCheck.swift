@@ -3,8 +3,8 @@
 struct LensCompatibilityCheck {
   let plan: MigrationPlan
   var problems = [MigrationPlan.Problem]()
-  var later = [PropertyNumber: PropertyNumber]()
-  var forms = [PropertyNumber: VersionLens.ValueConversion]()
+  var upgradedProperties = [PropertyNumber: PropertyNumber]()
+  var conversions = [PropertyNumber: VersionLens.ValueConversion]()
 
   private var old: Model { plan.old }
   private var new: Model { plan.new }
@@ -55,7 +55,7 @@ struct LensCompatibilityCheck {
     guard let before = plan.predecessors[property.number].flatMap({ old.property($0) }) else {
       return checkNew(property)
     }
-    later[before.number] = property.number
+    upgradedProperties[before.number] = property.number
     switch (property.kind, before.kind) {
     case (.attribute(let attribute), .attribute(let earlier)): check(property, attribute, before, earlier)
     case (.relationship(let relationship), .relationship(let earlier)):
@@ -113,21 +113,21 @@ struct LensCompatibilityCheck {
     switch (earlier.kind, attribute.kind) {
     case (.integer, .double), (.integer, .decimal):
       guard !isFree else { return report(path, "is of another type, and may be null now") }
-      forms[before.number] = .whole
+      conversions[before.number] = .truncated
     case (.enumeration, .enumeration):
       let isWider = attribute.cases.contains { !earlier.cases.contains($0) }
       guard isFree || isWider else { return }
       guard hasStandIn else {
         return report(path, isWider ? "takes more cases, and has no default to show for them" : Self.noDefault)
       }
-      forms[before.number] = .settled(standIn)
+      conversions[before.number] = .fallback(standIn)
     case _ where earlier.kind == attribute.kind || earlier.kind == .string && attribute.kind == .text:
       guard isFree else { return }
       guard hasStandIn else { return report(path, Self.noDefault) }
-      forms[before.number] = .settled(standIn)
+      conversions[before.number] = .fallback(standIn)
     case (.enumeration, let now) where texts.contains(now), (.uri, let now) where texts.contains(now):
       guard hasStandIn else { return report(path, "takes any text now, and has no default to show for it") }
-      forms[before.number] = .settled(standIn)
+      conversions[before.number] = .fallback(standIn)
     default:
       report(path, "was \(earlier.kind.rawValue), and is \(attribute.kind.rawValue) now")
     }
@@ -149,6 +149,6 @@ struct LensCompatibilityCheck {
       report(path, property.isOptional ? "may be null now" : "is required now")
     }
     // Position attributes are named after their relationship and match with it.
-    if let place = relationship.position, let placeBefore = earlier.position { later[placeBefore] = place }
+    if let place = relationship.position, let placeBefore = earlier.position { upgradedProperties[placeBefore] = place }
   }
 }

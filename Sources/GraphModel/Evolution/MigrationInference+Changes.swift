@@ -21,16 +21,16 @@ extension MigrationInference {
     if attribute.assignment != earlier.assignment, attribute.assignment == .sequence {
       return report(path, "becomes a sequence, and has values already: give it another name")
     }
-    if attribute.isDerived, !earlier.isDerived || isOtherwise(attribute.derivation?.text, earlier.derivation?.text) {
+    if attribute.isDerived, !earlier.isDerived || differs(attribute.derivation?.text, earlier.derivation?.text) {
       plan.origins[property.number] = .derived
-      judge(property)
+      markUnvalidated(property)
       return add(.changeProperty, path, "is computed anew for every object")
     }
     switch TypeChange(from: earlier.kind, to: attribute.kind) {
     case .same, .inPlace: plan.origins[property.number] = .kept(before.number)
     case .rewritten:
       plan.origins[property.number] = .converted(before.number)
-      judge(property)
+      markUnvalidated(property)
     case .unknown:
       return report(
         path,
@@ -64,9 +64,11 @@ extension MigrationInference {
       for entity in new.entities {
         for derived in new.parts.expressions[entity.number] ?? [] where derived.attribute.owner == entity.number {
           let property = derived.attribute
-          guard case .kept? = plan.origins[property.number], derived.sources.contains(where: isOther) else { continue }
+          guard case .kept? = plan.origins[property.number], derived.sources.contains(where: mayDiffer) else {
+            continue
+          }
           plan.origins[property.number] = .derived
-          judge(property)
+          markUnvalidated(property)
           add(.changeProperty, path(property, in: new), "is computed anew for every object")
           hasMore = true
         }
@@ -75,7 +77,7 @@ extension MigrationInference {
   }
 
   /// Whether an attribute's values may differ from those of the attribute with its name in the old version.
-  private func isOther(_ source: PropertyNumber) -> Bool {
+  private func mayDiffer(_ source: PropertyNumber) -> Bool {
     guard let property = new.property(source), case .kept(let number)? = plan.origins[source],
       let before = old.property(number), before.name == property.name,
       before.attribute?.kind == property.attribute?.kind, before.attribute?.cases == property.attribute?.cases
@@ -125,7 +127,7 @@ extension MigrationInference {
     _ property: Property, _ relationship: Relationship, _ before: Property, _ earlier: Relationship, _ path: String
   ) {
     guard plan.entities[relationship.destination] == earlier.destination else {
-      if let name = new.entity(relationship.destination)?.name, doubted.contains(name) { return }
+      if let name = new.entity(relationship.destination)?.name, ambiguousEntities.contains(name) { return }
       return report(path, "leads to another entity now: give it another name")
     }
     guard relationship.isToMany == earlier.isToMany else {
@@ -176,7 +178,7 @@ extension MigrationInference {
   }
 
   /// Compares by bytes: canonically equivalent constants are different expressions.
-  private func isOtherwise(_ now: String?, _ then: String?) -> Bool {
+  private func differs(_ now: String?, _ then: String?) -> Bool {
     now.map(ByteKey.init) != then.map(ByteKey.init)
   }
 

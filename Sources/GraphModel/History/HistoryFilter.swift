@@ -27,7 +27,7 @@ public struct HistoryFilter: Hashable, Sendable {
   public static let maximumNames = 100
 
   /// Whether commits match as a whole, so that the filter reads none of their changes.
-  public var takesWholeCommits: Bool { entities.isEmpty && object.isEmpty }
+  public var selectsWholeCommits: Bool { entities.isEmpty && object.isEmpty }
 
   /// Whether the filter has no conditions.
   public var isEmpty: Bool { self == HistoryFilter() }

@@ -65,7 +65,7 @@ struct ValueMatcher: Sendable {
     case .search:
       // A null finds nothing, as it does in SQL.
       guard case .string(let text) = left, let search else { return false }
-      return search.areFound(in: text)
+      return search.matches(text)
     default: break
     }
     var right = constant
@@ -119,8 +119,8 @@ public enum TextSearch {
   /// Whether the bytes `part` occur in `text`; an empty `part` always does.
   public static func contains(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
     guard !part.isEmpty, part.count <= text.count else { return part.isEmpty }
-    var watch = Cancellation.StepCounter(over: text.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: text.count)
+    defer { counter.flush() }
     // The Knuth-Morris-Pratt algorithm, which is linear for every text.
     var fallback = [Int](repeating: 0, count: part.count)
     var length = 0
@@ -131,7 +131,7 @@ public enum TextSearch {
     }
     var matched = 0
     for byte in text {
-      guard watch.goesOn() else { return false }
+      guard counter.addSteps() else { return false }
       while matched > 0, byte != part[matched] { matched = fallback[matched - 1] }
       if byte == part[matched] { matched += 1 }
       if matched == part.count { return true }
@@ -142,13 +142,13 @@ public enum TextSearch {
   /// Whether `text` matches the pattern: `*` is any run, `?` one scalar, `\` escapes the next. Linear in the text for
   /// each `*`, as a mismatch only retries the last `*`.
   public static func like(_ text: String, pattern: String) -> Bool {
-    var watch = Cancellation.StepCounter(over: text.utf8.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: text.utf8.count)
+    defer { counter.flush() }
     let (text, pattern) = (Array(text.unicodeScalars), Array(pattern.unicodeScalars))
     var (t, p) = (0, 0)
     var retry: (t: Int, p: Int)?
     while t < text.count {
-      guard watch.goesOn() else { return false }
+      guard counter.addSteps() else { return false }
       if p < pattern.count, pattern[p] == "*" {
         retry = (t, p)
         p += 1

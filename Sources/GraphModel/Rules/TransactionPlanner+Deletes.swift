@@ -87,7 +87,7 @@ extension TransactionPlanner {
     guard let before = draft.before, isStale(before, since: change.base), change.base > 0 else { return false }
     let past = try past(of: before.id, after: change.base)
     try refuseUnborn(before.id, in: past, at: change.base)
-    let others = past.filter { $0.replica != transaction.id.replica && $0.isSomebodysEdit(in: model) }
+    let others = past.filter { $0.replica != transaction.id.replica && $0.isUserEdit(in: model) }
     guard let last = others.last else { return false }
     let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
     conflicts.append(

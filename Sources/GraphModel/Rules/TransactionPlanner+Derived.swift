@@ -63,7 +63,7 @@ extension TransactionPlanner {
 extension PastChange {
   /// Whether a client made the change. An update in which the rules alone set something, because an object at the
   /// other end of a relationship was added or removed, conflicts with nothing.
-  public func isSomebodysEdit(in model: Model) -> Bool {
+  public func isUserEdit(in model: Model) -> Bool {
     guard kind == .updated, !edits.isEmpty else { return true }
     return edits.contains { edit in
       guard let attribute = model.property(edit.property)?.attribute else { return true }

@@ -7,13 +7,13 @@ public struct HistoryPolicy: Hashable, Sendable {
   public var age: Timestamp?
   /// The age in microseconds up to which commits are kept for replicas, regardless of the other conditions. A replica
   /// that was active since then may still need them; one that was silent longer is overdue.
-  public var overdue: Timestamp = usualOverdue
+  public var overdue: Timestamp = defaultOverdue
 
   /// 30 days, in microseconds.
-  public static let usualOverdue: Timestamp = 30 * 86_400_000_000
+  public static let defaultOverdue: Timestamp = 30 * 86_400_000_000
 
   /// Creates a policy, by default one that keeps everything.
-  public init(commits: Int? = nil, age: Timestamp? = nil, overdue: Timestamp = usualOverdue) {
+  public init(commits: Int? = nil, age: Timestamp? = nil, overdue: Timestamp = defaultOverdue) {
     self.commits = commits
     self.age = age
     self.overdue = overdue
@@ -23,7 +23,7 @@ public struct HistoryPolicy: Hashable, Sendable {
   public var prunes: Bool { commits != nil || age != nil }
 
   /// The age in microseconds up to which commits are kept, including those for replicas.
-  public var kept: Timestamp { max(0, max(age ?? 0, overdue)) }
+  public var retention: Timestamp { max(0, max(age ?? 0, overdue)) }
 
   /// The newest revision that `commits` allows pruning up to.
   public func highest(head: Revision) -> Revision {
@@ -32,7 +32,7 @@ public struct HistoryPolicy: Hashable, Sendable {
 
   /// The time before which commits may be pruned; with `forReplicas` false, without regard to replicas.
   public func boundary(now: Timestamp, forReplicas: Bool = true) -> Timestamp {
-    let kept = forReplicas ? kept : max(0, age ?? 0)
+    let kept = forReplicas ? retention : max(0, age ?? 0)
     let (time, overflows) = now.subtractingReportingOverflow(kept)
     return overflows ? .min : time
   }

@@ -26,16 +26,16 @@ public enum Collation: String, Sendable, CaseIterable {
   public func key(_ text: String) -> [UInt8] {
     var key = CollationKey(countsNumbers: self == .natural)
     let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
-    var watch = Cancellation.StepCounter(over: text.utf8.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: text.utf8.count)
+    defer { counter.flush() }
     if isASCII {
       for byte in text.utf8 {
-        guard watch.goesOn(4) else { return [] }
+        guard counter.addSteps(4) else { return [] }
         key.append(ascii: byte)
       }
     } else {
       for scalar in text._nfd {
-        guard watch.goesOn(64) else { return [] }
+        guard counter.addSteps(64) else { return [] }
         key.append(scalar)
       }
     }

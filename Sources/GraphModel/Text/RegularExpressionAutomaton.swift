@@ -87,18 +87,18 @@ struct RegularExpressionAutomaton: Sendable {
     var position = 0
     var state = start
     var simulation: Simulation?
-    var watch = Cancellation.StepCounter(over: bytes.count)
-    var watched = 0
+    var counter = Cancellation.StepCounter(over: bytes.count)
+    var counted = 0
     defer {
       let done = position + (simulation?.steps ?? 0)
       steps += done
-      _ = watch.goesOn(done - watched)
-      watch.end()
+      _ = counter.addSteps(done - counted)
+      counter.flush()
     }
     while position < bytes.count {
       let done = position + (simulation?.steps ?? 0)
-      guard watch.goesOn(done - watched) else { return false }
-      watched = done
+      guard counter.addSteps(done - counted) else { return false }
+      counted = done
       if state >= Self.first {
         let (next, last) = walk(bytes, from: state, &position)
         if next == Self.dead { return false }

@@ -23,15 +23,15 @@ public struct SearchTermMatcher: Sendable {
   /// Whether the text contains each of the words. A word must be a prefix of one of the text's words, or occur
   /// anywhere in a run of a script without spaces. Linear in the size of the text; logarithmic in the number of words,
   /// and linear in the number of those from scripts without spaces.
-  public func areFound(in text: String) -> Bool {
+  public func matches(_ text: String) -> Bool {
     let own = text.words
     guard phrases.allSatisfy({ phrase in own.contains { TextSearch.contains($0, phrase) } }) else { return false }
     if beginnings.count == 1 { return own.contains { $0.utf8.starts(with: beginnings[0]) } }
     var missing = Set(beginnings.indices)
-    var watch = Cancellation.StepCounter(over: text.utf8.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: text.utf8.count)
+    defer { counter.flush() }
     for word in own where !missing.isEmpty {
-      guard watch.goesOn(word.utf8.count) else { return false }
+      guard counter.addSteps(word.utf8.count) else { return false }
       if let found = beginning(of: word) { missing.remove(found) }
     }
     return missing.isEmpty

@@ -36,7 +36,7 @@ public struct WindowDifference: Hashable, Sendable {
       stays.append((before, place))
       if updated.contains(id) { self.updated.append(place) }
     }
-    let stands = ListReorderer.longestRise(stays.map(\.from))
+    let stands = ListReorderer.longestIncreasingSubsequence(stays.map(\.from))
     moved = stays.indices.filter { !stands[$0] }.map { Move(from: stays[$0].from, to: stays[$0].to) }
   }
 }

@@ -58,7 +58,7 @@ struct ObjectReversal {
       if event.change.kind == .inserted, lastDelete != nil {
         passPlaces(behind: past[(index + 1)...], model: model)
       }
-      if !UTF8Comparison.equal(event.author, author), event.past.isSomebodysEdit(in: model) { other = event.past }
+      if !UTF8Comparison.equal(event.author, author), event.past.isUserEdit(in: model) { other = event.past }
     }
     for number in properties.keys { properties[number]?.closePairs(before: .max) }
     if let last = own.last, last.change.kind == .deleted {

@@ -14,7 +14,7 @@ extension ObjectState {
       func step(_ local: PropertyEdit) -> PropertyEdit {
         var local = local
         if let splices = local.splices, let base = local.textBase {
-          local.splices = TextSplice.leaning(splices, on: ends, of: base)
+          local.splices = TextSplice.withAffinity(splices, at: ends, of: base)
         }
         ends = local.ends(behind: ends)
         return local
@@ -64,7 +64,9 @@ extension ObjectState {
   /// Moves the ends of one text; what other clients insert at an end goes after it.
   private func follow(_ number: PropertyNumber, _ moves: [[TextSplice]]) {
     guard let ends = typed[number] else { return }
-    typed[number] = ends.map { end in moves.reduce(end) { TextSplice.moved($0, by: $1, isBehind: false) } }
+    typed[number] = ends.map { end in
+      moves.reduce(end) { TextSplice.rebasedOffset($0, over: $1, afterInsertions: false) }
+    }
   }
 }
 
@@ -76,7 +78,7 @@ extension ObjectState.PropertyEdit {
       return textBase == nil ? value.stringValue.map { [$0.utf8.count] } ?? [] : []
     }
     let own = TextSplice.ends(of: splices)
-    let all = Set(ends.map { TextSplice.moved($0, by: splices, isBehind: true) } + own)
-    return all.count > TextSplice.maximumPlaces ? own : all.sorted()
+    let all = Set(ends.map { TextSplice.rebasedOffset($0, over: splices, afterInsertions: true) } + own)
+    return all.count > TextSplice.maximumHunks ? own : all.sorted()
   }
 }

@@ -12,12 +12,14 @@ extension TextSplice {
     return ends
   }
 
-  /// The splices of `text`, with `leansLeft` set for those that continue at one of `ends`. These are the ends of the
+  /// The splices of `text`, with `hasLeftAffinity` set for those that continue at one of `ends`. These are the ends of the
   /// author's insertions.
   ///
   /// If neighboring letters are equal, a comparison of two texts can't determine which of them was inserted; an
   /// insertion that fits at one of `ends` is moved there.
-  package static func leaning(_ splices: [TextSplice], on ends: some Collection<Int>, of text: String) -> [TextSplice] {
+  package static func withAffinity(_ splices: [TextSplice], at ends: some Collection<Int>, of text: String)
+    -> [TextSplice]
+  {
     guard !ends.isEmpty else { return splices }
     var leaning = splices
     var before = 0
@@ -26,12 +28,12 @@ extension TextSplice {
       defer { before = leaning[index].end }
       if leaning[index].insertion.isEmpty { continue }
       if ends.contains(leaning[index].offset) {
-        leaning[index].leansLeft = true
+        leaning[index].hasLeftAffinity = true
       } else if leaning[index].length == 0,
         let slid = ends.lazy.filter({ $0 >= before }).compactMap({ leaning[index].slid(to: $0, in: text) }).first
       {
         leaning[index] = slid
-        leaning[index].leansLeft = true
+        leaning[index].hasLeftAffinity = true
       }
     }
     return leaning
