@@ -68,23 +68,23 @@ public struct TextSplice: Hashable, Sendable {
   /// inserted is never deleted. At equal places the earlier insertion comes first, unless only the later one has
   /// left affinity.
   public static func rebase(_ splices: [TextSplice], over earlier: [TextSplice]) -> [TextSplice] {
-    move(splices, over: earlier, goesFirst: false)
+    transform(splices, over: earlier, isEarlier: false)
   }
 
   /// Transforms the earlier edit to apply to a text that already has the later one. Both orders produce the same
   /// text, so a client can show its own edit before it receives the commits that precede it.
   public static func rebase(_ splices: [TextSplice], under later: [TextSplice]) -> [TextSplice] {
-    move(splices, over: later, goesFirst: true)
+    transform(splices, over: later, isEarlier: true)
   }
 
-  private static func move(_ splices: [TextSplice], over others: [TextSplice], goesFirst: Bool) -> [TextSplice] {
+  private static func transform(_ splices: [TextSplice], over others: [TextSplice], isEarlier: Bool) -> [TextSplice] {
     var result = [TextSplice]()
     for splice in splices where splice.offset >= 0 && splice.length >= 0 && splice.offset <= maximumOffset {
       // Splices of one edit keep their order, regardless of their affinity.
       let place = max(
-        map(splice.offset, over: others) { $0.comesFirst(beside: splice, isEarlier: !goesFirst) }, result.last?.end ?? 0
+        map(splice.offset, over: others) { $0.precedes(splice, isEarlier: !isEarlier) }, result.last?.end ?? 0
       )
-      var pieces = survivors(of: splice.offset..<splice.end, over: others)
+      var pieces = remainingRanges(of: splice.offset..<splice.end, over: others)
       var first = TextSplice(
         offset: place, length: 0, insertion: splice.insertion, hasLeftAffinity: splice.hasLeftAffinity)
       if let piece = pieces.first, piece.lowerBound == place {
@@ -98,7 +98,7 @@ public struct TextSplice: Hashable, Sendable {
   }
 
   /// Whether this insertion goes to the left of another edit's insertion at the same place.
-  private func comesFirst(beside other: TextSplice, isEarlier: Bool) -> Bool {
+  private func precedes(_ other: TextSplice, isEarlier: Bool) -> Bool {
     isEarlier ? hasLeftAffinity || !other.hasLeftAffinity : hasLeftAffinity && !other.hasLeftAffinity
   }
 
@@ -109,10 +109,10 @@ public struct TextSplice: Hashable, Sendable {
 
   /// The place of an insertion at `offset` after `others`. It is after those of their insertions at the same place
   /// that come first, and outside the ranges that they delete.
-  private static func map(_ offset: Int, over others: [TextSplice], behind comesFirst: (TextSplice) -> Bool) -> Int {
+  private static func map(_ offset: Int, over others: [TextSplice], after precedes: (TextSplice) -> Bool) -> Int {
     var shift = 0
     for splice in others where splice.length > 0 || !splice.insertion.isEmpty {
-      guard splice.offset < offset || splice.offset == offset && comesFirst(splice) else { break }
+      guard splice.offset < offset || splice.offset == offset && precedes(splice) else { break }
       if splice.end > offset { return splice.offset + shift + splice.insertion.utf8.count }
       shift += splice.insertion.utf8.count - splice.length
     }
@@ -120,7 +120,7 @@ public struct TextSplice: Hashable, Sendable {
   }
 
   /// The parts of a deleted range that `others` leave, in coordinates after `others`, split where they inserted text.
-  private static func survivors(of range: Range<Int>, over others: [TextSplice]) -> [Range<Int>] {
+  private static func remainingRanges(of range: Range<Int>, over others: [TextSplice]) -> [Range<Int>] {
     var pieces = [Range<Int>]()
     var start = range.lowerBound
     var shift = 0

@@ -44,7 +44,7 @@ struct IntervalTree: PredicateIndex {
   }
 
   /// Visits the numbers of the intervals that contain `value`.
-  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
+  func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
     var pending = [root]
     while let index = pending.popLast() {
       guard index >= 0 else { continue }

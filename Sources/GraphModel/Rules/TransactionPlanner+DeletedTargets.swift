@@ -13,11 +13,11 @@ struct ReferencesToDeleted: Error {
 extension TransactionPlanner {
   /// Whether an edit refers to a deleted object that the relationship could have referred to. The object is then
   /// recorded. A batch has no base revision and no such conflicts: there the reference is a violation of its row.
-  mutating func meetsDeleted(_ id: ObjectID, of wanted: Entity?) throws -> Bool {
+  mutating func recordIfDeleted(_ id: ObjectID, of wanted: Entity?) throws -> Bool {
     guard !isSlice, !deletedTargets.contains(id), let claimed = model.entity(id.entity),
       wanted.map({ claimed.isKind(of: $0) }) ?? true, try reader.deletion(of: id) != nil
     else { return false }
-    metDeleted.insert(id)
+    foundDeletedTargets.insert(id)
     return true
   }
 
@@ -47,7 +47,7 @@ extension TransactionPlanner {
     for (id, properties) in droppedReferences { dropped[permanent(id) ?? id] = properties }
     guard violations.allSatisfy({ isCaused($0, by: dropped[$0.id] ?? []) }) else { return }
     let deletes = conflicts.filter { $0.kind == .deleted && deletedTargets.contains($0.id) }
-    throw Refusal(.conflict, sentence(for: deletes), conflicts: deletes, violations: namedAsSent(violations))
+    throw Refusal(.conflict, message(for: deletes), conflicts: deletes, violations: withTemporaryIDs(violations))
   }
 
   private func isCaused(_ violation: Violation, by dropped: Set<PropertyNumber>) -> Bool {

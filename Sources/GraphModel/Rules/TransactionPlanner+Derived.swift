@@ -4,7 +4,9 @@ extension TransactionPlanner {
   /// This touches the owner of each counted relationship, which is the price of a count.
   mutating func deriveCounts() throws {
     guard !model.parts.counts.isEmpty,
-      kinds.contains(where: { model.parts.countedEnds[$0.number] != nil || model.parts.counts[$0.number] != nil })
+      touchedEntities.contains(where: {
+        model.parts.countedEnds[$0.number] != nil || model.parts.counts[$0.number] != nil
+      })
     else { return }
     var gains = [Reference: Int64]()
     var ends = [Reference]()
@@ -51,7 +53,7 @@ extension TransactionPlanner {
 
   /// Computes expressions, after clients, merging and the server have set all values.
   func deriveExpressions() {
-    guard kinds.contains(where: { model.parts.expressions[$0.number] != nil }) else { return }
+    guard touchedEntities.contains(where: { model.parts.expressions[$0.number] != nil }) else { return }
     for draft in order where !draft.isDeleted {
       guard let expressions = model.parts.expressions[draft.entity.number], draft.before?.values != draft.after.values
       else { continue }

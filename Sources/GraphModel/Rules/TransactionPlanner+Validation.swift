@@ -2,7 +2,7 @@
 /// together.
 extension TransactionPlanner {
   mutating func stampAssignedValues() {
-    guard kinds.contains(where: { !$0.assignedProperties.isEmpty }) else { return }
+    guard touchedEntities.contains(where: { !$0.assignedProperties.isEmpty }) else { return }
     for draft in order where !draft.isDeleted {
       for property in draft.entity.assignedProperties {
         guard let assignment = property.attribute?.assignment else { continue }
@@ -45,8 +45,8 @@ extension TransactionPlanner {
   }
 
   mutating func validate() throws {
-    let keys = keysAfterwards()
-    let hasKeys = kinds.contains { !$0.uniquenessConstraints.isEmpty }
+    let keys = resultingKeys()
+    let hasKeys = touchedEntities.contains { !$0.uniquenessConstraints.isEmpty }
     var slots = [Int]()
     for draft in order where !draft.isDeleted {
       // A value that the transaction did not change is already valid.
@@ -58,7 +58,7 @@ extension TransactionPlanner {
       for number in properties.sorted() { try validateCount(of: number, id) }
     }
     // A new object must have its minimum counts even if nothing was connected.
-    guard kinds.contains(where: \.hasMinimumCounts) else { return }
+    guard touchedEntities.contains(where: \.hasMinimumCounts) else { return }
     for draft in order where draft.before == nil && !draft.isDeleted {
       let id = draft.after.id
       for property in draft.entity.relationships where (property.relationship?.minimumCount ?? 0) > 0 {
@@ -96,7 +96,7 @@ extension TransactionPlanner {
   private mutating func validate(_ value: Value, _ property: Property, of draft: Draft) {
     if isUnset(property.number, of: draft.after.id) { return }
     for (rule, message) in property.brokenRules(value) {
-      violate(draft.after.id, property, rule, value, "\(draft.entity.name).\(property.name) \(message)")
+      addViolation(draft.after.id, property, rule, value, "\(draft.entity.name).\(property.name) \(message)")
     }
   }
 
@@ -107,21 +107,21 @@ extension TransactionPlanner {
     let count = try related(to: id, through: property).count
     let objects = count == 1 ? "1 object" : "\(count) objects"
     if let minimum = relationship.minimumCount, count < minimum {
-      violate(
+      addViolation(
         id, property, "count", .integer(Int64(count)),
         "\(entity.name).\(property.name) has \(objects) and needs \(minimum)")
     }
     if let maximum = relationship.maximumCount, count > maximum {
-      violate(
+      addViolation(
         id, property, "count", .integer(Int64(count)),
         "\(entity.name).\(property.name) has \(objects) and takes \(maximum)")
     }
   }
 
   /// The unique keys that the touched objects will have.
-  private func keysAfterwards() -> [UniqueKey: [ObjectID]] {
+  private func resultingKeys() -> [UniqueKey: [ObjectID]] {
     var keys = [UniqueKey: [ObjectID]]()
-    guard kinds.contains(where: { !$0.uniquenessConstraints.isEmpty }) else { return keys }
+    guard touchedEntities.contains(where: { !$0.uniquenessConstraints.isEmpty }) else { return keys }
     for draft in order where !draft.isDeleted {
       for constraint in draft.entity.uniquenessConstraints where !isSequence(constraint) {
         let values = values(of: constraint, draft.after, draft.entity)
@@ -155,7 +155,7 @@ extension TransactionPlanner {
         others.append(stored)
       }
       guard let other = others.first else { continue }
-      let last = try keyGiver(of: other, constraint, values)
+      let last = try formerHolder(of: other, constraint, values)
       conflicts.append(
         Conflict(
           kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
@@ -168,7 +168,7 @@ extension TransactionPlanner {
   }
 
   /// The change that gave a stored object its key. Nil if it is this transaction, or if history does not have it.
-  private func keyGiver(
+  private func formerHolder(
     of other: ObjectID, _ constraint: [PropertyNumber], _ values: [Value]
   ) throws -> PastChange? {
     if let draft = drafts[other] {

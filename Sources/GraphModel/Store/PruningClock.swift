@@ -61,11 +61,11 @@ public struct PruningClock: Sendable {
   /// The retention time of commits, in microseconds.
   private let retention: Timestamp
   /// The trusted offset; nil if there is none.
-  private var believed: Timestamp?
+  private var trustedOffset: Timestamp?
   /// The present offset, and the monotonic time since which it holds.
   private var present: (offset: Timestamp, since: Timestamp)
   /// The reason why the present offset is not trusted.
-  private var doubt: Reason?
+  private var distrustReason: Reason?
   /// The store's revision at several monotonic times, oldest first. Never empty; only the first may be older than the
   /// retention time.
   private var marks: [(head: Revision, monotonic: Timestamp)]
@@ -78,9 +78,9 @@ public struct PruningClock: Sendable {
     present = (start.offset, start.monotonic)
     marks = [(start.head, start.monotonic)]
     if let lead = Self.lead(wall: start.wall, newest: start.newest, retention: retention) {
-      doubt = .aheadOfNewest(lead)
+      distrustReason = .aheadOfNewest(lead)
     } else {
-      believed = start.offset
+      trustedOffset = start.offset
     }
   }
 
@@ -88,21 +88,22 @@ public struct PruningClock: Sendable {
   public mutating func decide(_ reading: Reading) -> Decision {
     // Only the number of commits counts, not their age.
     guard retention > 0 else { return .prune(now: .max, through: .max) }
-    let through = ceiling(reading)
+    let through = newestAgedRevision(reading)
     let change = Self.distance(reading.offset, present.offset)
     if change.magnitude > Self.tolerance.magnitude {
-      doubt = .jumped(change)
+      distrustReason = .jumped(change)
       present.since = reading.monotonic
     }
     // Gradual corrections of the clock move the reference.
     present.offset = reading.offset
-    let isAsBefore = believed.map { Self.distance(reading.offset, $0).magnitude <= Self.tolerance.magnitude } ?? false
+    let isAsBefore =
+      trustedOffset.map { Self.distance(reading.offset, $0).magnitude <= Self.tolerance.magnitude } ?? false
     let hasSettled = reading.monotonic - present.since >= min(Self.settlingTime, retention)
-    guard !isAsBefore, !hasSettled, let doubt else {
-      (believed, doubt) = (reading.offset, nil)
+    guard !isAsBefore, !hasSettled, let distrustReason else {
+      (trustedOffset, distrustReason) = (reading.offset, nil)
       return .prune(now: reading.wall, through: through)
     }
-    return .refuse(doubt)
+    return .refuse(distrustReason)
   }
 
   /// The time for ages if only the wall clock is known: at most a tenth of the retention time after the newest
@@ -129,7 +130,7 @@ public struct PruningClock: Sendable {
 
   /// The newest revision that is older than the retention time by the monotonic clock, from the newest mark of that
   /// age. The first mark is the start of the run; until it has that age, only earlier commits may be pruned.
-  private mutating func ceiling(_ reading: Reading) -> Revision {
+  private mutating func newestAgedRevision(_ reading: Reading) -> Revision {
     while marks.count > 1, reading.monotonic - marks[1].monotonic >= retention { marks.removeFirst() }
     defer {
       let spacing = retention / Timestamp(Self.maximumMarks)

@@ -56,7 +56,7 @@ struct RegularExpressionProgram: Sendable {
       var next = next
       for part in parts.reversed() { next = add(part, before: next, &numbers) }
       return next
-    case .choice(let parts):
+    case .alternation(let parts):
       var entry: InstructionIndex?
       for part in parts.reversed() {
         let place = add(part, before: next, &numbers)
