@@ -1,8 +1,3 @@
-/// Thrown if edits refer to deleted objects: the transaction is planned again without these references.
-struct ReferencesToDeleted: Error {
-  let ids: Set<ObjectID>
-}
-
 /// Handling references to deleted objects. Such an edit is an update of a deleted object, stated from the other end:
 /// the reference is dropped, the conflict reports the delete, and the merge policy decides on the rest of the
 /// transaction.

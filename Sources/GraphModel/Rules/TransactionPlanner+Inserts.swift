@@ -1,8 +1,3 @@
-/// Thrown if inserts became objects that the transaction deletes: it is planned again without these objects.
-struct UpsertTargetsDeleted: Error {
-  let ids: Set<ObjectID>
-}
-
 /// Inserts: the server allocates the object's id and applies its defaults and the given values.
 extension TransactionPlanner {
   /// Maps all temporary ids to permanent ones, and returns the draft that each change inserts. Under a trump policy

@@ -136,32 +136,47 @@ public struct TransactionPlanner {
   ///   - recounts: whether derived counts are recounted, because the reader omits members that will be deleted.
   ///   - isSlice: whether it is a slice of a batch, of which other slices may be written.
   ///   - allocate: returns a new permanent id.
-  /// - Throws: `Refusal`, or an error of the reader.
+  /// - Throws: `Refusal`, `InvariantFailure`, or an error of the reader.
   public static func plan(
     _ transaction: Transaction, reader: any PlannerReader, revision: Revision, now: Timestamp,
     isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
     isSlice: Bool = false, allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
-    var gone = Set<ObjectID>()
+    var deletedUpsertTargets = Set<ObjectID>()
     var deletedTargets = Set<ObjectID>()
     while true {
       var planner = TransactionPlanner(
         reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo,
         deferredKeys: deferredKeys, recounts: recounts, isSlice: isSlice)
-      (planner.deletedUpsertTargets, planner.deletedTargets) = (gone, deletedTargets)
-      do {
-        return try planner.run(allocate: allocate)
-      } catch let leaving as UpsertTargetsDeleted {
-        // Each pass adds objects to the set, so the loop ends.
-        gone.formUnion(leaving.ids)
-      } catch let reported as ReferencesToDeleted {
-        // The same: a pass records only objects that are not in the set.
-        deletedTargets.formUnion(met.ids)
+      (planner.deletedUpsertTargets, planner.deletedTargets) = (deletedUpsertTargets, deletedTargets)
+      switch try planner.runPass(allocate: allocate) {
+      case .planned(let plan): return plan
+      case .upsertTargetsDeleted(let ids): try exclude(ids, into: &deletedUpsertTargets)
+      case .targetsDeleted(let ids): try exclude(ids, into: &deletedTargets)
       }
     }
   }
 
-  private mutating func run(allocate: (EntityNumber) -> ObjectID) throws -> TransactionPlan {
+  /// The result of one pass over a transaction.
+  private enum PassResult {
+    case planned(TransactionPlan)
+    /// Inserts became these objects, which the transaction deletes. The next pass does not match inserts with them.
+    case upsertTargetsDeleted(Set<ObjectID>)
+    /// Edits refer to these deleted objects. The next pass drops the references.
+    case targetsDeleted(Set<ObjectID>)
+  }
+
+  /// Excludes objects from the next pass.
+  ///
+  /// Every repeated pass excludes further objects, which are named by an edit or have the unique key of an insert. The
+  /// number of passes is therefore at most one more than the number of these objects.
+  private static func exclude(_ ids: Set<ObjectID>, into excluded: inout Set<ObjectID>) throws(InvariantFailure) {
+    let count = excluded.count
+    excluded.formUnion(ids)
+    try invariant(excluded.count > count, "each pass of the planner excludes another object")
+  }
+
+  private mutating func runPass(allocate: (EntityNumber) -> ObjectID) throws -> PassResult {
     order.reserveCapacity(transaction.changes.count)
     drafts.reserveCapacity(transaction.changes.count)
     try dropReferencesToDeleted()
@@ -185,10 +200,10 @@ public struct TransactionPlanner {
       case .delete: break
       }
     }
-    if !foundDeletedTargets.isEmpty { throw ReferencesToDeleted(ids: foundDeletedTargets) }
+    if !foundDeletedTargets.isEmpty { return .targetsDeleted(foundDeletedTargets) }
     try propagateDeletes()
-    let leaving = upsertTargets.filter { drafts[$0]?.isDeleted == true }
-    if !leaving.isEmpty { throw UpsertTargetsDeleted(ids: leaving) }
+    let deleted = upsertTargets.filter { drafts[$0]?.isDeleted == true }
+    if !deleted.isEmpty { return .upsertTargetsDeleted(deleted) }
     if transaction.policy == .error, !conflicts.isEmpty {
       throw Refusal(.conflict, message(for: conflicts), conflicts: conflicts)
     }
@@ -200,7 +215,7 @@ public struct TransactionPlanner {
     validateRules()
     try refuseIfReferencesAreRequired()
     try refuseIfViolated()
-    return plan()
+    return .planned(plan())
   }
 
   /// Builds the plan from the drafts, whose images are moved, not copied.
