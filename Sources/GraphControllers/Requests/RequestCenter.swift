@@ -58,24 +58,24 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
   func send(_ request: Request, for owner: RequestLedger.Owner) -> RequestLedger.Number? {
     guard let (number, actions) = ledger.send(for: owner) else { return nil }
     running[number] = (request, nil)
-    carryOut(actions, .cancelled)
+    execute(actions, .cancelled)
     return number
   }
 
-  func cancel(_ number: RequestLedger.Number) { carryOut(ledger.cancel(number), .cancelled) }
+  func cancel(_ number: RequestLedger.Number) { execute(ledger.cancel(number), .cancelled) }
 
   func close(_ owner: RequestLedger.Owner) {
     observers[owner] = nil
-    carryOut(ledger.close(owner), .cancelled)
+    execute(ledger.close(owner), .cancelled)
   }
 
   private func finish(_ number: RequestLedger.Number, _ outcome: CompletedRequest<Request, Answer>.Outcome) {
-    carryOut(ledger.finish(number), outcome)
+    execute(ledger.finish(number), outcome)
   }
 
-  private func carryOut(_ actions: [RequestLedger.Action], _ outcome: CompletedRequest<Request, Answer>.Outcome) {
+  private func execute(_ actions: [RequestLedger.Action], _ outcome: CompletedRequest<Request, Answer>.Outcome) {
     // Update all state before any observer is called.
-    for case .tell(let owner, let number) in actions {
+    for case .notify(let owner, let number) in actions {
       guard let request = running[number]?.request else { continue }
       observers[owner]?.observer?.last = CompletedRequest(number: number, request: request, outcome: outcome)
     }
@@ -84,11 +84,11 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
       case .perform(let number): start(number)
       case .stop(let number):
         running[number]?.task?.cancel()
-        if !actions.contains(where: { if case .tell = $0 { true } else { false } }) { running[number] = nil }
+        if !actions.contains(where: { if case .notify = $0 { true } else { false } }) { running[number] = nil }
       case .busy(let owner, let isBusy): observers[owner]?.observer?.isBusy = isBusy
-      case .tell(let owner, let number):
+      case .notify(let owner, let number):
         running[number] = nil
-        observers[owner]?.observer?.tell()
+        observers[owner]?.observer?.notifyOwner()
       }
     }
   }
@@ -154,7 +154,7 @@ public final class RequestObserver<Request: Sendable, Answer: Sendable> {
     center.close(owner)
   }
 
-  func tell() {
+  func notifyOwner() {
     if !isClosed { body() }
   }
 }
