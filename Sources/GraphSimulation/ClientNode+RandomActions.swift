@@ -6,9 +6,9 @@ import GraphReplica
 extension ClientNode {
   /// Performs a random act.
   /// - Returns: a description for the trace.
-  func act(_ random: inout SeededRandom) -> String {
+  func performRandomAction(_ random: inout SeededRandom) -> String {
     defer {
-      tidyPad()
+      removeDeletedFromChild()
       perform()
     }
     if wasRefused, random.chance(60) {
@@ -23,7 +23,7 @@ extension ClientNode {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
-    case 13: return label(&random)
+    case 13: return labelItem(&random)
     case 14...15: return delete(&random)
     case 16:
       rollback()
@@ -32,9 +32,9 @@ extension ClientNode {
     case 19: return replaceItems(&random)
     case 20...21: return arrangeLabels(&random)
     case 22...23: return describe(&random)
-    case 24...25: return hang(&random)
-    case 26...27: return work(&random)
-    case 28: return cover(&random)
+    case 24...25: return editThingTree(&random)
+    case 26...27: return editTask(&random)
+    case 28: return editCover(&random)
     case 29...30: return undo(&random)
     case 31...33: return batch(&random)
     case 34...35, 49...50: return touchFaults(&random)
@@ -42,14 +42,14 @@ extension ClientNode {
     case 37...38: return readPast(&random)
     case 39...40: return restore(&random)
     case 41...44: return scroll(&random)
-    case 45...48: return measure(&random)
-    case 51: return bringNear(&random)
-    case 52...54: return gather(&random)
-    case 55: return choose(&random)
-    case 56...59: return ask(&random)
+    case 45...48: return editValues(&random)
+    case 51: return editNearLabels(&random)
+    case 52...54: return editCrew(&random)
+    case 55: return editTransient(&random)
+    case 56...59: return requestFetch(&random)
     case 60...61: return group(&random)
-    case 62...64: return takeStep(&random)
-    case 65...67, 71...74: return scribble(&random)
+    case 62...64: return performStep(&random)
+    case 65...67, 71...74: return editChildContext(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -103,7 +103,7 @@ extension ClientNode {
     // All clients prefer to edit the text of the oldest item.
     if let page = random.chance(60) ? items.first : item {
       for _ in 0..<random.below(4) {
-        if case .string(let text) = page["text"] { page["text"] = .string(typed.edit(text, &random)) }
+        if case .string(let text) = page["text"] { page["text"] = .string(textMerges.edit(text, &random)) }
       }
     }
     if random.chance(20), let folder = random.pick(objects("Folder")) { item["folder"] = .object(folder.id) }
@@ -139,7 +139,7 @@ extension ClientNode {
 
   // MARK: - Labels
 
-  private func label(_ random: inout SeededRandom) -> String {
+  private func labelItem(_ random: inout SeededRandom) -> String {
     guard let label = insert("Label") else { return "" }
     label["name"] = .string("l\(random.below(20))")
     if let item = random.pick(objects("Item")), let labels = item.entity.property(named: "labels") {
@@ -167,7 +167,7 @@ extension ClientNode {
   }
 
   /// Sets or clears an item's cover, a one-to-one relationship: a label is taken away from its previous item.
-  private func cover(_ random: inout SeededRandom) -> String {
+  private func editCover(_ random: inout SeededRandom) -> String {
     guard let item = random.pick(objects("Item")), let label = random.pick(objects("Label")) else { return "no label" }
     switch random.below(3) {
     case 0: item["cover"] = .null
@@ -186,7 +186,7 @@ extension ClientNode {
       set(thing, "memo", random.pick([.null, .string("A b"), .string("É"), .string("")]) ?? .null)
     }
     if random.chance(50) {
-      let name = own("remark") ?? ""
+      let name = inClientVersion("remark") ?? ""
       let words = thing[name].stringValue ?? ""
       let more = random.pick(["a", " b", "漢", "a"]) ?? ""
       thing[name] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)
@@ -202,7 +202,7 @@ extension ClientNode {
     return "describe without saving"
   }
 
-  private func hang(_ random: inout SeededRandom) -> String {
+  private func editThingTree(_ random: inout SeededRandom) -> String {
     guard let thing = random.pick(objects("Thing")) else { return "no thing" }
     if random.chance(45) {
       thing["parent"] = .null
@@ -215,7 +215,7 @@ extension ClientNode {
     return save(&random, "hang")
   }
 
-  private func work(_ random: inout SeededRandom) -> String {
+  private func editTask(_ random: inout SeededRandom) -> String {
     let isNew = random.chance(60)
     guard let task = isNew ? insert("Task") : random.pick(objects("Task")) else { return "no task" }
     if isNew || random.chance(50) {
@@ -266,22 +266,22 @@ extension ClientNode {
   func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
     let policy = policy ?? random.pick(MergePolicy.allCases) ?? .error
     guard let id = context.save(policy: policy) else { return what + " (nothing)" }
-    edited.note(save: id)
-    kept = []
+    lostUpdates.note(save: id)
+    unsavedValues = []
     return "\(what), transaction \(id.sequence), \(policy)"
   }
 
   private func rollback() {
     context.rollback()
-    edited.drop()
-    (kept, wasRefused) = ([], false)
+    lostUpdates.drop()
+    (unsavedValues, wasRefused) = ([], false)
   }
 
   /// Refreshes the objects of a refused transaction to other clients' values and keeps the user's own edits.
   private func refresh() {
-    for object in edited.givenBackObjects.compactMap({ context.object($0) }) {
+    for object in lostUpdates.returnedObjects.compactMap({ context.object($0) }) {
       context.refresh(object)
-      edited.note(lookAt: object.id, revision: object.revision)
+      lostUpdates.note(lookAt: object.id, revision: object.revision)
     }
     wasRefused = false
   }
@@ -291,14 +291,14 @@ extension ClientNode {
     // An older version of the model may lack the property.
     guard object.entity.property(named: name) != nil else { return }
     write(value, name, object)
-    kept.removeAll { $0.object === object && $0.property == name }
-    kept.append((object, name, value))
+    unsavedValues.removeAll { $0.object === object && $0.property == name }
+    unsavedValues.append((object, name, value))
   }
 
   /// Sets an attribute and records the values on which the user based the edit.
   func write(_ value: Value, _ name: String, _ object: ManagedObject) {
     if let number = object.entity.property(named: name)?.number {
-      edited.note(object.id, number, readAt: object.revision, value: lens == nil ? object[name] : nil)
+      lostUpdates.note(object.id, number, readAt: object.revision, value: lens == nil ? object[name] : nil)
     }
     object[name] = value
   }

@@ -41,7 +41,7 @@ extension SimulationModel {
   /// A random predicate, rarely one of `values`.
   ///
   /// Most of those are about all things, and a client that follows all things has no faults among them.
-  static func question(_ random: inout SeededRandom) -> (entity: String, predicate: String)? {
+  static func randomQuery(_ random: inout SeededRandom) -> (entity: String, predicate: String)? {
     random.pick(random.chance(8) ? values : queries)
   }
 

@@ -38,7 +38,7 @@ struct GraphSim: ParsableCommand {
           seed: seed, directory: directory.path, clients: clients, bug: bug,
           trace: trace ? { print($0) } : nil)
         try simulation.run(steps: steps)
-        happened.merge(simulation.happenings, uniquingKeysWith: +)
+        happened.merge(simulation.eventCounts, uniquingKeysWith: +)
       } catch let failure as Simulation.Failure {
         print(failure)
         throw ExitCode(1)

@@ -37,7 +37,7 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
       let directory = try TemporaryDirectory()
       let simulation = try Simulation(seed: seed, directory: directory.path)
       #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
-      happened.merge(simulation.happenings, uniquingKeysWith: +)
+      happened.merge(simulation.eventCounts, uniquingKeysWith: +)
     }
     for happening in CoverageEvent.allCases {
       #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 69 seeds")

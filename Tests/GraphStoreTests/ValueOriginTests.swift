@@ -136,11 +136,11 @@ import Testing
     options.willRunStatement = statements.add
     let counted = try SQLiteStore(directory: store.directory.path, model: store.model, options: options)
     for (property, revision) in [(color, painted), (text, 2)] {
-      _ = statements.take()
+      _ = statements.reset()
       let origin = try counted.origin(of: property, of: note)
       #expect(origin.revision == revision)
       // Sixty-four to the nearest marks, and about as many behind each of ten openings.
-      #expect(statements.take() < 64 * 11 + 100)
+      #expect(statements.reset() < 64 * 11 + 100)
     }
     try counted.close()
     try store.reopen()
