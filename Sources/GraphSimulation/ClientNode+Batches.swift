@@ -70,7 +70,7 @@ extension ClientNode {
       let rows = (0..<count).map { _ -> [Value] in
         [
           .object(folder.id), .integer(Int64(random.below(20))),
-          .string(random.pick(kinds) ?? "red"), .string(random.pick(["a", "b c", ""]) ?? ""),
+          .string(random.element(of: kinds)), .string(random.element(of: ["a", "b c", ""])),
         ]
       }
       return make(id, "Item") { entity in
@@ -80,7 +80,7 @@ extension ClientNode {
   }
 
   private func update(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
-    let name = random.pick(["Item", "Item", "Thing", "Task"]) ?? "Item"
+    let name = random.element(of: ["Item", "Item", "Thing", "Task"])
     let conditions = (SimulationModel.queries + SimulationModel.values).filter { $0.entity == name }.map(\.predicate)
     let condition = random.pick(conditions) ?? ""
     let choice = random.below(7)
@@ -134,8 +134,7 @@ extension ClientNode {
     (pending.done, pending.changed) = (0, nil)
     pending.isThere = committedBatches.contains(pending.batch.id)
     guard case .insert(_, let rows) = pending.batch.operation else {
-      pendingBatch = pending
-      return sendBatchRequest()
+      return send(pending)
     }
     let half = (rows.count + 1) / 2
     let parts = [Array(rows[..<half]), Array(rows[half...])].filter { !$0.isEmpty }
@@ -147,29 +146,32 @@ extension ClientNode {
     }
   }
 
-  private func sendBatchRequest() {
+  /// Requests the batch, of which all rows have been sent.
+  private func send(_ batch: PendingBatch) {
+    var pending = batch
     let requestID = newRequestID()
-    pendingBatch?.requestID = requestID
-    guard let pending = pendingBatch else { return }
+    pending.requestID = requestID
+    pendingBatch = pending
     context.handle(.ask(requestID, .batch(pending.batch.request)))
   }
 
   /// - Returns: false if the answer belongs to another request.
   func receiveBatch(_ answer: RequestResult, of requestID: RequestID) -> Bool {
-    guard let pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
+    guard var pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
       return false
     }
     switch answer {
     case .kept:
-      pendingBatch?.rows.remove(requestID)
-      if pendingBatch?.rows.isEmpty == true { sendBatchRequest() }
+      pending.rows.remove(requestID)
+      pendingBatch = pending
+      if pending.rows.isEmpty { send(pending) }
     case .progress(let progress):
       events.note(.batchProgress)
       if progress.done < pending.done || progress.done > progress.total {
         failure = failure ?? "client \(number)'s batch has come to \(progress.done) of \(progress.total) objects"
       }
-      pendingBatch?.done = progress.done
-      pendingBatch?.changed = progress.changed
+      (pending.done, pending.changed) = (progress.done, progress.changed)
+      pendingBatch = pending
     case .saved where pending.changed == 0:
       traceLines.append("batch \(pending.batch.id.sequence) changes nothing")
       events.note(.batchOfNothing)
@@ -190,12 +192,13 @@ extension ClientNode {
 
   /// - Returns: false if the refusal belongs to another request.
   func refuseBatch(_ refusal: Refusal, of requestID: RequestID) -> Bool {
-    guard let pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
+    guard var pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
       return false
     }
     traceLines.append("batch \(pending.batch.id.sequence) was refused: \(refusal.message)")
-    pendingBatch?.requestID = nil
-    pendingBatch?.rows.remove(requestID)
+    pending.requestID = nil
+    pending.rows.remove(requestID)
+    pendingBatch = pending
     switch refusal.code {
     // After a lost connection, the outcome is unknown.
     case .unavailable: break

@@ -65,7 +65,7 @@ extension ClientNode {
     else { return "nothing for a pad" }
     let (before, old) = (here[name], there[name])
     let value =
-      name == "memo" ? .string(random.pick(["A b", "É", "x"]) ?? "") : SimulationModel.value(of: name, &random)
+      name == "memo" ? .string(random.element(of: ["A b", "É", "x"])) : SimulationModel.value(of: name, &random)
     there[name] = value
     if here[name] != before {
       failure = failure ?? "client \(number) shows \(name) of \(here.id) as \(value), which is only on a pad"
@@ -155,8 +155,10 @@ extension ClientNode {
 
   /// Removes the records of objects that this client itself has deleted.
   func removeDeletedFromChild() {
-    child?.edits.removeAll { $0.object.isDeleted }
-    if let deleted = child?.deleted { child?.deleted = deleted.filter { context.object($0) != nil } }
+    guard var child else { return }
+    child.edits.removeAll { $0.object.isDeleted }
+    child.deleted.removeAll { context.object($0) == nil }
+    self.child = child
   }
 
   /// Describes an attribute that was set on a pad and has changed since; nil if there is none.

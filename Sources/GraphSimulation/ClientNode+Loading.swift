@@ -58,17 +58,17 @@ extension ClientNode {
   }
 
   func prefetch(_ random: inout SeededRandom) -> String {
-    let name = random.pick(["Folder", "Item", "Thing", "Label", "Crew"]) ?? "Item"
+    let name = random.element(of: ["Folder", "Item", "Thing", "Label", "Crew"])
     let roots = objects(name).filter { !$0.isInserted }.shuffled(using: &random).prefix(1 + random.below(4))
-    guard !roots.isEmpty, let text = random.pick(Self.trees[name] ?? []) else { return "nothing to prefetch" }
+    guard !roots.isEmpty, let text = random.pick(Self.trees[name, default: []]) else { return "nothing to prefetch" }
     return load(text, name, Array(roots), isReload: random.chance(50))
   }
 
   /// Prefetches from all objects of one entity at a quiet moment.
   func prefetchAtRest(_ random: inout SeededRandom) -> String {
-    let name = random.pick(["Folder", "Item", "Thing", "Label", "Crew"]) ?? "Item"
+    let name = random.element(of: ["Folder", "Item", "Thing", "Label", "Crew"])
     let roots = objects(name).filter { !$0.isInserted }
-    guard !roots.isEmpty, let text = random.pick(Self.trees[name] ?? []) else { return "nothing to prefetch" }
+    guard !roots.isEmpty, let text = random.pick(Self.trees[name, default: []]) else { return "nothing to prefetch" }
     defer { perform() }
     return load(text, name, roots, isReload: true, isAtRest: true)
   }

@@ -49,11 +49,12 @@ extension ClientNode {
 
   /// - Returns: false if the chunk belongs to another request.
   func receivePast(_ chunk: Chunk, of requestID: RequestID) -> Bool {
-    guard pastReads[requestID] != nil else { return false }
-    pastReads[requestID]?.images += chunk.objects
+    guard var read = pastReads.removeValue(forKey: requestID) else { return false }
+    read.images += chunk.objects
     if chunk.end == nil {
+      pastReads[requestID] = read
       context.handle(.more(requestID))
-    } else if let read = pastReads.removeValue(forKey: requestID) {
+    } else {
       finishedPastReads.append(read)
     }
     return true

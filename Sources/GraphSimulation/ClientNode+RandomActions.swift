@@ -63,7 +63,7 @@ extension ClientNode {
     for _ in 0..<12 {
       let item = insert("Item")
       item?["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
-      item?["kind"] = .string(random.pick(kinds) ?? "red")
+      item?["kind"] = .string(random.element(of: kinds))
       item?["size"] = .integer(Int64(random.below(10)))
     }
     for name in 0..<3 { insert("Label")?["name"] = .string("l\(name)") }
@@ -83,10 +83,10 @@ extension ClientNode {
     guard let folder = random.pick(objects("Folder")) else { return "no folder" }
     guard let item = insert("Item") else { return "" }
     item["folder"] = .object(folder.id)
-    item["kind"] = .string(random.pick(kinds) ?? "red")
+    item["kind"] = .string(random.element(of: kinds))
     item["size"] = .integer(Int64(random.below(10)))
-    item["text"] = .string(random.pick(["a", "b c", "", "a b"]) ?? "")
-    if random.chance(30) { item["memo"] = .string(random.pick(["A b", "É", "", "x"]) ?? "") }
+    item["text"] = .string(random.element(of: ["a", "b c", "", "a b"]))
+    if random.chance(30) { item["memo"] = .string(random.element(of: ["A b", "É", "", "x"])) }
     if random.chance(40) {
       let others = members(of: folder, "items").filter { $0.id != item.id }
       place(item, in: folder, "items", after: random.chance(30) ? nil : random.pick(others))
@@ -99,7 +99,7 @@ extension ClientNode {
     // All clients prefer the same item, so that unsaved edits conflict with other clients' commits.
     guard let item = random.chance(40) ? items.first : random.pick(items) else { return "no item" }
     if random.chance(50) { set(item, "size", .integer(Int64(random.below(100)) - 2)) }
-    if random.chance(40) { set(item, "kind", .string(random.pick(kinds) ?? "red")) }
+    if random.chance(40) { set(item, "kind", .string(random.element(of: kinds))) }
     // All clients prefer to edit the text of the oldest item.
     if let page = random.chance(60) ? items.first : item {
       for _ in 0..<random.below(4) {
@@ -183,19 +183,19 @@ extension ClientNode {
   func describe(_ random: inout SeededRandom) -> String {
     guard let thing = random.pick(objects("Thing")) else { return "no thing" }
     if random.chance(40) {
-      set(thing, "memo", random.pick([.null, .string("A b"), .string("É"), .string("")]) ?? .null)
+      set(thing, "memo", random.element(of: [.null, .string("A b"), .string("É"), .string("")]))
     }
     if random.chance(50) {
       let name = inClientVersion("remark") ?? ""
       let words = thing[name].stringValue ?? ""
-      let more = random.pick(["a", " b", "漢", "a"]) ?? ""
+      let more = random.element(of: ["a", " b", "漢", "a"])
       thing[name] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)
     }
     if random.chance(60) {
       set(thing, "place.row", random.chance(20) ? .null : .integer(Int64(random.below(6))))
       // Sometimes this breaks the rule, and sometimes it leaves the column to another client.
       if random.chance(80) {
-        set(thing, "place.column", random.chance(15) ? .null : .string(random.pick(["a", "b", "c"]) ?? "a"))
+        set(thing, "place.column", random.chance(15) ? .null : .string(random.element(of: ["a", "b", "c"])))
       }
     }
     if random.chance(75) { return save(&random, "describe") }
@@ -220,8 +220,8 @@ extension ClientNode {
     guard let task = isNew ? insert("Task") : random.pick(objects("Task")) else { return "no task" }
     if isNew || random.chance(50) {
       let codes: [Value] = [.null, .string("A-1"), .string("AB-2"), .string("C-3"), .string("AA-7")]
-      write(random.pick(codes) ?? .null, "code", task)
-      if random.chance(10) { write(.string(random.pick(["a-1", "A-", "ABC-1", "A-1\n"]) ?? ""), "code", task) }
+      write(random.element(of: codes), "code", task)
+      if random.chance(10) { write(.string(random.element(of: ["a-1", "A-", "ABC-1", "A-1\n"])), "code", task) }
     }
     if isNew || random.chance(60) {
       write(random.chance(30) ? .null : .integer(Int64(random.below(8))), "starts", task)
@@ -238,7 +238,7 @@ extension ClientNode {
   /// Deletes an object, sometimes with its children, because objects that deny the delete may go in the same
   /// transaction.
   private func delete(_ random: inout SeededRandom) -> String {
-    let name = random.pick(["Item", "Item", "Item", "Item", "Task", "Task", "Folder", "Label"]) ?? "Item"
+    let name = random.element(of: ["Item", "Item", "Item", "Item", "Task", "Task", "Folder", "Label"])
     guard let object = random.pick(objects(name)) else { return "nothing to delete" }
     if object.entity.property(named: "children") != nil, random.chance(40) {
       for child in members(of: object, "children") { context.delete(child) }
@@ -264,7 +264,7 @@ extension ClientNode {
   }
 
   func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
-    let policy = policy ?? random.pick(MergePolicy.allCases) ?? .error
+    let policy = policy ?? random.element(of: MergePolicy.allCases)
     guard let id = context.save(policy: policy) else { return what + " (nothing)" }
     lostUpdates.note(save: id)
     unsavedValues = []

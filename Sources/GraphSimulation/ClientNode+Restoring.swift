@@ -45,13 +45,13 @@ extension ClientNode {
     // Revisions are counted again from here on.
     defer { lastRevision = 0 }
     child = nil
-    for load in loads.keys { loads[load]?.spansRestore = true }
-    guard let staleState else { return lostUpdates.exemptAll() }
+    for load in loads.keys { loads.update(load) { $0.spansRestore = true } }
+    guard var staleState else { return lostUpdates.exemptAll() }
     // Edits since the restore are also based on revisions that have other contents now.
     if staleState.isStale { lostUpdates.restart() } else { lostUpdates.exemptAll() }
     if staleState.mustDetectRestore { events.note(context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed) }
-    self.staleState?.mustDetectRestore = false
-    self.staleState?.isStale = false
+    (staleState.mustDetectRestore, staleState.isStale) = (false, false)
+    self.staleState = staleState
   }
 
   /// Records that an unanswered transaction has reached the store.

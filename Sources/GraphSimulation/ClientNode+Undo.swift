@@ -84,8 +84,9 @@ extension ClientNode {
 
   /// - Returns: false if the answer belongs to another request.
   func receiveUndoState(_ answer: RequestResult, of requestID: RequestID) -> Bool {
-    guard undoStates[requestID] != nil, case .undoState(let state) = answer else { return false }
-    undoStates[requestID]?.state = state
+    guard var reported = undoStates[requestID], case .undoState(let state) = answer else { return false }
+    reported.state = state
+    undoStates[requestID] = reported
     return true
   }
 }

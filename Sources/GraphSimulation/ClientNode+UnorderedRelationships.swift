@@ -46,7 +46,7 @@ extension ClientNode {
   }
 
   private func name(_ crew: ManagedObject, _ random: inout SeededRandom) {
-    write(.string(random.chance(10) ? "x" : random.pick(["aa", "bb", "day"]) ?? "aa"), "title", crew)
+    write(.string(random.chance(10) ? "x" : random.element(of: ["aa", "bb", "day"])), "title", crew)
     write(.integer(Int64(random.below(5))), "shift", crew)
   }
 

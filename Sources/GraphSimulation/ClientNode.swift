@@ -240,7 +240,7 @@ final class ClientNode {
         // A failing server may or may not have committed; any other refusal is definite. But a transaction that was
         // sent twice may still be in progress on a connection that the server has not closed yet, and succeed by
         // then.
-        if timesSent[id] ?? 1 == 1 { refused.append(id) }
+        if timesSent[id, default: 1] == 1 { refused.append(id) }
       }
       countViolations(refusal)
       wasRefused = true

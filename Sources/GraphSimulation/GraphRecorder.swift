@@ -34,7 +34,7 @@ struct GraphRecorder {
     guard head > revision else { return [] }
     var taken = [CommitRecord]()
     for var record in try store.commits(after: revision, through: nil, maximumChanges: .max) {
-      let before = states[revision] ?? [:]
+      let before = states[revision, default: [:]]
       if record.summary != nil {
         let after = try graph(store, at: record.revision == head ? nil : record.revision)
         record.changes = Self.differences(from: before, to: after)
@@ -122,7 +122,7 @@ struct GraphRecorder {
 
   /// The deleted objects, ascending.
   var deletedObjects: [ObjectID] {
-    let present = states[revision] ?? [:]
+    let present = states[revision, default: [:]]
     return deletions.keys.filter { present[$0] == nil }.sorted()
   }
 }

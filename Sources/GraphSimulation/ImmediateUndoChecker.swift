@@ -97,7 +97,7 @@ struct ImmediateUndoChecker {
         failure = what + "\(old.id) deleted"
         return
       }
-      for property in model.entity(old.id.entity)?.storedProperties ?? [] where property.isPlainAttribute {
+      for property in model.storedProperties(of: old.id.entity) where property.isPlainAttribute {
         if !isRestored(now[property], old[property], property, step) {
           failure = what + "\(property.name) of \(old.id) as \(now[property]), it was \(old[property])"
         }

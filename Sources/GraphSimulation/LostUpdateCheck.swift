@@ -118,7 +118,7 @@ struct LostUpdateCheck {
 
   /// Records that a transaction was refused, so that its edits of existing objects are unsaved again.
   mutating func note(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
-    let edits = (sent[id] ?? []).map { (PropertyKey(object: $0.object, property: $0.property), $0.seen) }
+    let edits = sent[id, default: []].map { (PropertyKey(object: $0.object, property: $0.property), $0.seen) }
     for (key, seen) in edits + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
     where isThere(key.object) {
       returned[key] = returned[key]?.older(seen) ?? seen
@@ -149,12 +149,12 @@ struct LostUpdateCheck {
       for edit in edits where !committed.conflicts.contains(where: { $0.id == edit.object }) {
         guard let property = model.property(edit.property) else { continue }
         // Changes before the replica's own last change of the property were reported with that commit.
-        let replaced = (changes[edit.object] ?? []).last { own in
+        let replaced = changes[edit.object, default: []].last { own in
           own.record.revision < record.revision && own.record.transaction.replica == record.transaction.replica
             && own.change.before?[property] != own.change.after?[property]
         }
         let known = max(edit.seen.revision, replaced?.record.revision ?? 0)
-        let others = (changes[edit.object] ?? []).filter { other in
+        let others = changes[edit.object, default: []].filter { other in
           other.record.revision > known && other.record.revision < record.revision
             && other.record.transaction.replica != record.transaction.replica
             // An edit without a read revision is not compared with inserts, deletes and revivals.

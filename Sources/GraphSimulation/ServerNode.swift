@@ -177,7 +177,7 @@ struct ServerNode {
       return lens.downgraded(part)
     }
     // The planted bug: cases that the older version does not have are sent unchanged.
-    for property in lens.old.entity(view.id.entity)?.storedProperties ?? []
+    for property in lens.old.storedProperties(of: view.id.entity)
     where property.attribute?.kind == .enumeration {
       guard let stored = (try? lens.upgraded(property: property.number)).flatMap({ lens.new.property($0) }) else {
         continue

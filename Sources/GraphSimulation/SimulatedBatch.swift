@@ -134,7 +134,7 @@ struct SimulatedBatch {
   ) -> String? {
     for (id, old) in before.images {
       guard let new = after.images[id], old != new else { continue }
-      for property in model.entity(id.entity)?.storedProperties ?? [] where property.isPlainAttribute {
+      for property in model.storedProperties(of: id.entity) where property.isPlainAttribute {
         if old[property] != new[property], !isExempt(id, property) { return "\(property.name) of \(id) has changed" }
       }
     }

@@ -390,7 +390,8 @@ public final class Simulation {
     case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
     case .discard: break
     case .continueRead(let ticket):
-      node.streams[ticket]?.credit += 1
+      // A finished or cancelled read takes no more credit.
+      node.streams.update(ticket) { $0.credit += 1 }
       node.release(ticket)
     case .cancelRead(let ticket): node.streams[ticket] = nil
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))

@@ -49,7 +49,7 @@ struct TextMergeCheck {
       scalars.removeSubrange(start..<end)
     }
     if random.chance(isLong ? 30 : 75) {
-      let others = Array((random.pick(["", "a", " b", "é", "漢 ", "e\u{301}", "👩\u{200D}👧"]) ?? "").unicodeScalars)
+      let others = Array((random.element(of: ["", "a", " b", "é", "漢 ", "e\u{301}", "👩\u{200D}👧"])).unicodeScalars)
       scalars.insert(contentsOf: [key()].compactMap { $0 } + others, at: start)
     }
     return String(String.UnicodeScalarView(scalars))
@@ -81,7 +81,7 @@ struct TextMergeCheck {
 
   /// Records that the outcome of a transaction was pruned.
   mutating func notePruned(of id: TransactionID) {
-    for (_, keys) in sent[id] ?? [] { possibleDuplicates.formUnion(keys) }
+    for (_, keys) in sent[id, default: []] { possibleDuplicates.formUnion(keys) }
   }
 
   /// Exempts a transaction that is based on a state that a restore removed.
@@ -140,7 +140,7 @@ struct TextMergeCheck {
     }
     for client in clients {
       for (id, lost) in client.acknowledged {
-        for (object, keys) in client.sent[id] ?? [] where !keys.isEmpty && !lost.contains(object) {
+        for (object, keys) in client.sent[id, default: []] where !keys.isEmpty && !lost.contains(object) {
           if case .some(.none) = left[id]?[object] { continue }
           guard left[id]?[object]??.isSuperset(of: keys) == true else {
             return "transaction \(id.sequence) of client \(client.client) was acknowledged without all that was typed"

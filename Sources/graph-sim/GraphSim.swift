@@ -44,7 +44,7 @@ struct GraphSim: ParsableCommand {
         throw ExitCode(1)
       }
     }
-    if counts { for happening in CoverageEvent.allCases { print("\(happening) \(happened[happening] ?? 0)") } }
+    if counts { for happening in CoverageEvent.allCases { print("\(happening) \(happened[happening, default: 0])") } }
     print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
   }
 }

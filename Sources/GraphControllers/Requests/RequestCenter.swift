@@ -76,8 +76,9 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
   private func execute(_ actions: [RequestLedger.Action], _ outcome: CompletedRequest<Request, Answer>.Outcome) {
     // Update all state before any observer is called.
     for case .notify(let owner, let number) in actions {
-      guard let request = running[number]?.request else { continue }
-      observers[owner]?.observer?.last = CompletedRequest(number: number, request: request, outcome: outcome)
+      // The view may be gone.
+      guard let request = running[number]?.request, let observer = observers[owner]?.observer else { continue }
+      observer.last = CompletedRequest(number: number, request: request, outcome: outcome)
     }
     for action in actions {
       switch action {
@@ -85,7 +86,7 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
       case .stop(let number):
         running[number]?.task?.cancel()
         if !actions.contains(where: { if case .notify = $0 { true } else { false } }) { running[number] = nil }
-      case .busy(let owner, let isBusy): observers[owner]?.observer?.isBusy = isBusy
+      case .busy(let owner, let isBusy): if let observer = observers[owner]?.observer { observer.isBusy = isBusy }
       case .notify(let owner, let number):
         running[number] = nil
         observers[owner]?.observer?.notifyOwner()

@@ -38,6 +38,11 @@ public struct BinaryWriter: Sendable {
     field(number, UInt64(bitPattern: value), always: always)
   }
 
+  /// A varint of two's complement; nil is omitted, as zero is.
+  public mutating func field(_ number: Int, _ value: Int64?) {
+    if let value { field(number, value) }
+  }
+
   /// A varint: 1 for true.
   @inlinable
   public mutating func field(_ number: Int, _ value: Bool, always: Bool = false) {

@@ -2,8 +2,8 @@
 extension UndoRequest: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
-    writer.field(2, revision ?? 0)
-    writer.field(3, scope?.bytes ?? [])
+    writer.field(2, revision)
+    if let scope { writer.field(3, scope.bytes) }
     writer.field(4, redo)
   }
 

@@ -23,7 +23,7 @@ struct LensCompatibilityCheck {
 
   private mutating func report(_ path: String, _ reason: String) { problems.append(.init(path, reason)) }
 
-  private func path(_ property: Property) -> String { "\(new.entity(property.owner)?.name ?? "").\(property.name)" }
+  private func path(_ property: Property) -> String { new.qualifiedName(of: property) }
 
   mutating func run() {
     for entity in new.entities {
@@ -39,7 +39,7 @@ struct LensCompatibilityCheck {
     for step in plan.steps where step.kind == .removeUnique { report(step.path, step.text) }
     for entity in plan.removedEntities { report(entity.name, "is gone") }
     for property in plan.removedProperties {
-      report("\(old.entity(property.owner)?.name ?? "").\(property.name)", "is gone")
+      report(old.qualifiedName(of: property), "is gone")
     }
   }
 

@@ -62,7 +62,8 @@ extension MigrationInference {
     while hasMore {
       hasMore = false
       for entity in new.entities {
-        for derived in new.parts.expressions[entity.number] ?? [] where derived.attribute.owner == entity.number {
+        for derived in new.parts.expressions[entity.number, default: []] where derived.attribute.owner == entity.number
+        {
           let property = derived.attribute
           guard case .kept? = plan.origins[property.number], derived.sources.contains(where: mayDiffer) else {
             continue

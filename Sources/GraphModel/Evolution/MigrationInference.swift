@@ -45,7 +45,7 @@ struct MigrationInference {
   }
 
   func path(_ property: Property, in model: Model) -> String {
-    "\(model.entity(property.owner)?.name ?? "").\(property.name)"
+    model.qualifiedName(of: property)
   }
 
   // MARK: - Entities
@@ -168,7 +168,7 @@ struct MigrationInference {
   /// Marks values that were never validated; SQL alone finds those that can only be missing.
   mutating func markUnvalidated(_ property: Property) {
     if !property.isOptional { plan.required.append(property) }
-    let family = new.entity(property.owner)?.family ?? []
+    let family = new.family(of: property.owner)
     let none = ["null", "null", "-1", "-1", ""]
     if let attribute = property.attribute, limits(attribute) != none { plan.tightened.insert(property.owner) }
     if family.contains(where: { !new.rules(of: $0).isEmpty }) { plan.tightened.insert(property.owner) }
@@ -203,7 +203,7 @@ struct MigrationInference {
       plan.origins[property.number] = .empty
       if !property.isOptional { plan.unfilled.append(property) }
     }
-    if (property.relationship?.minimumCount ?? 0) > 0 { plan.tightened.insert(property.owner) }
+    if property.requiresMembers { plan.tightened.insert(property.owner) }
     if let kept = keptInverse(of: property) {
       return add(.addProperty, path, "is new, and leads back from \(kept), which goes on")
     }

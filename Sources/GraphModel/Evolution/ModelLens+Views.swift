@@ -27,7 +27,7 @@ extension ModelLens {
     var (value, property) = (value, property)
     for step in steps.reversed() {
       value = step.downgraded(value, of: property)
-      property = step.downgradedProperties[property] ?? 0
+      property = step.downgradedProperties[property, default: 0]
     }
     return value
   }

@@ -46,7 +46,7 @@ extension VersionLens {
     }
     if attribute.kind == .decimal { return attribute.converted(value) }
     guard Int64(exactly: Double(whole)) == whole else {
-      let name = old.property(number).map { "\(old.entity($0.owner)?.name ?? "").\($0.name)" } ?? ""
+      let name = old.property(number).map(old.qualifiedName) ?? ""
       throw Refusal(
         .invalid,
         "\(name) is a double in version \(new.version) of the model, which holds no whole number as large as this one")
@@ -75,10 +75,11 @@ extension VersionLens {
       var edits = [Edit]()
       for edit in change.edits { edits.append(try upgraded(edit)) }
       var condition = change.onlyIf
-      if let read = change.onlyIf?.properties {
+      if var precondition = change.onlyIf {
         var properties = [PropertyNumber]()
-        for property in read { properties.append(try upgraded(property)) }
-        condition?.properties = properties
+        for property in precondition.properties { properties.append(try upgraded(property)) }
+        precondition.properties = properties
+        condition = precondition
       }
       result.changes.append(
         Change(change.kind, try upgraded(change.id), base: change.base, edits: edits, onlyIf: condition))
@@ -92,7 +93,9 @@ extension VersionLens {
   func isVisible(_ entity: EntityNumber) -> Bool { downgradedEntities[entity] != nil }
 
   /// The id with the older entity number; 0 if the older version has no such entity.
-  func downgraded(_ id: ObjectID) -> ObjectID { ObjectID(key: id.key, entity: downgradedEntities[id.entity] ?? 0) }
+  func downgraded(_ id: ObjectID) -> ObjectID {
+    ObjectID(key: id.key, entity: downgradedEntities[id.entity, default: 0])
+  }
 
   /// A value that belongs to no particular property.
   func downgraded(_ value: Value) -> Value {

@@ -44,7 +44,7 @@ public struct HistoryFilter: Hashable, Sendable {
 
   /// The concrete entities of the filter; nil for all.
   public func family(in model: Model) -> Set<EntityNumber>? {
-    entities.isEmpty ? nil : Set(entities.flatMap { model.entity($0)?.family ?? [] })
+    entities.isEmpty ? nil : Set(entities.flatMap { model.family(of: $0) })
   }
 }
 
@@ -55,8 +55,8 @@ extension HistoryFilter: BinaryCodable {
     for author in authors { writer.field(1, author, always: true) }
     for entity in entities { writer.message(2) { $0.field(1, UInt64(entity)) } }
     writer.field(3, object)
-    writer.field(4, since ?? 0)
-    writer.field(5, until ?? 0)
+    writer.field(4, since)
+    writer.field(5, until)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {

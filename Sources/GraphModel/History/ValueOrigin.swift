@@ -97,9 +97,9 @@ extension ValueOrigin: BinaryCodable {
     writer.field(6, author)
     writer.field(7, transaction)
     if let undo { writer.field(8, undo) }
-    writer.field(9, undoes ?? 0)
-    writer.field(10, redoes ?? 0)
-    writer.field(11, deletion ?? 0)
+    writer.field(9, undoes)
+    writer.field(10, redoes)
+    writer.field(11, deletion)
     for loser in overwrittenValues { writer.field(12, loser) }
     writer.field(13, !isReplacedKnown)
   }

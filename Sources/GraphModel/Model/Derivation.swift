@@ -36,7 +36,7 @@ extension Model {
   public func derivedAttributes(
     of entity: EntityNumber
   ) -> [(attribute: PropertyNumber, sources: Set<PropertyNumber>)] {
-    (parts.expressions[entity] ?? []).map { ($0.attribute.number, $0.sources) }
+    parts.expressions[entity, default: []].map { ($0.attribute.number, $0.sources) }
   }
 
   /// The correct value of a derived attribute; null if the attribute is not derived.

@@ -261,7 +261,7 @@ struct ModelLinker {
       }
     }
     numberTransients(of: sorted, &propertyNumbers)
-    let number = { (name: String) in entityNumbers[name] ?? 0 }
+    let number = { (name: String) in Self.number(of: name, in: entityNumbers) }
     return draft.entities.map { entity in
       let line = lineage(of: entity)
       var properties = [Property]()
@@ -283,6 +283,12 @@ struct ModelLinker {
     }
   }
 
+  /// The number of an entity or a property, whose name `check` has found valid.
+  private static func number(of name: String, in numbers: [String: UInt32]) -> UInt32 {
+    guard let number = numbers[name] else { preconditionFailure("a checked model has no unknown name: \(name)") }
+    return number
+  }
+
   private func linkedProperties(
     of entity: ModelDraft.Entity, _ entityNumbers: [String: EntityNumber], _ propertyNumbers: [String: PropertyNumber],
     slot: inout Int
@@ -302,8 +308,10 @@ struct ModelLinker {
     ) {
       properties.append(
         Property(
-          number: propertyNumbers["\(entity.name).\(name)"] ?? 0, name: name, documentation: documentation,
-          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slots[name] : nil, isOptional: isOptional,
+          number: Self.number(of: "\(entity.name).\(name)", in: propertyNumbers), name: name,
+          documentation: documentation,
+          owner: Self.number(of: entity.name, in: entityNumbers), slot: isStored ? slots[name] : nil,
+          isOptional: isOptional,
           kind: kind,
           renamed: renamed))
     }
@@ -316,8 +324,9 @@ struct ModelLinker {
     for draft in entity.relationships {
       let storage = storage(of: draft, in: entity)
       let relationship = Relationship(
-        destination: entityNumbers[draft.destination] ?? 0,
-        inverse: propertyNumbers["\(draft.destination).\(draft.inverse)"] ?? 0, isToMany: draft.isToMany,
+        destination: Self.number(of: draft.destination, in: entityNumbers),
+        inverse: Self.number(of: "\(draft.destination).\(draft.inverse)", in: propertyNumbers),
+        isToMany: draft.isToMany,
         deleteRule: draft.deleteRule, minimumCount: draft.minimumCount, maximumCount: draft.maximumCount,
         storage: storage, isOrdered: draft.isOrdered,
         position: positionName(of: draft, in: entity).flatMap { propertyNumbers[$0] })
@@ -355,8 +364,7 @@ struct ModelLinker {
     if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered ? .members : .inverse }
     // In a many-to-many, the side that the file declares first lists the members.
     let order = draft.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } }
-    let here = order.firstIndex(of: "\(entity.name).\(relationship.name)") ?? 0
-    let there = order.firstIndex(of: "\(destination.name).\(inverse.name)") ?? 0
-    return here < there ? .members : .inverse
+    let (this, other) = ("\(entity.name).\(relationship.name)", "\(destination.name).\(inverse.name)")
+    return order.first { $0 == this || $0 == other } == this ? .members : .inverse
   }
 }

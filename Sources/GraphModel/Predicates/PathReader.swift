@@ -61,7 +61,7 @@ struct PathHop: Sendable {
   func related(to id: ObjectID, _ image: ObjectImage, _ source: any ImageSource) -> [ObjectID] {
     if let inverse { return source.referrers(to: id, through: inverse) }
     let object = id == image.id ? image : source.image(of: id)
-    return object?[property].objectIDs ?? []
+    return object.objectIDs(of: property)
   }
 
   func count(of id: ObjectID, _ image: ObjectImage, _ source: any ImageSource) -> Int {

@@ -53,7 +53,7 @@ final class CachingImageSource: ImageSource {
     if let known = referrers[relation] { return known }
     let found: [ObjectID]
     if insertedIDs.contains(id) {
-      found = (changedReferences.referrers(through: property).after[id] ?? []).sorted()
+      found = changedReferences.referrers(through: property).after[id, default: []].sorted()
     } else {
       budget.chargeStoreQuery()
       found = source.referrers(to: id, through: property)
@@ -64,7 +64,9 @@ final class CachingImageSource: ImageSource {
 
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
     budget.charge(1)
-    guard !insertedIDs.contains(id) else { return changedReferences.referrers(through: property).after[id]?.count ?? 0 }
+    guard !insertedIDs.contains(id) else {
+      return changedReferences.referrers(through: property).after[id, default: []].count
+    }
     let relation = ReferrerKey(id: id, property: property.number)
     if let known = counts[relation] { return known }
     budget.chargeStoreQuery()

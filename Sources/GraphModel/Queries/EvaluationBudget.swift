@@ -62,7 +62,7 @@ final class EvaluationBudget {
 
   /// Charges the looks of `body` to an account; nil if the account is stopped.
   func charge<Result>(to account: CostAccount, _ body: () -> Result) -> Result? {
-    let before = looksByAccount[account] ?? 0
+    let before = looksByAccount[account, default: 0]
     guard spent <= total || before <= share else { return nil }
     (accountLooks, isAttributed) = (before, true)
     defer {

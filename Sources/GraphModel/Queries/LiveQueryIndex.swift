@@ -25,8 +25,7 @@ public struct LiveQueryIndex: Sendable {
   public mutating func remove(_ query: LiveQuery, number: UInt64) {
     let keys = keys(for: query.predicate)
     for entity in entities(of: query) {
-      entityIndexes[entity]?.remove(number, under: keys)
-      if entityIndexes[entity]?.isEmpty == true { entityIndexes[entity] = nil }
+      entityIndexes.update(entity, removingIf: \.isEmpty) { $0.remove(number, under: keys) }
     }
   }
 
@@ -54,7 +53,7 @@ public struct LiveQueryIndex: Sendable {
   // MARK: - Keys
 
   private func entities(of query: LiveQuery) -> [EntityNumber] {
-    (model.entity(query.entity)?.family ?? []).filter { model.entity($0)?.isAbstract == false }
+    model.family(of: query.entity).filter { model.entity($0)?.isAbstract == false }
   }
 
   /// The keys that an image alone provides: the object's id and its stored properties.

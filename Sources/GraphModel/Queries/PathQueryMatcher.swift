@@ -104,13 +104,14 @@ public struct PathQueryMatcher {
       if inserting {
         triggers[property, default: [:]][trigger, default: TriggerQueries()][keyPath: users].insert(number)
       } else {
-        triggers[property]?[trigger]?[keyPath: users].remove(number)
-        if triggers[property]?[trigger]?.isEmpty == true { triggers[property]?[trigger] = nil }
-        if triggers[property]?.isEmpty == true { triggers[property] = nil }
+        // A query that reads a trigger twice is removed by the first of the two.
+        triggers.update(property, removingIf: \.isEmpty) { queries in
+          queries.update(trigger, removingIf: \.isEmpty) { $0[keyPath: users].remove(number) }
+        }
       }
     }
     let reads = query.predicate.reads(in: model)
-    for entity in model.entity(query.entity)?.family ?? [] where model.entity(entity)?.isAbstract == false {
+    for entity in model.family(of: query.entity) where model.entity(entity)?.isAbstract == false {
       Self.updateIndex(
         number, in: &changedObjectIndexes[entity, default: [:]], reads, keys, model, inserting: inserting)
       if changedObjectIndexes[entity]?.isEmpty == true { changedObjectIndexes[entity] = nil }
@@ -130,8 +131,7 @@ public struct PathQueryMatcher {
     if inserting {
       groups[reads, default: EntityQueryIndex()].insert(number, under: keys) { IndexedExpressionReader($0, model) }
     } else {
-      groups[reads]?.remove(number, under: keys)
-      if groups[reads]?.isEmpty == true { groups[reads] = nil }
+      groups.update(reads, removingIf: \.isEmpty) { $0.remove(number, under: keys) }
     }
   }
 
@@ -152,11 +152,11 @@ public struct PathQueryMatcher {
         ].queries
           .insert(number, under: transition)
       } else {
-        index.expressions[reads]?[expression]?.queries.remove(number, under: transition)
-        if index.expressions[reads]?[expression]?.queries.isEmpty == true {
-          index.expressions[reads]?[expression] = nil
+        index.expressions.update(reads, removingIf: \.isEmpty) { indexes in
+          indexes.update(expression, removingIf: { $0.queries.isEmpty }) {
+            $0.queries.remove(number, under: transition)
+          }
         }
-        if index.expressions[reads]?.isEmpty == true { index.expressions[reads] = nil }
       }
     }
   }

@@ -35,15 +35,15 @@ final class PreCommitImageSource: ImageSource {
 
   private func findReferrers(to id: ObjectID, through property: Property) -> [ObjectID] {
     let unchanged = isDeleted(id) ? [] : after.referrers(to: id, through: property).filter { changes[$0] == nil }
-    let changed = changedReferences.referrers(through: property).before[id] ?? []
+    let changed = changedReferences.referrers(through: property).before[id, default: []]
     return changed.isEmpty ? unchanged : (unchanged + changed).sorted()
   }
 
   /// Counts without listing the unchanged referrers.
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
     let changed = changedReferences.referrers(through: property)
-    let now = isDeleted(id) ? 0 : after.referrerCount(to: id, through: property) - (changed.after[id]?.count ?? 0)
-    return now + (changed.before[id]?.count ?? 0)
+    let now = isDeleted(id) ? 0 : after.referrerCount(to: id, through: property) - changed.after[id, default: []].count
+    return now + changed.before[id, default: []].count
   }
 
   /// Whether the transaction deleted the object. All of its referrers have then changed, so the store need not be
@@ -65,8 +65,8 @@ final class ChangedReferences {
     if let known = known[property.number] { return known }
     var sides = ReferrersBeforeAndAfter([:], [:])
     for change in changes where model.entity(change.id.entity)?.property(property.number) != nil {
-      for target in change.before?[property].objectIDs ?? [] { sides.before[target, default: []].append(change.id) }
-      for target in change.after?[property].objectIDs ?? [] { sides.after[target, default: []].append(change.id) }
+      for target in change.before.objectIDs(of: property) { sides.before[target, default: []].append(change.id) }
+      for target in change.after.objectIDs(of: property) { sides.after[target, default: []].append(change.id) }
     }
     known[property.number] = sides
     return sides

@@ -37,12 +37,11 @@ struct EqualityIndex: PredicateIndex {
   mutating func insert(_ number: UInt64, value: Value) { numbers[value, default: []].insert(number) }
 
   mutating func remove(_ number: UInt64, value: Value) {
-    numbers[value]?.remove(number)
-    if numbers[value]?.isEmpty == true { numbers[value] = nil }
+    numbers.update(value, removingIf: \.isEmpty) { $0.remove(number) }
   }
 
   func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
-    for number in numbers[value] ?? [] where !body(number) { return }
+    for number in numbers[value, default: []] where !body(number) { return }
   }
 
   /// Visits all queries.
@@ -122,8 +121,7 @@ struct EntityQueryIndex<Reader: Sendable>: Sendable {
       return
     }
     for key in keys {
-      expressions[key.expression]?.queries.remove(number, under: key)
-      if expressions[key.expression]?.queries.isEmpty == true { expressions[key.expression] = nil }
+      expressions.update(key.expression, removingIf: { $0.queries.isEmpty }) { $0.queries.remove(number, under: key) }
     }
   }
 }

@@ -41,7 +41,7 @@ struct SubstringIndex: PredicateIndex {
   mutating func insert(_ number: UInt64, substring: String, _ options: StringOptions) {
     var grams = folded.removeValue(forKey: options) ?? Grams()
     let (all, length) = Self.grams(of: substring)
-    let best = all.min { (grams.entries[$0]?.count ?? 0) < (grams.entries[$1]?.count ?? 0) }
+    let best = all.min { grams.entries[$0, default: []].count < grams.entries[$1, default: []].count }
     if let best {
       if grams.entries[best] == nil { grams.lengths[length] += 1 }
       grams.entries[best, default: []].insert(Entry(number: number, substring: substring))
@@ -54,11 +54,16 @@ struct SubstringIndex: PredicateIndex {
   mutating func remove(_ number: UInt64, substring: String, _ options: StringOptions) {
     guard var grams = folded.removeValue(forKey: options) else { return }
     let (all, length) = Self.grams(of: substring)
-    for gram in all where grams.entries[gram]?.remove(Entry(number: number, substring: substring)) != nil {
-      guard grams.entries[gram]?.isEmpty == true else { continue }
+    let entry = Entry(number: number, substring: substring)
+    for gram in all {
+      // The substring is under one of its grams.
+      guard let index = grams.entries.index(forKey: gram), grams.entries.values[index].remove(entry) != nil,
+        grams.entries.values[index].isEmpty
+      else { continue }
       // Its bit stays set, because another gram may share it.
-      grams.entries[gram] = nil
+      grams.entries.remove(at: index)
       grams.lengths[length] -= 1
+      assert(grams.lengths[length] >= 0, "a gram was counted when it was stored")
     }
     if !grams.entries.isEmpty { folded[options] = grams }
   }

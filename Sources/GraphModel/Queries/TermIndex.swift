@@ -17,10 +17,13 @@ struct TermIndex: PredicateIndex {
 
   mutating func remove(_ number: UInt64, term: String) {
     let key = Self.key(term)
-    guard searches[key]?.remove(number) != nil, searches[key]?.isEmpty == true else { return }
-    searches[key] = nil
-    let left = (lengths[key.count] ?? 1) - 1
-    lengths[key.count] = left > 0 ? left : nil
+    // A search with the same term twice is removed by the first of the two.
+    guard let index = searches.index(forKey: key), searches.values[index].remove(number) != nil,
+      searches.values[index].isEmpty
+    else { return }
+    searches.remove(at: index)
+    assert(lengths[key.count, default: 0] > 0, "a term was counted when it was stored")
+    lengths.update(key.count, removingIf: { $0 == 0 }) { $0 -= 1 }
   }
 
   private static func key(_ term: String) -> [UInt8] { Array((term.searchTerms.first ?? term).utf8) }

@@ -11,6 +11,6 @@ final class AddedReferences {
     if appended.isEmpty, index.isEmpty { return [] }
     for entry in appended { index[entry.reference, default: []].append(entry.id) }
     appended.removeAll(keepingCapacity: true)
-    return index[reference] ?? []
+    return index[reference, default: []]
   }
 }

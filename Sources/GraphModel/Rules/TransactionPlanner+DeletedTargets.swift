@@ -40,7 +40,7 @@ extension TransactionPlanner {
     guard !droppedReferences.isEmpty, !violations.isEmpty else { return }
     var dropped = [ObjectID: Set<PropertyNumber>]()
     for (id, properties) in droppedReferences { dropped[permanent(id) ?? id] = properties }
-    guard violations.allSatisfy({ isCaused($0, by: dropped[$0.id] ?? []) }) else { return }
+    guard violations.allSatisfy({ isCaused($0, by: dropped[$0.id, default: []]) }) else { return }
     let deletes = conflicts.filter { $0.kind == .deleted && deletedTargets.contains($0.id) }
     throw Refusal(.conflict, message(for: deletes), conflicts: deletes, violations: withTemporaryIDs(violations))
   }

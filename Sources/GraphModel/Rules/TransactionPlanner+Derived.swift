@@ -11,8 +11,8 @@ extension TransactionPlanner {
     var gains = [Reference: Int64]()
     var ends = [Reference]()
     for draft in order {
-      for end in model.parts.countedEnds[draft.entity.number] ?? [] {
-        let before = draft.before?[end.stored].objectIDs ?? []
+      for end in model.parts.countedEnds[draft.entity.number, default: []] {
+        let before = draft.before.objectIDs(of: end.stored)
         let after = draft.isDeleted ? [] : draft.after[end.stored].objectIDs
         if before == after { continue }
         let (old, new) = (Set(before), Set(after))
@@ -28,7 +28,7 @@ extension TransactionPlanner {
     for draft in order where !draft.isDeleted { try countOwn(draft) }
     for end in ends {
       guard let gain = gains[end], gain != 0, let entity = try entity(of: end.target) else { continue }
-      for derived in model.parts.counts[entity.number] ?? [] where derived.relationship.number == end.property {
+      for derived in model.parts.counts[entity.number, default: []] where derived.relationship.number == end.property {
         guard let draft = try touch(end.target) else { continue }
         var count: Int64 = 0
         if case .integer(let known) = draft.after[derived.attribute] { count = known }
@@ -39,7 +39,7 @@ extension TransactionPlanner {
 
   /// Counts the members that the object lists itself; other counts of a new object start at 0.
   private func countOwn(_ draft: Draft) throws {
-    for derived in model.parts.counts[draft.entity.number] ?? [] {
+    for derived in model.parts.counts[draft.entity.number, default: []] {
       if derived.relationship.relationship?.storage == .members {
         draft.after[derived.attribute] = .integer(Int64(draft.after[derived.relationship].objectIDs.count))
       } else if draft.before == nil {

@@ -3,7 +3,7 @@ extension TransactionPlanner {
   mutating func apply(_ edit: Edit, to draft: Draft, isInsert: Bool, isRevival: Bool = false) throws {
     let id = draft.after.id
     guard let property = draft.entity.property(edit.property) else {
-      let name = model.property(edit.property)?.name ?? "number \(edit.property)"
+      let name = model.propertyName(edit.property)
       throw Refusal(.malformed, "\(draft.entity.name) has no property \(name)")
     }
     if let attribute = property.attribute {
@@ -229,7 +229,7 @@ extension TransactionPlanner {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse {
       if let draft = draft(of: id) { return draft.after[property].objectIDs }
-      return try reader.image(of: id)?[property].objectIDs ?? []
+      return try reader.image(of: id).objectIDs(of: property)
     }
     guard let inverse = model.property(relationship.inverse) else { return [] }
     var ids = [ObjectID]()

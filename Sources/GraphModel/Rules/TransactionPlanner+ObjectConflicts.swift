@@ -50,7 +50,7 @@ extension TransactionPlanner {
       conflict.since = min(conflict.since, change.base)
       conflict.seen = max(conflict.seen, change.base)
       conflict.edits += change.edits.map { ($0, change.base) }
-      conflict.editedThroughOthers = reached[id] ?? []
+      conflict.editedThroughOthers = reached[id, default: []]
       objectConflicts[id] = conflict
     }
   }
@@ -61,8 +61,9 @@ extension TransactionPlanner {
   }
 
   mutating func resolveObjectConflict(_ draft: Draft) throws {
-    guard let stored = draft.before, let conflict = objectConflicts[stored.id], !conflict.isResolved else { return }
-    objectConflicts[stored.id]?.isResolved = true
+    guard let stored = draft.before, var conflict = objectConflicts[stored.id], !conflict.isResolved else { return }
+    conflict.isResolved = true
+    objectConflicts[stored.id] = conflict
     let past = try past(of: stored.id, after: conflict.since)
     if try recordRevival(of: stored.id, in: past, after: conflict.since) { return }
     if let pruned = past.first(where: \.isPruned) {

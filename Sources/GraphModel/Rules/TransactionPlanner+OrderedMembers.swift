@@ -127,7 +127,9 @@ extension TransactionPlanner {
   /// Sets the position of a member, or nil for a removed one. All writes of positions go through here.
   private mutating func set(_ position: Int64?, of draft: Draft, in list: MemberList, isSpacing: Bool = false) {
     let (id, old) = (draft.after.id, draft.after[list.position])
-    if case .integer(let old) = old { lists[list.key]?.placed.remove(OrderedMemberKey(position: old, id: id)) }
+    if case .integer(let old) = old {
+      lists.update(list.key) { $0.placed.remove(OrderedMemberKey(position: old, id: id)) }
+    }
     draft.after[list.position] = position.map(Value.integer) ?? .null
     let isHere = draft.before.map { $0[list.reference].objectID == list.parent } ?? false
     if isSpacing, isHere, draft.before?[list.position] == old {
@@ -137,7 +139,7 @@ extension TransactionPlanner {
     }
     guard let position else { return }
     if isHere, draft.before?[list.position] == .integer(position) {
-      lists[list.key]?.lastStored = nil
+      lists.update(list.key) { $0.lastStored = nil }
     } else {
       lists[list.key, default: ListChanges()].placed.insert(OrderedMemberKey(position: position, id: id))
     }

@@ -60,7 +60,7 @@ extension TransactionPlanner {
     }
     return try condition.properties.map { number in
       guard let property = entity.property(number) else {
-        let name = model.property(number)?.name ?? "number \(number)"
+        let name = model.propertyName(number)
         throw Refusal(.malformed, "\(entity.name) has no property \(name)")
       }
       guard property.slot != nil else {

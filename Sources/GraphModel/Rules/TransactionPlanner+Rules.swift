@@ -15,7 +15,8 @@ extension TransactionPlanner {
   /// Properties whose edits failed, and properties derived from them. Rules that read them can't be evaluated.
   private func unreadable(in draft: Draft) -> Set<PropertyNumber> {
     guard var unread = unset[draft.after.id] else { return [] }
-    for derived in model.parts.expressions[draft.entity.number] ?? [] where !derived.sources.isDisjoint(with: unread) {
+    for derived in model.parts.expressions[draft.entity.number, default: []]
+    where !derived.sources.isDisjoint(with: unread) {
       unread.insert(derived.attribute.number)
     }
     return unread

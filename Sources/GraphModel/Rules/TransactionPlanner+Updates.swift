@@ -121,8 +121,8 @@ extension TransactionPlanner {
   ) {
     let conflict = Conflict(
       kind: kind, id: stored.id, property: property, mine: mine,
-      theirs: model.property(property).map { stored[$0] } ?? .null, author: last?.author ?? "",
-      revision: last?.revision ?? 0, mineWon: mineWon, isCollateral: isCollateral)
+      theirs: model.property(property).map { stored[$0] } ?? .null, author: last.origin.author,
+      revision: last.origin.revision, mineWon: mineWon, isCollateral: isCollateral)
     // Both ends of a relationship may report the same conflict.
     if recorded.insert(conflict).inserted { conflicts.append(conflict) }
   }
@@ -166,6 +166,6 @@ extension TransactionPlanner {
     // After discarding these, a client's next attempt reports the others.
     guard unknownObjects.count < Batch.maximumViolations, unknownObjects.insert(id).inserted else { return }
     let rule = Violation.CommonRule.missing.rawValue
-    addViolation(id, nil, rule, .null, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
+    addViolation(id, nil, rule, .null, "there is no \(entityName(of: id)) with the id \(id)")
   }
 }

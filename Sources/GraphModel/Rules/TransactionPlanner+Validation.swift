@@ -61,7 +61,7 @@ extension TransactionPlanner {
     guard touchedEntities.contains(where: \.hasMinimumCounts) else { return }
     for draft in order where draft.before == nil && !draft.isDeleted {
       let id = draft.after.id
-      for property in draft.entity.relationships where (property.relationship?.minimumCount ?? 0) > 0 {
+      for property in draft.entity.relationships where property.requiresMembers {
         if countsToCheck[id]?.contains(property.number) != true { try validateCount(of: property.number, id) }
       }
     }
@@ -149,7 +149,7 @@ extension TransactionPlanner {
       guard !values.contains(.null), unset[draft.after.id]?.isDisjoint(with: constraint) != false else { continue }
       if let before = draft.before, self.values(of: constraint, before, draft.entity) == values { continue }
       let owner = model.owner(of: constraint, in: draft.entity)
-      let here = keys[UniqueKey(owner: owner.number, constraint: constraint, values: values)] ?? []
+      let here = keys[UniqueKey(owner: owner.number, constraint: constraint, values: values), default: []]
       var others = [here.first { $0 != draft.after.id }].compactMap { $0 }
       if let stored = try reader.object(of: owner, matching: constraint, values: values), drafts[stored] == nil {
         others.append(stored)
@@ -159,7 +159,7 @@ extension TransactionPlanner {
       conflicts.append(
         Conflict(
           kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
-          author: last?.author ?? "", revision: last?.revision ?? 0))
+          author: last.origin.author, revision: last.origin.revision))
       violations.append(
         Violation(
           draft.after.id, meets: constraint, of: owner, values: values, model,

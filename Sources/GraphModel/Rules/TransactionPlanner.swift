@@ -337,9 +337,14 @@ public struct TransactionPlanner {
     }
   }
 
+  /// The name of an object's entity for messages; the client may have sent an unknown one.
+  func entityName(of id: ObjectID) -> String {
+    if let entity = model.entity(id.entity) { entity.name } else { "object" }
+  }
+
   func message(for conflicts: [Conflict]) -> String {
     guard let first = conflicts.first else { return "" }
-    let entity = model.entity(first.id.entity)?.name ?? "object"
+    let entity = entityName(of: first.id)
     let who = first.author.isEmpty ? "someone else" : first.author
     let more = conflicts.count > 1 ? " (and \(conflicts.count - 1) more conflicts)" : ""
     switch first.kind {

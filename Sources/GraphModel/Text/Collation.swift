@@ -176,12 +176,16 @@ private struct CollationKey {
       append(base: CollectionOfOne(Group.digit + digit), case: Level.defaultWeight)
       return
     }
-    if number == nil {
-      number = Number()
+    var current: Number
+    if let started = number.take() {
+      current = started
+    } else {
+      current = Number()
       marks.appendDefault()
       cases.appendDefault()
     }
-    number?.append(digit)
+    current.append(digit)
+    number = current
   }
 
   private mutating func endNumber() {

@@ -132,7 +132,7 @@ extension RegularExpressionParser {
     var ranges = ranges + table.images(of: ranges)
     for property in properties {
       if foldedProperties[property] == nil { foldedProperties[property] = table.images(of: property) }
-      ranges += foldedProperties[property] ?? []
+      ranges += foldedProperties[property, default: []]
     }
     return ScalarSet(ranges: ranges, properties: properties, isNegated: isNegated)
   }
