@@ -75,8 +75,10 @@ public struct RequestLedger: Sendable {
 
   private mutating func removeRequest(_ number: Number, _ owner: Owner) -> [Action] {
     owners[number] = nil
-    let count = counts[owner, default: 1] - 1
-    counts[owner] = count
-    return count == 0 ? [.busy(owner, false)] : []
+    guard let count = counts[owner], count > 0 else {
+      preconditionFailure("request \(number) runs, and its view counts no request")
+    }
+    counts[owner] = count - 1
+    return count == 1 ? [.busy(owner, false)] : []
   }
 }

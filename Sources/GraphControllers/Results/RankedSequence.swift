@@ -180,6 +180,7 @@ struct RankedSequence<Element: RankedElement>: Sendable {
   }
 
   private mutating func setRoot(_ nodes: [Node]) {
+    assert(nodes.count <= 2, "an edit splits a node into two at most")
     root = nodes.count > 1 ? Node(nodes) : nodes.first
     while let node = root, case .branch(let children) = node.content, children.count == 1 { root = children[0] }
   }

@@ -33,6 +33,8 @@ extension TextSplice {
         splices.append(splice)
       }
     }
+    assert(
+      zip(splices, splices.dropFirst()).allSatisfy { $0.end < $1.offset }, "splices are ascending and not adjacent")
     return splices.count > maximumHunks ? [whole] : splices
   }
 
@@ -156,6 +158,7 @@ extension TextSplice {
         j += 1
       }
     }
+    assert(i == old.count && j == new.count, "both texts are consumed")
     return hunks
   }
 }

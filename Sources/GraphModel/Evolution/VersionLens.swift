@@ -51,11 +51,14 @@ struct VersionLens: Sendable {
     for (before, property) in upgradedProperties { downgradedProperties[property] = before }
     conversions = check.conversions
     for entity in old.entities {
-      slots[entity.number] = entity.storedProperties.compactMap { property in
+      let known = entity.storedProperties.compactMap { property in
         upgradedProperties[property.number].flatMap { new.property($0) }.map {
-          Slot(old: property, new: $0, conversion: conversions[property.number] ?? .same)
+          Slot(old: property, new: $0, conversion: conversions[property.number, default: .same])
         }
       }
+      // Otherwise the values of an older image were in the wrong slots.
+      precondition(known.count == entity.storedProperties.count, "a lens shows each slot of \(entity.name)")
+      slots[entity.number] = known
     }
   }
 }

@@ -48,6 +48,12 @@ public final class Model: Sendable {
     }
     propertiesByNumber = properties.values.sorted { $0.number < $1.number }
     hash = ModelHash(of: entitiesByNumber, enumerations: enumerations)
+    precondition(
+      entitiesByNumber.enumerated().allSatisfy { Int($1.number) == $0 + 1 },
+      "entities are numbered from 1, without gaps")
+    precondition(
+      propertiesByNumber.enumerated().allSatisfy { Int($1.number) == $0 + 1 },
+      "properties are numbered from 1, without gaps")
   }
 
   /// The entity with that number; nil if there is none.
@@ -165,7 +171,8 @@ public final class Entity: Sendable {
     self.uniquenessConstraints = uniquenessConstraints
     self.slotCount = slotCount
     self.composites = composites
-    storedProperties = properties.filter { $0.slot != nil }.sorted { $0.slot ?? 0 < $1.slot ?? 0 }
+    storedProperties = properties.compactMap { property in property.slot.map { (slot: $0, property: property) } }
+      .sorted { $0.slot < $1.slot }.map(\.property)
     attributes = properties.filter { $0.attribute != nil }
     relationships = properties.filter { $0.relationship != nil }
     assignedProperties = properties.filter { $0.attribute?.assignment != nil }
@@ -177,6 +184,9 @@ public final class Entity: Sendable {
     hasMinimumCounts = relationships.contains { $0.requiresMembers }
     propertiesByNumber = properties.sorted { $0.number < $1.number }
     numbers = propertiesByNumber.map(\.number)
+    precondition(
+      storedProperties.count == slotCount && storedProperties.enumerated().allSatisfy { $1.slot == $0 },
+      "each slot of \(name) has one property")
     maximumNameParts = properties.map { property in 1 + property.name.count { $0 == "." } }.max() ?? 1
   }
 

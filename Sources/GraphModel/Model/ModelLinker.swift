@@ -248,6 +248,7 @@ struct ModelLinker {
 
   /// The linked entities, in the order of the file. Requires that `check` has found no mistake.
   func entities() -> [Entity] {
+    precondition(mistakes.isEmpty, "only a model without mistakes is linked")
     let sorted = draft.entities.sorted { UTF8Comparison.order($0.name, $1.name) == .ascending }
     var entityNumbers = [String: EntityNumber]()
     var propertyNumbers = [String: PropertyNumber]()

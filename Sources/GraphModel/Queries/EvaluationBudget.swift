@@ -39,6 +39,7 @@ final class EvaluationBudget {
   var isExhausted: Bool { isAttributed && spent > total && accountLooks > share }
 
   func charge(_ looks: Int) {
+    assert(looks >= 0, "a charge is not negative")
     self.looks += looks
     accountLooks += looks
   }
@@ -49,6 +50,7 @@ final class EvaluationBudget {
   /// Charges reading and evaluating the roots that a path leads to. Only those that no other path reached count as
   /// queries.
   func chargeRoots(_ count: Int, new: Int) {
+    assert(new >= 0 && new <= count, "new roots are among the roots")
     storeQueries += new
     accountLooks += Self.storeQueryCost * count
   }
@@ -56,12 +58,14 @@ final class EvaluationBudget {
   /// Charges the use of a cached result.
   /// - Parameter cost: the cost to the account that computed it.
   func chargeCached(_ looks: Int, cost: Int) {
+    assert(looks >= 0 && cost >= 0, "a charge is not negative")
     self.looks += looks
     accountLooks += cost
   }
 
   /// Charges the looks of `body` to an account; nil if the account is stopped.
   func charge<Result>(to account: CostAccount, _ body: () -> Result) -> Result? {
+    assert(!isAttributed, "accounts do not nest")
     let before = looksByAccount[account, default: 0]
     guard spent <= total || before <= share else { return nil }
     (accountLooks, isAttributed) = (before, true)

@@ -37,6 +37,7 @@ struct IntervalTree: PredicateIndex {
     }
     let (left, right) = split(root, before: interval)
     root = merge(merge(left, index), right)
+    assert(root >= 0 && free.count < nodes.count, "the tree has the new interval")
   }
 
   mutating func remove(_ interval: Interval) {

@@ -53,6 +53,7 @@ public enum ListReorderer {
       chosen[here] = true
       index = previous[here]
     }
+    assert(chosen.count { $0 } == ends.count, "the subsequence is as long as was found")
     return chosen
   }
 

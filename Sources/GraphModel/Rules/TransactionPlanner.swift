@@ -225,6 +225,7 @@ public struct TransactionPlanner {
     var changed = [Int]()
     for draft in order {
       let id = draft.after.id
+      assert(draft.after.revision == revision, "a draft has the revision of its commit")
       if draft.isDeleted {
         if let before = draft.before.take() {
           changes.append(ObjectChange(kind: .deleted, id: id, before: before, after: nil))
@@ -285,6 +286,7 @@ public struct TransactionPlanner {
   mutating func register(_ draft: Draft) -> Bool {
     guard drafts.updateValue(draft, forKey: draft.after.id) == nil else { return false }
     order.append(draft)
+    assert(drafts.count == order.count, "each draft has one place in the order")
     if touchedEntities.last !== draft.entity, !touchedEntities.contains(where: { $0 === draft.entity }) {
       touchedEntities.append(draft.entity)
     }

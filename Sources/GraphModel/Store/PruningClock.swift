@@ -131,6 +131,7 @@ public struct PruningClock: Sendable {
   /// The newest revision that is older than the retention time by the monotonic clock, from the newest mark of that
   /// age. The first mark is the start of the run; until it has that age, only earlier commits may be pruned.
   private mutating func newestAgedRevision(_ reading: Reading) -> Revision {
+    assert(!marks.isEmpty, "a clock has the mark of its start")
     while marks.count > 1, reading.monotonic - marks[1].monotonic >= retention { marks.removeFirst() }
     defer {
       let spacing = retention / Timestamp(Self.maximumMarks)

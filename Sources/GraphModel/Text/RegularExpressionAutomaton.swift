@@ -71,6 +71,8 @@ struct RegularExpressionAutomaton: Sendable {
     simulation.resume(state.threads, state.before)
     mayEnd.append(simulation.matchesAtEnd())
     table.append(contentsOf: repeatElement(Self.unknown, count: alphabet.samples.count))
+    assert(mayEnd.count == states.count && numbers.count == states.count, "each state has one number")
+    assert(table.count == (states.count + Int(Self.first)) * alphabet.samples.count, "each state has one row")
     return number
   }
 

@@ -37,6 +37,7 @@ struct RegularExpressionProgram: Sendable {
     self.folds = folds
     var numbers = [Test: Int]()
     start = add(tree, before: 0, &numbers)
+    assert(Int(start) < instructions.count && numbers.count == tests.count, "the program is complete")
   }
 
   private mutating func add(
