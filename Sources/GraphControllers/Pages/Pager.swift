@@ -121,7 +121,7 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
         controller.configure(controller.page, count: count)
       }
     }
-    for controller in [current, next] where pages?.contains(controller.page) ?? true { controller.markStale() }
+    for controller in [current, next] where pages?.contains(controller.page) != false { controller.markStale() }
     if !isScrolling { refreshVisible(at: now) }
   }
 

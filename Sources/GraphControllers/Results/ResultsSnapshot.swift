@@ -155,10 +155,10 @@ extension ResultsSnapshot {
   /// Returns the index where a row's section is or would be inserted, and the section if it exists.
   private func sectionIndex(of row: ResultsRow) -> (index: Int, group: Group?) {
     guard order.hasSections else { return (0, groups[0]) }
-    let index = groups.firstPosition { group in group.key.map { !order.sectionPrecedes($0, row) } ?? true }
+    let index = groups.firstPosition { group in group.key.map { !order.sectionPrecedes($0, row) } != false }
     guard index < groups.count else { return (index, nil) }
     let group = groups[index]
-    let isSame = group.key.map { !order.sectionPrecedes(row, $0) } ?? false
+    let isSame = group.key.map { !order.sectionPrecedes(row, $0) } == true
     return (index, isSame ? group : nil)
   }
 

@@ -69,7 +69,7 @@ struct LensCompatibilityCheck {
     switch property.kind {
     case .attribute(let attribute):
       guard !property.isOptional, !attribute.isDerived, attribute.assignment == nil,
-        attribute.checked(attribute.defaultValue)?.isNull ?? true
+        attribute.checked(attribute.defaultValue).orNull.isNull
       else { return }
       report(path(property), "is new, required, and has no default")
     case .relationship(let relationship):
@@ -107,7 +107,7 @@ struct LensCompatibilityCheck {
     let path = path(property)
     let isFree = property.isOptional && !before.isOptional
     // The value shown for values that the older version does not allow.
-    let standIn = earlier.checked(earlier.defaultValue) ?? .null
+    let standIn = earlier.checked(earlier.defaultValue).orNull
     let hasStandIn = before.isOptional || !standIn.isNull
     let texts: Set<Attribute.Kind> = [.string, .text]
     switch (earlier.kind, attribute.kind) {

@@ -78,9 +78,9 @@ extension Attribute {
   /// The result of an expression as a value of the attribute; null if it does not fit.
   public func converted(_ value: Value) -> Value {
     if kind == .decimal, case .integer(let number) = value {
-      return Value(json: .integer(number), kind: .decimal, cases: []) ?? .null
+      return Value(json: .integer(number), kind: .decimal, cases: []).orNull
     }
-    return checked(value) ?? .null
+    return checked(value).orNull
   }
 
   /// Whether every value of the type is a value of the attribute without conversion. A calculated integer is

@@ -97,7 +97,7 @@ extension MigrationInference {
   private mutating func inferOptionality(_ property: Property, _ before: Property, _ path: String) {
     guard property.isOptional != before.isOptional else { return }
     guard !property.isOptional else { return add(.changeProperty, path, "may be null now") }
-    let fill = property.attribute.map { $0.checked($0.defaultValue) ?? .null } ?? .null
+    let fill = property.attribute.flatMap { $0.checked($0.defaultValue) }.orNull
     plan.required.append(property)
     guard let attribute = property.attribute, !fill.isNull else {
       return add(.changeProperty, path, "is required now: there may be no object without it")
@@ -173,7 +173,7 @@ extension MigrationInference {
       report(
         path,
         relationship.isToMany
-          ? "becomes a to-many that is kept at the other end: declare \(new.entity(property.owner)?.name ?? "") first"
+          ? "becomes a to-many that is kept at the other end: declare \(new.ownerName(of: property)) first"
           : "can't become a to-one: an object may have several; give it another name")
     }
   }

@@ -131,7 +131,7 @@ extension VersionLens {
     }
     switch (comparison.comparator, comparison.right) {
     case (.equal, .value(.string(let text))), (.notEqual, .value(.string(let text))): return shown.isEqual(shown: text)
-    case (.in, .list(let values)): return values.allSatisfy { $0.stringValue.map(shown.isEqual(shown:)) ?? false }
+    case (.in, .list(let values)): return values.allSatisfy { $0.stringValue.map(shown.isEqual(shown:)) == true }
     default: return false
     }
   }

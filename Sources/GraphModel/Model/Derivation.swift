@@ -49,7 +49,7 @@ extension Model {
       return .integer(Int64(try count(derived.relationship)))
     }
     let derived = parts.expressions[entity]?.first { $0.attribute.number == attribute.number }
-    return derived?.value(for: image) ?? .null
+    return (derived?.value(for: image)).orNull
   }
 }
 
@@ -71,7 +71,7 @@ extension Model {
 extension DerivedExpression {
   /// The computed value; null if it does not fit the attribute's type.
   func value(for image: ObjectImage) -> Value {
-    attribute.attribute?.checked(evaluator.value(of: image, in: NoImageSource())) ?? .null
+    (attribute.attribute?.checked(evaluator.value(of: image, in: NoImageSource()))).orNull
   }
 }
 

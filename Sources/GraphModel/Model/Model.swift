@@ -75,11 +75,14 @@ public final class Model: Sendable {
   }
 
   /// The property's name after that of the entity that declares it: `Person.age`.
-  func qualifiedName(of property: Property) -> String {
+  func qualifiedName(of property: Property) -> String { "\(ownerName(of: property)).\(property.name)" }
+
+  /// The name of the entity that declares a property of this model.
+  func ownerName(of property: Property) -> String {
     guard let owner = entity(property.owner) else {
       preconditionFailure("the owner of \(property.name) is an entity of its model")
     }
-    return "\(owner.name).\(property.name)"
+    return owner.name
   }
 
   /// A property's name for messages; the client may have sent an unknown number.

@@ -240,8 +240,12 @@ struct ModelLinker {
   }
 
   func value(_ json: JSON, of attribute: ModelDraft.Attribute) -> Value? {
-    let cases = attribute.enumeration.flatMap { enumerations[$0]?.cases } ?? []
-    return Value(json: json, kind: attribute.kind, cases: cases)
+    Value(json: json, kind: attribute.kind, cases: cases(of: attribute))
+  }
+
+  /// The cases of the attribute's enumeration; none for another type.
+  private func cases(of attribute: ModelDraft.Attribute) -> [String] {
+    if let name = attribute.enumeration, let enumeration = enumerations[name] { enumeration.cases } else { [] }
   }
 
   // MARK: Numbers and slots
@@ -347,11 +351,11 @@ struct ModelLinker {
   func linkedAttribute(
     _ draft: ModelDraft.Attribute, _ derivation: Attribute.Derivation? = nil
   ) -> Attribute {
-    let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }
+    let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) }.orNull }
     return Attribute(
       kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
       maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
-      cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
+      cases: cases(of: draft), enumeration: draft.enumeration,
       assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText,
       pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] },
       isTransient: draft.isTransient, derivation: derivation)

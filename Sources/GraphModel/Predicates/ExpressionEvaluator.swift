@@ -27,7 +27,7 @@ public struct ExpressionEvaluator: Sendable {
         return { slot < $0.image.values.count ? $0.image.values[slot] : .null }
       }
       let reader = PathReader(path, model)
-      return { reader.values($0).first ?? .null }
+      return { reader.values($0).first.orNull }
     case .arithmetic(let operation, _, let left, let right):
       let (left, right) = (compile(left, model), compile(right, model))
       return { Arithmetic.apply(operation, left($0), right($0)) }

@@ -168,11 +168,11 @@ struct PathReader: Sendable {
     case .identifier: return .object(id)
     case .count(let hop): return .integer(Int64(hop.count(of: id, image, source)))
     case .aggregate(let aggregate, let hop, let attribute, let zero):
-      let values = hop.related(to: id, image, source).map { source.image(of: $0)?[attribute] ?? .null }
+      let values = hop.related(to: id, image, source).map { (source.image(of: $0)?[attribute]).orNull }
       return Arithmetic.aggregate(aggregate, values, zero: zero)
     case .property(let property):
       let object = id == image.id ? image : source.image(of: id)
-      return object?[property] ?? .null
+      return (object?[property]).orNull
     case .nothing: return .null
     }
   }

@@ -61,7 +61,7 @@ struct ValueMatcher: Sendable {
       return Value.order(left, ends[0]) != .ascending && Value.order(left, ends[1]) != .descending
     case .matches:
       guard case .string(let text) = left else { return false }
-      return pattern?.matchesWhole(text) ?? false
+      return pattern?.matchesWhole(text) == true
     case .search:
       // A null finds nothing, as it does in SQL.
       guard case .string(let text) = left, let search else { return false }
@@ -75,9 +75,9 @@ struct ValueMatcher: Sendable {
     case .equal: return Self.equal(left, right)
     case .notEqual: return !Self.equal(left, right)
     case .less: return ordered(left, right) == .ascending
-    case .lessOrEqual: return ordered(left, right).map { $0 != .descending } ?? false
+    case .lessOrEqual: return ordered(left, right).map { $0 != .descending } == true
     case .greater: return ordered(left, right) == .descending
-    case .greaterOrEqual: return ordered(left, right).map { $0 != .ascending } ?? false
+    case .greaterOrEqual: return ordered(left, right).map { $0 != .ascending } == true
     case .beginsWith:
       if case (.object(let id), .string(let prefix)) = (left, right) { return id.key.hasPrefix(prefix) }
       return strings(left, right) { $0.utf8.starts(with: $1.utf8) }

@@ -23,14 +23,14 @@ public struct EnumerationFallback: Hashable, Sendable {
   func expression(
     of inner: GraphExpression, guardingNull: (GraphExpression) -> GraphExpression = { $0 }
   ) -> GraphExpression {
-    let other = GraphExpression.value(fallback.map(Value.string) ?? .null)
+    let other = GraphExpression.value(fallback.map(Value.string).orNull)
     let shown = GraphExpression.function(.oneOf, [inner, other] + names.map { .value(.string($0)) })
     return replacesNull && fallback != nil ? .function(.ifNull, [shown, guardingNull(other)]) : shown
   }
 
   /// Whether equality with this name gives the same result for stored and for shown values.
   func isEqual(shown text: String) -> Bool {
-    !(fallback.map { UTF8Comparison.equal($0, text) } ?? false) && names.contains { UTF8Comparison.equal($0, text) }
+    fallback.map { UTF8Comparison.equal($0, text) } != true && names.contains { UTF8Comparison.equal($0, text) }
   }
 
   // MARK: - In an order's text

@@ -46,8 +46,8 @@ extension PathQueryMatcher {
         for number in numbers {
           guard let query = queries[number], !affected.unknown.contains(number) else { continue }
           let isMember = budget.charge(to: .query(number)) {
-            let isIn = contextAfter.map(query.evaluator.matches) ?? false
-            return (before: isUnaffected ? isIn : contextBefore.map(query.evaluator.matches) ?? false, after: isIn)
+            let isIn = contextAfter.map(query.evaluator.matches) == true
+            return (before: isUnaffected ? isIn : contextBefore.map(query.evaluator.matches) == true, after: isIn)
           }
           guard let isMember else { continue }
           switch (isMember.before, isMember.after, old, new) {

@@ -48,7 +48,7 @@ final class PreCommitImageSource: ImageSource {
 
   /// Whether the transaction deleted the object. All of its referrers have then changed, so the store need not be
   /// queried.
-  private func isDeleted(_ id: ObjectID) -> Bool { changes[id].map { $0.after == nil } ?? false }
+  private func isDeleted(_ id: ObjectID) -> Bool { changes[id].map { $0.after == nil } == true }
 }
 
 /// The references of the objects that a transaction changed, before and after, by property. Computed on first use.

@@ -10,7 +10,7 @@ extension TransactionPlanner {
   /// recorded. A batch has no base revision and no such conflicts: there the reference is a violation of its row.
   mutating func recordIfDeleted(_ id: ObjectID, of wanted: Entity?) throws -> Bool {
     guard !isSlice, !deletedTargets.contains(id), let claimed = model.entity(id.entity),
-      wanted.map({ claimed.isKind(of: $0) }) ?? true, try reader.deletion(of: id) != nil
+      wanted.map({ claimed.isKind(of: $0) }) != false, try reader.deletion(of: id) != nil
     else { return false }
     foundDeletedTargets.insert(id)
     return true
@@ -51,7 +51,7 @@ extension TransactionPlanner {
       return dropped.contains(violation.property) && [.required, .count].contains(violation.commonRule)
     }
     let rule = model.rules(of: violation.id.entity).first { $0.name == violation.rule }
-    return rule.map { !$0.sources.isDisjoint(with: dropped) } ?? false
+    return rule.map { !$0.sources.isDisjoint(with: dropped) } == true
   }
 }
 

@@ -234,7 +234,7 @@ extension TransactionPlanner {
     guard let inverse = model.property(relationship.inverse) else { return [] }
     var ids = [ObjectID]()
     // The store has no referrers to an object that this transaction inserts.
-    let isNew = draft(of: id).map { $0.before == nil } ?? false
+    let isNew = draft(of: id).map { $0.before == nil } == true
     if !isNew {
       ids = try reader.referrers(to: id, through: inverse).filter { stillRefers($0, to: id, through: inverse) }
     }

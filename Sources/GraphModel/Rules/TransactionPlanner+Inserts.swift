@@ -85,10 +85,10 @@ extension TransactionPlanner {
       let values = constraint.map { number -> Value in
         for edit in change.edits.reversed() where edit.property == number {
           guard case .set(let value) = edit.action else { continue }
-          if case .object(let id) = value { return permanent(id).map(Value.object) ?? .null }
-          return entity.property(number)?.attribute?.checked(value) ?? .null
+          if case .object(let id) = value { return permanent(id).map(Value.object).orNull }
+          return (entity.property(number)?.attribute?.checked(value)).orNull
         }
-        return entity.property(number)?.attribute?.defaultValue ?? .null
+        return (entity.property(number)?.attribute?.defaultValue).orNull
       }
       if !values.contains(.null) {
         keys.append(

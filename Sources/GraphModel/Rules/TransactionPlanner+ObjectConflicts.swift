@@ -152,7 +152,7 @@ extension TransactionPlanner {
     case .members, .place: return .null
     case .splice:
       guard let property = model.property(edit.property) else { return .null }
-      return edit.applied(to: value(of: property, in: stored, before: past, keepsOwn: false)) ?? .null
+      return edit.applied(to: value(of: property, in: stored, before: past, keepsOwn: false)).orNull
     }
   }
 }

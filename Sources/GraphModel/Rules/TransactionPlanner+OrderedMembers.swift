@@ -89,7 +89,7 @@ extension TransactionPlanner {
 
   /// The store has no members of an object that this transaction inserts.
   private func mayHaveStoredMembers(_ list: MemberList) -> Bool {
-    drafts[list.parent].map { $0.before != nil } ?? true
+    drafts[list.parent].map { $0.before != nil } != false
   }
 
   private func hasStoredPlace(_ place: OrderedMemberKey, in list: MemberList) -> Bool {
@@ -130,8 +130,8 @@ extension TransactionPlanner {
     if case .integer(let old) = old {
       lists.update(list.key) { $0.placed.remove(OrderedMemberKey(position: old, id: id)) }
     }
-    draft.after[list.position] = position.map(Value.integer) ?? .null
-    let isHere = draft.before.map { $0[list.reference].objectID == list.parent } ?? false
+    draft.after[list.position] = position.map(Value.integer).orNull
+    let isHere = draft.before.map { $0[list.reference].objectID == list.parent } == true
     if isSpacing, isHere, draft.before?[list.position] == old {
       draft.spacing.insert(list.position.number)
     } else if !isSpacing {

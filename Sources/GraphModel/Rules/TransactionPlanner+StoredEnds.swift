@@ -152,7 +152,7 @@ extension TransactionPlanner {
   private func remainder(
     of edit: Edit, _ property: Property, _ draft: Draft, without kept: Set<ObjectID>
   ) throws -> Edit? {
-    func isKept(_ id: ObjectID) -> Bool { permanent(id).map { kept.contains($0) } ?? false }
+    func isKept(_ id: ObjectID) -> Bool { permanent(id).map { kept.contains($0) } == true }
     let number = edit.property
     switch edit.action {
     case .set(.objects(let ids)) where property.relationship?.isToMany == true:

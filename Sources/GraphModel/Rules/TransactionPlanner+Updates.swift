@@ -36,7 +36,7 @@ extension TransactionPlanner {
       case .merged(let edit): remaining.append(edit)
       case .unchanged:
         // This reverts an earlier edit of this transaction.
-        let isChangedHere = model.property(edit.property).map { draft.after[$0] != stored[$0] } ?? false
+        let isChangedHere = model.property(edit.property).map { draft.after[$0] != stored[$0] } == true
         if isChangedHere || remaining.contains(where: { $0.property == edit.property }) { remaining.append(edit) }
       case .conflicting(let wanted, let last):
         let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
@@ -77,7 +77,7 @@ extension TransactionPlanner {
         return .merged(Edit(edit.property, .splice(rebased)))
       }
       let base = value(of: property, in: stored, before: past, keepsOwn: false)
-      return .conflicting(wanted: edit.applied(to: base) ?? .null, last: last)
+      return .conflicting(wanted: edit.applied(to: base).orNull, last: last)
     case .set(var value):
       if case .objects(let ids) = value, property.relationship?.isOrdered == false { value = .objects(ids.sorted()) }
       return stored[property] == value ? .unchanged : .conflicting(wanted: value, last: last)
@@ -121,7 +121,7 @@ extension TransactionPlanner {
   ) {
     let conflict = Conflict(
       kind: kind, id: stored.id, property: property, mine: mine,
-      theirs: model.property(property).map { stored[$0] } ?? .null, author: last.origin.author,
+      theirs: model.property(property).map { stored[$0] }.orNull, author: last.origin.author,
       revision: last.origin.revision, mineWon: mineWon, isCollateral: isCollateral)
     // Both ends of a relationship may report the same conflict.
     if recorded.insert(conflict).inserted { conflicts.append(conflict) }

@@ -139,7 +139,7 @@ extension TransactionPlanner {
   }
 
   private func values(of constraint: [PropertyNumber], _ image: ObjectImage, _ entity: Entity) -> [Value] {
-    constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
+    constraint.map { number in entity.property(number).map { image[$0] }.orNull }
   }
 
   private mutating func validateUniqueness(of draft: Draft, _ keys: [UniqueKey: [ObjectID]]) throws {
@@ -252,7 +252,7 @@ extension Violation {
       case .changed: "another \(owner.name) gets the same \(names)"
       }
     self.init(
-      id: id, property: constraint.first ?? 0, rule: "unique", value: values.first ?? .null,
+      id: id, property: constraint.first ?? 0, rule: "unique", value: values.first.orNull,
       others: zip(constraint, values).dropFirst().map { KeyPart($0, $1) },
       message: message)
   }

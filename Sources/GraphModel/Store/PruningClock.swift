@@ -97,7 +97,7 @@ public struct PruningClock: Sendable {
     // Gradual corrections of the clock move the reference.
     present.offset = reading.offset
     let isAsBefore =
-      trustedOffset.map { Self.distance(reading.offset, $0).magnitude <= Self.tolerance.magnitude } ?? false
+      trustedOffset.map { Self.distance(reading.offset, $0).magnitude <= Self.tolerance.magnitude } == true
     let hasSettled = reading.monotonic - present.since >= min(Self.settlingTime, retention)
     guard !isAsBefore, !hasSettled, let distrustReason else {
       (trustedOffset, distrustReason) = (reading.offset, nil)
@@ -135,7 +135,7 @@ public struct PruningClock: Sendable {
     while marks.count > 1, reading.monotonic - marks[1].monotonic >= retention { marks.removeFirst() }
     defer {
       let spacing = retention / Timestamp(Self.maximumMarks)
-      if marks.last.map({ reading.monotonic - $0.monotonic >= spacing }) ?? true {
+      if reading.monotonic - marks[marks.count - 1].monotonic >= spacing {
         marks.append((reading.head, reading.monotonic))
       }
     }

@@ -44,15 +44,15 @@ public enum Cancellation {
   }
 
   /// Whether the surrounding work was canceled, so that results are meaningless.
-  public static var isCancelled: Bool { token?.isCancelled ?? false }
+  public static var isCancelled: Bool { token?.isCancelled == true }
 
   /// Checks now.
   /// - Returns: false if the work should end; true if the surrounding work can't be canceled.
-  public static func poll() -> Bool { token?.poll() ?? true }
+  public static func poll() -> Bool { token?.poll() != false }
 
   /// Counts steps, and checks after each `pollInterval` steps of all work together.
   /// - Returns: false if the work should end.
-  @discardableResult public static func addSteps(_ steps: Int) -> Bool { token?.addSteps(steps) ?? true }
+  @discardableResult public static func addSteps(_ steps: Int) -> Bool { token?.addSteps(steps) != false }
 
   /// Counts the steps of one piece of work, and checks regularly.
   struct StepCounter {

@@ -41,7 +41,7 @@ struct RegularExpressionSimulation {
 
   /// Consumes a scalar. True if a match is complete before it, regardless of what follows.
   mutating func advance(_ value: UInt32) -> Bool {
-    let isWord = program.usesWords && Unicode.Scalar(value).map { ScalarProperty.word.holds(for: $0) } ?? false
+    let isWord = program.usesWords && Unicode.Scalar(value).map { ScalarProperty.word.holds(for: $0) } == true
     if followEmptyTransitions(nextIsWord: isWord, atEnd: false), isAnywhere { return true }
     threads.removeAll(keepingCapacity: true)
     for (test, next) in tests {

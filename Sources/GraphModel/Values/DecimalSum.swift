@@ -30,7 +30,7 @@ struct DecimalSum {
   /// The sum, exact if 38 digits are enough, otherwise rounded half to even. Nil if the exponent is out of range.
   var value: DecimalValue? {
     var digits = carried(columns)
-    let isNegative = digits.last.map { $0 < 0 } ?? false
+    let isNegative = digits.last.map { $0 < 0 } == true
     if isNegative { digits = carried(columns.map { -$0 }) }
     return DecimalValue.rounded(
       isNegative, digits.reversed().map { UInt8($0) }, exponent: lowest + digits.count)
