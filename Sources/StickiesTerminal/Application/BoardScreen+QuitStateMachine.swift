@@ -13,7 +13,7 @@ extension BoardScreen {
   }
 
   /// Whether sent changes are unanswered and the user has not chosen to discard them.
-  var isAwaitingSaves: Bool { unsent.count > 0 && quitting != .quits(discards: true) }
+  var isAwaitingSaves: Bool { unsent.count > 0 && quitting != .quitting(discards: true) }
 
   /// Texts that would be lost with the program, except those that the user chose to discard. A text that is both in a
   /// question and on its way to the server counts once.
@@ -51,7 +51,7 @@ extension BoardScreen {
   /// Continues quitting after an answer, if that was the last one outstanding.
   func quitWhenSent() {
     guard unsent.count == 0 else { return }
-    perform(quitting.everythingIsSent(leavesTexts: !openTexts.isEmpty))
+    perform(quitting.changesSent(leavesTexts: !openTexts.isEmpty))
   }
 
   /// Performs the action that a step of quitting returned.
@@ -59,15 +59,15 @@ extension BoardScreen {
     switch action {
     case .showSending:
       showSaving()
-      patienceTimer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
+      patienceTimer = application.schedule(at: now + maximumDelayMilliseconds) { [weak self] in
         guard let self else { return }
         patienceTimer = nil
-        perform(quitting.takesTooLong(unsent: unsent.count))
+        perform(quitting.sendTimedOut(unsent: unsent.count))
       }
     case .ask(let question):
       hideSaving()
       ask(text(of: question))
-    case .goOn:
+    case .continueWork:
       application.replyToTerminate(false)
       say(Self.leavesLater)
       if linkState.isConnected { save() }

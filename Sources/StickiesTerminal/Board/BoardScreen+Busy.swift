@@ -57,7 +57,7 @@ extension BoardScreen {
     // The queued keys were meant for the result of the cancelled request.
     if keepsKeysWaiting { application.discardEvents([.key, .paste]) }
     if waitTokens.isEmpty {
-      perform(quitting.giveUp())
+      perform(quitting.cancelSending())
     } else {
       inquiries.cancel()
       reading.cancel()
@@ -68,8 +68,8 @@ extension BoardScreen {
 
   /// The overlay while notes, an answer or the end of the program are awaited, for the most recent reason.
   var busyPicture: BusyAppearance? {
-    if let picture = overlay.picture(at: now) { return picture }
-    guard case .waiting(let picture)? = pager?.current.face(at: now) else { return page.part?.picture(at: now) }
+    if let picture = overlay.appearance(at: now) { return picture }
+    guard case .waiting(let picture)? = pager?.current.pageContent(at: now) else { return page.part?.picture(at: now) }
     return picture
   }
 
@@ -88,7 +88,7 @@ extension BoardScreen {
   }
 
   private var pageIsOnItsWay: Bool {
-    if case .waiting? = pager?.current.face(at: now) { true } else { false }
+    if case .waiting? = pager?.current.pageContent(at: now) { true } else { false }
   }
 
   /// Schedules the overlay's next appearance or movement, which depend on time alone.

@@ -42,7 +42,7 @@ extension BoardScreen {
     if boardIsGone {
       return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  creates one; it appears here."])
     }
-    if case .failed(let sentence)? = pager?.current.face(at: now) { return EmptyBoardHint(lines: [sentence]) }
+    if case .failed(let sentence)? = pager?.current.pageContent(at: now) { return EmptyBoardHint(lines: [sentence]) }
     if found != nil { return .nothingFound("Esc") }
     if hiddenCount > 0 { return .nothingFound("F") }
     guard page.notes.state == .loaded, page.notes.count == 0 else { return nil }

@@ -58,7 +58,7 @@ extension BoardScreen {
     if let editing, editing !== controller { endEditing() }
     let hadFocus = page.windows.focus == controller.id
     focus(controller)
-    search?.keepPlace()
+    search?.saveState()
     if linkStart != nil { return endLink(at: controller) }
     if controller === editing, controller.textFrame.contains(mouse.position) {
       select(mouse, controller, clicks: clicks)

@@ -184,7 +184,7 @@ extension BoardScreen {
   /// Shows the next note that is not visible; repeated calls cycle through all of them.
   func showNextHidden() {
     // Closed windows are reopened first.
-    let shut = page.rows.filter { page.windows.isShut($0) }
+    let shut = page.rows.filter { page.windows.isClosedByUser($0) }
     for id in shut { page.windows.reopen(id) }
     if let first = shut.first {
       page.reconcile()

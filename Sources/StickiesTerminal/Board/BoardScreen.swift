@@ -64,9 +64,9 @@ final class BoardScreen: ApplicationDelegate {
   /// The last position of a drag of the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64, count: Int)?
-  var quitting = QuitStateMachine.stays
+  var quitting = QuitStateMachine.idle
   /// How long quitting waits for answers before it asks, in milliseconds, and the timer for it.
-  var patienceMilliseconds: Int64 = 2_000
+  var maximumDelayMilliseconds: Int64 = 2_000
   var patienceTimer: TimerID?
   /// The minimum pause in typing before a question accepts answers, in milliseconds.
   var pauseMilliseconds: Int64 = 500
@@ -228,7 +228,7 @@ final class BoardScreen: ApplicationDelegate {
       // Bars and list lie above the board: notes beneath them can't be clicked.
       controller.window.frame = frame.intersection(canvas)
     }
-    application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
+    application.arrange(page.windows.stackingOrder(page).compactMap { page.windows[$0]?.window })
   }
 
   override func applicationWillUpdate(_ application: Application) {
@@ -322,8 +322,8 @@ final class BoardScreen: ApplicationDelegate {
         // stays then, and a selection of all is a predicate.
         if page.part == nil || all == nil && !page.isShown(id) { mode.selection.remove(id) }
         application.orderOut(controller.window)
-      case .lost(let controller, let loss): tell(loss, of: controller)
-      case .returned(let controller, _):
+      case .objectRemoved(let controller, let loss): tell(loss, of: controller)
+      case .objectRestored(let controller, _):
         controller.comeBack()
         // The note exists again, so the question about its text is obsolete.
         withdrawQuestions(about: controller)

@@ -52,7 +52,7 @@ public final class BoardSession {
   private var alarm: Task<Void, Never>?
   private var memoryTimer: TimerID?
   /// Time without answers after which freed memory is returned to the system, in milliseconds.
-  private static let quietMilliseconds: Int64 = 1_000
+  private static let debounceMilliseconds: Int64 = 1_000
   private var isTurnAsked = false
 
   /// Creates a session on the terminal of this process.
@@ -156,7 +156,7 @@ public final class BoardSession {
   /// Waits a moment for the pending answers, after the terminal was restored.
   private func sendTheLast() async {
     guard let screen, screen.isAwaitingSaves, screen.linkState.isConnected else { return }
-    let limit = Self.now + screen.patienceMilliseconds
+    let limit = Self.now + screen.maximumDelayMilliseconds
     // Each answer still requests a turn. No turn runs any longer, but the request wakes this loop.
     isTurnAsked = false
     setAlarm(limit)
@@ -277,7 +277,7 @@ public final class BoardSession {
   /// Returns freed memory to the system after a quiet period.
   private func giveMemoryBackSoon() {
     if let memoryTimer { application.cancel(memoryTimer) }
-    memoryTimer = application.schedule(at: Self.now + Self.quietMilliseconds) { [weak self] in
+    memoryTimer = application.schedule(at: Self.now + Self.debounceMilliseconds) { [weak self] in
       self?.memoryTimer = nil
       releaseFreedMemory()
     }

@@ -36,7 +36,7 @@ extension BoardScreen {
     guard controller !== editing, let note = controller.note, mayChange(note) else { return }
     endEditing()
     focus(controller)
-    search?.keepPlace()
+    search?.saveState()
     undoScope.beginGroup(named: "Typing")
     editing = controller
     layOut()
@@ -76,7 +76,7 @@ extension BoardScreen {
     controller.elsewhere = nil
     save()
     undoScope.endGroup()
-    follow(page.windows.resolveLoss(controller.id), on: page)
+    follow(page.windows.resolveRemoval(controller.id), on: page)
     application.setNeedsDisplay()
   }
 
@@ -91,7 +91,7 @@ extension BoardScreen {
     guard linkIsOpen else { return }
     guard !boardIsGone else { return say("there is no board for the note", isTrouble: true) }
     // The search does not match the new note and would hide it. The note is created at the current scroll position.
-    search?.keepPlace()
+    search?.saveState()
     closeSearch()
     newNote(text: "", at: onBoard(free(placeOfNewNote)))
     guard let controller = focused else { return }

@@ -6,7 +6,7 @@ import StickiesKit
 extension BoardScreen {
   /// Records that a note was changed here, and schedules a save.
   func touch(_ id: ObjectID) {
-    if let action = quitting.somethingChanged() {
+    if let action = quitting.objectChanged() {
       perform(action)
       // A user who is still typing must see that the program does not quit.
       say("stays open: there are changes", isTrouble: true)

@@ -170,7 +170,7 @@ extension BoardScreen {
     case .row(let row):
       guard let id = id(row) else { break }
       show(id)
-      search?.keepPlace()
+      search?.saveState()
       if isDouble, let focused { edit(focused) }
     case .empty, nil: break
     }

@@ -203,7 +203,7 @@ extension BoardScreen {
       let frame = canvas.moved(x: controller.page == Int(lower) ? -shift : width - shift, y: 0)
       let clip = frame.intersection(canvas)
       let color = directory.board(at: controller.page).map { PaperColor(name: $0.color.rawValue) } ?? .gray
-      switch controller.face(at: now) {
+      switch controller.pageContent(at: now) {
       case .content(let page): draw(page, into: &grid, frame: frame, clip: clip)
       case .failed(let sentence):
         grid.fill(clip, theme.board(color))

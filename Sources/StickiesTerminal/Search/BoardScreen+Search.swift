@@ -49,7 +49,7 @@ final class SearchListener: SearchControllerDelegate {
     screen?.stopAwaitingFound()
   }
 
-  func placeToKeep(for controller: SearchController) -> ListViewState {
+  func stateToSave(for controller: SearchController) -> ListViewState {
     guard let screen else { return ListViewState() }
     // While a result is shown, its rows have other positions; the list then returns by the focus.
     let first = screen.found == nil ? screen.firstListed : nil
@@ -161,7 +161,7 @@ extension BoardScreen {
     guard !found.isEmpty else { return say("nothing found; Esc ends the search") }
     guard let first = found.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
     show(first)
-    search?.keepPlace()
+    search?.saveState()
   }
 
   func closeSearch() {
