@@ -207,7 +207,7 @@ extension Hub {
     if forgetsRemovals {
       visible.removeAll { if case .removed = $0 { true } else { false } }
     }
-    if let lens = entry.lens { visible = visible.compactMap { lens.view(of: $0) } }
+    if let lens = entry.lens { visible = visible.compactMap { lens.downgraded($0) } }
     guard !visible.isEmpty else { return nil }
     let delta = Delta(
       query: number, commit: record,

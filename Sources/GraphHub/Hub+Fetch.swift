@@ -29,7 +29,7 @@ extension Hub {
     case .rows:
       let rows = try rows(of: fetch, entity)
       request.result = .rows(rows.bound(now: time))
-      if rows.standForObjects { request.sort = try order(fetch.sort, entity) }
+      if rows.hasRowPerObject { request.sort = try order(fetch.sort, entity) }
     }
     if !fetch.after.isEmpty { request.after = try FetchCursor(bytes: fetch.after) }
     try request.check(in: model)

@@ -24,7 +24,7 @@ extension Hub {
     var message = message
     do {
       // After this, all numbers and names are those of the server's model.
-      if let lens = session.lens { message = try lens.later(message) }
+      if let lens = session.lens { message = try lens.upgraded(message) }
     } catch {
       return refuse(message.request, error, session, &actions)
     }

@@ -115,7 +115,7 @@ public struct Hub {
   // MARK: - Sending
 
   mutating func send(_ message: ToClient, to session: Session, _ actions: inout [HubAction]) {
-    sendFrame(Frame.encode(session.lens?.view(of: message) ?? message), to: session, &actions)
+    sendFrame(Frame.encode(session.lens?.downgraded(message) ?? message), to: session, &actions)
   }
 
   mutating func sendFrame(_ frame: [UInt8], to session: Session, _ actions: inout [HubAction]) {

@@ -15,7 +15,7 @@ extension ObjectState {
       func step(_ local: PropertyEdit) -> PropertyEdit {
         var local = local
         if let splices = local.splices, let base = local.textBase {
-          local.splices = TextSplice.leaning(splices, on: ends, of: base)
+          local.splices = TextSplice.withAffinity(splices, at: ends, of: base)
         }
         ends = local.ends(after: ends)
         return local
@@ -65,7 +65,9 @@ extension ObjectState {
   /// Moves the ends of one text; what other clients insert at an end goes after it.
   private func moveEnds(of number: PropertyNumber, over moves: [[TextSplice]]) {
     guard let ends = typed[number] else { return }
-    typed[number] = ends.map { end in moves.reduce(end) { TextSplice.moved($0, by: $1, isBehind: false) } }
+    typed[number] = ends.map { end in
+      moves.reduce(end) { TextSplice.rebasedOffset($0, over: $1, afterInsertions: false) }
+    }
   }
 }
 
@@ -78,7 +80,7 @@ extension ObjectState.PropertyEdit {
       return [text.utf8.count]
     }
     let own = TextSplice.ends(of: splices)
-    let all = Set(ends.map { TextSplice.moved($0, by: splices, isBehind: true) } + own)
-    return all.count > TextSplice.maximumPlaces ? own : all.sorted()
+    let all = Set(ends.map { TextSplice.rebasedOffset($0, over: splices, afterInsertions: true) } + own)
+    return all.count > TextSplice.maximumHunks ? own : all.sorted()
   }
 }

@@ -129,11 +129,12 @@ extension ObjectState.PropertyEdit {
       var step: [TextSplice]?
       if let newer, let newerBase = newer.textBase, UTF8Comparison.equal(newerBase, before) { step = newer.splices }
       let found = {
-        TextSplice.leaning(TextSplice.differences(from: before, to: mine), on: TextSplice.ends(of: made), of: before)
+        TextSplice.withAffinity(
+          TextSplice.differences(from: before, to: mine), at: TextSplice.ends(of: made), of: before)
       }
       splices = TextSplice.compose(made, then: step ?? found())
     }
-    if let splices, splices.count <= TextSplice.maximumPlaces { return }
+    if let splices, splices.count <= TextSplice.maximumHunks { return }
     splices = TextSplice.differences(from: base, to: mine)
   }
 

@@ -41,7 +41,7 @@ final class PruningSchedule: @unchecked Sendable {
     start: PruningClock.Reading,
     log: Logger
   ) {
-    clock = PruningClock(start, kept: policy.kept)
+    clock = PruningClock(start, retention: policy.retention)
     self.store = store
     self.runner = runner
     self.internalReaders = internalReaders
@@ -97,7 +97,7 @@ final class PruningSchedule: @unchecked Sendable {
   private func refuse(_ reason: PruningClock.Reason) {
     defer { refusal = reason }
     guard refusal != reason else { return }
-    let wait = "\(min(PruningClock.settlingTime, policy.kept) / 1_000_000) s"
+    let wait = "\(min(PruningClock.settlingTime, policy.retention) / 1_000_000) s"
     switch reason {
     case .jumped(let span):
       log.warning(

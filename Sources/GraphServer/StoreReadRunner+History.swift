@@ -38,14 +38,14 @@ extension StoreReadRunner {
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
     var origin = try store.origin(of: property, of: id)
     // Omits what exceeds the frame size, the losing values first.
-    var size = origin.losers.reduce(origin.value.approximateSize + origin.replaced.approximateSize) {
+    var size = origin.overwrittenValues.reduce(origin.value.approximateSize + origin.replaced.approximateSize) {
       $0 + $1.value.approximateSize
     }
-    while size > ProtocolLimits.maximumFrameSize / 2, !origin.losers.isEmpty {
-      size -= origin.losers.removeFirst().value.approximateSize
+    while size > ProtocolLimits.maximumFrameSize / 2, !origin.overwrittenValues.isEmpty {
+      size -= origin.overwrittenValues.removeFirst().value.approximateSize
     }
     if size > ProtocolLimits.maximumFrameSize - 1 << 16 { (origin.replaced, origin.isReplacedKnown) = (.null, false) }
-    if let lens { origin = lens.view(of: origin, of: property) }
+    if let lens { origin = lens.downgraded(origin, of: property) }
     try stream.finish(frame(ToClient(number, .why(origin))), at: store.head)
   }
 

@@ -88,11 +88,11 @@ struct StoreReadRunner: Sendable {
 
   func translated(_ part: FetchElement) -> FetchElement? {
     guard let lens else { return part }
-    return lens.view(of: part)
+    return lens.downgraded(part)
   }
 
   /// Encodes a message, translated by the requesting session's lens.
-  func frame(_ message: ToClient) -> [UInt8] { Frame.encode(lens?.view(of: message) ?? message) }
+  func frame(_ message: ToClient) -> [UInt8] { Frame.encode(lens?.downgraded(message) ?? message) }
 
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {
     var encoder = ChunkEncoder(request: number)

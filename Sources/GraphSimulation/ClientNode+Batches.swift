@@ -9,10 +9,10 @@ extension ClientNode {
   struct PendingBatch {
     let batch: SimulatedBatch
     /// The pending request for the batch; nil when there is none.
-    var question: RequestID?
+    var requestID: RequestID?
     /// Pending messages of rows.
     var rows = Set<RequestID>()
-    var timesAsked = 0
+    var timesRequested = 0
     var done = 0
     /// The number of objects that the commit changes, as reported by the server.
     var changed: Int?
@@ -26,8 +26,8 @@ extension ClientNode {
     guard let batch = makeBatch(id, &random) else { return "no batch" }
     batches[id] = batch
     pendingBatch = PendingBatch(batch: batch)
-    askForBatch()
-    return "batch \(id.sequence), \(batch.happening) of \(batch.entity.name)"
+    requestBatch()
+    return "batch \(id.sequence), \(batch.event) of \(batch.entity.name)"
   }
 
   // MARK: - Operations
@@ -42,10 +42,10 @@ extension ClientNode {
 
   private func make(
     _ id: TransactionID, _ name: String, _ policy: MergePolicy = .error,
-    _ work: (Entity) throws -> SimulatedBatch.Operation?
+    _ operation: (Entity) throws -> SimulatedBatch.Operation?
   ) -> SimulatedBatch? {
-    guard let entity = model.entity(named: name), let work = try? work(entity) else { return nil }
-    return SimulatedBatch(id: id, entity: entity, policy: policy, work: work, model: model)
+    guard let entity = model.entity(named: name), let operation = try? operation(entity) else { return nil }
+    return SimulatedBatch(id: id, entity: entity, policy: policy, operation: operation, model: model)
   }
 
   private func insertion(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
@@ -70,7 +70,7 @@ extension ClientNode {
       let rows = (0..<count).map { _ -> [Value] in
         [
           .object(folder.id), .integer(Int64(random.below(20))),
-          .string(random.pick(kinds) ?? "red"), .string(random.pick(["a", "b c", ""]) ?? ""),
+          .string(random.element(of: kinds)), .string(random.element(of: ["a", "b c", ""])),
         ]
       }
       return make(id, "Item") { entity in
@@ -80,7 +80,7 @@ extension ClientNode {
   }
 
   private func update(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
-    let name = random.pick(["Item", "Item", "Thing", "Task"]) ?? "Item"
+    let name = random.element(of: ["Item", "Item", "Thing", "Task"])
     let conditions = (SimulationModel.queries + SimulationModel.values).filter { $0.entity == name }.map(\.predicate)
     let condition = random.pick(conditions) ?? ""
     let choice = random.below(7)
@@ -127,61 +127,63 @@ extension ClientNode {
   // MARK: - Asking and answers
 
   /// Requests the pending batch, starting with its rows.
-  func askForBatch() {
-    guard var pending = pendingBatch, pending.question == nil, pending.rows.isEmpty, session != nil else { return }
-    pending.timesAsked += 1
-    if pending.timesAsked > 1 { happened.note(.batchAskedAgain) }
+  func requestBatch() {
+    guard var pending = pendingBatch, pending.requestID == nil, pending.rows.isEmpty, session != nil else { return }
+    pending.timesRequested += 1
+    if pending.timesRequested > 1 { events.note(.batchAskedAgain) }
     (pending.done, pending.changed) = (0, nil)
     pending.isThere = committedBatches.contains(pending.batch.id)
-    guard case .insert(_, let rows) = pending.batch.work else {
-      pendingBatch = pending
-      return askForBatchItself()
+    guard case .insert(_, let rows) = pending.batch.operation else {
+      return send(pending)
     }
     let half = (rows.count + 1) / 2
     let parts = [Array(rows[..<half]), Array(rows[half...])].filter { !$0.isEmpty }
-    let questions = parts.map { _ in newQuestion() }
-    pending.rows = Set(questions)
+    let requestIDs = parts.map { _ in newRequestID() }
+    pending.rows = Set(requestIDs)
     pendingBatch = pending
-    for (question, part) in zip(questions, parts) {
-      context.handle(.ask(question, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
+    for (requestID, part) in zip(requestIDs, parts) {
+      context.handle(.ask(requestID, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
     }
   }
 
-  private func askForBatchItself() {
-    let question = newQuestion()
-    pendingBatch?.question = question
-    guard let pending = pendingBatch else { return }
-    context.handle(.ask(question, .batch(pending.batch.request)))
+  /// Requests the batch, of which all rows have been sent.
+  private func send(_ batch: PendingBatch) {
+    var pending = batch
+    let requestID = newRequestID()
+    pending.requestID = requestID
+    pendingBatch = pending
+    context.handle(.ask(requestID, .batch(pending.batch.request)))
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func takeBatch(_ answer: RequestResult, of question: RequestID) -> Bool {
-    guard let pending = pendingBatch, pending.question == question || pending.rows.contains(question) else {
+  func receiveBatch(_ answer: RequestResult, of requestID: RequestID) -> Bool {
+    guard var pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
       return false
     }
     switch answer {
     case .kept:
-      pendingBatch?.rows.remove(question)
-      if pendingBatch?.rows.isEmpty == true { askForBatchItself() }
+      pending.rows.remove(requestID)
+      pendingBatch = pending
+      if pending.rows.isEmpty { send(pending) }
     case .progress(let progress):
-      happened.note(.batchProgress)
+      events.note(.batchProgress)
       if progress.done < pending.done || progress.done > progress.total {
         failure = failure ?? "client \(number)'s batch has come to \(progress.done) of \(progress.total) objects"
       }
-      pendingBatch?.done = progress.done
-      pendingBatch?.changed = progress.changed
+      (pending.done, pending.changed) = (progress.done, progress.changed)
+      pendingBatch = pending
     case .saved where pending.changed == 0:
-      told.append("batch \(pending.batch.id.sequence) changes nothing")
-      happened.note(.batchOfNothing)
+      traceLines.append("batch \(pending.batch.id.sequence) changes nothing")
+      events.note(.batchOfNothing)
       // A batch that was requested twice may still be running, and may find objects by then.
-      if pending.timesAsked == 1 { refused.append(pending.batch.id) }
+      if pending.timesRequested == 1 { refused.append(pending.batch.id) }
       pendingBatch = nil
     case .saved(let saved):
       acknowledged.append((pending.batch.id, saved.committed.revision))
-      keepLanding(pending.batch.id)
-      keepThroughLens(.batchThroughLens)
-      told.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
-      if pending.isThere { happened.note(.batchAnsweredAgain) }
+      countResent(pending.batch.id)
+      countThroughLens(.batchThroughLens)
+      traceLines.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
+      if pending.isThere { events.note(.batchAnsweredAgain) }
       pendingBatch = nil
     default: break
     }
@@ -189,13 +191,14 @@ extension ClientNode {
   }
 
   /// - Returns: false if the refusal belongs to another request.
-  func refuseBatch(_ refusal: Refusal, of question: RequestID) -> Bool {
-    guard let pending = pendingBatch, pending.question == question || pending.rows.contains(question) else {
+  func refuseBatch(_ refusal: Refusal, of requestID: RequestID) -> Bool {
+    guard var pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
       return false
     }
-    told.append("batch \(pending.batch.id.sequence) was refused: \(refusal.message)")
-    pendingBatch?.question = nil
-    pendingBatch?.rows.remove(question)
+    traceLines.append("batch \(pending.batch.id.sequence) was refused: \(refusal.message)")
+    pending.requestID = nil
+    pending.rows.remove(requestID)
+    pendingBatch = pending
     switch refusal.code {
     // After a lost connection, the outcome is unknown.
     case .unavailable: break
@@ -205,9 +208,9 @@ extension ClientNode {
       prunedTransactions.append(pending.batch.id)
       pendingBatch = nil
     default:
-      happened.note(.batchRefused)
+      events.note(.batchRefused)
       // A batch that was requested twice may still be running on a connection that the server has not closed yet.
-      if pending.timesAsked == 1 { refused.append(pending.batch.id) }
+      if pending.timesRequested == 1 { refused.append(pending.batch.id) }
       pendingBatch = nil
     }
     return true

@@ -28,20 +28,20 @@ extension ClientNode {
     }
   }
 
-  func scribble(_ random: inout SeededRandom) -> String {
-    guard pad != nil else {
-      pad = ChildContextRecord(context: context.makeChild())
+  func editChildContext(_ random: inout SeededRandom) -> String {
+    guard child != nil else {
+      child = ChildContextRecord(context: context.makeChild())
       return "open a pad"
     }
     let hadChanges = context.hasChanges
     let what: String
     switch random.below(17) {
-    case 0...4: what = editOnPad(&random)
-    case 5: what = writeOnPad(&random)
-    case 6...7: what = makeOnPad(&random)
-    case 8...11: what = deleteOnPad(&random)
-    case 12: what = discardPad()
-    default: return confirmPad(&random)
+    case 0...4: what = editInChild(&random)
+    case 5: what = typeInChild(&random)
+    case 6...7: what = insertInChild(&random)
+    case 8...11: what = deleteInChild(&random)
+    case 12: what = discardChild()
+    default: return saveChild(&random)
     }
     if context.hasChanges != hadChanges {
       failure = failure ?? "client \(number) has gained or lost changes because of an unconfirmed pad"
@@ -52,115 +52,118 @@ extension ClientNode {
   // MARK: - On the pad
 
   /// An object that exists on the server, in the parent context and on the pad.
-  private func padObject(_ name: String, _ random: inout SeededRandom) -> (here: ManagedObject, there: ManagedObject)? {
+  private func childObject(_ name: String, _ random: inout SeededRandom) -> (here: ManagedObject, there: ManagedObject)?
+  {
     guard let here = random.pick(objects(name).filter { !$0.isInserted }),
-      let there: ManagedObject = pad?.context.object(for: here), !there.isDeleted
+      let there: ManagedObject = child?.context.object(for: here), !there.isDeleted
     else { return nil }
     return (here, there)
   }
 
-  private func editOnPad(_ random: inout SeededRandom) -> String {
-    guard let (here, there) = padObject("Thing", &random), let name = random.pick(["memo", "price", "share", "done"])
+  private func editInChild(_ random: inout SeededRandom) -> String {
+    guard let (here, there) = childObject("Thing", &random), let name = random.pick(["memo", "price", "share", "done"])
     else { return "nothing for a pad" }
     let (before, old) = (here[name], there[name])
     let value =
-      name == "memo" ? .string(random.pick(["A b", "É", "x"]) ?? "") : SimulationModel.value(of: name, &random)
+      name == "memo" ? .string(random.element(of: ["A b", "É", "x"])) : SimulationModel.value(of: name, &random)
     there[name] = value
     if here[name] != before {
       failure = failure ?? "client \(number) shows \(name) of \(here.id) as \(value), which is only on a pad"
     }
-    pad?.edits.removeAll { $0.object === there && $0.property == name }
-    pad?.edits.append(
+    child?.edits.removeAll { $0.object === there && $0.property == name }
+    child?.edits.append(
       ChildContextRecord.AttributeEdit(
         object: there, property: name, value: value, revision: there.revision, seen: lens == nil ? old : nil))
     return "set \(name) of \(here.id) on a pad"
   }
 
-  private func writeOnPad(_ random: inout SeededRandom) -> String {
-    guard let (here, there) = padObject("Item", &random), case .string(let text) = there["text"] else {
+  private func typeInChild(_ random: inout SeededRandom) -> String {
+    guard let (here, there) = childObject("Item", &random), case .string(let text) = there["text"] else {
       return "nothing for a pad"
     }
     let before = here["text"]
-    there["text"] = .string(typed.edit(text, &random))
+    there["text"] = .string(textMerges.edit(text, &random))
     if here["text"] != before {
       failure = failure ?? "client \(number) shows words in \(here.id) which are only on a pad"
     }
     return "write in \(here.id) on a pad"
   }
 
-  private func makeOnPad(_ random: inout SeededRandom) -> String {
-    guard let task = model.entity(named: "Task").flatMap({ pad?.context.insert($0) }) else { return "no task" }
+  private func insertInChild(_ random: inout SeededRandom) -> String {
+    guard let task = model.entity(named: "Task").flatMap({ child?.context.insert($0) }) else { return "no task" }
     task["starts"] = .integer(Int64(random.below(4)))
-    if let (item, _) = padObject("Item", &random) { task["about"] = .object(item.id) }
+    if let (item, _) = childObject("Item", &random) { task["about"] = .object(item.id) }
     if context.object(task.id) != nil {
       failure = failure ?? "client \(number) shows \(task.id), which was made on a pad"
     }
-    pad?.made.append(task)
+    child?.made.append(task)
     return "make \(task.id) on a pad"
   }
 
-  private func deleteOnPad(_ random: inout SeededRandom) -> String {
-    guard let (here, there) = padObject("Task", &random) else { return "nothing for a pad" }
-    pad?.context.delete(there)
+  private func deleteInChild(_ random: inout SeededRandom) -> String {
+    guard let (here, there) = childObject("Task", &random) else { return "nothing for a pad" }
+    child?.context.delete(there)
     if here.isDeleted { failure = failure ?? "client \(number) misses \(here.id), which was deleted on a pad" }
-    pad?.edits.removeAll { $0.object === there }
-    pad?.deleted.append(here.id)
+    child?.edits.removeAll { $0.object === there }
+    child?.deleted.append(here.id)
     return "delete \(here.id) on a pad"
   }
 
   // MARK: - Discarding and saving
 
-  private func discardPad() -> String {
-    weak let discarded = pad?.context
-    pad = nil
+  private func discardChild() -> String {
+    weak let discarded = child?.context
+    child = nil
     if discarded != nil { failure = failure ?? "client \(number) has discarded a pad, which still exists" }
-    happened.note(.padDiscarded)
+    events.note(.padDiscarded)
     return "discard a pad"
   }
 
-  private func confirmPad(_ random: inout SeededRandom) -> String {
-    guard let pad else { return "no pad" }
-    failure = failure ?? lostPadEdit()
-    let edits = pad.edits.filter { !$0.object.isDeleted }
-    pad.context.save()
-    if pad.context.hasChanges { failure = failure ?? "client \(number) has confirmed a pad, which still has changes" }
+  private func saveChild(_ random: inout SeededRandom) -> String {
+    guard let child else { return "no pad" }
+    failure = failure ?? lostChildEdit()
+    let edits = child.edits.filter { !$0.object.isDeleted }
+    child.context.save()
+    if child.context.hasChanges { failure = failure ?? "client \(number) has confirmed a pad, which still has changes" }
     for edit in edits {
       guard let object = context.object(edit.object.id), object[edit.property] == edit.value else {
         failure = failure ?? "client \(number) has confirmed \(edit.property) of \(edit.object.id), and lost it"
         continue
       }
-      happened.note(object.revision > edit.revision ? .padConfirmedOverCommits : .padConfirmed)
+      events.note(object.revision > edit.revision ? .padConfirmedOverCommits : .padConfirmed)
       if let number = object.entity.property(named: edit.property)?.number {
-        edited.note(object.id, number, readAt: edit.revision, value: edit.seen)
+        lostUpdates.note(object.id, number, readAt: edit.revision, value: edit.seen)
       }
-      kept.removeAll { $0.object === object && $0.property == edit.property }
-      kept.append((object, edit.property, edit.value))
+      unsavedValues.removeAll { $0.object === object && $0.property == edit.property }
+      unsavedValues.append((object, edit.property, edit.value))
     }
-    for object in pad.made {
+    for object in child.made {
       if !context.insertedObjects.contains(where: { $0.id == object.id }) {
         failure = failure ?? "client \(number) has confirmed \(object.id), and lost it"
       }
-      happened.note(.padMade)
+      events.note(.padMade)
     }
-    for id in pad.deleted {
+    for id in child.deleted {
       if context.object(id) != nil { failure = failure ?? "client \(number) has confirmed that \(id) goes, and has it" }
-      happened.note(.padDeleted)
+      events.note(.padDeleted)
     }
-    self.pad = nil
+    self.child = nil
     return random.chance(75) ? save(&random, "confirm a pad") : "confirm a pad without saving"
   }
 
   // MARK: - Invariants
 
   /// Removes the records of objects that this client itself has deleted.
-  func tidyPad() {
-    pad?.edits.removeAll { $0.object.isDeleted }
-    if let deleted = pad?.deleted { pad?.deleted = deleted.filter { context.object($0) != nil } }
+  func removeDeletedFromChild() {
+    guard var child else { return }
+    child.edits.removeAll { $0.object.isDeleted }
+    child.deleted.removeAll { context.object($0) == nil }
+    self.child = child
   }
 
   /// Describes an attribute that was set on a pad and has changed since; nil if there is none.
-  func lostPadEdit() -> String? {
-    for edit in pad?.edits ?? [] where !edit.object.isDeleted && edit.object[edit.property] != edit.value {
+  func lostChildEdit() -> String? {
+    for edit in child?.edits ?? [] where !edit.object.isDeleted && edit.object[edit.property] != edit.value {
       return "client \(number) has set \(edit.property) of \(edit.object.id) to \(edit.value) on a pad, where it is "
         + "\(edit.object[edit.property])"
     }

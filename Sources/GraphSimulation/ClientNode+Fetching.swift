@@ -16,10 +16,10 @@ extension ClientNode {
 
   /// A fetch in progress.
   struct PendingFetch {
-    let happening: CoverageEvent
+    let event: CoverageEvent
     var fetch: Fetch
     /// Computes the expected answer from the graph of its revision and the cursor of the previous page.
-    let wanted: (RecordedGraph, FetchCursor?) -> FetchedAnswer
+    let expected: (RecordedGraph, FetchCursor?) -> FetchedAnswer
     var behind: FetchCursor?
     var page = 1
     var answer = FetchedAnswer()
@@ -27,14 +27,14 @@ extension ClientNode {
 
   /// A fetch with its complete answer.
   struct CompletedFetch {
-    let asked: PendingFetch
+    let request: PendingFetch
     let revision: Revision
   }
 
-  func ask(_ random: inout SeededRandom) -> String {
+  func requestFetch(_ random: inout SeededRandom) -> String {
     // Rows and cursors contain names and values of the client's version, so they are not compared for older clients.
     let form = random.below(lens == nil ? 12 : 6)
-    let asked =
+    let pending =
       switch form {
       case 0...1: countFetch(&random)
       case 2...3: identifierFetch(&random)
@@ -42,27 +42,27 @@ extension ClientNode {
       case 6...8: rowFetch(&random)
       default: pageFetch(&random)
       }
-    guard let asked else { return "nothing to ask" }
-    ask(asked)
-    return "ask \(asked.happening)"
+    guard let pending else { return "nothing to ask" }
+    requestFetch(pending)
+    return "ask \(pending.event)"
   }
 
-  private func ask(_ asked: PendingFetch) {
-    let question = newQuestion()
-    fetches[question] = asked
-    context.handle(.ask(question, .fetch(asked.fetch)))
+  private func requestFetch(_ pending: PendingFetch) {
+    let requestID = newRequestID()
+    fetches[requestID] = pending
+    context.handle(.ask(requestID, .fetch(pending.fetch)))
   }
 
-  // MARK: - Questions
+  // MARK: - Random fetches
 
-  private func question(
+  private func randomQuery(
     _ random: inout SeededRandom
   ) -> (entity: Entity, predicate: GraphPredicate, sort: [SortKey])? {
-    guard let (name, text) = SimulationModel.question(&random), let entity = model.entity(named: name),
+    guard let (name, text) = SimulationModel.randomQuery(&random), let entity = model.entity(named: name),
       let predicate = predicate(text, of: entity)
     else { return nil }
     let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
-    guard let order = random.pick(orders).flatMap(own),
+    guard let order = random.pick(orders).flatMap(inClientVersion),
       let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: model)
     else { return nil }
     return (entity, predicate, sort)
@@ -71,20 +71,20 @@ extension ClientNode {
   private func text(_ predicate: GraphPredicate) -> String { predicate == .always ? "" : predicate.text(in: model) }
 
   private func countFetch(_ random: inout SeededRandom) -> PendingFetch? {
-    guard let (entity, predicate, _) = question(&random) else { return nil }
+    guard let (entity, predicate, _) = randomQuery(&random) else { return nil }
     let fetch = Fetch(entity: entity.number, predicate: text(predicate), result: .count)
-    return PendingFetch(happening: .fetchedCount, fetch: fetch) { graph, _ in
+    return PendingFetch(event: .fetchedCount, fetch: fetch) { graph, _ in
       FetchedAnswer(count: graph.objects(of: entity, predicate).count)
     }
   }
 
   private func identifierFetch(_ random: inout SeededRandom) -> PendingFetch? {
-    guard let (entity, predicate, sort) = question(&random) else { return nil }
+    guard let (entity, predicate, sort) = randomQuery(&random) else { return nil }
     let (limit, offset) = (1 + random.below(20), random.below(4))
     let fetch = Fetch(
       entity: entity.number, predicate: text(predicate), sort: sort.text(in: model), limit: UInt64(limit),
       offset: UInt64(offset), result: .identifiers)
-    return PendingFetch(happening: .fetchedIdentifiers, fetch: fetch) { graph, _ in
+    return PendingFetch(event: .fetchedIdentifiers, fetch: fetch) { graph, _ in
       let sorted = SortOrder(sort, model: graph.model)
         .sorted(Array(graph.objects(of: entity, predicate).values), in: graph)
       let part = sorted.dropFirst(offset).prefix(limit).map(\.identifier)
@@ -93,29 +93,29 @@ extension ClientNode {
   }
 
   private func rowFetch(_ random: inout SeededRandom) -> PendingFetch? {
-    guard let asked = random.pick(ExpectedRowFetch.all), let entity = model.entity(named: asked.entity),
-      let text = random.pick(SimulationModel.queries.filter { $0.entity == asked.entity }.map(\.predicate)),
+    guard let pending = random.pick(ExpectedRowFetch.all), let entity = model.entity(named: pending.entity),
+      let text = random.pick(SimulationModel.queries.filter { $0.entity == pending.entity }.map(\.predicate)),
       let predicate = predicate(text, of: entity)
     else { return nil }
     let (limit, offset) = random.chance(30) ? (1 + random.below(3), random.below(2)) : (0, 0)
     let fetch = Fetch(
-      entity: entity.number, predicate: self.text(predicate), sort: asked.sort, limit: UInt64(limit),
-      offset: UInt64(offset), result: .rows, properties: asked.properties, distinct: asked.isDistinct,
-      groupBy: asked.groups)
-    return PendingFetch(happening: asked.happening, fetch: fetch) { graph, _ in
+      entity: entity.number, predicate: self.text(predicate), sort: pending.sort, limit: UInt64(limit),
+      offset: UInt64(offset), result: .rows, properties: pending.properties, distinct: pending.isDistinct,
+      groupBy: pending.groups)
+    return PendingFetch(event: pending.event, fetch: fetch) { graph, _ in
       let objects = graph.objects(of: entity, predicate).values.sorted { $0.id < $1.id }
-      let rows = Array(asked.rows(objects, graph).dropFirst(offset).prefix(limit == 0 ? .max : limit))
+      let rows = Array(pending.rows(objects, graph).dropFirst(offset).prefix(limit == 0 ? .max : limit))
       return FetchedAnswer(rows: rows, count: rows.count)
     }
   }
 
   /// A fetch of several pages, between which commits may occur.
   private func pageFetch(_ random: inout SeededRandom) -> PendingFetch? {
-    guard let (entity, predicate, sort) = question(&random) else { return nil }
+    guard let (entity, predicate, sort) = randomQuery(&random) else { return nil }
     let limit = 1 + random.below(5)
     let fetch = Fetch(
       entity: entity.number, predicate: text(predicate), sort: sort.text(in: model), limit: UInt64(limit))
-    return PendingFetch(happening: .fetchedPage, fetch: fetch) { graph, behind in
+    return PendingFetch(event: .fetchedPage, fetch: fetch) { graph, behind in
       let order = SortOrder(sort, model: graph.model)
       let all = order.sorted(Array(graph.objects(of: entity, predicate).values), in: graph)
       let rest = all.filter { image in
@@ -133,36 +133,37 @@ extension ClientNode {
   // MARK: - Answers
 
   /// - Returns: false if the chunk belongs to another request.
-  func takeFetch(_ chunk: Chunk, of question: RequestID) -> Bool {
-    guard var asked = fetches.removeValue(forKey: question) else { return false }
-    asked.answer.objects += chunk.objects
-    asked.answer.rows += chunk.rows
+  func receiveFetch(_ chunk: Chunk, of requestID: RequestID) -> Bool {
+    guard var pending = fetches.removeValue(forKey: requestID) else { return false }
+    pending.answer.objects += chunk.objects
+    pending.answer.rows += chunk.rows
     guard let end = chunk.end else {
-      fetches[question] = asked
-      context.handle(.more(question))
+      fetches[requestID] = pending
+      context.handle(.more(requestID))
       return true
     }
-    asked.answer.count = Int(end.count)
+    pending.answer.count = Int(end.count)
     // Groups and distinct rows have no cursor, and the further pages of a template are not requested.
-    if asked.happening == .fetchedPage || asked.happening == .fetchedNextPage, !chunk.next.isEmpty {
-      asked.answer.next = try? FetchCursor(bytes: chunk.next)
-      if asked.answer.next == nil { failure = failure ?? "client \(number) has received an invalid cursor" }
+    if pending.event == .fetchedPage || pending.event == .fetchedNextPage, !chunk.next.isEmpty {
+      pending.answer.next = try? FetchCursor(bytes: chunk.next)
+      if pending.answer.next == nil { failure = failure ?? "client \(number) has received an invalid cursor" }
     }
-    finishedFetches.append(CompletedFetch(asked: asked, revision: end.at.revision))
-    guard let next = asked.answer.next, asked.page < 6 else { return true }
-    var following = PendingFetch(happening: .fetchedNextPage, fetch: asked.fetch, wanted: asked.wanted, behind: next)
+    finishedFetches.append(CompletedFetch(request: pending, revision: end.at.revision))
+    guard let next = pending.answer.next, pending.page < 6 else { return true }
+    var following = PendingFetch(
+      event: .fetchedNextPage, fetch: pending.fetch, expected: pending.expected, behind: next)
     following.fetch.after = chunk.next
-    following.page = asked.page + 1
-    ask(following)
+    following.page = pending.page + 1
+    requestFetch(following)
     return true
   }
 
   /// - Returns: false if the refusal belongs to another request.
-  func refuseFetch(_ refusal: Refusal, of question: RequestID) -> Bool {
-    guard let asked = fetches.removeValue(forKey: question) else { return false }
+  func refuseFetch(_ refusal: Refusal, of requestID: RequestID) -> Bool {
+    guard let pending = fetches.removeValue(forKey: requestID) else { return false }
     // A lost connection ends its requests.
     if refusal.code != .unavailable {
-      failure = failure ?? "client \(number) can't ask \(asked.happening): \(refusal.message)"
+      failure = failure ?? "client \(number) can't ask \(pending.event): \(refusal.message)"
     }
     return true
   }

@@ -56,7 +56,7 @@ extension ClientNode {
 
   /// Describes an unsaved attribute that has changed since it was set; nil if there is none.
   func lostEdit() -> String? {
-    for (object, property, value) in kept where !object.isDeleted && object[property] != value {
+    for (object, property, value) in unsavedValues where !object.isDeleted && object[property] != value {
       return "client \(number) has set \(property) of \(object.id) to \(value) and holds \(object[property])"
     }
     return nil
@@ -70,7 +70,7 @@ extension ClientNode {
     if !loads.isEmpty { return "client \(number) still loads" }
     for query in queries where prefetching.contains(query.id) {
       guard context.prefetch(of: query.id).load == nil else { return "client \(number) still prefetches" }
-      happened.note(.queryPrefetched)
+      events.note(.queryPrefetched)
     }
     return nil
   }

@@ -11,11 +11,11 @@ extension ClientNode {
     /// Whether nothing else happens until the load ends, so that its result can be compared completely.
     var isAtRest = false
     /// Whether objects that are held already are loaded again.
-    var isAnew = true
+    var isReload = true
     /// The number of fetches sent before the load.
     var requestsBefore = 0
     /// Whether the replica has meanwhile detected a restored store: an object that was deleted may exist again.
-    var isOfTwoPasts = false
+    var spansRestore = false
   }
 
   /// The result of a load: the loaded objects, and the ids without an object.
@@ -28,7 +28,7 @@ extension ClientNode {
     /// The number of requests sent for the load.
     var requests = 0
     /// Whether the client held state from before a restore when the load ended.
-    var isAstray = false
+    var isStale = false
   }
 
   /// Relationship paths to prefetch, by entity.
@@ -47,7 +47,7 @@ extension ClientNode {
         ids += object.value(property.number).objectIDs
       }
     }
-    if random.chance(30) { ids += gone.suffix(6) }
+    if random.chance(30) { ids += deletedObjects.suffix(6) }
     let faults = ids.filter { !$0.isTemporary }.shuffled(using: &random)
       .compactMap { context.fault($0) }.filter(\.isFault).prefix(1 + random.below(6))
     guard !faults.isEmpty else { return "no faults" }
@@ -58,28 +58,28 @@ extension ClientNode {
   }
 
   func prefetch(_ random: inout SeededRandom) -> String {
-    let name = random.pick(["Folder", "Item", "Thing", "Label", "Crew"]) ?? "Item"
+    let name = random.element(of: ["Folder", "Item", "Thing", "Label", "Crew"])
     let roots = objects(name).filter { !$0.isInserted }.shuffled(using: &random).prefix(1 + random.below(4))
-    guard !roots.isEmpty, let text = random.pick(Self.trees[name] ?? []) else { return "nothing to prefetch" }
-    return load(text, name, Array(roots), isAnew: random.chance(50))
+    guard !roots.isEmpty, let text = random.pick(Self.trees[name, default: []]) else { return "nothing to prefetch" }
+    return load(text, name, Array(roots), isReload: random.chance(50))
   }
 
   /// Prefetches from all objects of one entity at a quiet moment.
   func prefetchAtRest(_ random: inout SeededRandom) -> String {
-    let name = random.pick(["Folder", "Item", "Thing", "Label", "Crew"]) ?? "Item"
+    let name = random.element(of: ["Folder", "Item", "Thing", "Label", "Crew"])
     let roots = objects(name).filter { !$0.isInserted }
-    guard !roots.isEmpty, let text = random.pick(Self.trees[name] ?? []) else { return "nothing to prefetch" }
+    guard !roots.isEmpty, let text = random.pick(Self.trees[name, default: []]) else { return "nothing to prefetch" }
     defer { perform() }
-    return load(text, name, roots, isAnew: true, isAtRest: true)
+    return load(text, name, roots, isReload: true, isAtRest: true)
   }
 
   private func load(
-    _ text: String, _ name: String, _ roots: [ManagedObject], isAnew: Bool, isAtRest: Bool = false
+    _ text: String, _ name: String, _ roots: [ManagedObject], isReload: Bool, isAtRest: Bool = false
   ) -> String {
     guard let entity = model.entity(named: name),
       let tree = try? RelationshipTree(parsing: text, entity: entity, model: model)
     else { return "no tree" }
-    var pending = PendingLoad(objects: roots, isAtRest: isAtRest, isAnew: isAnew, requestsBefore: fetchesSent)
+    var pending = PendingLoad(objects: roots, isAtRest: isAtRest, isReload: isReload, requestsBefore: fetchesSent)
     pending.paths = text.split(separator: ",").map { path in
       var place: Entity? = entity
       return path.split(separator: ".").compactMap { name in
@@ -88,7 +88,7 @@ extension ClientNode {
         return property
       }
     }
-    loads[context.load(tree, of: roots, reloadsHeld: isAnew)] = pending
+    loads[context.load(tree, of: roots, reloadsHeld: isReload)] = pending
     context.sendLoads()
     return "prefetch \(text) of \(roots.count) of \(name)"
   }
@@ -101,7 +101,7 @@ extension ClientNode {
     guard refusal == nil else { return }
     var finished = CompletedLoad(load: pending)
     finished.requests = fetchesSent - pending.requestsBefore
-    finished.isAstray = isAstray
+    finished.isStale = isStale
     var reached = pending.objects
     for path in pending.paths {
       var level = pending.objects
@@ -117,8 +117,8 @@ extension ClientNode {
         if isSettled { finished.missing.append(object.id) }
       } else if object.isFault {
         // An object that joined the tree during the load may still be a fault.
-        if !pending.isOfTwoPasts, pending.paths.isEmpty || pending.isAtRest { finished.unfilled.append(object.id) }
-      } else if isSettled, pending.isAnew {
+        if !pending.spansRestore, pending.paths.isEmpty || pending.isAtRest { finished.unfilled.append(object.id) }
+      } else if isSettled, pending.isReload {
         let values = object.entity.storedProperties.map { object.value($0.number) }
         finished.images.append(ObjectImage(id: object.id, revision: object.revision, values: values))
       }

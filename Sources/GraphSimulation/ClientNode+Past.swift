@@ -12,7 +12,7 @@ extension ClientNode {
     let isByID: Bool
     var images = [ObjectImage]()
     /// Whether the revision may have been removed by a restored backup.
-    var isAstray = false
+    var isStale = false
   }
 
   func readPast(_ random: inout SeededRandom) -> String {
@@ -21,16 +21,16 @@ extension ClientNode {
     guard var read = isByID ? pastByID(at: revision, &random) : pastQuery(at: revision, &random) else {
       return "nothing to read"
     }
-    let question = newQuestion()
-    read.isAstray = isAstray
-    pastReads[question] = read
+    let requestID = newRequestID()
+    read.isStale = isStale
+    pastReads[requestID] = read
     let text = read.predicate == .always ? "" : read.predicate.text(in: model)
-    context.handle(.ask(question, .fetch(Fetch(entity: read.entity.number, predicate: text, at: revision))))
+    context.handle(.ask(requestID, .fetch(Fetch(entity: read.entity.number, predicate: text, at: revision))))
     return "read \(read.entity.name) \(text) as of \(revision)"
   }
 
   private func pastQuery(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
-    guard let (name, text) = SimulationModel.question(&random), let entity = model.entity(named: name),
+    guard let (name, text) = SimulationModel.randomQuery(&random), let entity = model.entity(named: name),
       let predicate = predicate(text, of: entity)
     else { return nil }
     return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: false)
@@ -39,7 +39,7 @@ extension ClientNode {
   /// Fetches by id both existing and deleted objects.
   private func pastByID(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
     guard let entity = model.entity(named: "Thing") else { return nil }
-    var ids = (objects("Thing").filter { !$0.isInserted }.map(\.id) + gone).shuffled(using: &random)
+    var ids = (objects("Thing").filter { !$0.isInserted }.map(\.id) + deletedObjects).shuffled(using: &random)
     ids = ids.filter { entity.family.contains($0.entity) }.prefix(1 + random.below(5)).sorted()
     guard !ids.isEmpty else { return nil }
     let predicate = GraphPredicate.comparison(
@@ -48,24 +48,25 @@ extension ClientNode {
   }
 
   /// - Returns: false if the chunk belongs to another request.
-  func takePast(_ chunk: Chunk, of question: RequestID) -> Bool {
-    guard pastReads[question] != nil else { return false }
-    pastReads[question]?.images += chunk.objects
+  func receivePast(_ chunk: Chunk, of requestID: RequestID) -> Bool {
+    guard var read = pastReads.removeValue(forKey: requestID) else { return false }
+    read.images += chunk.objects
     if chunk.end == nil {
-      context.handle(.more(question))
-    } else if let read = pastReads.removeValue(forKey: question) {
+      pastReads[requestID] = read
+      context.handle(.more(requestID))
+    } else {
       finishedPastReads.append(read)
     }
     return true
   }
 
   /// - Returns: false if the refusal belongs to another request.
-  func refusePast(_ refusal: Refusal, of question: RequestID) -> Bool {
-    guard let read = pastReads.removeValue(forKey: question) else { return false }
+  func refusePast(_ refusal: Refusal, of requestID: RequestID) -> Bool {
+    guard let read = pastReads.removeValue(forKey: requestID) else { return false }
     // A lost connection ends its requests.
     if refusal.code == .pruned {
       prunedReads.append(read.revision)
-    } else if refusal.code != .unavailable, !(read.isAstray && refusal.code == .notFound) {
+    } else if refusal.code != .unavailable, !(read.isStale && refusal.code == .notFound) {
       failure = failure ?? "client \(number) can't read revision \(read.revision): \(refusal.message)"
     }
     return true
@@ -76,7 +77,7 @@ extension ClientNode {
   func restore(_ random: inout SeededRandom) -> String {
     let id = context.newTransactionID()
     let request: RestoreRequest
-    if let object = random.pick(gone), random.chance(75) {
+    if let object = random.pick(deletedObjects), random.chance(75) {
       request = RestoreRequest(id, random.chance(50) ? .contents(object) : .object(object))
     } else if let object = random.pick(objects("Thing") + objects("Folder")), !object.isInserted {
       let revision = Revision(random.below(Int(lastRevision) + 1))
@@ -85,7 +86,7 @@ extension ClientNode {
       return "nothing to restore"
     }
     restores[id] = request
-    typed.keepRestore(id)
+    textMerges.noteRestore(id)
     context.restore(request)
     return "restore \(request.scope), transaction \(id.sequence)"
   }

@@ -6,9 +6,9 @@ import GraphReplica
 extension ClientNode {
   /// Performs a random act.
   /// - Returns: a description for the trace.
-  func act(_ random: inout SeededRandom) -> String {
+  func performRandomAction(_ random: inout SeededRandom) -> String {
     defer {
-      tidyPad()
+      removeDeletedFromChild()
       perform()
     }
     if wasRefused, random.chance(60) {
@@ -23,7 +23,7 @@ extension ClientNode {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
-    case 13: return label(&random)
+    case 13: return labelItem(&random)
     case 14...15: return delete(&random)
     case 16:
       rollback()
@@ -32,9 +32,9 @@ extension ClientNode {
     case 19: return replaceItems(&random)
     case 20...21: return arrangeLabels(&random)
     case 22...23: return describe(&random)
-    case 24...25: return hang(&random)
-    case 26...27: return work(&random)
-    case 28: return cover(&random)
+    case 24...25: return editThingTree(&random)
+    case 26...27: return editTask(&random)
+    case 28: return editCover(&random)
     case 29...30: return undo(&random)
     case 31...33: return batch(&random)
     case 34...35, 49...50: return touchFaults(&random)
@@ -42,14 +42,14 @@ extension ClientNode {
     case 37...38: return readPast(&random)
     case 39...40: return restore(&random)
     case 41...44: return scroll(&random)
-    case 45...48: return measure(&random)
-    case 51: return bringNear(&random)
-    case 52...54: return gather(&random)
-    case 55: return choose(&random)
-    case 56...59: return ask(&random)
+    case 45...48: return editValues(&random)
+    case 51: return editNearLabels(&random)
+    case 52...54: return editCrew(&random)
+    case 55: return editTransient(&random)
+    case 56...59: return requestFetch(&random)
     case 60...61: return group(&random)
-    case 62...64: return takeStep(&random)
-    case 65...67, 71...74: return scribble(&random)
+    case 62...64: return performStep(&random)
+    case 65...67, 71...74: return editChildContext(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -63,7 +63,7 @@ extension ClientNode {
     for _ in 0..<12 {
       let item = insert("Item")
       item?["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
-      item?["kind"] = .string(random.pick(kinds) ?? "red")
+      item?["kind"] = .string(random.element(of: kinds))
       item?["size"] = .integer(Int64(random.below(10)))
     }
     for name in 0..<3 { insert("Label")?["name"] = .string("l\(name)") }
@@ -83,10 +83,10 @@ extension ClientNode {
     guard let folder = random.pick(objects("Folder")) else { return "no folder" }
     guard let item = insert("Item") else { return "" }
     item["folder"] = .object(folder.id)
-    item["kind"] = .string(random.pick(kinds) ?? "red")
+    item["kind"] = .string(random.element(of: kinds))
     item["size"] = .integer(Int64(random.below(10)))
-    item["text"] = .string(random.pick(["a", "b c", "", "a b"]) ?? "")
-    if random.chance(30) { item["memo"] = .string(random.pick(["A b", "É", "", "x"]) ?? "") }
+    item["text"] = .string(random.element(of: ["a", "b c", "", "a b"]))
+    if random.chance(30) { item["memo"] = .string(random.element(of: ["A b", "É", "", "x"])) }
     if random.chance(40) {
       let others = members(of: folder, "items").filter { $0.id != item.id }
       place(item, in: folder, "items", after: random.chance(30) ? nil : random.pick(others))
@@ -99,11 +99,11 @@ extension ClientNode {
     // All clients prefer the same item, so that unsaved edits conflict with other clients' commits.
     guard let item = random.chance(40) ? items.first : random.pick(items) else { return "no item" }
     if random.chance(50) { set(item, "size", .integer(Int64(random.below(100)) - 2)) }
-    if random.chance(40) { set(item, "kind", .string(random.pick(kinds) ?? "red")) }
+    if random.chance(40) { set(item, "kind", .string(random.element(of: kinds))) }
     // All clients prefer to edit the text of the oldest item.
     if let page = random.chance(60) ? items.first : item {
       for _ in 0..<random.below(4) {
-        if case .string(let text) = page["text"] { page["text"] = .string(typed.edit(text, &random)) }
+        if case .string(let text) = page["text"] { page["text"] = .string(textMerges.edit(text, &random)) }
       }
     }
     if random.chance(20), let folder = random.pick(objects("Folder")) { item["folder"] = .object(folder.id) }
@@ -139,7 +139,7 @@ extension ClientNode {
 
   // MARK: - Labels
 
-  private func label(_ random: inout SeededRandom) -> String {
+  private func labelItem(_ random: inout SeededRandom) -> String {
     guard let label = insert("Label") else { return "" }
     label["name"] = .string("l\(random.below(20))")
     if let item = random.pick(objects("Item")), let labels = item.entity.property(named: "labels") {
@@ -167,7 +167,7 @@ extension ClientNode {
   }
 
   /// Sets or clears an item's cover, a one-to-one relationship: a label is taken away from its previous item.
-  private func cover(_ random: inout SeededRandom) -> String {
+  private func editCover(_ random: inout SeededRandom) -> String {
     guard let item = random.pick(objects("Item")), let label = random.pick(objects("Label")) else { return "no label" }
     switch random.below(3) {
     case 0: item["cover"] = .null
@@ -183,26 +183,26 @@ extension ClientNode {
   func describe(_ random: inout SeededRandom) -> String {
     guard let thing = random.pick(objects("Thing")) else { return "no thing" }
     if random.chance(40) {
-      set(thing, "memo", random.pick([.null, .string("A b"), .string("É"), .string("")]) ?? .null)
+      set(thing, "memo", random.element(of: [.null, .string("A b"), .string("É"), .string("")]))
     }
     if random.chance(50) {
-      let name = own("remark") ?? ""
+      let name = inClientVersion("remark") ?? ""
       let words = thing[name].stringValue ?? ""
-      let more = random.pick(["a", " b", "漢", "a"]) ?? ""
+      let more = random.element(of: ["a", " b", "漢", "a"])
       thing[name] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)
     }
     if random.chance(60) {
       set(thing, "place.row", random.chance(20) ? .null : .integer(Int64(random.below(6))))
       // Sometimes this breaks the rule, and sometimes it leaves the column to another client.
       if random.chance(80) {
-        set(thing, "place.column", random.chance(15) ? .null : .string(random.pick(["a", "b", "c"]) ?? "a"))
+        set(thing, "place.column", random.chance(15) ? .null : .string(random.element(of: ["a", "b", "c"])))
       }
     }
     if random.chance(75) { return save(&random, "describe") }
     return "describe without saving"
   }
 
-  private func hang(_ random: inout SeededRandom) -> String {
+  private func editThingTree(_ random: inout SeededRandom) -> String {
     guard let thing = random.pick(objects("Thing")) else { return "no thing" }
     if random.chance(45) {
       thing["parent"] = .null
@@ -215,13 +215,13 @@ extension ClientNode {
     return save(&random, "hang")
   }
 
-  private func work(_ random: inout SeededRandom) -> String {
+  private func editTask(_ random: inout SeededRandom) -> String {
     let isNew = random.chance(60)
     guard let task = isNew ? insert("Task") : random.pick(objects("Task")) else { return "no task" }
     if isNew || random.chance(50) {
       let codes: [Value] = [.null, .string("A-1"), .string("AB-2"), .string("C-3"), .string("AA-7")]
-      write(random.pick(codes) ?? .null, "code", task)
-      if random.chance(10) { write(.string(random.pick(["a-1", "A-", "ABC-1", "A-1\n"]) ?? ""), "code", task) }
+      write(random.element(of: codes), "code", task)
+      if random.chance(10) { write(.string(random.element(of: ["a-1", "A-", "ABC-1", "A-1\n"])), "code", task) }
     }
     if isNew || random.chance(60) {
       write(random.chance(30) ? .null : .integer(Int64(random.below(8))), "starts", task)
@@ -238,7 +238,7 @@ extension ClientNode {
   /// Deletes an object, sometimes with its children, because objects that deny the delete may go in the same
   /// transaction.
   private func delete(_ random: inout SeededRandom) -> String {
-    let name = random.pick(["Item", "Item", "Item", "Item", "Task", "Task", "Folder", "Label"]) ?? "Item"
+    let name = random.element(of: ["Item", "Item", "Item", "Item", "Task", "Task", "Folder", "Label"])
     guard let object = random.pick(objects(name)) else { return "nothing to delete" }
     if object.entity.property(named: "children") != nil, random.chance(40) {
       for child in members(of: object, "children") { context.delete(child) }
@@ -264,24 +264,24 @@ extension ClientNode {
   }
 
   func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
-    let policy = policy ?? random.pick(MergePolicy.allCases) ?? .error
+    let policy = policy ?? random.element(of: MergePolicy.allCases)
     guard let id = context.save(policy: policy) else { return what + " (nothing)" }
-    edited.note(save: id)
-    kept = []
+    lostUpdates.note(save: id)
+    unsavedValues = []
     return "\(what), transaction \(id.sequence), \(policy)"
   }
 
   private func rollback() {
     context.rollback()
-    edited.drop()
-    (kept, wasRefused) = ([], false)
+    lostUpdates.drop()
+    (unsavedValues, wasRefused) = ([], false)
   }
 
   /// Refreshes the objects of a refused transaction to other clients' values and keeps the user's own edits.
   private func refresh() {
-    for object in edited.givenBackObjects.compactMap({ context.object($0) }) {
+    for object in lostUpdates.returnedObjects.compactMap({ context.object($0) }) {
       context.refresh(object)
-      edited.note(lookAt: object.id, revision: object.revision)
+      lostUpdates.note(lookAt: object.id, revision: object.revision)
     }
     wasRefused = false
   }
@@ -291,14 +291,14 @@ extension ClientNode {
     // An older version of the model may lack the property.
     guard object.entity.property(named: name) != nil else { return }
     write(value, name, object)
-    kept.removeAll { $0.object === object && $0.property == name }
-    kept.append((object, name, value))
+    unsavedValues.removeAll { $0.object === object && $0.property == name }
+    unsavedValues.append((object, name, value))
   }
 
   /// Sets an attribute and records the values on which the user based the edit.
   func write(_ value: Value, _ name: String, _ object: ManagedObject) {
     if let number = object.entity.property(named: name)?.number {
-      edited.note(object.id, number, readAt: object.revision, value: lens == nil ? object[name] : nil)
+      lostUpdates.note(object.id, number, readAt: object.revision, value: lens == nil ? object[name] : nil)
     }
     object[name] = value
   }

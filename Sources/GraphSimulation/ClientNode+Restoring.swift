@@ -7,62 +7,62 @@ extension ClientNode {
   /// A client's record of the commits that a restore removed, kept until the next quiet moment.
   struct StaleState {
     /// Whether the client has seen a revision that the store no longer has, and has not detected that.
-    var mustNotice: Bool
+    var mustDetectRestore: Bool
     /// Whether the client still takes its outdated state for valid.
-    var isAstray = true
+    var isStale = true
     /// The transactions that were unanswered at the restore and are not in the backup, with whether they had been
     /// committed.
     var unanswered = [TransactionID: Bool]()
   }
 
   /// Whether the client takes state that a restore removed for valid.
-  var isAstray: Bool { astray?.isAstray ?? false }
+  var isStale: Bool { staleState?.isStale ?? false }
 
   /// Records that the store was restored.
   /// - Parameters:
   ///   - kept: the history of the backup.
   ///   - lost: the history of the store until now.
-  func goAstray(behind kept: GraphRecorder, of lost: GraphRecorder) {
-    var next = StaleState(mustNotice: lastRevision > kept.revision || astray?.mustNotice == true)
+  func becomeStale(behind kept: GraphRecorder, of lost: GraphRecorder) {
+    var next = StaleState(mustDetectRestore: lastRevision > kept.revision || staleState?.mustDetectRestore == true)
     let (known, committed) = (Set(kept.records.map(\.transaction)), Set(lost.records.map(\.transaction)))
     let unanswered = context.replica.pendingTransactions + [pendingBatch?.batch.id].compactMap { $0 }
     for id in unanswered where !known.contains(id) { next.unanswered[id] = committed.contains(id) }
-    astray = next
+    staleState = next
     // Edits on it are based on revisions that will have other contents.
-    pad = nil
-    edited.restart()
-    let gone = acknowledged.filter { $0.revision > kept.revision }.map(\.id)
+    child = nil
+    lostUpdates.restart()
+    let deleted = acknowledged.filter { $0.revision > kept.revision }.map(\.id)
     acknowledged.removeAll { $0.revision > kept.revision }
-    takenBack += gone
-    typed.takeBack(Set(gone))
+    revertedTransactions += deleted
+    textMerges.revert(Set(deleted))
     committedBatches.formIntersection(known)
-    if !gone.isEmpty { happened.note(.acknowledgedTakenBack) }
+    if !deleted.isEmpty { events.note(.acknowledgedTakenBack) }
   }
 
   /// Handles the replica's report that the store does not recognize its state. It also occurs where the state was
   /// pruned.
-  func noticeRestore() {
+  func detectRestore() {
     // Revisions are counted again from here on.
     defer { lastRevision = 0 }
-    pad = nil
-    for load in loads.keys { loads[load]?.isOfTwoPasts = true }
-    guard let astray else { return edited.losePast() }
+    child = nil
+    for load in loads.keys { loads.update(load) { $0.spansRestore = true } }
+    guard var staleState else { return lostUpdates.exemptAll() }
     // Edits since the restore are also based on revisions that have other contents now.
-    if astray.isAstray { edited.restart() } else { edited.losePast() }
-    if astray.mustNotice { happened.note(context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed) }
-    self.astray?.mustNotice = false
-    self.astray?.isAstray = false
+    if staleState.isStale { lostUpdates.restart() } else { lostUpdates.exemptAll() }
+    if staleState.mustDetectRestore { events.note(context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed) }
+    (staleState.mustDetectRestore, staleState.isStale) = (false, false)
+    self.staleState = staleState
   }
 
   /// Records that an unanswered transaction has reached the store.
-  func keepLanding(_ id: TransactionID) {
-    guard let wasCommitted = astray?.unanswered.removeValue(forKey: id) else { return }
-    happened.note(wasCommitted ? .landedAgain : .landedAfterRestore)
+  func countResent(_ id: TransactionID) {
+    guard let wasCommitted = staleState?.unanswered.removeValue(forKey: id) else { return }
+    events.note(wasCommitted ? .landedAgain : .landedAfterRestore)
   }
 
   /// Whether a transaction is based on objects in a state that a restore removed.
-  func isOfLostTime(_ transaction: Transaction) -> Bool {
-    isAstray
+  func isBasedOnRevertedState(_ transaction: Transaction) -> Bool {
+    isStale
       || transaction.changes.contains { change in
         // Objects that were not reloaded since then have a negative revision.
         !change.id.isTemporary && (context.object(change.id)?.revision ?? 0) < 0
@@ -70,7 +70,7 @@ extension ClientNode {
   }
 
   /// A planted bug: the client takes every query's state as recognized by the store.
-  static func believing(_ message: ToClient) -> ToClient {
+  static func withRecognizedState(_ message: ToClient) -> ToClient {
     guard case .subscribed(let query, let resumed, _) = message.body else { return message }
     return ToClient(message.request, .subscribed(query: query, resumed: resumed, known: true))
   }

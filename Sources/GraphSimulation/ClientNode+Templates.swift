@@ -49,7 +49,7 @@ extension ClientNode {
     let fetch = Fetch(
       entity: request.entity, predicate: request.predicate == .always ? "" : request.predicate.text(in: model),
       sort: request.sort.text(in: model), limit: UInt64(request.limit ?? 0))
-    return PendingFetch(happening: .fetchedTemplate, fetch: fetch) { graph, _ in
+    return PendingFetch(event: .fetchedTemplate, fetch: fetch) { graph, _ in
       let all = graph.images.values.filter { $0.id.entity == entity.number && matches($0, graph) }
         .sorted { precedes($0, $1, graph) }
       let part = Array(all.prefix(request.limit ?? .max))

@@ -45,7 +45,7 @@ extension ClientNode {
   }
 
   /// Performs a step of several saves, sometimes followed by its undo.
-  func takeStep(_ random: inout SeededRandom) -> String {
+  func performStep(_ random: inout SeededRandom) -> String {
     if context.undoScope == nil { _ = group(&random) }
     guard let scope = context.undoScope else { return "no stack" }
     scope.beginGroup(named: "step \(random.below(100))")
@@ -75,17 +75,18 @@ extension ClientNode {
   }
 
   /// Requests the undo state at a quiet moment, so that the answer belongs to the recorded state.
-  func askUndoState(_ random: inout SeededRandom) {
-    let question = newQuestion()
-    undoStates[question] = ReportedUndoState(scope: random.chance(50) ? nil : context.undoScope?.id ?? .zero)
-    context.handle(.ask(question, .undoState(scope: undoStates[question]?.scope)))
+  func requestUndoState(_ random: inout SeededRandom) {
+    let requestID = newRequestID()
+    undoStates[requestID] = ReportedUndoState(scope: random.chance(50) ? nil : context.undoScope?.id ?? .zero)
+    context.handle(.ask(requestID, .undoState(scope: undoStates[requestID]?.scope)))
     perform()
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func takeUndoState(_ answer: RequestResult, of question: RequestID) -> Bool {
-    guard undoStates[question] != nil, case .undoState(let state) = answer else { return false }
-    undoStates[question]?.state = state
+  func receiveUndoState(_ answer: RequestResult, of requestID: RequestID) -> Bool {
+    guard var reported = undoStates[requestID], case .undoState(let state) = answer else { return false }
+    reported.state = state
+    undoStates[requestID] = reported
     return true
   }
 }
@@ -99,17 +100,17 @@ extension Simulation {
     let before = recorder.records.prefix { $0.revision < record.revision }
     let twin = UndoStackModel(before, of: record.author, scope: request.scope, after: floor)
     if let reason = twin.failure(of: request, record) { return "client \(client.number): \(reason)" }
-    let stack = request.redo ? twin.undone : twin.standing
+    let stack = request.redo ? twin.undone : twin.undoable
     let step = stack.last { $0.newest == record.redoes ?? record.undoes }
     let whole = UndoStackModel(before, of: record.author, scope: request.scope, after: 0)
-    if !(whole.standing + whole.undone).contains(where: { $0.commits == step?.commits }) {
+    if !(whole.undoable + whole.undone).contains(where: { $0.commits == step?.commits }) {
       undoneInPart.insert(record.transaction)
     }
-    happened.note(request.redo ? .redone : .undone)
-    if request.scope != nil { happened.note(.undoneInScope) }
-    if step?.commits.count ?? 0 > 1 { happened.note(.undoneGroup) }
+    events.note(request.redo ? .redone : .undone)
+    if request.scope != nil { events.note(.undoneInScope) }
+    if step?.commits.count ?? 0 > 1 { events.note(.undoneGroup) }
     if request.revision != nil {
-      happened.note(step?.newest == stack.last?.newest ? .undoneByRevision : .undoneInMiddle)
+      events.note(step?.newest == stack.last?.newest ? .undoneByRevision : .undoneInMiddle)
     }
     return nil
   }
@@ -127,7 +128,7 @@ extension Simulation {
             "client \(client.number) has received undo \(state.undo?.newest ?? 0) and redo "
               + "\(state.redo?.newest ?? 0), it is \(twin.state.undo?.newest ?? 0) and \(twin.state.redo?.newest ?? 0)")
         }
-        happened.note(.undoStateTold)
+        events.note(.undoStateTold)
       }
       client.undoStates = [:]
     }

@@ -5,7 +5,7 @@ import GraphReplica
 /// other. Also transient attributes, which are never stored.
 extension ClientNode {
   /// Edits a crew. There are few crews of a few items each, so a deleted item is seldom the last one of a crew.
-  func gather(_ random: inout SeededRandom) -> String {
+  func editCrew(_ random: inout SeededRandom) -> String {
     guard queries.contains(where: { $0.entity.name == "Crew" && $0.predicate == .always }) else {
       follow("Crew", "")
       return "follow crews"
@@ -46,12 +46,12 @@ extension ClientNode {
   }
 
   private func name(_ crew: ManagedObject, _ random: inout SeededRandom) {
-    write(.string(random.chance(10) ? "x" : random.pick(["aa", "bb", "day"]) ?? "aa"), "title", crew)
+    write(.string(random.chance(10) ? "x" : random.element(of: ["aa", "bb", "day"])), "title", crew)
     write(.integer(Int64(random.below(5))), "shift", crew)
   }
 
   /// Edits a relationship of labels to labels: an object may be related to itself, and each end has its own members.
-  func bringNear(_ random: inout SeededRandom) -> String {
+  func editNearLabels(_ random: inout SeededRandom) -> String {
     guard let label = random.pick(objects("Label")), let other = random.pick(objects("Label")),
       let near = label.entity.property(named: "near"), let nearOf = label.entity.property(named: "nearOf")
     else { return "no label" }
@@ -73,27 +73,27 @@ extension ClientNode {
     let revision: Revision
   }
 
-  func choose(_ random: inout SeededRandom) -> String {
+  func editTransient(_ random: inout SeededRandom) -> String {
     guard let thing = random.pick(objects("Thing").filter { !$0.isInserted }) else { return "nothing to choose" }
     let value = Value.bool(random.chance(70))
     thing["chosen"] = value
     // A value of the wrong type, which must have no effect.
     thing["chosen"] = .integer(1)
-    choices.removeAll { $0.object === thing }
-    choices.append(TransientEdit(object: thing, value: value, revision: thing.revision))
+    transientEdits.removeAll { $0.object === thing }
+    transientEdits.append(TransientEdit(object: thing, value: value, revision: thing.revision))
     return "choose \(thing.id)"
   }
 
   /// Describes a transient value that a save, a rollback or another client's commit has changed; nil if there is
   /// none.
-  func lostChoice() -> String? {
-    defer { choices = [] }
-    for choice in choices where !choice.object.isDeleted {
-      guard choice.object["chosen"] == choice.value else {
-        return "client \(number) has chosen \(choice.value) of \(choice.object.id) and holds "
-          + "\(choice.object["chosen"])"
+  func lostTransientEdit() -> String? {
+    defer { transientEdits = [] }
+    for edit in transientEdits where !edit.object.isDeleted {
+      guard edit.object["chosen"] == edit.value else {
+        return "client \(number) has chosen \(edit.value) of \(edit.object.id) and holds "
+          + "\(edit.object["chosen"])"
       }
-      happened.note(choice.object.revision > choice.revision ? .transientOutlivedCommits : .transientKept)
+      events.note(edit.object.revision > edit.revision ? .transientOutlivedCommits : .transientKept)
     }
     return nil
   }

@@ -3,7 +3,7 @@ import GraphReplica
 
 extension ClientNode {
   /// Sets some attributes of a thing, of random types; each may become null, and some values break a rule.
-  func measure(_ random: inout SeededRandom) -> String {
+  func editValues(_ random: inout SeededRandom) -> String {
     // All clients prefer the oldest thing.
     let things = objects("Thing")
     guard let thing = random.chance(40) ? things.first : random.pick(things) else { return "no thing" }

@@ -14,21 +14,21 @@ extension ClientNode {
 
   /// Translates a name, predicate or sort into this client's version; nil for a predicate that cannot be checked
   /// there.
-  func own(_ text: String) -> String? { lens == nil ? text : SimulationVersions.older(text) }
+  func inClientVersion(_ text: String) -> String? { lens == nil ? text : SimulationVersions.older(text) }
 
   // MARK: - Reading through the lens
 
   /// The object as the client sees it; nil if it is not visible.
-  func seen(_ image: ObjectImage) -> ObjectImage? {
+  func downgraded(_ image: ObjectImage) -> ObjectImage? {
     guard let lens else { return image }
-    return lens.view(of: image)
+    return lens.downgraded(image)
   }
 
   /// The graph as the client sees it.
-  func seen(_ graph: RecordedGraph) -> RecordedGraph {
+  func downgraded(_ graph: RecordedGraph) -> RecordedGraph {
     guard lens != nil else { return graph }
     var images = [ObjectID: ObjectImage]()
-    for image in graph.images.values { if let image = seen(image) { images[image.id] = image } }
+    for image in graph.images.values { if let image = downgraded(image) { images[image.id] = image } }
     return RecordedGraph(images: images, model: model)
   }
 
@@ -40,27 +40,27 @@ extension ClientNode {
   }
 
   /// Whether the client sees a value of the object in a form that it could not write back unchanged.
-  func seesOtherwise(_ stored: ObjectImage) -> Bool {
+  func isChangedByLens(_ stored: ObjectImage) -> Bool {
     guard let lens, let entity = lens.new.entity(stored.id.entity) else { return false }
     return entity.storedProperties.contains { property in
-      guard property.isPlainAttribute, let own = lens.view(ofProperty: property.number) else { return false }
-      let view = lens.view(of: stored[property], of: property.number)
-      return (try? lens.later(view, of: own)) != stored[property]
+      guard property.isPlainAttribute, let own = lens.downgraded(property: property.number) else { return false }
+      let view = lens.downgraded(stored[property], of: property.number)
+      return (try? lens.upgraded(view, of: own)) != stored[property]
     }
   }
 
   // MARK: - Writing through the lens
 
   /// Translates a transaction into the store's version, in which the checks are made.
-  func inStoreWords(_ transaction: Transaction) -> Transaction {
+  func inStoreVersion(_ transaction: Transaction) -> Transaction {
     guard let lens else { return transaction }
     var nothing = transaction
     nothing.changes = []
-    return (try? lens.later(transaction)) ?? nothing
+    return (try? lens.upgraded(transaction)) ?? nothing
   }
 
   /// Sets an estimate, which only runs with two versions have; the older version has it as an integer.
-  func estimate(_ random: inout SeededRandom) -> String {
+  func editEstimate(_ random: inout SeededRandom) -> String {
     defer { perform() }
     if random.chance(20), let (name, text) = random.pick(SimulationVersions.queries) {
       follow(name, text)
@@ -76,7 +76,7 @@ extension ClientNode {
   // MARK: - Counting
 
   /// Counts an event if this client has an older version of the model.
-  func keepThroughLens(_ happening: CoverageEvent) {
-    if lens != nil { happened.note(happening) }
+  func countThroughLens(_ event: CoverageEvent) {
+    if lens != nil { events.note(event) }
   }
 }

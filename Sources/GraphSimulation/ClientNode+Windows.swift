@@ -29,7 +29,7 @@ struct FollowedWindow {
       return "\(name): it shows \(ids.map(\.description)), the store has \(fresh.map(\.id.description))"
     }
     let stale = fresh.filter { !client.isCurrent(held[$0.id], $0) }
-    if !ids.isEmpty { client.keepThroughLens(.scrolledThroughLens) }
+    if !ids.isEmpty { client.countThroughLens(.scrolledThroughLens) }
     return stale.isEmpty ? nil : "\(name): \(stale.count) rows are stale"
   }
 
@@ -71,12 +71,12 @@ extension ClientNode {
   }
 
   func followWindow(_ random: inout SeededRandom) {
-    guard let (name, text) = SimulationModel.question(&random), let entity = model.entity(named: name) else {
+    guard let (name, text) = SimulationModel.randomQuery(&random), let entity = model.entity(named: name) else {
       return
     }
     let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
     guard
-      let predicate = predicate(text, of: entity), let order = random.pick(orders).flatMap(own),
+      let predicate = predicate(text, of: entity), let order = random.pick(orders).flatMap(inClientVersion),
       let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: model)
     else { return }
     let (offset, limit) = (random.below(6), 1 + random.below(9))

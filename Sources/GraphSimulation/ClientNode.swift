@@ -30,18 +30,18 @@ final class ClientNode {
   private var timesSent = [TransactionID: Int]()
   var lastRevision: Revision = 0
   /// Lines for the trace since it was last written.
-  var told = [String]()
+  var traceLines = [String]()
   /// Whether the last answer to a save was a refusal.
   var wasRefused = false
   /// Attributes set since the last save, with their values. The entries of an object are removed when another client
   /// deletes it, and stay removed if it is revived.
-  var kept = [(object: ManagedObject, property: String, value: Value)]()
+  var unsavedValues = [(object: ManagedObject, property: String, value: Value)]()
   /// A child context with unsaved edits; nil when none is open.
-  var pad: ChildContextRecord?
+  var child: ChildContextRecord?
   /// Values of transient attributes.
-  var choices = [TransientEdit]()
+  var transientEdits = [TransientEdit]()
   private var observation: ObservationToken?
-  private var lastQuestion: RequestID = 0
+  private var lastRequestID: RequestID = 0
   /// All batches and restores that this client has requested, before and after restarts.
   var batches = [TransactionID: SimulatedBatch]()
   var restores = [TransactionID: RestoreRequest]()
@@ -65,21 +65,21 @@ final class ClientNode {
   /// The number of fetches sent.
   private(set) var fetchesSent = 0
   /// Deleted objects, as found in the log.
-  var gone = [ObjectID]()
-  var happened = CoverageEventCounts()
+  var deletedObjects = [ObjectID]()
+  var events = CoverageEventCounts()
   /// The user's text edits, before and after restarts.
-  var typed: TextMergeCheck
+  var textMerges: TextMergeCheck
   /// The user's ordering edits, before and after restarts.
-  private(set) var placed = ListOrderCheck()
+  private(set) var listOrders = ListOrderCheck()
   /// The revisions that the user's edits are based on, before and after restarts.
-  var edited = LostUpdateCheck()
+  var lostUpdates = LostUpdateCheck()
   /// Past reads and transactions that were refused because the history that they need was pruned.
   var prunedReads = [Revision]()
   var prunedTransactions = [TransactionID]()
   /// The outdated state that the client holds since a restore; nil when there is none.
-  var astray: StaleState?
+  var staleState: StaleState?
   /// Acknowledged transactions that a restore has removed, before and after restarts.
-  var takenBack = [TransactionID]()
+  var revertedTransactions = [TransactionID]()
   private let text: Property?
   /// The planted bug of this client.
   private let bug: PlantedBug?
@@ -91,7 +91,7 @@ final class ClientNode {
     self.model = model
     self.lens = lens
     self.bug = bug
-    typed = TextMergeCheck(client: number)
+    textMerges = TextMergeCheck(client: number)
     text = (lens?.new ?? model).entity(named: "Item")?.property(named: "text")
     context = ObjectContext(
       model: model,
@@ -101,25 +101,25 @@ final class ClientNode {
   /// Kills and restarts the client: its unsaved edits and its replica are lost.
   func restart(_ random: inout SeededRandom) {
     replicas += 1
-    (pad, choices) = (nil, [])
+    (child, transientEdits) = (nil, [])
     context = ObjectContext(
       model: model,
       replica: Replica(
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
     observation = context.observe { [unowned self] change in
       guard !change.deleted.isEmpty else { return }
-      edited.drop(Set(change.deleted))
-      pad?.drop(Set(change.deleted))
-      kept.removeAll { change.deleted.contains($0.object.id) }
-      choices.removeAll { change.deleted.contains($0.object.id) }
+      lostUpdates.drop(Set(change.deleted))
+      child?.drop(Set(change.deleted))
+      unsavedValues.removeAll { change.deleted.contains($0.object.id) }
+      transientEdits.removeAll { change.deleted.contains($0.object.id) }
     }
     (queries, windows) = ([], [])
-    (kept, wasRefused) = ([], false)
-    edited.restart()
+    (unsavedValues, wasRefused) = ([], false)
+    lostUpdates.restart()
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
     (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
     (fetches, finishedFetches, undoStates) = ([:], [], [:])
-    (lastRevision, astray) = (0, nil)
+    (lastRevision, staleState) = (0, nil)
     // All clients follow the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
     follow("Crew", "")
@@ -131,7 +131,7 @@ final class ClientNode {
   }
 
   func follow(_ random: inout SeededRandom) {
-    guard let (name, text) = SimulationModel.question(&random) else { return }
+    guard let (name, text) = SimulationModel.randomQuery(&random) else { return }
     follow(name, text)
   }
 
@@ -150,7 +150,7 @@ final class ClientNode {
 
   /// Parses a predicate in the names of the store's model; nil if this client's version cannot express it.
   func predicate(_ text: String, of entity: Entity) -> GraphPredicate? {
-    guard let text = own(text) else { return nil }
+    guard let text = inClientVersion(text) else { return nil }
     return try? SimulationModel.predicate(text, entity, model)
   }
 
@@ -185,7 +185,7 @@ final class ClientNode {
     do {
       while let bytes = try decoder.next() {
         let message = try ToClient(binary: bytes)
-        context.handle(.received(bug == .unnoticedRestore ? Self.believing(message) : message))
+        context.handle(.received(bug == .unnoticedRestore ? Self.withRecognizedState(message) : message))
       }
     } catch {
       failure = failure ?? "client \(number) can't read the server's message: \(error)"
@@ -199,7 +199,7 @@ final class ClientNode {
       // A refused save returns its edits to the context, and a message sent earlier in the same list may contain them
       // already.
       for case .saved(let id, .failure) in actions {
-        edited.note(refusalOf: id) { context.object($0)?.isDeleted == false }
+        lostUpdates.note(refusalOf: id) { context.object($0)?.isDeleted == false }
       }
       for action in actions { perform(action) }
     }
@@ -208,50 +208,50 @@ final class ClientNode {
   private func perform(_ action: ReplicaAction) {
     switch action {
     case .send(let message): send(message)
-    case .welcomed: askForBatch()
-    case .answer(let question, let answer):
-      if !takeBatch(answer, of: question) { _ = takeUndoState(answer, of: question) }
-    case .chunk(let question, let chunk):
-      if !takePast(chunk, of: question) { _ = takeFetch(chunk, of: question) }
-    case .refused(let question, let refusal):
-      if !refuseBatch(refusal, of: question), !refusePast(refusal, of: question) {
-        _ = refuseFetch(refusal, of: question)
+    case .welcomed: requestBatch()
+    case .answer(let requestID, let answer):
+      if !receiveBatch(answer, of: requestID) { _ = receiveUndoState(answer, of: requestID) }
+    case .chunk(let requestID, let chunk):
+      if !receivePast(chunk, of: requestID) { _ = receiveFetch(chunk, of: requestID) }
+    case .refused(let requestID, let refusal):
+      if !refuseBatch(refusal, of: requestID), !refusePast(refusal, of: requestID) {
+        _ = refuseFetch(refusal, of: requestID)
       }
     case .filled(let load, let refusal): finish(load, refusal)
     case .saved(let id, .success(let saved)):
       acknowledged.append((id, saved.committed.revision))
-      keepLanding(id)
-      keepThroughLens(.committedThroughLens)
-      typed.note(id, saved.committed)
-      placed.note(id, saved.committed)
-      edited.note(id, saved.committed)
+      countResent(id)
+      countThroughLens(.committedThroughLens)
+      textMerges.note(id, saved.committed)
+      listOrders.note(id, saved.committed)
+      lostUpdates.note(id, saved.committed)
       wasRefused = false
-      told.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
+      traceLines.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
     case .saved(let id, .failure(let refusal)):
       if refusal.code == .pruned {
         // The transaction may have been committed long ago.
         prunedTransactions.append(id)
-        typed.losePast(of: id)
+        textMerges.notePruned(of: id)
       } else if restores[id] != nil {
         // The request may still be in progress on another connection that the server has not closed yet, and may find
         // something to restore by then.
-        if refusal.code != .unavailable { happened.note(.restoreRefused) }
+        if refusal.code != .unavailable { events.note(.restoreRefused) }
       } else if refusal.code != .unavailable {
         // A failing server may or may not have committed; any other refusal is definite. But a transaction that was
         // sent twice may still be in progress on a connection that the server has not closed yet, and succeed by
         // then.
-        if timesSent[id] ?? 1 == 1 { refused.append(id) }
+        if timesSent[id, default: 1] == 1 { refused.append(id) }
       }
-      keepViolations(refusal)
+      countViolations(refusal)
       wasRefused = true
-      keepThroughLens(.refusedThroughLens)
-      told.append("transaction \(id.sequence) was refused: \(refusal.message)")
+      countThroughLens(.refusedThroughLens)
+      traceLines.append("transaction \(id.sequence) was refused: \(refusal.message)")
     case .changed(let update):
       if update.revision < lastRevision {
         failure = failure ?? "client \(number) was shown revision \(update.revision) after \(lastRevision)"
       }
       lastRevision = update.revision
-    case .diverged: noticeRestore()
+    case .diverged: detectRestore()
     case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
     // The simulation never asks the server to disconnect, and no client is silent for long.
     case .disconnect(let refusal): failure = failure ?? "client \(number) was sent away: \(refusal.message)"
@@ -261,20 +261,20 @@ final class ClientNode {
     }
   }
 
-  private func keepViolations(_ refusal: Refusal) {
+  private func countViolations(_ refusal: Refusal) {
     for violation in refusal.violations {
       switch violation.commonRule {
       case .count where model.property(violation.property)?.relationship?.minimumCount != nil:
-        happened.note(.refusedTooFew)
-      case .minimumLength: happened.note(.refusedTooShort)
+        events.note(.refusedTooFew)
+      case .minimumLength: events.note(.refusedTooShort)
       default: break
       }
     }
   }
 
-  func newQuestion() -> RequestID {
-    lastQuestion += 1
-    return lastQuestion
+  func newRequestID() -> RequestID {
+    lastRequestID += 1
+    return lastRequestID
   }
 
   private func send(_ message: ToServer) {
@@ -292,13 +292,13 @@ final class ClientNode {
       return
     }
     if bug == .forgottenBases { raiseBases(of: &transaction) }
-    let said = inStoreWords(transaction)
-    typed.note(said, text: text.number)
-    placed.note(said)
-    edited.note(said, model: served)
-    if isOfLostTime(transaction) {
-      typed.exempt(said, text: text.number)
-      edited.forget(transaction.id)
+    let translated = inStoreVersion(transaction)
+    textMerges.note(translated, text: text.number)
+    listOrders.note(translated)
+    lostUpdates.note(translated, model: served)
+    if isBasedOnRevertedState(transaction) {
+      textMerges.exempt(translated, text: text.number)
+      lostUpdates.exempt(transaction.id)
     }
     if bug == .unmovedSplices {
       for index in transaction.changes.indices where transaction.changes[index].kind == .update {

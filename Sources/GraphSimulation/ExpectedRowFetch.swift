@@ -2,7 +2,7 @@ import GraphModel
 
 /// A fetch of rows, with its expected answer computed without the store's code.
 struct ExpectedRowFetch: Sendable {
-  let happening: CoverageEvent
+  let event: CoverageEvent
   let entity: String
   let properties: String
   var groups = ""
@@ -13,7 +13,7 @@ struct ExpectedRowFetch: Sendable {
 
   static let all = [
     ExpectedRowFetch(
-      happening: .fetchedGroups, entity: "Item", properties: "kind, @count, @sum.size, @max.size", groups: "kind"
+      event: .fetchedGroups, entity: "Item", properties: "kind, @count, @sum.size, @max.size", groups: "kind"
     ) { items, graph in
       groups(items) { [graph.value("kind", of: $0)] }.map { key, items in
         let sizes = items.map { graph.value("size", of: $0) }
@@ -21,7 +21,7 @@ struct ExpectedRowFetch: Sendable {
       }
     },
     ExpectedRowFetch(
-      happening: .fetchedGroups, entity: "Item", properties: "folder.name, @count AS n", groups: "folder.name",
+      event: .fetchedGroups, entity: "Item", properties: "folder.name, @count AS n", groups: "folder.name",
       sort: "-n,folder.name"
     ) { items, graph in
       groups(items) { [graph.value("name", of: $0, through: "folder")] }
@@ -29,24 +29,24 @@ struct ExpectedRowFetch: Sendable {
         .sorted { $0[1] == $1[1] ? precedes([$0[0]], [$1[0]]) : precedes([$1[1]], [$0[1]]) }
     },
     ExpectedRowFetch(
-      happening: .fetchedGroups, entity: "Thing", properties: "done, @min.price, @max.at", groups: "done"
+      event: .fetchedGroups, entity: "Thing", properties: "done, @min.price, @max.at", groups: "done"
     ) { things, graph in
       groups(things) { [graph.value("done", of: $0)] }.map { key, things in
         key + [least(things.map { graph.value("price", of: $0) }), most(things.map { graph.value("at", of: $0) })]
       }
     },
-    ExpectedRowFetch(happening: .fetchedDistinct, entity: "Item", properties: "kind, folder.name", isDistinct: true) {
+    ExpectedRowFetch(event: .fetchedDistinct, entity: "Item", properties: "kind, folder.name", isDistinct: true) {
       items, graph in
       groups(items) { [graph.value("kind", of: $0), graph.value("name", of: $0, through: "folder")] }.map(\.key)
     },
     ExpectedRowFetch(
-      happening: .fetchedAggregate, entity: "Item", properties: "@count, @sum.size, @min.size, @max.size"
+      event: .fetchedAggregate, entity: "Item", properties: "@count, @sum.size, @min.size, @max.size"
     ) { items, graph in
       let sizes = items.map { graph.value("size", of: $0) }
       return [[.integer(Int64(items.count)), sum(sizes), least(sizes), most(sizes)]]
     },
     ExpectedRowFetch(
-      happening: .fetchedRows, entity: "Thing", properties: "number, length(memo) AS letters", sort: "-number"
+      event: .fetchedRows, entity: "Thing", properties: "number, length(memo) AS letters", sort: "-number"
     ) { things, graph in
       things.map { thing -> [Value] in
         let memo = graph.value("memo", of: thing).stringValue

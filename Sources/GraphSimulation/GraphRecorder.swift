@@ -17,7 +17,7 @@ struct GraphRecorder {
   private var deletions = [ObjectID: [Revision]]()
   /// Objects that were inserted, changed or deleted in commits that a restore removed; clients may still know that
   /// state.
-  private var takenBack = Set<ObjectID>()
+  private var reverted = Set<ObjectID>()
   /// All commits with all of their changes, including pruned ones.
   private(set) var records = [CommitRecord]()
 
@@ -30,22 +30,22 @@ struct GraphRecorder {
   mutating func catchUp(with store: SQLiteStore) throws -> [CommitRecord] {
     let head = try store.head.revision
     // Recorded commits are never lost without a planted bug, and the invariants must detect that bug.
-    if head < revision { forget(behind: head) }
+    if head < revision { removeVersions(behind: head) }
     guard head > revision else { return [] }
     var taken = [CommitRecord]()
     for var record in try store.commits(after: revision, through: nil, maximumChanges: .max) {
-      let before = states[revision] ?? [:]
+      let before = states[revision, default: [:]]
       if record.summary != nil {
         let after = try graph(store, at: record.revision == head ? nil : record.revision)
         record.changes = Self.differences(from: before, to: after)
       }
-      take(record, over: before)
+      apply(record, over: before)
       taken.append(record)
     }
     return taken
   }
 
-  private mutating func take(_ record: CommitRecord, over before: [ObjectID: ObjectImage]) {
+  private mutating func apply(_ record: CommitRecord, over before: [ObjectID: ObjectImage]) {
     var state = before
     for change in record.changes {
       state[change.id] = change.after
@@ -61,7 +61,7 @@ struct GraphRecorder {
     records.append(record)
   }
 
-  private mutating func forget(behind head: Revision) {
+  private mutating func removeVersions(behind head: Revision) {
     states = states.filter { $0.key <= head }
     changes = changes.filter { $0.key <= head }
     records.removeAll { $0.revision > head }
@@ -70,9 +70,9 @@ struct GraphRecorder {
 
   /// Records that the store was restored to this state.
   /// - Parameter lost: the recorder until the restore.
-  mutating func takeBack(from lost: GraphRecorder) {
-    takenBack.formUnion(lost.takenBack)
-    for (number, changes) in lost.changes where number > revision { takenBack.formUnion(changes.map(\.id)) }
+  mutating func revert(from lost: GraphRecorder) {
+    reverted.formUnion(lost.reverted)
+    for (number, changes) in lost.changes where number > revision { reverted.formUnion(changes.map(\.id)) }
   }
 
   private func graph(_ store: SQLiteStore, at revision: Revision?) throws -> [ObjectID: ObjectImage] {
@@ -113,7 +113,7 @@ struct GraphRecorder {
   func version(of id: ObjectID, _ revision: Revision) -> ObjectImage? { versions[id]?[revision] }
 
   /// Whether the object was ever deleted, or may seem deleted because a restore removed it.
-  func wasEverDeleted(_ id: ObjectID) -> Bool { deletions[id] != nil || takenBack.contains(id) }
+  func wasEverDeleted(_ id: ObjectID) -> Bool { deletions[id] != nil || reverted.contains(id) }
 
   /// The newest commit before `revision` that deleted the object.
   func deletion(of id: ObjectID, before revision: Revision) -> Revision? {
@@ -121,8 +121,8 @@ struct GraphRecorder {
   }
 
   /// The deleted objects, ascending.
-  var gone: [ObjectID] {
-    let present = states[revision] ?? [:]
+  var deletedObjects: [ObjectID] {
+    let present = states[revision, default: [:]]
     return deletions.keys.filter { present[$0] == nil }.sorted()
   }
 }

@@ -47,7 +47,7 @@ struct ImmediateUndoChecker {
       guard record.undoes == nil else {
         for change in record.changes { images[change.id] = change.after }
         if let last, record.redoes == nil, record.undoes == last.newest.revision, !cut.contains(record.transaction) {
-          judge(record, last)
+          check(record, last)
         }
         runs[run] = nil
         last = nil
@@ -84,7 +84,7 @@ struct ImmediateUndoChecker {
     return step
   }
 
-  private mutating func judge(_ undo: CommitRecord, _ step: Step) {
+  private mutating func check(_ undo: CommitRecord, _ step: Step) {
     if !step.lists.isEmpty { count += 1 }
     if step.commits > 1 { groups += 1 }
     let what = "revision \(undo.revision) undid \(step.commits) commits up to \(step.newest.revision) and left "
@@ -97,15 +97,15 @@ struct ImmediateUndoChecker {
         failure = what + "\(old.id) deleted"
         return
       }
-      for property in model.entity(old.id.entity)?.storedProperties ?? [] where property.isPlainAttribute {
-        if !isBack(now[property], old[property], property, step) {
+      for property in model.storedProperties(of: old.id.entity) where property.isPlainAttribute {
+        if !isRestored(now[property], old[property], property, step) {
           failure = what + "\(property.name) of \(old.id) as \(now[property]), it was \(old[property])"
         }
       }
     }
   }
 
-  private func isBack(_ now: Value, _ old: Value, _ property: Property, _ step: Step) -> Bool {
+  private func isRestored(_ now: Value, _ old: Value, _ property: Property, _ step: Step) -> Bool {
     guard property.attribute?.kind == .text else { return now == old }
     // A text that one of several commits has set completely remains.
     return step.commits > 1 || now == old

@@ -16,7 +16,7 @@ struct LostUpdateCheck {
     var revision: Revision
     var value: Value?
     /// Whether the store no longer recognizes that revision; then only a change of the value counts.
-    var isOfOtherPast = false
+    var isReverted = false
 
     func older(_ other: SeenState?) -> SeenState {
       guard let other, other.revision < revision else { return self }
@@ -28,13 +28,13 @@ struct LostUpdateCheck {
     let object: ObjectID
     let property: PropertyNumber
     let value: Value
-    var sight: SeenState
+    var seen: SeenState
   }
 
   /// Attributes set since the last save.
   private var unsaved = [PropertyKey: SeenState]()
   /// Edits of refused transactions: they are unsaved again, or are part of the next save.
-  private var givenBack = [PropertyKey: SeenState]()
+  private var returned = [PropertyKey: SeenState]()
   private var saves = [TransactionID: [PropertyKey: SeenState]]()
   private var sent = [TransactionID: [RecordedEdit]]()
   private var acknowledged = [TransactionID: CommitResult]()
@@ -45,24 +45,24 @@ struct LostUpdateCheck {
   ///
   /// `value` is nil for a client with a lens.
   mutating func note(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
-    let place = PropertyKey(object: object, property: property)
+    let key = PropertyKey(object: object, property: property)
     guard !object.isTemporary, revision >= 0 else { return }
-    unsaved[place] =
-      unsaved[place].map { $0.older(SeenState(revision: revision, value: value)) }
+    unsaved[key] =
+      unsaved[key].map { $0.older(SeenState(revision: revision, value: value)) }
       ?? SeenState(revision: revision, value: value)
   }
 
   /// Records that the store does not recognize the state on which all these edits are based.
-  mutating func losePast() {
-    func lost(_ sights: [PropertyKey: SeenState]) -> [PropertyKey: SeenState] {
-      sights.mapValues { SeenState(revision: $0.revision, value: $0.value, isOfOtherPast: true) }
+  mutating func exemptAll() {
+    func lost(_ edits: [PropertyKey: SeenState]) -> [PropertyKey: SeenState] {
+      edits.mapValues { SeenState(revision: $0.revision, value: $0.value, isReverted: true) }
     }
-    (unsaved, givenBack, saves) = (lost(unsaved), lost(givenBack), saves.mapValues(lost))
+    (unsaved, returned, saves) = (lost(unsaved), lost(returned), saves.mapValues(lost))
     // Unanswered edits may be refused and then saved again.
-    for (id, said) in sent where acknowledged[id] == nil {
-      sent[id] = said.map { edited in
+    for (id, edits) in sent where acknowledged[id] == nil {
+      sent[id] = edits.map { edited in
         var edited = edited
-        edited.sight.isOfOtherPast = true
+        edited.seen.isReverted = true
         return edited
       }
     }
@@ -73,19 +73,19 @@ struct LostUpdateCheck {
     unsaved = [:]
   }
 
-  var givenBackObjects: [ObjectID] { Set(givenBack.keys.map(\.object)).sorted() }
+  var returnedObjects: [ObjectID] { Set(returned.keys.map(\.object)).sorted() }
 
   /// Records that the user has refreshed an object after a refusal.
   mutating func note(lookAt object: ObjectID, revision: Revision) {
-    for place in unsaved.keys where place.object == object { unsaved[place] = SeenState(revision: revision) }
-    for place in givenBack.keys where place.object == object { givenBack[place] = SeenState(revision: revision) }
+    for key in unsaved.keys where key.object == object { unsaved[key] = SeenState(revision: revision) }
+    for key in returned.keys where key.object == object { returned[key] = SeenState(revision: revision) }
   }
 
   /// Removes the edits of these objects; all edits for nil.
   mutating func drop(_ objects: Set<ObjectID>? = nil) {
-    let stays = { (place: PropertyKey) in objects.map { !$0.contains(place.object) } ?? false }
+    let stays = { (key: PropertyKey) in objects.map { !$0.contains(key.object) } ?? false }
     unsaved = unsaved.filter { stays($0.key) }
-    givenBack = givenBack.filter { stays($0.key) }
+    returned = returned.filter { stays($0.key) }
   }
 
   // MARK: - Transactions and answers
@@ -94,43 +94,43 @@ struct LostUpdateCheck {
     // A resent transaction has the same edits, with the same or newer base revisions.
     guard sent[transaction.id] == nil else { return }
     let read = saves.removeValue(forKey: transaction.id) ?? [:]
-    var said = [RecordedEdit]()
+    var edits = [RecordedEdit]()
     for change in transaction.changes where change.kind == .update && !change.id.isTemporary {
       for edit in change.edits {
         guard case .set(let value) = edit.action, model.property(edit.property)?.isPlainAttribute == true else {
           continue
         }
-        let place = PropertyKey(object: change.id, property: edit.property)
+        let key = PropertyKey(object: change.id, property: edit.property)
         // A replica may send an older base than the user's; it then receives more conflicts.
-        let back = givenBack.removeValue(forKey: place)
+        let back = returned.removeValue(forKey: key)
         // At equal revisions the first value counts, because a later one may be this user's own edit.
-        let sight = back?.older(read[place]) ?? read[place] ?? SeenState(revision: change.base)
-        said.append(RecordedEdit(object: change.id, property: edit.property, value: value, sight: sight))
+        let seen = back?.older(read[key]) ?? read[key] ?? SeenState(revision: change.base)
+        edits.append(RecordedEdit(object: change.id, property: edit.property, value: value, seen: seen))
       }
     }
-    sent[transaction.id] = said
+    sent[transaction.id] = edits
   }
 
   /// Exempts a transaction that is based on a state that a restore removed.
-  mutating func forget(_ id: TransactionID) { sent[id] = [] }
+  mutating func exempt(_ id: TransactionID) { sent[id] = [] }
 
   mutating func note(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
 
   /// Records that a transaction was refused, so that its edits of existing objects are unsaved again.
   mutating func note(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
-    let said = (sent[id] ?? []).map { (PropertyKey(object: $0.object, property: $0.property), $0.sight) }
-    for (place, sight) in said + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
-    where isThere(place.object) {
-      givenBack[place] = givenBack[place]?.older(sight) ?? sight
+    let edits = sent[id, default: []].map { (PropertyKey(object: $0.object, property: $0.property), $0.seen) }
+    for (key, seen) in edits + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
+    where isThere(key.object) {
+      returned[key] = returned[key]?.older(seen) ?? seen
     }
   }
 
   /// Removes unsaved edits, because the process has died or revisions are counted again.
-  mutating func restart() { (unsaved, givenBack, saves) = ([:], [:], [:]) }
+  mutating func restart() { (unsaved, returned, saves) = ([:], [:], [:]) }
 
   /// Whether the transaction has an edit that is based on a state before the revision.
   func began(_ id: TransactionID, below revision: Revision) -> Bool {
-    sent[id]?.contains { $0.sight.revision < revision } ?? false
+    sent[id]?.contains { $0.seen.revision < revision } ?? false
   }
 
   // MARK: - The invariant
@@ -143,29 +143,29 @@ struct LostUpdateCheck {
     for record in records {
       for change in record.changes { changes[change.id, default: []].append((record, change)) }
       let number = Int(record.transaction.replica.high) - 1
-      guard clients.indices.contains(number), let said = clients[number].sent[record.transaction],
+      guard clients.indices.contains(number), let edits = clients[number].sent[record.transaction],
         let committed = clients[number].acknowledged[record.transaction]
       else { continue }
-      for edit in said where !committed.conflicts.contains(where: { $0.id == edit.object }) {
+      for edit in edits where !committed.conflicts.contains(where: { $0.id == edit.object }) {
         guard let property = model.property(edit.property) else { continue }
         // Changes before the replica's own last change of the property were reported with that commit.
-        let replaced = (changes[edit.object] ?? []).last { own in
+        let replaced = changes[edit.object, default: []].last { own in
           own.record.revision < record.revision && own.record.transaction.replica == record.transaction.replica
             && own.change.before?[property] != own.change.after?[property]
         }
-        let known = max(edit.sight.revision, replaced?.record.revision ?? 0)
-        let others = (changes[edit.object] ?? []).filter { other in
+        let known = max(edit.seen.revision, replaced?.record.revision ?? 0)
+        let others = changes[edit.object, default: []].filter { other in
           other.record.revision > known && other.record.revision < record.revision
             && other.record.transaction.replica != record.transaction.replica
             // An edit without a read revision is not compared with inserts, deletes and revivals.
-            && !(edit.sight.revision == 0 && other.change.kind != .updated)
+            && !(edit.seen.revision == 0 && other.change.kind != .updated)
             && other.change.before?[property] != other.change.after?[property]
         }
         guard let last = others.last, let before = changes[edit.object]?.last?.change.before,
           changes[edit.object]?.last?.record.revision == record.revision, before[property] != edit.value,
-          !(edit.sight.isOfOtherPast && (edit.sight.value == nil || edit.sight.value == before[property]))
+          !(edit.seen.isReverted && (edit.seen.value == nil || edit.seen.value == before[property]))
         else { continue }
-        return "revision \(record.revision) set \(property.name) of \(edit.object), read at \(edit.sight.revision), "
+        return "revision \(record.revision) set \(property.name) of \(edit.object), read at \(edit.seen.revision), "
           + "without a conflict with revision \(last.record.revision), which had changed it"
       }
     }

@@ -8,7 +8,7 @@ struct OfflineClients {
   /// The revision of the store at which each client returns, by client number.
   private var ends = [Int: Revision]()
 
-  mutating func keep(_ client: Int, below revision: Revision) { ends[client] = revision }
+  mutating func add(_ client: Int, below revision: Revision) { ends[client] = revision }
 
-  func holds(_ client: Int, at revision: Revision) -> Bool { ends[client].map { revision < $0 } ?? false }
+  func isOffline(_ client: Int, at revision: Revision) -> Bool { ends[client].map { revision < $0 } ?? false }
 }

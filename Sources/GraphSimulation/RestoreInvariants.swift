@@ -38,7 +38,7 @@ struct RestoreInvariants {
   private func difference(of id: ObjectID, _ past: RecordedGraph, _ after: RecordedGraph) -> String? {
     guard let wanted = past.images[id] else { return "was not there then" }
     guard let now = after.images[id] else { return "is not there" }
-    for property in model.entity(id.entity)?.storedProperties ?? [] {
+    for property in model.storedProperties(of: id.entity) {
       let isKept = property.isPlainAttribute || property.attribute?.assignment == .sequence
       if isKept, wanted[property] != now[property] {
         return "\(property.name) is \(now[property]) and was \(wanted[property])"

@@ -17,6 +17,13 @@ struct SeededRandom: RandomNumberGenerator {
 
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
+  /// A random element of a nonempty array.
+  mutating func element<Element>(of elements: [Element]) -> Element {
+    precondition(!elements.isEmpty, "an element of an empty array")
+    return elements[below(elements.count)]
+  }
+
+  /// A random element; nil for an empty array, for which no random number is drawn.
   mutating func pick<Element>(_ elements: [Element]) -> Element? {
     elements.isEmpty ? nil : elements[below(elements.count)]
   }

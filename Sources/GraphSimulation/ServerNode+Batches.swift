@@ -9,7 +9,7 @@ final class BatchFaultPlan: @unchecked Sendable {
   enum BatchEnding {
     case done
     /// The connection is lost after this number of slices.
-    case givenUp(slices: Int)
+    case cancelled(slices: Int)
     /// The power fails after this number of slices.
     case powerCut(slices: Int)
   }
@@ -21,7 +21,7 @@ final class BatchFaultPlan: @unchecked Sendable {
   /// The batches that were cancelled.
   private let cancelled: Set<StoreRequestID>
   private var slices = 0
-  private(set) var told = [(ticket: StoreRequestID, progress: BatchProgress)]()
+  private(set) var reports = [(ticket: StoreRequestID, progress: BatchProgress)]()
   private(set) var wasGivenUp = false
   private(set) var wasCut = false
 
@@ -30,20 +30,20 @@ final class BatchFaultPlan: @unchecked Sendable {
   }
 
   /// Called after each slice.
-  func progressed(_ progress: BatchProgress, _ ticket: StoreRequestID) throws {
+  func report(_ progress: BatchProgress, _ ticket: StoreRequestID) throws {
     switch end {
     case .powerCut(let last) where slices >= last:
       wasCut = true
       CrashableFiles.cutPower(directory)
       throw PowerCut()
-    case .givenUp(let last) where slices >= last: try giveUp()
-    default: if cancelled.contains(ticket) { try giveUp() }
+    case .cancelled(let last) where slices >= last: try cancel()
+    default: if cancelled.contains(ticket) { try cancel() }
     }
     slices += 1
-    told.append((ticket, progress))
+    reports.append((ticket, progress))
   }
 
-  private func giveUp() throws {
+  private func cancel() throws {
     wasGivenUp = true
     throw Refusal(.unavailable, "batch cancelled: its client disconnected")
   }
@@ -66,17 +66,19 @@ struct MemoryRowSource: BatchRowSource {
 }
 
 extension ServerNode {
-  mutating func keep(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
+  mutating func keepRows(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
     keptRows[ticket, default: MemoryRowSource()].rows += rows
     let count = keptRows[ticket]?.count ?? 0
     inbox.append(.rowsKept(ticket, request: request, .success(count)))
   }
 
   /// A batch with its rows and a progress handler.
-  mutating func supervised(_ request: WriteRequest, _ ticket: StoreRequestID, _ fate: BatchFaultPlan) -> WriteRequest {
+  mutating func withFaultPlan(_ request: WriteRequest, _ ticket: StoreRequestID, _ faultPlan: BatchFaultPlan)
+    -> WriteRequest
+  {
     guard case .batch(var run) = request else { return request }
     run.rows = keptRows.removeValue(forKey: ticket)
-    run.progress = { try fate.progressed($0, ticket) }
+    run.progress = { try faultPlan.report($0, ticket) }
     return .batch(run)
   }
 }

@@ -90,15 +90,15 @@ struct ServerNode {
   }
 
   /// Commits some of the waiting requests as one batch, as the writer does.
-  mutating func write(count: Int, now: Timestamp, fate: BatchFaultPlan) {
+  mutating func write(count: Int, now: Timestamp, faultPlan: BatchFaultPlan) {
     let batch = Array(commits.prefix(count))
     commits.removeFirst(batch.count)
     do {
-      var results = try store.commit(batch.map { supervised($0.1, $0.0, fate) }, now: now)
+      var results = try store.commit(batch.map { withFaultPlan($0.1, $0.0, faultPlan) }, now: now)
       if bug == .untoldBatch {
         for index in results.indices { results[index].record?.summary?.entities = [] }
       }
-      for (ticket, progress) in fate.told { inbox.append(.batchProgress(ticket, progress)) }
+      for (ticket, progress) in faultPlan.reports { inbox.append(.batchProgress(ticket, progress)) }
       inbox.append(.committed(zip(batch, results).map { (ticket: $0.0, result: $1) }))
     } catch {
       let failure = error as? StoreFailure ?? StoreFailure(.inputOutput, "\(error)", advice: "")
@@ -161,7 +161,7 @@ struct ServerNode {
       if bug == .forgottenFault, fetch.at == nil, fetch.predicate.namesIDs { fetch.predicate = .never }
       var encoder = ChunkEncoder(request: number)
       let end = try store.answer(fetch) { part in
-        if let part = seen(part, through: lens), let frame = try encoder.append(part) { frames.append(frame) }
+        if let part = downgraded(part, through: lens), let frame = try encoder.append(part) { frames.append(frame) }
       }
       frames.append(encoder.finish(end))
       return Stream(session: session, frames: frames, at: end.at)
@@ -171,15 +171,15 @@ struct ServerNode {
     }
   }
 
-  private func seen(_ part: FetchElement, through lens: ModelLens?) -> FetchElement? {
+  private func downgraded(_ part: FetchElement, through lens: ModelLens?) -> FetchElement? {
     guard let lens else { return part }
-    guard bug == .unsettledRead, case .object(let image) = part, var view = lens.view(of: image) else {
-      return lens.view(of: part)
+    guard bug == .unsettledRead, case .object(let image) = part, var view = lens.downgraded(image) else {
+      return lens.downgraded(part)
     }
     // The planted bug: cases that the older version does not have are sent unchanged.
-    for property in lens.old.entity(view.id.entity)?.storedProperties ?? []
+    for property in lens.old.storedProperties(of: view.id.entity)
     where property.attribute?.kind == .enumeration {
-      guard let stored = (try? lens.later(property: property.number)).flatMap({ lens.new.property($0) }) else {
+      guard let stored = (try? lens.upgraded(property: property.number)).flatMap({ lens.new.property($0) }) else {
         continue
       }
       view[property] = image[stored]

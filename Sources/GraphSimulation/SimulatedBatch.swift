@@ -23,11 +23,11 @@ struct SimulatedBatch {
   let id: TransactionID
   let entity: Entity
   let policy: MergePolicy
-  let work: Operation
+  let operation: Operation
   let model: Model
 
-  var happening: CoverageEvent {
-    switch work {
+  var event: CoverageEvent {
+    switch operation {
     case .insert: .batchInserted
     case .update: .batchUpdated
     case .delete: .batchDeleted
@@ -38,7 +38,7 @@ struct SimulatedBatch {
   var request: BatchRequest {
     func text(_ predicate: GraphPredicate) -> String { predicate == .always ? "" : predicate.text(in: model) }
     let operation: BatchRequest.Operation =
-      switch work {
+      switch self.operation {
       case .insert(let properties, let rows): .insert(properties: properties.map(\.number), rows: UInt64(rows.count))
       case .delete(let predicate): .delete(predicate: text(predicate))
       case .update(let predicate, let assignments):
@@ -62,7 +62,7 @@ struct SimulatedBatch {
   /// Describes an effect of the commit that is missing or was not requested; nil if there is none.
   func failure(from before: RecordedGraph, to after: RecordedGraph) -> String? {
     let reason =
-      switch work {
+      switch operation {
       case .insert(let properties, let rows): failure(properties, rows, before, after)
       case .update(let predicate, let assignments): failure(predicate, assignments, before, after)
       case .delete(let predicate): failure(predicate, before, after)
@@ -134,7 +134,7 @@ struct SimulatedBatch {
   ) -> String? {
     for (id, old) in before.images {
       guard let new = after.images[id], old != new else { continue }
-      for property in model.entity(id.entity)?.storedProperties ?? [] where property.isPlainAttribute {
+      for property in model.storedProperties(of: id.entity) where property.isPlainAttribute {
         if old[property] != new[property], !isExempt(id, property) { return "\(property.name) of \(id) has changed" }
       }
     }

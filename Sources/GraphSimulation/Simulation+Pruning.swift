@@ -12,12 +12,12 @@ extension Simulation {
     CrashableFiles.fail(directory, with: nil)
     guard CrashableFiles.isOff(directory) else { return }
     note("the power is gone while history is pruned")
-    happened.note(.pruningLostPower)
+    events.note(.pruningLostPower)
     try crashServer {
       let findings = try StoreCheck.run(directory: directory, model: model, heldObjects: 3)
       try check(findings.first.map { "the store is damaged behind a slice that was cut: \($0)" })
     }
-    try takeDown()
+    try recordCommits()
   }
 
   private func pruneSlices() throws {
@@ -32,7 +32,7 @@ extension Simulation {
       guard !CrashableFiles.isOff(directory) else { return }
       let floor = try store.oldestRevision
       note("pruned up to \(floor) of \(target)")
-      if floor > oldest { happened.note(.historyPruned) }
+      if floor > oldest { events.note(.historyPruned) }
       if floor < oldest || floor > max(oldest, target) || floor >= recorder.revision {
         try check("history was pruned from \(oldest) to \(floor), requested was \(target) of \(recorder.revision)")
       }
@@ -43,20 +43,20 @@ extension Simulation {
   // MARK: - Counting
 
   /// Counts a client that resumes.
-  func keepResume(_ job: ServerNode.Job) {
+  func countResume(_ job: ServerNode.Job) {
     guard case .recognize(_, let token) = job, let oldest = try? server?.store.oldestRevision, oldest > 0 else {
       return
     }
-    happened.note(
+    events.note(
       token.revision > oldest
         ? .resumedAboveFloor : token.revision == oldest ? .resumedAtFloor : .resumedBelowFloor)
   }
 
-  func keepReturn(of client: ClientNode) {
+  func countReturn(of client: ClientNode) {
     guard let oldest = try? server?.store.oldestRevision, client.lastRevision > 0, client.lastRevision < oldest,
       client.context.hasChanges
     else { return }
-    happened.note(.resumedBelowFloorWithEdits)
+    events.note(.resumedBelowFloorWithEdits)
   }
 
   // MARK: - The invariants
@@ -68,7 +68,7 @@ extension Simulation {
     guard !reads.isEmpty || !transactions.isEmpty, let store = server?.store else { return }
     let oldest = try store.oldestRevision
     for revision in reads {
-      happened.note(.prunedPastRead)
+      events.note(.prunedPastRead)
       if revision >= oldest {
         try check("client \(client.number) may not read revision \(revision), but \(oldest) is kept")
       }
@@ -76,10 +76,10 @@ extension Simulation {
     if oldest == 0 { try check(transactions.first.map { "transaction \($0) was refused as pruned, but nothing was" }) }
     for id in transactions {
       guard let record = recorder.records.last(where: { $0.transaction == id }) else {
-        happened.note(.refusedAsPruned)
+        events.note(.refusedAsPruned)
         continue
       }
-      happened.note(.prunedAskedAgain)
+      events.note(.prunedAskedAgain)
       if record.revision > oldest {
         try check("transaction \(id) was refused as pruned: it is revision \(record.revision), but \(oldest) is kept")
       }

@@ -7,11 +7,11 @@ extension Simulation {
   /// Finishes all work, then compares the clients with the store.
   func quiesce() throws {
     note("quiet")
-    isResting = true
+    isQuiescing = true
     // A quiet moment needs all clients online.
-    absences = OfflineClients()
-    defer { isResting = false }
-    try comeToRest()
+    offlineClients = OfflineClients()
+    defer { isQuiescing = false }
+    try finishWork()
     try checkPromises()
     // Objects outside the live queries are only known to be current right after a load.
     for client in clients where random.chance(50) {
@@ -20,19 +20,19 @@ extension Simulation {
       // A prefetch of objects that are all held already sends no request and has ended.
       try checkReads(of: client)
     }
-    for client in clients { client.askUndoState(&random) }
-    try comeToRest()
+    for client in clients { client.requestUndoState(&random) }
+    try finishWork()
     try checkUndoStates()
   }
 
-  private func comeToRest() throws {
+  private func finishWork() throws {
     for _ in 0..<20_000 {
       for client in clients where client.session == nil { reconnect(client) }
       var isQuiet = true
       // A cancelled batch closes its connection even now.
-      while !ghosts.isEmpty {
+      while !halfOpenConnections.isEmpty {
         isQuiet = false
-        haunt()
+        advanceHalfOpenConnection()
       }
       for client in clients {
         while client.session != nil, !client.up.isEmpty,
@@ -48,7 +48,7 @@ extension Simulation {
         if client.closing {
           isQuiet = false
           client.closing = false
-          cut(client)
+          disconnect(client)
         }
       }
       while server?.commits.isEmpty == false {
@@ -61,7 +61,7 @@ extension Simulation {
       }
       while server?.hasSubmissions == true {
         isQuiet = false
-        hear()
+        handleSubmission()
       }
       try check(clients.lazy.compactMap(\.failure).first)
       if isQuiet { return }
@@ -82,19 +82,19 @@ extension Simulation {
       }
     }
     if let item = model.entity(named: "Item"), let text = item.property(named: "text") {
-      try check(TextMergeCheck.failure(in: records, of: clients.map(\.typed), text: text, in: item))
+      try check(TextMergeCheck.failure(in: records, of: clients.map(\.textMerges), text: text, in: item))
     }
-    try check(LostUpdateCheck.failure(in: records, of: clients.map(\.edited), model: model))
-    try check(ListOrderCheck.failure(in: records, of: clients.map(\.placed), model: model))
+    try check(LostUpdateCheck.failure(in: records, of: clients.map(\.lostUpdates), model: model))
+    try check(ListOrderCheck.failure(in: records, of: clients.map(\.listOrders), model: model))
     let undone = ImmediateUndoChecker(records, except: undoneInPart, model: model)
     try check(undone.failure)
-    for _ in groupsSeen..<max(groupsSeen, undone.groups) { happened.note(.undoneWholeGroup) }
+    for _ in groupsSeen..<max(groupsSeen, undone.groups) { events.note(.undoneWholeGroup) }
     groupsSeen = max(groupsSeen, undone.groups)
-    for _ in undoneSeen..<max(undoneSeen, undone.count) { happened.note(.undoneOrder) }
+    for _ in undoneSeen..<max(undoneSeen, undone.count) { events.note(.undoneOrder) }
     undoneSeen = max(undoneSeen, undone.count)
     let beginnings = CreationTimeCheck(records, model: model)
     try check(beginnings.failure)
-    for _ in returnsSeen..<max(returnsSeen, beginnings.returns) { happened.note(.cameBackAsOld) }
+    for _ in returnsSeen..<max(returnsSeen, beginnings.returns) { events.note(.cameBackAsOld) }
     returnsSeen = max(returnsSeen, beginnings.returns)
     var objects = [ObjectImage]()
     for entity in model.entities where entity.parent == nil {
@@ -103,10 +103,10 @@ extension Simulation {
     note("\(objects.count) objects, \(records.count) commits")
     try check(GraphInvariants(objects, model: model).failure())
     let graph = RecordedGraph(images: Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) }), model: model)
-    if SimulationModel.hasEveryType(objects, model) { happened.note(.everyTypeIsThere) }
-    keepMembers(objects)
+    if SimulationModel.hasEveryType(objects, model) { events.note(.everyTypeIsThere) }
+    countMembers(objects)
     let isEarly: (Value) -> Bool = { if case .date(let time) = $0 { time < 0 } else { false } }
-    if objects.contains(where: { $0.values.contains(where: isEarly) }) { happened.note(.dateBefore1970) }
+    if objects.contains(where: { $0.values.contains(where: isEarly) }) { events.note(.dateBefore1970) }
     for client in clients {
       for (id, revision) in client.acknowledged where revisions[id] != revision {
         try check(
@@ -115,16 +115,20 @@ extension Simulation {
       for id in client.refused where revisions[id] != nil {
         try check("transaction \(id) was refused but exists")
       }
-      let sight = client.lens.map { _ in client.seen(graph) }
-      if objects.contains(where: client.seesOtherwise) { client.keepThroughLens(.seenOtherwise) }
+      let visible = client.lens.map { _ in client.downgraded(graph) }
+      if objects.contains(where: client.isChangedByLens) { client.countThroughLens(.seenOtherwise) }
       for query in client.queries {
-        if let sight { try checkSeen(query, of: client, sight) } else { try checkQuery(query, of: client, server) }
+        if let visible {
+          try checkDowngraded(query, of: client, visible)
+        } else {
+          try checkQuery(query, of: client, server)
+        }
       }
-      for window in client.windows { try check(window.failure(of: client, in: server.store, sight)) }
-      try check(client.brokenOrder(in: server.store, objects.compactMap(client.seen)))
+      for window in client.windows { try check(window.failure(of: client, in: server.store, visible)) }
+      try check(client.brokenOrder(in: server.store, objects.compactMap(client.downgraded)))
       try check(client.lostEdit())
-      try check(client.lostChoice())
-      try check(client.lostPadEdit())
+      try check(client.lostTransientEdit())
+      try check(client.lostChildEdit())
       try check(client.unfinishedReading())
       try check(
         client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
@@ -134,24 +138,24 @@ extension Simulation {
       server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
   }
 
-  private func keepMembers(_ objects: [ObjectImage]) {
-    for (name, relationship, happening) in [
+  private func countMembers(_ objects: [ObjectImage]) {
+    for (name, relationship, event) in [
       ("Crew", "members", CoverageEvent.unorderedMembers), ("Label", "near", .recursiveMembers),
     ] {
       guard let entity = model.entity(named: name), let property = entity.property(named: relationship),
         objects.contains(where: { $0.id.entity == entity.number && !$0[property].objectIDs.isEmpty })
       else { continue }
-      happened.note(happening)
+      events.note(event)
     }
   }
 
-  private func keepFollowed(_ text: String, _ predicate: GraphPredicate) {
+  private func countFollowed(_ text: String, _ predicate: GraphPredicate) {
     if predicate.searchesText {
       let isOverPath = [".text SEARCH", ".memo SEARCH"].contains(where: text.contains)
-      happened.note(isOverPath ? .searchOverPathFollowed : .searchFollowed)
+      events.note(isOverPath ? .searchOverPathFollowed : .searchFollowed)
     }
-    if text.contains("@") { happened.note(.aggregateFollowed) }
-    if ["ANY ", "ALL ", "NONE ", "SUBQUERY"].contains(where: text.contains) { happened.note(.manyFollowed) }
+    if text.contains("@") { events.note(.aggregateFollowed) }
+    if ["ANY ", "ALL ", "NONE ", "SUBQUERY"].contains(where: text.contains) { events.note(.manyFollowed) }
   }
 
   private func checkQuery(
@@ -164,7 +168,7 @@ extension Simulation {
     let held = client.context.storedResult(of: query.id)
     let text = query.predicate.text(in: model)
     note("client \(client.number) holds \(held.count) of \(query.entity.name) \(text)")
-    if !held.isEmpty { keepFollowed(text, query.predicate) }
+    if !held.isEmpty { countFollowed(text, query.predicate) }
     guard fresh != held else { return }
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count

@@ -14,28 +14,28 @@ extension Simulation {
   }
 
   private func failure(of fetch: ClientNode.CompletedFetch, _ client: ClientNode) -> String? {
-    let (asked, found) = (fetch.asked, fetch.asked.answer)
-    let name = "client \(client.number), \(asked.happening), \(asked.fetch.predicate) by \(asked.fetch.sort)"
-    guard let graph = recorder.state(fetch.revision).map(client.seen) else {
+    let (pending, found) = (fetch.request, fetch.request.answer)
+    let name = "client \(client.number), \(pending.event), \(pending.fetch.predicate) by \(pending.fetch.sort)"
+    guard let graph = recorder.state(fetch.revision).map(client.downgraded) else {
       return "\(name): read at revision \(fetch.revision), which never existed"
     }
-    let wanted = asked.wanted(graph, asked.behind)
+    let wanted = pending.expected(graph, pending.behind)
     guard found == wanted else {
       return
         "\(name): read at \(fetch.revision) are \(found.objects.map(\.id)), rows \(found.rows), \(found.count) of them"
         + ", there were \(wanted.objects.map(\.id)), rows \(wanted.rows), \(wanted.count) of them; next \(found.next == wanted.next)"
     }
     if wanted.count > 0 {
-      happened.note(asked.happening)
-      client.keepThroughLens(.fetchedThroughLens)
+      events.note(pending.event)
+      client.countThroughLens(.fetchedThroughLens)
     }
     return nil
   }
 
   private func failure(of read: ClientNode.PastRead, _ client: ClientNode) -> String? {
-    guard let graph = recorder.state(read.revision).map(client.seen) else { return nil }
-    happened.note(read.isByID ? .pastReadByID : .pastRead)
-    client.keepThroughLens(.pastReadThroughLens)
+    guard let graph = recorder.state(read.revision).map(client.downgraded) else { return nil }
+    events.note(read.isByID ? .pastReadByID : .pastRead)
+    client.countThroughLens(.pastReadThroughLens)
     let wanted = graph.objects(of: read.entity, read.predicate)
     var found = [ObjectID: ObjectImage]()
     for image in read.images { found[image.id] = image }
@@ -51,27 +51,27 @@ extension Simulation {
     let isOfFaults = finished.load.paths.isEmpty
     if let id = finished.unfilled.first { return "client \(client.number) loaded \(id), which is still a fault" }
     // State from before a restore does not exist in the present history.
-    for image in finished.images where image.revision >= 0 && !finished.isAstray {
+    for image in finished.images where image.revision >= 0 && !finished.isStale {
       // Each changed object has the revision of its commit, so a held object must equal the one stored then.
-      guard let stored = recorder.version(of: image.id, image.revision).flatMap(client.seen) else {
+      guard let stored = recorder.version(of: image.id, image.revision).flatMap(client.downgraded) else {
         return "client \(client.number) holds \(image.id) of revision \(image.revision), which never existed"
       }
       if stored != image {
         return "client \(client.number) loaded \(image.id) of revision \(image.revision) as \(image.values), "
           + "it was \(stored.values)"
       }
-      if isOfFaults { happened.note(.faultFilled) }
+      if isOfFaults { events.note(.faultFilled) }
     }
     if isOfFaults {
       for id in finished.missing {
-        guard recorder.wasEverDeleted(id) || finished.isAstray else {
+        guard recorder.wasEverDeleted(id) || finished.isStale else {
           return "client \(client.number) considers \(id) deleted, which was never deleted"
         }
-        happened.note(.faultOfDeleted)
+        events.note(.faultOfDeleted)
       }
     } else {
-      happened.note(.prefetched)
-      client.keepThroughLens(.loadedThroughLens)
+      events.note(.prefetched)
+      client.countThroughLens(.loadedThroughLens)
     }
     return finished.load.isAtRest ? failure(atRest: finished, client) : nil
   }
@@ -79,7 +79,7 @@ extension Simulation {
   /// Checks that all related objects are loaded and current, and that the number of requests depends on the paths
   /// only.
   private func failure(atRest finished: ClientNode.CompletedLoad, _ client: ClientNode) -> String? {
-    guard let graph = recorder.state(recorder.revision).map(client.seen) else { return nil }
+    guard let graph = recorder.state(recorder.revision).map(client.downgraded) else { return nil }
     let branches = finished.load.paths.reduce(0) { $0 + $1.count }
     // One relationship needs one request for the members of a to-many, or one for each of three root entities.
     if finished.requests > 3 * branches {
@@ -100,7 +100,7 @@ extension Simulation {
         }
       }
     }
-    happened.note(.prefetchedAtRest)
+    events.note(.prefetchedAtRest)
     return nil
   }
 }

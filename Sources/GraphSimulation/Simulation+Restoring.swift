@@ -12,15 +12,15 @@ import GraphWire
 /// later changes (docs/guides/backup.md); they are exempt from the invariants about that.
 extension Simulation {
   /// Makes or restores a backup when it is due.
-  func operate() throws {
-    guard StoreOperator.isThere(seed: seed, bug: bug), server != nil, step >= storeOperator.dueAt else { return }
+  func runOperator() throws {
+    guard StoreOperator.exists(seed: seed, bug: bug), server != nil, step >= storeOperator.dueAt else { return }
     guard let backup = storeOperator.backup else { return try makeBackup() }
     // Restore only if that removes commits.
-    if recorder.revision > backup.recorder.revision { try putBack(to: backup) }
+    if recorder.revision > backup.recorder.revision { try restoreBackup(to: backup) }
   }
 
   private func makeBackup() throws {
-    try takeDown()
+    try recordCommits()
     let file = "\(directory)/backup-\(step).sqlite"
     do {
       let report = try StoreBackup.run(directory: directory, model: model, file: file)
@@ -34,17 +34,17 @@ extension Simulation {
     storeOperator.keep(StoreOperator.Backup(file: file, step: step, recorder: recorder))
   }
 
-  private func putBack(to backup: StoreOperator.Backup) throws {
+  private func restoreBackup(to backup: StoreOperator.Backup) throws {
     // Check what is known of the commits that the restore will remove.
-    try takeDown()
+    try recordCommits()
     for client in clients {
       try checkReads(of: client)
       try checkPruned(client)
     }
     let lost = recorder
     note("the operator restores revision \(backup.recorder.revision) over \(lost.revision)")
-    happened.note(.storePutBack)
-    for client in clients { client.goAstray(behind: backup.recorder, of: lost) }
+    events.note(.storePutBack)
+    for client in clients { client.becomeStale(behind: backup.recorder, of: lost) }
     try crashServer {
       let report: StoreRestore.Report
       do {
@@ -54,12 +54,12 @@ extension Simulation {
       }
       for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: (report.previous ?? "") + suffix) }
       recorder = backup.recorder
-      recorder.takeBack(from: lost)
+      recorder.revert(from: lost)
       try checkHead(report.head, of: "the restored store")
     }
-    let behind = clients.filter { $0.astray?.mustNotice == true }
+    let behind = clients.filter { $0.staleState?.mustDetectRestore == true }
     if let late = storeOperator.restored(at: step, behind: behind.map(\.number)) {
-      absences.keep(late.client, below: clients[late.client].lastRevision + Revision(late.commits))
+      offlineClients.add(late.client, below: clients[late.client].lastRevision + Revision(late.commits))
     }
   }
 
@@ -71,8 +71,10 @@ extension Simulation {
   }
 
   /// Counts a client that returns after other commits have passed the revision that it had seen.
-  func keepAstray(_ client: ClientNode) {
-    if client.astray?.mustNotice == true, recorder.revision >= client.lastRevision { happened.note(.restoreOvertaken) }
+  func countStaleReturn(_ client: ClientNode) {
+    if client.staleState?.mustDetectRestore == true, recorder.revision >= client.lastRevision {
+      events.note(.restoreOvertaken)
+    }
   }
 
   // MARK: - The invariants
@@ -80,12 +82,12 @@ extension Simulation {
   /// Checks restores at a quiet moment, with the revisions of all transactions.
   func checkRestores(_ revisions: [TransactionID: Revision]) throws {
     for client in clients {
-      if client.astray?.mustNotice == true {
+      if client.staleState?.mustDetectRestore == true {
         try check(
           "client \(client.number) has not noticed the restore to before revision \(client.lastRevision)")
       }
-      client.astray = nil
-      for id in client.takenBack where revisions[id] != nil {
+      client.staleState = nil
+      for id in client.revertedTransactions where revisions[id] != nil {
         try check("transaction \(id) was acknowledged and removed by a restore, but exists again")
       }
     }

@@ -4,20 +4,20 @@ import GraphReplica
 /// Runs in which some clients have an older version of the model.
 extension Simulation {
   /// Edits an estimate, sometimes, in a run of two versions; nil otherwise.
-  func estimate(_ client: ClientNode) -> String? {
+  func editEstimate(_ client: ClientNode) -> String? {
     guard versions.isMixed, versions.random.chance(15) else { return nil }
-    return client.estimate(&versions.random)
+    return client.editEstimate(&versions.random)
   }
 
   /// Compares a live query of an older client with the graph as seen through its lens.
-  func checkSeen(
+  func checkDowngraded(
     _ query: (id: QueryID, entity: Entity, predicate: GraphPredicate), of client: ClientNode, _ sight: RecordedGraph
   ) throws {
     let fresh = sight.objects(of: query.entity, query.predicate)
     let held = client.context.storedResult(of: query.id)
     let name = "\(query.entity.name) \(query.predicate.text(in: client.model))"
     note("client \(client.number) holds \(held.count) of \(name) through its lens")
-    if !fresh.isEmpty { client.keepThroughLens(.followedThroughLens) }
+    if !fresh.isEmpty { client.countThroughLens(.followedThroughLens) }
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count
     let differing = fresh.values.sorted { $0.id < $1.id }.filter { held[$0.id] != nil }

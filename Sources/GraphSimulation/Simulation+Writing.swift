@@ -11,26 +11,26 @@ extension Simulation {
     let place = commits.prefix(count).firstIndex { if case .batch = $0.1 { true } else { false } }
     if let place { count = place + 1 }
     note("write \(count) of \(commits.count)")
-    let fate = fate(isBatch: place != nil)
-    server?.write(count: count, now: clock * 1_000, fate: fate)
+    let faultPlan = faultPlan(isBatch: place != nil)
+    server?.write(count: count, now: clock * 1_000, faultPlan: faultPlan)
     CrashableFiles.fail(directory, with: nil)
-    if fate.wasGivenUp {
-      happened.note(.batchGivenUp)
+    if faultPlan.wasGivenUp {
+      events.note(.batchGivenUp)
       if case .batch(let run)? = place.map({ commits[$0].1 }) { loseConnection(of: run.batch.id) }
     }
     if CrashableFiles.isOff(directory) {
       note("the power is gone")
-      happened.note(fate.wasCut ? .batchLostPower : .commitLostPower)
+      events.note(faultPlan.wasCut ? .batchLostPower : .commitLostPower)
       try crashServer()
     }
-    try takeDown()
+    try recordCommits()
   }
 
-  private func fate(isBatch: Bool) -> BatchFaultPlan {
+  private func faultPlan(isBatch: Bool) -> BatchFaultPlan {
     let cancelled = server?.cancelled ?? []
-    guard isBatch, !isResting else {
+    guard isBatch, !isQuiescing else {
       // Cuts the power in the middle of a commit: between any two of its writes and syncs, or after the last one.
-      if !isResting, random.chance(2) {
+      if !isQuiescing, random.chance(2) {
         CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(60)))
       }
       return BatchFaultPlan(.done, directory: directory, cancelled: cancelled)
@@ -38,7 +38,7 @@ extension Simulation {
     let slices = random.below(4)
     switch random.below(10) {
     case 0...1: return BatchFaultPlan(.powerCut(slices: slices), directory: directory, cancelled: cancelled)
-    case 2...3: return BatchFaultPlan(.givenUp(slices: slices), directory: directory, cancelled: cancelled)
+    case 2...3: return BatchFaultPlan(.cancelled(slices: slices), directory: directory, cancelled: cancelled)
     case 4...5:
       CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(90)))
       return BatchFaultPlan(.done, directory: directory, cancelled: cancelled)
@@ -48,17 +48,17 @@ extension Simulation {
 
   private func loseConnection(of batch: TransactionID) {
     let number = Int(batch.replica.high) - 1
-    if clients.indices.contains(number) { cut(clients[number]) }
+    if clients.indices.contains(number) { disconnect(clients[number]) }
   }
 
   /// Records and checks the new commits.
-  func takeDown() throws {
+  func recordCommits() throws {
     guard let server else { return }
     for record in try recorder.catchUp(with: server.store) {
       try check(failure(of: record))
     }
-    let gone = recorder.gone
-    for client in clients { client.gone = gone }
+    let deleted = recorder.deletedObjects
+    for client in clients { client.deletedObjects = deleted }
   }
 
   private func failure(of record: CommitRecord) -> String? {
@@ -67,18 +67,18 @@ extension Simulation {
       let after = recorder.state(record.revision)
     else { return nil }
     let client = clients[number]
-    if let oldest = try? server?.store.oldestRevision, client.edited.began(record.transaction, below: oldest) {
-      happened.note(.editedBelowFloor)
+    if let oldest = try? server?.store.oldestRevision, client.lostUpdates.began(record.transaction, below: oldest) {
+      events.note(.editedBelowFloor)
     }
     if let batch = client.batches[record.transaction] {
-      happened.note(batch.happening)
+      events.note(batch.event)
       client.committedBatches.insert(batch.id)
-      if record.summary != nil { happened.note(.batchInSlices) }
-      return batch.failure(from: client.seen(before), to: client.seen(after))
+      if record.summary != nil { events.note(.batchInSlices) }
+      return batch.failure(from: client.downgraded(before), to: client.downgraded(after))
     }
     if record.undoes != nil { return failure(ofUndo: record, of: client) }
     if let request = client.restores[record.transaction] {
-      return RestoreInvariants(recorder: recorder, model: model).failure(of: request, record, after, &happened)
+      return RestoreInvariants(recorder: recorder, model: model).failure(of: request, record, after, &events)
     }
     return nil
   }

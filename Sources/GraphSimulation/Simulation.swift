@@ -86,15 +86,15 @@ public final class Simulation {
   var clients = [ClientNode]()
   var sessions = [SessionID: Int]()
   /// Connections that the client has lost but the server has not noticed, with the messages still in transit.
-  var ghosts = [HalfOpenConnection]()
+  var halfOpenConnections = [HalfOpenConnection]()
   private var lastSession: SessionID = 0
   var storeOperator: StoreOperator
-  var absences = OfflineClients()
+  var offlineClients = OfflineClients()
   var versions: ClientVersionAssigner
   var clock: Int64 = 1_000
   var step = 0
   var recorder: GraphRecorder
-  var happened = CoverageEventCounts()
+  var events = CoverageEventCounts()
   /// The number of undos right after their steps that have been counted.
   var undoneSeen = 0
   var groupsSeen = 0
@@ -103,7 +103,7 @@ public final class Simulation {
   /// The number of revived objects that have been counted.
   var returnsSeen = 0
   /// Whether all work is being finished, without failures.
-  var isResting = false
+  var isQuiescing = false
   private let trace: ((String) -> Void)?
 
   /// The seeded generator of the random part of new ids, shared with the store, which uses it on this thread.
@@ -152,9 +152,9 @@ public final class Simulation {
   deinit { CrashableFiles.unwatch(directory) }
 
   /// The count of each event so far; events that have not occurred are missing.
-  public var happenings: [CoverageEvent: Int] {
-    var all = happened
-    for client in clients { all.add(client.happened) }
+  public var eventCounts: [CoverageEvent: Int] {
+    var all = events
+    for client in clients { all.add(client.events) }
     return all.counts
   }
 
@@ -164,11 +164,11 @@ public final class Simulation {
     for number in 1...max(1, steps) {
       step = number
       clock += Int64(random.below(20))
-      try operate()
-      try takeStep()
+      try runOperator()
+      try performStep()
       try check(clients.lazy.compactMap(\.failure).first)
       // After a restore, the clients need more steps to catch up.
-      let hasOperator = StoreOperator.isThere(seed: seed, bug: bug)
+      let hasOperator = StoreOperator.exists(seed: seed, bug: bug)
       if number % (hasOperator ? 500 : 250) == 0 { try quiesce() }
     }
     try quiesce()
@@ -185,16 +185,16 @@ public final class Simulation {
   // MARK: - Steps
 
   /// Performs a random step that has something to do.
-  private func takeStep() throws {
-    for _ in 0..<8 { if try takeStep(random.below(1_000)) { return } }
+  private func performStep() throws {
+    for _ in 0..<8 { if try performStep(random.below(1_000)) { return } }
   }
 
   /// - Returns: whether there was something to do.
-  private func takeStep(_ kind: Int) throws -> Bool {
+  private func performStep(_ kind: Int) throws -> Bool {
     switch kind {
     case 0..<140:
       guard let client = random.pick(clients) else { return false }
-      let what = estimate(client) ?? client.act(&random)
+      let what = editEstimate(client) ?? client.performRandomAction(&random)
       note("client \(client.number): \(what)")
     case 140..<340:
       guard let client = random.pick(clients.filter { !$0.up.isEmpty }) else { return false }
@@ -211,22 +211,22 @@ public final class Simulation {
     case 830..<840: try prune()
     case 840..<930:
       guard server?.hasSubmissions == true else { return false }
-      for _ in 0..<burst() { hear() }
+      for _ in 0..<burst() { handleSubmission() }
     case 930..<940:
-      guard !ghosts.isEmpty else { return false }
-      haunt()
+      guard !halfOpenConnections.isEmpty else { return false }
+      advanceHalfOpenConnection()
     case 940..<980:
-      let away = clients.filter { $0.session == nil && !absences.holds($0.number, at: recorder.revision) }
+      let away = clients.filter { $0.session == nil && !offlineClients.isOffline($0.number, at: recorder.revision) }
       guard let client = random.pick(away) else { return false }
       reconnect(client)
-    case 980..<990: leave(random.pick(clients))
+    case 980..<990: takeOffline(random.pick(clients))
     case 990..<992:
       guard let client = random.pick(clients) else { return false }
-      cut(client)
+      disconnect(client)
       client.restart(&random)
       note("client \(client.number) dies")
     case 992..<996: try crashServer()
-    default: feed(.tick(clock))
+    default: handle(.tick(clock))
     }
     return true
   }
@@ -246,7 +246,7 @@ public final class Simulation {
     var decoder = FrameDecoder()
     decoder.append(frame)
     guard let bytes = try? decoder.next(), let message = try? ToServer(binary: bytes) else { return }
-    feed(.received(bug == .forgottenFingerprint ? withoutFingerprint(message) : message, from: session))
+    handle(.received(bug == .forgottenFingerprint ? withoutFingerprint(message) : message, from: session))
   }
 
   func deliverDown(_ client: ClientNode?) throws {
@@ -255,9 +255,9 @@ public final class Simulation {
     let frame = client.down.removeFirst()
     note("down \(client.number) \(frame.count)")
     client.receive(frame)
-    for line in client.told { note("client \(client.number): \(line)") }
-    client.told = []
-    feed(.drained(session, bytes: frame.count))
+    for line in client.traceLines { note("client \(client.number): \(line)") }
+    client.traceLines = []
+    handle(.drained(session, bytes: frame.count))
     try checkReads(of: client)
     try checkPruned(client)
   }
@@ -267,23 +267,23 @@ public final class Simulation {
       return
     }
     note("job")
-    keepResume(job)
+    countResume(job)
     server?.run(job)
   }
 
   /// Handles one event that a thread has submitted to the event loop. The readers' threads and the others have
   /// separate queues, chosen at random.
-  func hear() {
+  func handleSubmission() {
     let hasOutputs = server?.outputs.isEmpty == false
     if server?.inbox.isEmpty == false, !hasOutputs || random.chance(50) {
-      note("hear")
-      return feed(server?.inbox.removeFirst())
+      note("a submission")
+      return handle(server?.inbox.removeFirst())
     }
     guard hasOutputs else { return }
     note("receive from a reader")
     let output = server?.takeOutput()
     if let (session, frame) = output?.frame { deliver(frame, to: session) }
-    feed(output?.event)
+    handle(output?.event)
   }
 
   func reconnect(_ client: ClientNode?) {
@@ -291,42 +291,44 @@ public final class Simulation {
     lastSession += 1
     sessions[lastSession] = client.number
     note("client \(client.number) connects")
-    keepReturn(of: client)
-    keepAstray(client)
-    feed(.opened(lastSession))
+    countReturn(of: client)
+    countStaleReturn(client)
+    handle(.opened(lastSession))
     client.connect(as: lastSession)
-    client.keepThroughLens(.olderConnected)
+    client.countThroughLens(.olderConnected)
   }
 
-  func cut(_ client: ClientNode?) {
+  func disconnect(_ client: ClientNode?) {
     guard let client, let session = client.session else { return }
     note("client \(client.number) is cut off")
     // Servers often notice a lost connection late; meanwhile the client reconnects and has two sessions.
-    let ghost = random.chance(50) ? HalfOpenConnection(session: session, up: client.up) : nil
+    let halfOpen = random.chance(50) ? HalfOpenConnection(session: session, up: client.up) : nil
     client.disconnect()
     sessions[session] = nil
-    if let ghost { ghosts.append(ghost) } else { feed(.closed(session)) }
+    if let halfOpen { halfOpenConnections.append(halfOpen) } else { handle(.closed(session)) }
   }
 
   /// Disconnects a client, for a moment or until the others have committed for a while.
-  private func leave(_ client: ClientNode?) {
+  private func takeOffline(_ client: ClientNode?) {
     guard let client, client.session != nil else { return }
-    cut(client)
-    if random.chance(40) { absences.keep(client.number, below: recorder.revision + Revision(3 + random.below(12))) }
+    disconnect(client)
+    if random.chance(40) {
+      offlineClients.add(client.number, below: recorder.revision + Revision(3 + random.below(12)))
+    }
   }
 
   /// Delivers a message that a client sent before it was cut off, or lets the server notice the loss.
-  func haunt() {
-    guard !ghosts.isEmpty else { return }
-    let place = random.below(ghosts.count)
-    let session = ghosts[place].session
-    if !ghosts[place].up.isEmpty, random.chance(70), server?.paused.contains(session) == false {
+  func advanceHalfOpenConnection() {
+    guard !halfOpenConnections.isEmpty else { return }
+    let index = random.below(halfOpenConnections.count)
+    let session = halfOpenConnections[index].session
+    if !halfOpenConnections[index].up.isEmpty, random.chance(70), server?.paused.contains(session) == false {
       note("up from the lost connection \(session)")
-      receive(ghosts[place].up.removeFirst(), from: session)
+      receive(halfOpenConnections[index].up.removeFirst(), from: session)
     } else {
       note("the server notices that connection \(session) is lost")
-      ghosts.remove(at: place)
-      feed(.closed(session))
+      halfOpenConnections.remove(at: index)
+      handle(.closed(session))
     }
   }
 
@@ -346,15 +348,15 @@ public final class Simulation {
     options.prunedCommits = 4
     let store = try SQLiteStore(directory: directory, model: model, options: options)
     server = try ServerNode(store: store, older: versions.olderModels, bug: bug)
-    feed(.tick(clock))
-    try takeDown()
+    handle(.tick(clock))
+    try recordCommits()
   }
 
   /// - Parameter examine: examines the files as they are on disk before the server restarts.
   func crashServer(_ examine: () throws -> Void = {}) throws {
     note("the server crashes after \(CrashableFiles.syncs(directory)) syncs")
     for client in clients { client.disconnect() }
-    (sessions, ghosts) = ([:], [])
+    (sessions, halfOpenConnections) = ([:], [])
     CrashableFiles.crash(directory)
     // The connections close here and can no longer write.
     server = nil
@@ -363,7 +365,7 @@ public final class Simulation {
     try startServer()
   }
 
-  func feed(_ event: HubEvent?) {
+  func handle(_ event: HubEvent?) {
     guard let event, var node = server else { return }
     server = nil
     var actions = [HubAction]()
@@ -378,7 +380,7 @@ public final class Simulation {
     case .send(let frame, let id): deliver(frame, to: id)
     case .broadcast(let frame, let ids): for id in ids { deliver(frame, to: id) }
     case .commit(let ticket, let request): node.commits.append((ticket, request))
-    case .keepRows(let ticket, let rows, let request): node.keep(rows, ticket, request)
+    case .keepRows(let ticket, let rows, let request): node.keepRows(rows, ticket, request)
     case .dropRows(let ticket): node.keptRows[ticket] = nil
     case .assignRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
     case .cancelBatch(let ticket): node.cancelled.insert(ticket)
@@ -388,7 +390,8 @@ public final class Simulation {
     case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
     case .discard: break
     case .continueRead(let ticket):
-      node.streams[ticket]?.credit += 1
+      // A finished or cancelled read takes no more credit.
+      node.streams.update(ticket) { $0.credit += 1 }
       node.release(ticket)
     case .cancelRead(let ticket): node.streams[ticket] = nil
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))

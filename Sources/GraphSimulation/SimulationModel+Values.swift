@@ -23,8 +23,8 @@ extension SimulationModel {
     case "share": .double(Double(random.below(17) - 8) / 2)
     case "token": .uuid(UniqueID(high: 0, low: UInt64(random.below(4))))
     case "photo": .data(Array([0, 1, 255].prefix(random.below(4))))
-    case "link": .string(random.pick(["a:b", "a:É", "urn:c"]) ?? "")
-    case "extra": .string(random.pick(["{\"a\":1}", "[]", "true", "\"é\"", "1.5"]) ?? "")
+    case "link": .string(random.element(of: ["a:b", "a:É", "urn:c"]))
+    case "extra": .string(random.element(of: ["{\"a\":1}", "[]", "true", "\"é\"", "1.5"]))
     default: .bool(random.chance(50))
     }
   }
@@ -41,7 +41,7 @@ extension SimulationModel {
   /// A random predicate, rarely one of `values`.
   ///
   /// Most of those are about all things, and a client that follows all things has no faults among them.
-  static func question(_ random: inout SeededRandom) -> (entity: String, predicate: String)? {
+  static func randomQuery(_ random: inout SeededRandom) -> (entity: String, predicate: String)? {
     random.pick(random.chance(8) ? values : queries)
   }
 

@@ -17,7 +17,7 @@ struct StoreOperator {
 
   /// One run in four has an operator. With an unrelated planted bug there is none, so that the intended check detects
   /// the bug.
-  static func isThere(seed: UInt64, bug: PlantedBug?) -> Bool {
+  static func exists(seed: UInt64, bug: PlantedBug?) -> Bool {
     seed % 8 >= 6 && bug?.isOfRestores != false
   }
 

@@ -14,14 +14,14 @@ import GraphModel
 struct TextMergeCheck {
   /// The number of keys per client. The two private-use planes have space for 64 clients; a client without keys left
   /// inserts none.
-  private static let keysEach: UInt32 = 0x7FF
+  private static let keysPerClient: UInt32 = 0x7FF
 
   private let client: Int
   private var keys: UInt32 = 0
   private var deleted = Set<Unicode.Scalar>()
   private var replacing = Set<TransactionID>()
   private var sent = [TransactionID: [(object: ObjectID, keys: [Unicode.Scalar])]]()
-  private var mayBeTwice = Set<Unicode.Scalar>()
+  private var possibleDuplicates = Set<Unicode.Scalar>()
   /// The acknowledged transactions, with the objects on which they lost a conflict.
   private var acknowledged = [(id: TransactionID, lost: Set<ObjectID>)]()
 
@@ -30,10 +30,10 @@ struct TextMergeCheck {
   static func isKey(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .privateUse }
 
   private mutating func key() -> Unicode.Scalar? {
-    guard keys < Self.keysEach, client < 64 else { return nil }
+    guard keys < Self.keysPerClient, client < 64 else { return nil }
     keys += 1
     let plane: UInt32 = client < 32 ? 0xF_0000 : 0x10_0000
-    return Unicode.Scalar(plane + UInt32(client % 32) * (Self.keysEach + 1) + keys - 1)
+    return Unicode.Scalar(plane + UInt32(client % 32) * (Self.keysPerClient + 1) + keys - 1)
   }
 
   // MARK: - Editing
@@ -49,7 +49,7 @@ struct TextMergeCheck {
       scalars.removeSubrange(start..<end)
     }
     if random.chance(isLong ? 30 : 75) {
-      let others = Array((random.pick(["", "a", " b", "é", "漢 ", "e\u{301}", "👩\u{200D}👧"]) ?? "").unicodeScalars)
+      let others = Array((random.element(of: ["", "a", " b", "é", "漢 ", "e\u{301}", "👩\u{200D}👧"])).unicodeScalars)
       scalars.insert(contentsOf: [key()].compactMap { $0 } + others, at: start)
     }
     return String(String.UnicodeScalarView(scalars))
@@ -73,15 +73,15 @@ struct TextMergeCheck {
   }
 
   /// Exempts a restore, which brings back the texts of that time.
-  mutating func keepRestore(_ id: TransactionID) { replacing.insert(id) }
+  mutating func noteRestore(_ id: TransactionID) { replacing.insert(id) }
 
   mutating func note(_ id: TransactionID, _ committed: CommitResult) {
     acknowledged.append((id, Set(committed.conflicts.lazy.filter { !$0.mineWon }.map(\.id))))
   }
 
   /// Records that the outcome of a transaction was pruned.
-  mutating func losePast(of id: TransactionID) {
-    for (_, keys) in sent[id] ?? [] { mayBeTwice.formUnion(keys) }
+  mutating func notePruned(of id: TransactionID) {
+    for (_, keys) in sent[id, default: []] { possibleDuplicates.formUnion(keys) }
   }
 
   /// Exempts a transaction that is based on a state that a restore removed.
@@ -90,12 +90,14 @@ struct TextMergeCheck {
   mutating func exempt(_ transaction: Transaction, text: PropertyNumber) {
     replacing.insert(transaction.id)
     for edit in transaction.changes.flatMap(\.edits) where edit.property == text {
-      if case .set(.string(let whole)) = edit.action { mayBeTwice.formUnion(whole.unicodeScalars.filter(Self.isKey)) }
+      if case .set(.string(let whole)) = edit.action {
+        possibleDuplicates.formUnion(whole.unicodeScalars.filter(Self.isKey))
+      }
     }
   }
 
   /// Removes acknowledged transactions that a restore has removed.
-  mutating func takeBack(_ ids: Set<TransactionID>) { acknowledged.removeAll { ids.contains($0.id) } }
+  mutating func revert(_ ids: Set<TransactionID>) { acknowledged.removeAll { ids.contains($0.id) } }
 
   // MARK: - The invariants
 
@@ -105,7 +107,7 @@ struct TextMergeCheck {
   ) -> String? {
     /// The keys in the texts of a transaction's objects after its commit; nil for a deleted object.
     var left = [TransactionID: [ObjectID: Set<Unicode.Scalar>?]]()
-    var mayBeTwice = clients.reduce(into: Set()) { $0.formUnion($1.mayBeTwice) }
+    var mayBeTwice = clients.reduce(into: Set()) { $0.formUnion($1.possibleDuplicates) }
     for record in records {
       let number = Int(record.transaction.replica.high) - 1
       guard clients.indices.contains(number) else { continue }
@@ -138,7 +140,7 @@ struct TextMergeCheck {
     }
     for client in clients {
       for (id, lost) in client.acknowledged {
-        for (object, keys) in client.sent[id] ?? [] where !keys.isEmpty && !lost.contains(object) {
+        for (object, keys) in client.sent[id, default: []] where !keys.isEmpty && !lost.contains(object) {
           if case .some(.none) = left[id]?[object] { continue }
           guard left[id]?[object]??.isSuperset(of: keys) == true else {
             return "transaction \(id.sequence) of client \(client.client) was acknowledged without all that was typed"

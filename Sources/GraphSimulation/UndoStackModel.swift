@@ -13,14 +13,14 @@ struct UndoStackModel {
     var newest: Revision { commits[commits.count - 1] }
   }
 
-  private(set) var standing = [Step]()
+  private(set) var undoable = [Step]()
   private(set) var undone = [Step]()
   /// The step that the author's next commit of the same group continues, by scope.
   private var open = [UniqueID: Step]()
   /// Saves within a group that changed nothing, each with a commit of its step.
-  private var idle = [Revision: Revision]()
+  private var unchangedSaves = [Revision: Revision]()
   /// The saves of this kind whose step has not begun yet.
-  private var waiting = [UniqueID: [CommitRecord]]()
+  private var pendingSaves = [UniqueID: [CommitRecord]]()
 
   /// Computes the stacks.
   /// - Parameters:
@@ -30,39 +30,39 @@ struct UndoStackModel {
   init(_ records: some Sequence<CommitRecord>, of author: String, scope: UniqueID?, after floor: Revision) {
     for record in records where record.author == author && record.revision > floor {
       let own = record.undo?.scope ?? .zero
-      if scope ?? own == own { take(record, own) }
+      if scope ?? own == own { apply(record, own) }
     }
   }
 
-  private mutating func take(_ record: CommitRecord, _ scope: UniqueID) {
+  private mutating func apply(_ record: CommitRecord, _ scope: UniqueID) {
     if let undoes = record.undoes {
       open[scope] = nil
-      waiting[scope] = nil
+      pendingSaves[scope] = nil
       if let step = record.redoes {
-        guard let place = undone.lastIndex(where: { $0.newest == step }) else { return }
-        standing.append(undone.remove(at: place))
-      } else if let place = standing.lastIndex(where: { $0.newest == undoes }) {
-        undone.append(standing.remove(at: place))
+        guard let index = undone.lastIndex(where: { $0.newest == step }) else { return }
+        undoable.append(undone.remove(at: index))
+      } else if let index = undoable.lastIndex(where: { $0.newest == undoes }) {
+        undone.append(undoable.remove(at: index))
       }
     } else if !record.changes.isEmpty {
       undone = []
       var step = Step(commits: [], scope: scope)
       if let group = record.undo?.group, let known = open[scope], known.group?.group == group {
-        standing.removeAll { $0.newest == known.newest }
+        undoable.removeAll { $0.newest == known.newest }
         step = known
       }
       step.commits.append(record.revision)
       step.group = record.undo
-      standing.append(step)
+      undoable.append(step)
       open[scope] = step
-      for earlier in waiting.removeValue(forKey: scope) ?? [] where earlier.undo?.group == record.undo?.group {
-        idle[earlier.revision] = record.revision
+      for earlier in pendingSaves.removeValue(forKey: scope) ?? [] where earlier.undo?.group == record.undo?.group {
+        unchangedSaves[earlier.revision] = record.revision
       }
     } else if let group = record.undo?.group {
       if let known = open[scope], known.group?.group == group {
-        idle[record.revision] = known.newest
+        unchangedSaves[record.revision] = known.newest
       } else {
-        waiting[scope, default: []].append(record)
+        pendingSaves[scope, default: []].append(record)
       }
     }
   }
@@ -73,10 +73,10 @@ struct UndoStackModel {
     let taken = record.redoes ?? record.undoes
     let wanted: Step?
     if let named = request.revision {
-      let revision = idle[named] ?? named
-      wanted = (request.redo ? undone : standing).last { $0.commits.contains(revision) }
+      let revision = unchangedSaves[named] ?? named
+      wanted = (request.redo ? undone : undoable).last { $0.commits.contains(revision) }
     } else {
-      wanted = request.redo ? undone.last : standing.last
+      wanted = request.redo ? undone.last : undoable.last
     }
     if wanted?.newest == taken, wanted?.group == record.undo, (record.redoes != nil) == request.redo { return nil }
     return "revision \(record.revision) \(request.redo ? "redoes" : "undoes") revision \(taken ?? 0), requested was "
@@ -88,6 +88,6 @@ struct UndoStackModel {
     func told(_ step: Step?) -> UndoStep? {
       step.map { UndoStep(group: $0.group, oldest: $0.commits[0], newest: $0.newest, count: $0.commits.count) }
     }
-    return UndoState(undo: told(standing.last), redo: told(undone.last))
+    return UndoState(undo: told(undoable.last), redo: told(undone.last))
   }
 }

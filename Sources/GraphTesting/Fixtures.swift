@@ -122,10 +122,18 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     case 0: return Int64(below(7)) - 3
     case 1: return -Int64(below(60 * 365)) * day - Int64(below(86_400_000)) * 1_000
     case 2: return (18_320 + Int64(below(9))) * day
-    case 3: return pick([RFC3339.range.lowerBound, RFC3339.range.upperBound]) ?? 0
+    case 3: return element(of: [RFC3339.range.lowerBound, RFC3339.range.upperBound])
     case 4: return now + (Int64(below(11)) - 5) * day
     default: return now + Int64(below(600_000_000)) * 1_000 - 300_000_000_000
     }
+  }
+
+  /// A random element of a nonempty array.
+  public mutating func element<Element>(of elements: [Element]) -> Element {
+    guard let element = elements.randomElement(using: &self) else {
+      preconditionFailure("an element of an empty array")
+    }
+    return element
   }
 
   /// A random element; nil for an empty array.

@@ -12,7 +12,7 @@ extension RandomPredicate {
 
   /// A comparison of two expressions of one type.
   mutating func calculated(_ scope: Scope) -> String {
-    let type = random.pick(Self.types) ?? .date
+    let type = random.element(of: Self.types)
     let left = expression(type, scope, depth: 0)
     switch number(0...9) {
     case 0: return "\(left) IN {\(side(type, scope)), \(side(type, scope)), NULL}"
@@ -157,7 +157,7 @@ extension RandomPredicate {
     case 4: return "length(\(expression(.string, scope, depth: depth)))"
     case 5: return "abs(\(expression(.integer, scope, depth: depth)))"
     case 6: return "modulus(\(expression(.integer, scope, depth: depth)), \(choice("2", "3", "-4", "-1")))"
-    case 7: return path(random.pick([.double, .decimal, .bool]) ?? .double, scope).map { "integer(\($0))" } ?? "7"
+    case 7: return path(random.element(of: [.double, .decimal, .bool]), scope).map { "integer(\($0))" } ?? "7"
     case 8: return "\(choice("ceiling", "floor", "round", "trunc"))(\(expression(.integer, scope, depth: depth)))"
     case 9: return ifNull(.integer, scope)
     default:
@@ -167,7 +167,7 @@ extension RandomPredicate {
 
   private mutating func fraction(_ scope: Scope) -> String {
     switch number(0...6) {
-    case 0: return "sqrt(\(path(random.pick([.integer, .double]) ?? .double, scope) ?? "2"))"
+    case 0: return "sqrt(\(path(random.element(of: [.integer, .double]), scope) ?? "2"))"
     case 1: return path(.double, scope).map { "power(\($0), \(number(-2...3)))" } ?? "0.5"
     case 2: return path(.decimal, scope).map { "\(choice("ceiling", "floor", "round", "trunc"))(\($0))" } ?? "0.5"
     case 3: return path(.decimal, scope).map { "double(\($0))" } ?? "0.5"
@@ -183,11 +183,11 @@ extension RandomPredicate {
     switch number(0...4) {
     case 0: return "abs(\(path(.decimal, scope) ?? "decimal(\"-1.5\")"))"
     case 1:
-      return path(random.pick([.integer, .double, .string]) ?? .integer, scope).map { "decimal(\($0))" }
+      return path(random.element(of: [.integer, .double, .string]), scope).map { "decimal(\($0))" }
         ?? constant(.decimal)
     case 2: return ifNull(.decimal, scope)
     default:
-      let other = path(random.pick([.integer, .decimal]) ?? .integer, scope) ?? "\(number(1...4)).5"
+      let other = path(random.element(of: [.integer, .decimal]), scope) ?? "\(number(1...4)).5"
       let sum = "\(path(.decimal, scope) ?? constant(.decimal)) \(choice("+", "-", "*", "/")) \(other)"
       return "(\(sum)) * \(number(1...3))"
     }
@@ -202,7 +202,7 @@ extension RandomPredicate {
     case 4: return "concat(\(expression(.string, scope, depth: depth)), \(fragment()))"
     case 5: return "concat(\(fragment()), \(path(.string, scope) ?? "\"b\""), \(path(.string, scope) ?? "\"c\""))"
     case 6, 7:
-      let type = random.pick([GraphValueType.date, .integer, .double, .decimal, .bool, .uuid]) ?? .date
+      let type = random.element(of: [GraphValueType.date, .integer, .double, .decimal, .bool, .uuid])
       return path(type, scope).map { "string(\($0))" } ?? "\"a\""
     case 8:
       let other = choice("NULL", "\"a\"", "\"\"")

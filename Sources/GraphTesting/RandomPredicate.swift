@@ -127,7 +127,7 @@ public struct RandomPredicate {
   // MARK: - Words and literals
 
   /// A random element of `words`.
-  mutating func choice(_ words: String...) -> String { random.pick(words) ?? "" }
+  mutating func choice(_ words: String...) -> String { random.element(of: words) }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 

@@ -11,7 +11,7 @@ public final class StatementCounter: Sendable {
   public func add(isReader: Bool) { if isReader { number.withLock { $0 += 1 } } }
 
   /// Returns the count since the last call.
-  public func take() -> Int {
+  public func reset() -> Int {
     number.withLock { number in
       defer { number = 0 }
       return number

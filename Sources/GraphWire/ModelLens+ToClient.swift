@@ -4,34 +4,34 @@ extension ModelLens {
   /// The server's message as a client of the older version receives it. Deltas and origins are translated earlier: a
   /// delta's changes before it is built, because it is the same for all clients with this lens, an origin where its
   /// property is known.
-  public func view(of message: ToClient) -> ToClient {
+  public func downgraded(_ message: ToClient) -> ToClient {
     var result = message
     switch message.body {
-    case .refused(let refusal): result.body = .refused(view(of: refusal))
+    case .refused(let refusal): result.body = .refused(downgraded(refusal))
     case .model: result.body = .model(source: old.source, hash: old.hash)
     case .chunk(var chunk):
-      chunk.objects = chunk.objects.compactMap { view(of: $0) }
-      chunk.rows = chunk.rows.map { $0.map { view(of: $0) } }
+      chunk.objects = chunk.objects.compactMap { downgraded($0) }
+      chunk.rows = chunk.rows.map { $0.map { downgraded($0) } }
       result.body = .chunk(chunk)
     case .committed(var committed, let objects, let isComplete):
       committed.identities = committed.identities.map {
-        CommitResult.IDAssignment(temporary: view(of: $0.temporary), permanent: view(of: $0.permanent))
+        CommitResult.IDAssignment(temporary: downgraded($0.temporary), permanent: downgraded($0.permanent))
       }
-      committed.conflicts = committed.conflicts.map { view(of: $0) }
-      result.body = .committed(committed, objects: objects.compactMap { view(of: $0) }, isComplete: isComplete)
-    case .log(let commits, let last): result.body = .log(commits.map { view(of: $0) }, last: last)
+      committed.conflicts = committed.conflicts.map { downgraded($0) }
+      result.body = .committed(committed, objects: objects.compactMap { downgraded($0) }, isComplete: isComplete)
+    case .log(let commits, let last): result.body = .log(commits.map { downgraded($0) }, last: last)
     case .followed(let commits, let at, let head):
-      result.body = .followed(commits.map { view(of: $0) }, at: at, head: head)
+      result.body = .followed(commits.map { downgraded($0) }, at: at, head: head)
     case .status(var status):
       status.counters = status.counters.compactMap { counter in
-        view(ofProperty: counter.property).map { ServerStatus.Counter(property: $0, next: counter.next) }
+        downgraded(property: counter.property).map { ServerStatus.Counter(property: $0, next: counter.next) }
       }
       result.body = .status(status)
     case .differences(let differences, let last):
-      result.body = .differences(differences.compactMap { view(of: $0) }, last: last)
+      result.body = .differences(differences.compactMap { downgraded($0) }, last: last)
     case .windowMoved(var moved):
-      moved.rows = moved.rows.map { view(of: $0) }
-      moved.objects = moved.objects.compactMap { view(of: $0) }
+      moved.rows = moved.rows.map { downgraded($0) }
+      moved.objects = moved.objects.compactMap { downgraded($0) }
       result.body = .windowMoved(moved)
     case .welcome, .subscribed, .unsubscribed, .delta, .advance, .reset, .pong, .close, .presence, .undoState,
       .progress, .revisionAt, .why, .exportHead:
@@ -42,29 +42,29 @@ extension ModelLens {
   }
 
   /// A commit with the changes that the older version has, which may be none.
-  private func view(of commit: CommitEntry) -> CommitEntry {
+  private func downgraded(_ commit: CommitEntry) -> CommitEntry {
     var result = commit
-    result.changes = commit.changes.compactMap { view(of: $0) }
+    result.changes = commit.changes.compactMap { downgraded($0) }
     return result
   }
 
   /// A change as the older version has it; nil if it has none of it.
-  public func view(of change: Delta.Change) -> Delta.Change? {
-    guard shows(change.id.entity) else { return nil }
-    let edits = view(of: change.edits, in: change.object)
+  public func downgraded(_ change: Delta.Change) -> Delta.Change? {
+    guard isVisible(change.id.entity) else { return nil }
+    let edits = downgraded(change.edits, in: change.object)
     if change.kind == .updated, edits.isEmpty, !change.edits.isEmpty, change.place == nil { return nil }
     var result = Delta.Change(
-      kind: change.kind, id: view(of: change.id), object: change.object.flatMap { view(of: $0) },
+      kind: change.kind, id: downgraded(change.id), object: change.object.flatMap { downgraded($0) },
       previous: change.previous, edits: edits, deleted: change.deleted)
     result.place = change.place
     return result
   }
 
   /// A part of a fetch's answer; nil for an object that the older version does not have.
-  public func view(of part: FetchElement) -> FetchElement? {
+  public func downgraded(_ part: FetchElement) -> FetchElement? {
     switch part {
-    case .object(let image): view(of: image).map { .object($0) }
-    case .row(let values): .row(values.map { view(of: $0) })
+    case .object(let image): downgraded(image).map { .object($0) }
+    case .row(let values): .row(values.map { downgraded($0) })
     }
   }
 }

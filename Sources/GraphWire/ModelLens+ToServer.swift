@@ -3,32 +3,32 @@ import GraphModel
 extension ModelLens {
   /// A message of a client of the older version, translated to the newer one.
   /// - Throws: `Refusal` for what the older version does not have, and for what has no meaning in the newer.
-  public func later(_ message: ToServer) throws(Refusal) -> ToServer {
+  public func upgraded(_ message: ToServer) throws(Refusal) -> ToServer {
     var result = message
     switch message.body {
-    case .fetch(let fetch): result.body = .fetch(try later(fetch))
+    case .fetch(let fetch): result.body = .fetch(try upgraded(fetch))
     case .commit(let transaction, let acknowledged):
-      result.body = .commit(try later(transaction), acknowledged: acknowledged)
-    case .subscribe(let subscribe): result.body = .subscribe(try later(subscribe))
+      result.body = .commit(try upgraded(transaction), acknowledged: acknowledged)
+    case .subscribe(let subscribe): result.body = .subscribe(try upgraded(subscribe))
     case .log(var log):
-      log.filter.entities = try later(entities: log.filter.entities)
+      log.filter.entities = try upgraded(entities: log.filter.entities)
       result.body = .log(log)
-    case .batchRows(let rows): result.body = .batchRows(try later(rows))
-    case .batch(let batch): result.body = .batch(try later(batch))
-    case .why(let object, let property): result.body = .why(try later(object), try later(property: property))
+    case .batchRows(let rows): result.body = .batchRows(try upgraded(rows))
+    case .batch(let batch): result.body = .batch(try upgraded(batch))
+    case .why(let object, let property): result.body = .why(try upgraded(object), try upgraded(property: property))
     case .restore(var restore):
       switch restore.scope {
-      case .object(let object): restore.scope = .object(try later(object))
-      case .contents(let object): restore.scope = .contents(try later(object))
+      case .object(let object): restore.scope = .object(try upgraded(object))
+      case .contents(let object): restore.scope = .contents(try upgraded(object))
       case .everything: break
       }
       result.body = .restore(restore)
     case .changes(.follow(var follow)):
-      follow.filter.entities = try later(entities: follow.filter.entities)
+      follow.filter.entities = try upgraded(entities: follow.filter.entities)
       result.body = .changes(.follow(follow))
     case .changes(.differences(var differences)):
-      differences.entities = try later(entities: differences.entities)
-      if let object = differences.object { differences.object = try later(object) }
+      differences.entities = try upgraded(entities: differences.entities)
+      if let object = differences.object { differences.object = try upgraded(object) }
       result.body = .changes(.differences(differences))
     case .exportGraph, .importGraph:
       throw Refusal(
@@ -42,25 +42,25 @@ extension ModelLens {
     return result
   }
 
-  private func later(_ fetch: Fetch) throws(Refusal) -> Fetch {
+  private func upgraded(_ fetch: Fetch) throws(Refusal) -> Fetch {
     var result = fetch
-    result.entity = try later(entity: fetch.entity)
-    result.predicate = try later(predicate: fetch.predicate, of: fetch.entity)
+    result.entity = try upgraded(entity: fetch.entity)
+    result.predicate = try upgraded(predicate: fetch.predicate, of: fetch.entity)
     if fetch.result == .rows {
-      (result.properties, result.groupBy, result.sort) = try later(
+      (result.properties, result.groupBy, result.sort) = try upgraded(
         rows: fetch.properties, distinct: fetch.distinct, groups: fetch.groupBy, order: fetch.sort, of: fetch.entity)
     } else {
-      result.sort = try later(sort: fetch.sort, of: fetch.entity)
+      result.sort = try upgraded(sort: fetch.sort, of: fetch.entity)
     }
     return result
   }
 
-  private func later(_ subscribe: Subscribe) throws(Refusal) -> Subscribe {
+  private func upgraded(_ subscribe: Subscribe) throws(Refusal) -> Subscribe {
     var result = subscribe
-    result.entity = try later(entity: subscribe.entity)
-    result.predicate = try later(predicate: subscribe.predicate, of: subscribe.entity)
+    result.entity = try upgraded(entity: subscribe.entity)
+    result.predicate = try upgraded(predicate: subscribe.predicate, of: subscribe.entity)
     if var window = subscribe.window {
-      window.sort = try later(sort: window.sort, of: subscribe.entity)
+      window.sort = try upgraded(sort: window.sort, of: subscribe.entity)
       result.window = window
     }
     return result
@@ -69,11 +69,11 @@ extension ModelLens {
   // MARK: - Batches
 
   /// Translates the values alone: their properties are only known with the batch that follows.
-  private func later(_ rows: BatchRows) throws(Refusal) -> BatchRows {
+  private func upgraded(_ rows: BatchRows) throws(Refusal) -> BatchRows {
     var result = BatchRows(id: rows.id, rows: [])
     for row in rows.rows {
       var values = [Value]()
-      for value in row { values.append(try later(value)) }
+      for value in row { values.append(try upgraded(value)) }
       assert(values.count == row.count, "a row keeps a value for each property of its batch")
       result.rows.append(values)
     }
@@ -81,20 +81,20 @@ extension ModelLens {
     return result
   }
 
-  private func later(_ batch: BatchRequest) throws(Refusal) -> BatchRequest {
+  private func upgraded(_ batch: BatchRequest) throws(Refusal) -> BatchRequest {
     var result = batch
-    result.entity = try later(entity: batch.entity)
+    result.entity = try upgraded(entity: batch.entity)
     switch batch.operation {
     case .delete(let predicate):
-      result.operation = .delete(predicate: try later(predicate: predicate, of: batch.entity))
+      result.operation = .delete(predicate: try upgraded(predicate: predicate, of: batch.entity))
     case .update(let predicate, let assignments):
       var later = [BatchRequest.Assignment]()
-      for assignment in assignments { later.append(try self.later(assignment, of: batch.entity)) }
-      result.operation = .update(predicate: try self.later(predicate: predicate, of: batch.entity), later)
+      for assignment in assignments { later.append(try self.upgraded(assignment, of: batch.entity)) }
+      result.operation = .update(predicate: try self.upgraded(predicate: predicate, of: batch.entity), later)
     case .insert(let properties, let rows):
       var later = [PropertyNumber]()
       for property in properties {
-        later.append(try self.later(property: property))
+        later.append(try self.upgraded(property: property))
         try checkRows(of: property)
       }
       result.operation = .insert(properties: later, rows: rows)
@@ -102,15 +102,15 @@ extension ModelLens {
     return result
   }
 
-  private func later(
+  private func upgraded(
     _ assignment: BatchRequest.Assignment, of entity: EntityNumber
   ) throws(Refusal) -> BatchRequest.Assignment {
-    let property = try later(property: assignment.property)
+    let property = try upgraded(property: assignment.property)
     switch assignment.source {
     case .value(let value):
-      return BatchRequest.Assignment(property, .value(try later(value, of: assignment.property)))
+      return BatchRequest.Assignment(property, .value(try upgraded(value, of: assignment.property)))
     case .expression(let text):
-      return BatchRequest.Assignment(property, .expression(try later(expression: text, of: entity)))
+      return BatchRequest.Assignment(property, .expression(try upgraded(expression: text, of: entity)))
     }
   }
 

@@ -38,13 +38,13 @@ struct GraphSim: ParsableCommand {
           seed: seed, directory: directory.path, clients: clients, bug: bug,
           trace: trace ? { print($0) } : nil)
         try simulation.run(steps: steps)
-        happened.merge(simulation.happenings, uniquingKeysWith: +)
+        happened.merge(simulation.eventCounts, uniquingKeysWith: +)
       } catch let failure as Simulation.Failure {
         print(failure)
         throw ExitCode(1)
       }
     }
-    if counts { for happening in CoverageEvent.allCases { print("\(happening) \(happened[happening] ?? 0)") } }
+    if counts { for happening in CoverageEvent.allCases { print("\(happening) \(happened[happening, default: 0])") } }
     print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
   }
 }

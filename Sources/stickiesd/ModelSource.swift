@@ -44,7 +44,7 @@ enum ModelSource {
         advice: "Make the version equal to the number in the file's name.")
     }
     for (earlier, model) in zip(models, models.dropFirst()) {
-      guard let what = MigrationPlan.unnoticedChange(from: earlier, to: model) else { continue }
+      guard let what = MigrationPlan.undetectedChange(from: earlier, to: model) else { continue }
       throw StoreFailure(
         .modelDiffers,
         "the model \(folder)/\(model.version).json \(what), but its hash is that of version \(earlier.version), so a "

@@ -37,7 +37,7 @@ import Testing
   }
 
   private final class Doors: MulticastDelegate<any DoorDelegate>, DoorDelegate {
-    func doorDidOpen() { tell { $0.doorDidOpen() } }
+    func doorDidOpen() { notify { $0.doorDidOpen() } }
 
     func mayOpen(whenNobodyResponds: Bool) -> Bool {
       ask((any DoorGuarding).self, whenNobodyResponds: whenNobodyResponds) { $0.doorMayOpen() }

@@ -17,12 +17,12 @@ import Testing
     #expect(ledger.send(for: one)?.actions == [.busy(one, true), .perform(1)])
     #expect(ledger.send(for: one)?.actions == [.perform(2)])
     #expect(ledger.send(for: other)?.actions == [.busy(other, true), .perform(3)])
-    #expect(ledger.finish(1) == [.tell(one, 1)])
-    #expect(ledger.cancel(2) == [.stop(2), .busy(one, false), .tell(one, 2)])
+    #expect(ledger.finish(1) == [.notify(one, 1)])
+    #expect(ledger.cancel(2) == [.stop(2), .busy(one, false), .notify(one, 2)])
     #expect(!ledger.isBusy(one) && ledger.isBusy(other))
     // What arrives for it is dropped.
     #expect(ledger.finish(2) == [] && ledger.cancel(2) == [])
-    #expect(ledger.finish(3) == [.busy(other, false), .tell(other, 3)])
+    #expect(ledger.finish(3) == [.busy(other, false), .notify(other, 3)])
     #expect(ledger.count == 0)
   }
 

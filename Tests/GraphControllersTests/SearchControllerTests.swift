@@ -28,7 +28,7 @@ import Testing
 
     func search(_ controller: SearchController, didFail refusal: Refusal) { lines.append("failed: \(refusal.message)") }
 
-    func placeToKeep(for controller: SearchController) -> ListViewState { place }
+    func stateToSave(for controller: SearchController) -> ListViewState { place }
 
     func search(_ controller: SearchController, didReturnTo place: ListViewState) {
       let selection = place.selection.map(\.key.low).sorted()
@@ -97,11 +97,11 @@ import Testing
   @Test func scrollPositionIsRestoredAfterSearch() throws {
     let (graph, controller, face) = try script()
     // Nothing is searched for: there is nothing to come back from.
-    controller.keepPlace()
+    controller.saveState()
     face.place = ListViewState(selection: [try graph.id(2)], first: try graph.id(2))
     try find("milk", controller, at: 0)
     face.place = ListViewState(selection: [try graph.id(4)])
-    controller.keepPlace()
+    controller.saveState()
     face.place = ListViewState()
     _ = face.taken()
     controller.clear()

@@ -5,7 +5,7 @@ import Testing
 /// The search field as a state machine: keystrokes, time and answers in, lines out.
 @Suite struct SearchSessionTests {
   private struct Script {
-    var session = SearchSession(quietMilliseconds: 100, patienceMilliseconds: 250)
+    var session = SearchSession(debounceMilliseconds: 100, maximumDelayMilliseconds: 250)
 
     mutating func type(_ text: String, _ now: Milliseconds) -> [String] { lines(.typed(text, at: now)) }
 

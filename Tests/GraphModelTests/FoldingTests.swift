@@ -69,7 +69,7 @@ import Testing
       let expected = query.words.allSatisfy { wanted in
         own.contains { wanted.isPhrase ? $0.contains(wanted) : $0.utf8.starts(with: wanted.utf8) }
       }
-      #expect(SearchTermMatcher(query.words).areFound(in: whole) == expected, "seed \(seed): \(query) in \(whole)")
+      #expect(SearchTermMatcher(query.words).matches(whole) == expected, "seed \(seed): \(query) in \(whole)")
     }
   }
 

@@ -119,28 +119,28 @@ import Testing
         (0..<Int.random(in: 1...most, using: &random)).map { _ in random.pick(pieces) ?? "a" }.joined()
       }
       var table = SubstringIndex()
-      var filed = [(number: UInt64, part: String, options: StringOptions)]()
+      var entries = [(number: UInt64, substring: String, options: StringOptions)]()
       for number in UInt64(1)...60 {
         let options = random.pick(ways) ?? []
         let part = text(3).folded(options)
         // A mark alone is nothing where marks do not count.
         guard !part.isEmpty else { continue }
-        table.insert(number, part: part, options)
-        filed.append((number, part, options))
+        table.insert(number, substring: part, options)
+        entries.append((number, part, options))
       }
       for _ in 0..<30 {
         let text = text(12)
         var found = [UInt64]()
-        table.holding(.string(text), into: &found)
-        let missing = filed.filter {
-          TextSearch.contains(text.folded($0.options), $0.part) && !found.contains($0.number)
+        table.appendMatches(of: .string(text), to: &found)
+        let missing = entries.filter {
+          TextSearch.contains(text.folded($0.options), $0.substring) && !found.contains($0.number)
         }
         #expect(missing.isEmpty, "seed \(seed): \(missing) in \(text)")
-        #expect(Set(found).count == found.count && table.isHolding(.string(text)) == !found.isEmpty)
+        #expect(Set(found).count == found.count && table.hasMatch(for: .string(text)) == !found.isEmpty)
       }
-      for entry in filed.shuffled(using: &random) {
+      for entry in entries.shuffled(using: &random) {
         #expect(!table.isEmpty)
-        table.remove(entry.number, part: entry.part, entry.options)
+        table.remove(entry.number, substring: entry.substring, entry.options)
       }
       #expect(table.isEmpty)
     }
@@ -149,12 +149,12 @@ import Testing
   /// Parts that begin alike stand in different places, and what is no text has none.
   @Test func commonPrefixesLimitCandidates() {
     var table = SubstringIndex()
-    for number in UInt64(1)...1_000 { table.insert(number, part: "nowhere \(number)", []) }
+    for number in UInt64(1)...1_000 { table.insert(number, substring: "nowhere \(number)", []) }
     var found = [UInt64]()
-    table.holding(.string("somewhere nowhere else"), into: &found)
-    #expect(found.count < 20, "\(found.count) of 1,000 are filed under what all have")
+    table.appendMatches(of: .string("somewhere nowhere else"), to: &found)
+    #expect(found.count < 20, "\(found.count) of 1,000 are under what all have")
     found = []
-    for value in [Value.null, .integer(1), .string("")] { table.holding(value, into: &found) }
+    for value in [Value.null, .integer(1), .string("")] { table.appendMatches(of: value, to: &found) }
     #expect(found.isEmpty)
   }
 
@@ -184,7 +184,7 @@ import Testing
       }
       for value in Int64(-1)...75 {
         var found = [UInt64]()
-        tree.holding(.integer(value), into: &found)
+        tree.appendMatches(of: .integer(value), to: &found)
         let expected = list.filter { interval in
           (interval.low.map { Value.order($0, .integer(value)) != .descending } ?? true)
             && (interval.high.map { Value.order($0, .integer(value)) != .ascending } ?? true)

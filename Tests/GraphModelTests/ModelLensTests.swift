@@ -80,7 +80,7 @@ import Testing
         "fullName": .string("Ann"), "age": .double(41.9), "rank": .decimal(try #require(DecimalValue("2.5"))),
         "mood": .string("merry"), "done": .null, "badge": .string("b"), "group": .object(group),
       ], in: lens.new)
-    let seen = try #require(lens.view(of: stored))
+    let seen = try #require(lens.downgraded(stored))
     let expected = try image(
       "Person",
       [
@@ -97,34 +97,34 @@ import Testing
   @Test func newSubentityIsShownAsAncestorOrHidden() throws {
     let lens = try lens()
     let boss = try image("Boss", ["fullName": .string("Bea"), "car": .string("c")], in: lens.new)
-    let seen = try #require(lens.view(of: boss))
+    let seen = try #require(lens.downgraded(boss))
     #expect(seen.id.entity == lens.old.entity(named: "Person")?.number)
     #expect(seen.values == (try image("Person", ["name": .string("Bea")], in: lens.old)).values)
-    #expect(lens.view(of: try image("Place", ["street": .string("s")], in: lens.new)) == nil)
+    #expect(lens.downgraded(try image("Place", ["street": .string("s")], in: lens.new)) == nil)
   }
 
   @Test func numberTooLargeForIntegerIsClamped() throws {
     let lens = try lens()
     let (age, rank) = (try number("age", in: lens.new), try number("rank", in: lens.new))
-    #expect(lens.view(of: .double(1e300), of: age) == .integer(.max))
-    #expect(lens.view(of: .double(-1e300), of: age) == .integer(.min))
-    #expect(lens.view(of: .double(-0.5), of: age) == .integer(0))
+    #expect(lens.downgraded(.double(1e300), of: age) == .integer(.max))
+    #expect(lens.downgraded(.double(-1e300), of: age) == .integer(.min))
+    #expect(lens.downgraded(.double(-0.5), of: age) == .integer(0))
     for (text, whole) in [
       ("9223372036854775807.9", Int64.max), ("9223372036854775808", .max), ("-9223372036854775808", .min),
       ("1e30", .max), ("-1e30", .min), ("0.004", 0), ("120", 120), ("-12.99", -12),
     ] {
-      #expect(lens.view(of: .decimal(try #require(DecimalValue(text))), of: rank) == .integer(whole), "\(text)")
+      #expect(lens.downgraded(.decimal(try #require(DecimalValue(text))), of: rank) == .integer(whole), "\(text)")
     }
   }
 
   @Test func integerNotRepresentableAsDoubleIsRefused() throws {
     let lens = try lens()
     let (age, rank) = (try number("age", in: lens.old), try number("rank", in: lens.old))
-    #expect(try lens.later(.integer(1 << 53), of: age) == .double(9_007_199_254_740_992))
-    #expect(try lens.later(.integer(.max), of: rank) == .decimal(try #require(DecimalValue("\(Int64.max)"))))
-    let refusal = #expect(throws: Refusal.self) { try lens.later(.integer(1 << 53 + 1), of: age) }
+    #expect(try lens.upgraded(.integer(1 << 53), of: age) == .double(9_007_199_254_740_992))
+    #expect(try lens.upgraded(.integer(.max), of: rank) == .decimal(try #require(DecimalValue("\(Int64.max)"))))
+    let refusal = #expect(throws: Refusal.self) { try lens.upgraded(.integer(1 << 53 + 1), of: age) }
     #expect(refusal?.message.hasPrefix("Person.age is a double in version 2 of the model") == true)
-    #expect(throws: Refusal.self) { try lens.later(.integer(.max), of: age) }
+    #expect(throws: Refusal.self) { try lens.upgraded(.integer(.max), of: age) }
   }
 
   // MARK: - Changes
@@ -142,7 +142,7 @@ import Testing
             Edit(try number("age", in: lens.old), .set(.integer(3))),
           ])
       ])
-    let later = try lens.later(transaction)
+    let later = try lens.upgraded(transaction)
     #expect(later.changes.first?.id.entity == lens.new.entity(named: "Person")?.number)
     #expect(
       later.changes.first?.edits == [
@@ -156,7 +156,7 @@ import Testing
     #expect(Set(later.unseen.map { Optional($0) }) == unseen)
     let unknown = Transaction(
       id: transaction.id, changes: [Change(.insert, .temporary(1, entity: 99), edits: [])])
-    #expect(throws: Refusal.self) { try lens.later(unknown) }
+    #expect(throws: Refusal.self) { try lens.upgraded(unknown) }
   }
 
   /// A condition that is lost on the way would let a change through that must be refused.
@@ -165,7 +165,7 @@ import Testing
     let person = ObjectID(
       key: UniqueID(high: 1, low: 1), entity: try #require(lens.old.entity(named: "Person")).number)
     let read = Precondition(revision: 7, properties: [try number("name", in: lens.old)])
-    let later = try lens.later(
+    let later = try lens.upgraded(
       Transaction(
         id: TransactionID(replica: .zero, sequence: 1),
         changes: [Change(.update, person, base: 7, onlyIf: read), Change(.delete, person, base: 7)]))
@@ -176,7 +176,7 @@ import Testing
     let unknown = Precondition(revision: 7, properties: [999])
     let change = Change(.update, person, base: 7, onlyIf: unknown)
     #expect(throws: Refusal.self) {
-      try lens.later(Transaction(id: TransactionID(replica: .zero, sequence: 1), changes: [change]))
+      try lens.upgraded(Transaction(id: TransactionID(replica: .zero, sequence: 1), changes: [change]))
     }
   }
 
@@ -185,8 +185,9 @@ import Testing
     let stored = try image("Person", ["fullName": .string("Ann"), "badge": .string("b")], in: lens.new)
     let badge = Edit(try number("badge", in: lens.new), .set(.string("b")))
     let name = Edit(try number("fullName", in: lens.new), .set(.string("Ann")))
-    #expect(lens.view(of: .updated(stored, edits: [badge], previous: 3)) == nil)
-    guard case .updated(let image, let edits, 3)? = lens.view(of: .updated(stored, edits: [badge, name], previous: 3))
+    #expect(lens.downgraded(.updated(stored, edits: [badge], previous: 3)) == nil)
+    guard
+      case .updated(let image, let edits, 3)? = lens.downgraded(.updated(stored, edits: [badge, name], previous: 3))
     else {
       Issue.record("the name was not seen")
       return
@@ -209,7 +210,7 @@ import Testing
         others: [.init(try number("fullName", in: lens.new), .string("Ann"))],
         message: "there is already a Person with this fullName"),
     ])
-    let seen = lens.view(of: refusal)
+    let seen = lens.downgraded(refusal)
     #expect(seen.message == "Person.name is required. (and 2 more)")
     #expect(
       seen.violations.map(\.message) == [
@@ -225,7 +226,7 @@ import Testing
   @Test func conditionsOrdersAndColumnsAreTranslated() throws {
     let lens = try lens()
     let person = try #require(lens.old.entity(named: "Person")).number
-    func later(_ text: String) throws -> String { try lens.later(predicate: text, of: person) }
+    func later(_ text: String) throws -> String { try lens.upgraded(predicate: text, of: person) }
     #expect(try later(#"name BEGINSWITH[c] "a""#) == #"fullName BEGINSWITH[c] "a""#)
     #expect(
       try later(#"team.title == "x" AND ANY skills.title == "y""#) == #"group.title == "x" AND ANY skills.title == "y""#
@@ -237,12 +238,12 @@ import Testing
     #expect(try later("mood == 'calm'") == #"oneOf(mood, "calm", "calm", "cross") == "calm""#)
     #expect(try later("mood IN {'cross'} AND mood != 'cross'") == #"mood IN {"cross"} AND mood != "cross""#)
     #expect(try later("mood < 'cross'") == #"oneOf(mood, "calm", "calm", "cross") < "cross""#)
-    #expect(try lens.later(sort: "-mood[natural],name", of: person) == "-mood[calm?calm|cross][natural],fullName")
+    #expect(try lens.upgraded(sort: "-mood[natural],name", of: person) == "-mood[calm?calm|cross][natural],fullName")
     #expect(try later("") == "")
     let refusal = #expect(throws: Refusal.self) { try later("fullName == 'a'") }
     #expect(refusal?.message.contains("can't be read at column 1") == true)
-    #expect(try lens.later(sort: "-name,team.title", of: person) == "-fullName,group.title")
-    let rows = try lens.later(
+    #expect(try lens.upgraded(sort: "-name,team.title", of: person) == "-fullName,group.title")
+    let rows = try lens.upgraded(
       rows: "name, team.title, @count", distinct: false, groups: "name, team.title", order: "name", of: person)
     #expect(rows.properties == #"fullName AS "name", group.title AS "team.title", @count AS "@count""#)
     #expect(rows.groups == "fullName, group.title" && rows.order == "name")
@@ -276,7 +277,7 @@ import Testing
       ),
       ("rank == 4", "ifNull(rank, 4) == 4"),
     ]
-    for (seen, stored) in pairs { #expect(try lens.later(predicate: seen, of: entity) == stored) }
+    for (seen, stored) in pairs { #expect(try lens.upgraded(predicate: seen, of: entity) == stored) }
   }
 
   @Test func filtersAndSortsUseShownValues() throws {
@@ -290,7 +291,7 @@ import Testing
         id: ObjectID(key: UniqueID(high: 1, low: UInt64(index)), entity: image.id.entity), revision: 7,
         values: image.values)
     }
-    let seen = try stored.map { try #require(lens.view(of: $0)) }
+    let seen = try stored.map { try #require(lens.downgraded($0)) }
     func names(_ images: [ObjectImage], _ model: Model) -> [UInt64] { images.map(\.id.key.low) }
     for text in [
       "mood == 'calm'", "mood != 'calm'", "mood == 'cross'", "mood IN {'calm', 'cross'}", "mood IN {'cross'}",
@@ -299,18 +300,18 @@ import Testing
     ] {
       let shown = PredicateEvaluator(try GraphPredicate(parsing: text, entity: person, model: old), model: old)
       let asked = PredicateEvaluator(
-        try GraphPredicate(parsing: lens.later(predicate: text, of: person.number), entity: later, model: new),
+        try GraphPredicate(parsing: lens.upgraded(predicate: text, of: person.number), entity: later, model: new),
         model: new)
       #expect(
         names(stored.filter { asked.matches($0) }, new) == names(seen.filter { shown.matches($0) }, old), "\(text)")
     }
     for text in ["mood,-name", "-mood,name", "mood[localized],name"] {
       let shown = SortOrder(try [SortKey](parsing: text, entity: person, model: old), model: old)
-      let keys = try [SortKey](parsing: lens.later(sort: text, of: person.number), entity: later, model: new)
+      let keys = try [SortKey](parsing: lens.upgraded(sort: text, of: person.number), entity: later, model: new)
       #expect(names(SortOrder(keys, model: new).sorted(stored), new) == names(shown.sorted(seen), old), "\(text)")
     }
     let brackets = String(repeating: "[calm?calm]", count: EnumerationFallback.maximumDepth)
-    #expect(try [SortKey](parsing: "mood\(brackets)", entity: later, model: new).first?.shown.count == 100)
+    #expect(try [SortKey](parsing: "mood\(brackets)", entity: later, model: new).first?.fallbacks.count == 100)
     for wrong in [
       "mood[calm?calm]\(brackets)", "mood[calm|cross]", "mood[calm?a b]x", "mood[?]", "rank[calm?calm]",
       "mood[natural][calm?calm]",
@@ -360,9 +361,9 @@ import Testing
       return
     }
     let stored = try image("Person", ["label": .string("Ann"), "age": .double(2.5)], in: third)
-    #expect(lens.view(of: stored) == (try image("Person", ["name": .string("Ann"), "age": .integer(2)], in: first)))
+    #expect(lens.downgraded(stored) == (try image("Person", ["name": .string("Ann"), "age": .integer(2)], in: first)))
     let person = try #require(first.entity(named: "Person")).number
-    #expect(try lens.later(predicate: "name == 'a'", of: person) == #"label == "a""#)
+    #expect(try lens.upgraded(predicate: "name == 'a'", of: person) == #"label == "a""#)
     #expect(lens.unseen.count == 5)
     if case .unknown = lenses[third.hash] {} else { Issue.record("the served version needs no lens") }
   }

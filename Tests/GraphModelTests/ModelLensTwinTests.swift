@@ -120,14 +120,14 @@ import Testing
           change.base = change.base == 0 ? 0 : shown[Int(change.base)]
           return change
         })
-      let later = try lens.later(transaction)
+      let later = try lens.upgraded(transaction)
       let one = try Self.outcome { try alone.commit(changes, replica: replica, policy: policy) }
       let other = try Self.outcome {
         try shared.commit(later.changes, replica: replica, policy: policy, unseen: later.unseen)
       }
       #expect(one == other, "seed \(seed), step \(step)")
       if alone.revision == Revision(shown.count) { shown.append(shared.revision) } else { refusals += 1 }
-      let seen = shared.images.values.compactMap { lens.view(of: $0) }.sorted { $0.id < $1.id }
+      let seen = shared.images.values.compactMap { lens.downgraded($0) }.sorted { $0.id < $1.id }
       let expected = alone.images.values.sorted { $0.id < $1.id }
       try #require(seen.map(\.id) == expected.map(\.id), "seed \(seed), step \(step)")
       for (left, right) in zip(seen, expected) {

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// What is told, how often the graph was asked for it, and what the queries looked at: each that is judged looks at others.
+  /// What is told, how often the graph was asked for it, and what the queries looked at: each that is evaluated looks at others.
   private struct ConflictKey {
     let effects: PathQueryEffects
     let asked: Int
@@ -100,7 +100,7 @@ import Testing
     let alone = try place.aging(to: 51, beside: ["name == \"x\" AND manager.name == \"y\""])
     let quiet = try place.aging(to: 51, beside: texts)
     #expect(quiet.effects.effects.isEmpty && quiet.effects.unknown.isEmpty)
-    // The boss is judged as well: everybody who changes is. None of the twenty is.
+    // The boss is evaluated as well: everybody who changes is. None of the twenty is.
     #expect(quiet.asked <= alone.asked + 4, "\(quiet.asked), \(alone.asked)")
     let awaited = try place.aging(to: 150, beside: texts)
     #expect(awaited.asked >= 20)
@@ -164,33 +164,33 @@ import Testing
     #expect(quiet.asked <= 2 * texts.count + 100, "the twenty are read once for all queries: \(quiet.asked)")
   }
 
-  /// Of these only the predicates can tell, so that each is judged for whoever could come or leave.
-  private static let judged = [
+  /// Of these only the predicates can tell, so that each is evaluated for whoever could come or leave.
+  private static let evaluated = [
     "SUBQUERY(reports, $r, $r.age != %d).@count == 1000", "SUBQUERY(reports, $r, $r.age > age + %d).@count > 0",
     "SUBQUERY(reports, $r, $r.age == %d).@count < 0", "manager.age > age + %d",
   ]
 
   /// Another query leads to the twenty: the thousand read nothing that has changed.
-  @Test(arguments: judged) func queriesWithoutChangedPropertyAreNotEvaluated(text: String) throws {
+  @Test(arguments: evaluated) func queriesWithoutChangedPropertyAreNotEvaluated(text: String) throws {
     let place = try Workplace()
     let texts = (100..<1_100).map { text.replacing("%d", with: "\($0)") }
     let quiet = try place.naming("bb", beside: texts + ["manager.name != \"bb\""])
     #expect(quiet.effects.effects.map(\.query) == [1_001] && quiet.effects.unknown.isEmpty)
-    // The boss stays, without a manager. Who might belong to the others is judged once by each.
+    // The boss stays, without a manager. Who might belong to the others is evaluated once by each.
     #expect(quiet.effects.effects.map(\.changes.count) == [21])
     #expect(quiet.looks < 1_000 * (2 + 2 * place.staff.count), "\(quiet.looks)")
     let moved = try place.aging(to: 51, beside: texts)
     #expect(moved.effects.effects.isEmpty && 2 * moved.looks > 3 * quiet.looks, "\(moved.looks), \(quiet.looks)")
   }
 
-  @Test(arguments: judged) func objectChangedOtherwiseIsEvaluatedOnce(text: String) throws {
+  @Test(arguments: evaluated) func objectChangedOtherwiseIsEvaluatedOnce(text: String) throws {
     let place = try Workplace()
     let texts = (100..<1_100).map { text.replacing("%d", with: "\($0)") }
     let quiet = try place.changing(place.staff[0], "active", .bool(false), beside: texts)
     #expect(quiet.effects.effects.isEmpty && quiet.looks <= texts.count + 100, "\(quiet.looks)")
     let turned = try place.aging(place.staff[0], to: 51, beside: texts)
     #expect(turned.looks >= 2 * texts.count, "\(turned.looks)")
-    // What is of another entity is judged by none.
+    // What is of another entity is evaluated by none.
     let robot = try #require(place.model.entity(named: "Robot"))
     let other = ObjectImage(
       id: ObjectID(key: UniqueID(high: 3, low: 1), entity: robot.number), revision: 1,
@@ -268,7 +268,7 @@ import Testing
     let source = Staff([place.boss, one] + staff.dropFirst(), manager: manager)
     let effects = queries.effects(
       of: [ObjectChange(kind: .updated, id: one.id, before: staff[0], after: one)], in: source)
-    #expect(effects.unknown == [1], "the other one costs little, and is judged")
+    #expect(effects.unknown == [1], "the other one costs little, and is evaluated")
     #expect(effects.effects.isEmpty)
     #expect(source.asked.withLock { $0 } < 30_000)
   }

@@ -7,7 +7,7 @@ import Testing
   private static let hour = 3_600 * second
   private static let day = 24 * hour
   private static let now: Timestamp = 1_790_000_000 * second
-  private static let kept = 90 * day
+  private static let retention = 90 * day
 
   /// A machine that has run for a thousand seconds when the program starts.
   private struct Machine {
@@ -28,7 +28,7 @@ import Testing
 
   @Test func consistentClockIsTrusted() {
     var machine = Machine()
-    var clock = PruningClock(machine.reading, kept: Self.kept)
+    var clock = PruningClock(machine.reading, retention: Self.retention)
     for _ in 0..<48 {
       machine.pass(Self.hour)
       #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
@@ -37,7 +37,7 @@ import Testing
 
   @Test func clockAheadForSecondsPrunesNothing() {
     var machine = Machine()
-    var clock = PruningClock(machine.reading, kept: Self.kept)
+    var clock = PruningClock(machine.reading, retention: Self.retention)
     machine.pass(Self.hour)
     machine.wall += 200 * Self.day
     #expect(clock.decide(machine.reading) == .refuse(.jumped(200 * Self.day)))
@@ -52,7 +52,7 @@ import Testing
 
   @Test func correctedClockIsTrustedAfterADay() {
     var machine = Machine(wall: 0, newest: Self.now - Self.day)
-    var clock = PruningClock(machine.reading, kept: Self.kept)
+    var clock = PruningClock(machine.reading, retention: Self.retention)
     machine.pass(60 * Self.second)
     // Behind the newest commit it prunes less, never more.
     #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
@@ -66,7 +66,7 @@ import Testing
 
   @Test func clockFarAheadOfStoreAtStartIsNotTrusted() {
     var machine = Machine(newest: Self.now - 200 * Self.day)
-    var clock = PruningClock(machine.reading, kept: Self.kept)
+    var clock = PruningClock(machine.reading, retention: Self.retention)
     #expect(clock.decide(machine.reading) == .refuse(.aheadOfNewest(200 * Self.day)))
     // What is committed by that clock itself does not confirm it.
     machine.pass(Self.hour)
@@ -78,7 +78,7 @@ import Testing
 
   @Test func distrustLastsAtMostTheRetention() {
     var machine = Machine(newest: Self.now - Self.day)
-    var clock = PruningClock(machine.reading, kept: 10 * Self.second)
+    var clock = PruningClock(machine.reading, retention: 10 * Self.second)
     machine.pass(9 * Self.second)
     #expect(clock.decide(machine.reading) == .refuse(.aheadOfNewest(Self.day)))
     machine.pass(Self.second)
@@ -92,7 +92,7 @@ import Testing
   func stepWithinToleranceIsIgnored(beyond: Timestamp, isBelieved: Bool) {
     for direction in [1, -1] as [Timestamp] {
       var machine = Machine()
-      var clock = PruningClock(machine.reading, kept: Self.kept)
+      var clock = PruningClock(machine.reading, retention: Self.retention)
       machine.wall += direction * (PruningClock.tolerance + beyond)
       let expected: PruningClock.Decision =
         isBelieved
@@ -105,19 +105,19 @@ import Testing
   func storeMayBeIdleForATenthOfTheRetention(beyond: Timestamp, isBelieved: Bool) {
     let newest = Self.now - 9 * Self.day - beyond
     let machine = Machine(newest: newest)
-    var clock = PruningClock(machine.reading, kept: Self.kept)
+    var clock = PruningClock(machine.reading, retention: Self.retention)
     let expected: PruningClock.Decision =
       isBelieved ? .prune(now: machine.wall, through: 200) : .refuse(.aheadOfNewest(9 * Self.day + beyond))
     #expect(clock.decide(machine.reading) == expected)
     // Without another clock ages are counted from the newest commit.
-    let time = PruningClock.time(wall: Self.now, newest: newest, kept: Self.kept)
+    let time = PruningClock.time(wall: Self.now, newest: newest, retention: Self.retention)
     #expect(time == (isBelieved ? Self.now : newest + 9 * Self.day))
-    #expect((PruningClock.lead(wall: Self.now, newest: newest, kept: Self.kept) == nil) == isBelieved)
+    #expect((PruningClock.lead(wall: Self.now, newest: newest, retention: Self.retention) == nil) == isBelieved)
   }
 
   @Test func commitsOfThisRunAreNotOlderThanIt() {
     var machine = Machine()
-    var clock = PruningClock(machine.reading, kept: Self.kept)
+    var clock = PruningClock(machine.reading, retention: Self.retention)
     var heads = [Revision]()
     for day in 1...200 {
       heads.append(machine.head)
@@ -137,20 +137,20 @@ import Testing
 
   @Test func retentionByCountNeedsNoClock() {
     var machine = Machine(newest: Self.now + 300 * Self.day)
-    var clock = PruningClock(machine.reading, kept: 0)
+    var clock = PruningClock(machine.reading, retention: 0)
     machine.wall = 5
     #expect(clock.decide(machine.reading) == .prune(now: .max, through: .max))
-    #expect(PruningClock.lead(wall: .max, newest: 0, kept: 0) == nil)
+    #expect(PruningClock.lead(wall: .max, newest: 0, retention: 0) == nil)
   }
 
   @Test func extremeClockValuesDoNotOverflow() {
     for (wall, newest) in [(Timestamp.max, Timestamp.min), (.min, .max), (.max, .max), (.min, .min)] {
       var machine = Machine(wall: wall, newest: newest)
-      var clock = PruningClock(machine.reading, kept: .max)
+      var clock = PruningClock(machine.reading, retention: .max)
       _ = clock.decide(machine.reading)
       machine.wall = newest
       _ = clock.decide(machine.reading)
-      _ = PruningClock.time(wall: wall, newest: newest, kept: .max)
+      _ = PruningClock.time(wall: wall, newest: newest, retention: .max)
     }
   }
 }

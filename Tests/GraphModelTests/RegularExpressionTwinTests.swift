@@ -13,7 +13,7 @@ private struct Backtracker {
     case .set(let set): start < text.count && set.contains(text[start].value) && rest(start + 1)
     case .assertion(let assertion): holds(assertion, at: start) && rest(start)
     case .sequence(let parts): matches(parts[...], at: start, then: rest)
-    case .choice(let parts): parts.contains { matches($0, at: start, then: rest) }
+    case .alternation(let parts): parts.contains { matches($0, at: start, then: rest) }
     case .repetition(let part, let minimum, let maximum):
       repeats(part, minimum, maximum, at: start, then: rest)
     }

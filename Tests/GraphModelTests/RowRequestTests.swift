@@ -20,7 +20,7 @@ import Testing
       "name string", "manager.name string", "yearly integer", "extra json", "level enumeration", "id object",
     ]
     #expect(request.description(in: model).map { "\($0.name) \($0.type)" } == expected)
-    #expect(request.standForObjects)
+    #expect(request.hasRowPerObject)
     let groups = try parse(
       "manager.name, @count, @sum.salary, @avg.age AS \"mean age\", @max(age * 2)", groups: "manager.name")
     #expect(
@@ -28,8 +28,8 @@ import Testing
         == [
           "manager.name string", "@count integer", "@sum.salary decimal", "mean age double", "@max(age * 2) integer",
         ])
-    #expect(!groups.standForObjects)
-    #expect(try !parse("name", distinct: true).standForObjects)
+    #expect(!groups.hasRowPerObject)
+    #expect(try !parse("name", distinct: true).hasRowPerObject)
     #expect(try parse("@count").isGrouped)
   }
 

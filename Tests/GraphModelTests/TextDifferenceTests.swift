@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func tooManyHunksBecomeOneSplice() {
-    for (places, count) in [(TextSplice.maximumPlaces, 100), (TextSplice.maximumPlaces + 1, 1)] {
+    for (places, count) in [(TextSplice.maximumHunks, 100), (TextSplice.maximumHunks + 1, 1)] {
       let old = (0..<places).map { "line \($0) old\nkept \($0)\n" }.joined()
       let new = (0..<places).map { "line \($0) new\nkept \($0)\n" }.joined()
       #expect(TextSplice.differences(from: old, to: new).count == count)

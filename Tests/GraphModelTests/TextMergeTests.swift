@@ -38,7 +38,7 @@ import Testing
       var doomed: [Int]
       var place: Int
       let insertion: [Unicode.Scalar]
-      let leansLeft: Bool
+      let hasLeftAffinity: Bool
     }
 
     var cells: [Cell]
@@ -67,7 +67,7 @@ import Testing
         let place = first == 0 ? 0 : living[first - 1] + 1
         return Step(
           doomed: doomed.map { living[$0] }, place: place, insertion: Array(splice.insertion.unicodeScalars),
-          leansLeft: splice.leansLeft)
+          hasLeftAffinity: splice.hasLeftAffinity)
       }
     }
 
@@ -92,7 +92,7 @@ import Testing
             let isHeldBack = pending[other][..<step].contains { !$0.insertion.isEmpty && $0.place > place }
             if isTie,
               ahead[other].contains(step)
-                || pending[other][step].leansLeft && !steps[number].leansLeft && !isHeldBack
+                || pending[other][step].hasLeftAffinity && !steps[number].hasLeftAffinity && !isHeldBack
             {
               ahead[other].insert(step)
               pending[other][step].place = min(theirs, place)
@@ -142,7 +142,7 @@ import Testing
       splices.append(
         TextSplice(
           offset: boundaries[start], length: boundaries[end] - boundaries[start], insertion: insertion,
-          leansLeft: random.chance(35)))
+          hasLeftAffinity: random.chance(35)))
       first = random.chance(50) ? end : end + 1
     }
     return splices
@@ -207,8 +207,8 @@ import Testing
       let ends = (0..<Int.random(in: 1...3, using: &random)).map { _ in
         Int.random(in: 0...base.utf8.count, using: &random)
       }
-      let leant = TextSplice.leaning(splices, on: ends, of: base)
-      leaning += leant.count { $0.leansLeft }
+      let leant = TextSplice.withAffinity(splices, at: ends, of: base)
+      leaning += leant.count { $0.hasLeftAffinity }
       let made = TextSplice.apply(splices, to: base)
       #expect(made != nil && TextSplice.apply(leant, to: base) == made, "seed \(seed): \(base) \(splices) \(leant)")
     }

@@ -173,7 +173,7 @@ extension TextSavingTests {
     if !savesAtOnce { #expect(script.context.save() != nil) }
     // The letters stand behind the one that the insert said, as of its revision.
     // Of what was new all is one's own.
-    let typed = TextSplice(offset: 1, length: 0, insertion: "ept", leansLeft: true)
+    let typed = TextSplice(offset: 1, length: 0, insertion: "ept", hasLeftAffinity: true)
     let edit = Edit(try script.number("text"), .splice([typed]))
     #expect(Self.sent(script).last == Change(.update, stored.id, base: 1, edits: [edit]))
     #expect(note["text"] == .string("kept"))

@@ -37,7 +37,7 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
       let directory = try TemporaryDirectory()
       let simulation = try Simulation(seed: seed, directory: directory.path)
       #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
-      happened.merge(simulation.happenings, uniquingKeysWith: +)
+      happened.merge(simulation.eventCounts, uniquingKeysWith: +)
     }
     for happening in CoverageEvent.allCases {
       #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 69 seeds")
@@ -51,11 +51,11 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
     func number(_ model: Model, _ entity: String, _ name: String) throws -> PropertyNumber {
       try #require(model.entity(named: entity)?.property(named: name)?.number, "\(entity).\(name)")
     }
-    let comment = try lens.later(property: number(versions.older, "Thing", "comment"))
+    let comment = try lens.upgraded(property: number(versions.older, "Thing", "comment"))
     #expect(comment == (try number(versions.newer, "Thing", "remark")))
     let effort = try number(versions.newer, "Thing", "effort")
-    #expect(lens.view(of: .double(2.5), of: effort) == .integer(2))
-    #expect(lens.view(of: .string("blue"), of: try number(versions.newer, "Item", "kind")) == .string("red"))
+    #expect(lens.downgraded(.double(2.5), of: effort) == .integer(2))
+    #expect(lens.downgraded(.string("blue"), of: try number(versions.newer, "Item", "kind")) == .string("red"))
     let unseen = try [
       number(versions.newer, "Thing", "place.row"), number(versions.newer, "Thing", "place.column"),
       number(versions.newer, "Task", "code"),

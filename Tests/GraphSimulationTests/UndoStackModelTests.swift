@@ -23,10 +23,10 @@ import Testing
       Self.commit(1), Self.commit(2, group: 1), Self.commit(3, by: "bob"), Self.commit(4), Self.commit(5, group: 1),
     ]
     let all = UndoStackModel(records, of: "ann", scope: nil, after: 0)
-    #expect(all.standing.map(\.commits) == [[1], [4], [2, 5]])
-    #expect(UndoStackModel(records, of: "ann", scope: Self.scope, after: 0).standing.map(\.commits) == [[2, 5]])
-    #expect(UndoStackModel(records, of: "ann", scope: .zero, after: 0).standing.map(\.commits) == [[1], [4]])
-    #expect(UndoStackModel(records, of: "ann", scope: nil, after: 2).standing.map(\.commits) == [[4], [5]])
+    #expect(all.undoable.map(\.commits) == [[1], [4], [2, 5]])
+    #expect(UndoStackModel(records, of: "ann", scope: Self.scope, after: 0).undoable.map(\.commits) == [[2, 5]])
+    #expect(UndoStackModel(records, of: "ann", scope: .zero, after: 0).undoable.map(\.commits) == [[1], [4]])
+    #expect(UndoStackModel(records, of: "ann", scope: nil, after: 2).undoable.map(\.commits) == [[4], [5]])
   }
 
   @Test func undoneStepIsRedoableUntilNextCommit() {
@@ -39,7 +39,7 @@ import Testing
     // The undo has ended the run.
     records += [Self.commit(4, group: 1, undoes: 3, redoes: 2), Self.commit(5, group: 1)]
     twin = UndoStackModel(records, of: "ann", scope: nil, after: 0)
-    #expect(twin.standing.map(\.commits) == [[1], [2], [5]])
+    #expect(twin.undoable.map(\.commits) == [[1], [2], [5]])
     #expect(twin.undone.isEmpty)
   }
 
@@ -52,7 +52,7 @@ import Testing
       Self.commit(4, isIdle: true),
     ]
     let twin = UndoStackModel(records, of: "ann", scope: nil, after: 0)
-    #expect(twin.standing.map(\.commits) == [[2]])
+    #expect(twin.undoable.map(\.commits) == [[2]])
     for revision in Revision(1)...3 {
       #expect(twin.failure(of: undo(revision), Self.commit(5, group: 1, undoes: 2)) == nil)
     }

@@ -245,12 +245,12 @@ import Testing
     try older.reopen()
     let note = try #require(try older.all("Note").first)
     let x = try older.property("Note.x").number
-    #expect(try older.store.origin(of: x, of: note.id).losers.isEmpty)
+    #expect(try older.store.origin(of: x, of: note.id).overwrittenValues.isEmpty)
     try older.must([older.update(note.id, "Note.x", .double(50))])
     try older.by("bob") {
       try older.must([older.update(note.id, "Note.x", .double(60), base: note.revision)], policy: .storeTrump)
     }
-    #expect(try older.store.origin(of: x, of: note.id).losers.map(\.value) == [.double(60)])
+    #expect(try older.store.origin(of: x, of: note.id).overwrittenValues.map(\.value) == [.double(60)])
     try older.expectSound()
   }
 

@@ -200,7 +200,7 @@ import Testing
       "id, name, manager, manager.name, age * 12 AS yearly, salary + 1, level, active, badge, length(bio), "
       + "reports.@count, reports.@sum.salary, ifNull(age, 0) / 2.0 AS half"
     let rows = try scene.rowRequest(properties)
-    #expect(rows.standForObjects)
+    #expect(rows.hasRowPerObject)
     for predicate in Self.predicates {
       let request = try scene.request(predicate, sort: "-age,name", result: .rows(rows))
       let evaluators = rows.columns.compactMap { column in

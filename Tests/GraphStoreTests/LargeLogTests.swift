@@ -32,7 +32,7 @@ import Testing
           try store.must(ids.map { try store.update($0, "Person.age", .integer(age)) })
         }
       }
-      _ = count.take()
+      _ = count.reset()
     }
   }
 
@@ -40,18 +40,18 @@ import Testing
     let scene = try LogFixture()
     let (store, count) = (scene.store, scene.count)
     let all = try store.store.commits(after: 0, through: nil, maximumChanges: 1_000_000)
-    _ = count.take()
+    _ = count.reset()
     let age = try store.property("Person.age")
     var told = [CommitRecord]()
     _ = try store.store.log(LogRequest()) { told.append($0) }
     #expect(told.reversed() == all)
     // A few for each object in each page, and a few for each commit in each.
-    #expect(count.take() < 15 * Self.people)
+    #expect(count.reset() < 15 * Self.people)
     told = []
     _ = try store.store.log(LogRequest(oldestFirst: true, changes: 100)) { told.append($0) }
     #expect(told.map(\.revision) == all.map(\.revision))
     #expect(told.map(\.changes) == all.map { Array($0.changes.prefix(100)) })
-    #expect(count.take() < 15 * 100)
+    #expect(count.reset() < 15 * 100)
     // Of the past, however much is newer.
     var early = [CommitRecord]()
     let request = LogRequest(
@@ -60,7 +60,7 @@ import Testing
     #expect(early.map(\.revision) == [4, 3])
     #expect(early.map(\.more) == [Self.people - 3, Self.people - 3])
     #expect(early.flatMap(\.changes).map { $0.after?[age] } == [3, 3, 3, 2, 2, 2].map { .integer($0) })
-    #expect(count.take() < 300)
+    #expect(count.reset() < 300)
   }
 
   @Test func logWithoutChangesReadsNoObjects() throws {
@@ -71,7 +71,7 @@ import Testing
     #expect(told.count == 1 + Int(Self.updates))
     #expect(told.allSatisfy { $0.changes.isEmpty })
     #expect(told.map { $0.summary?.count ?? $0.more } == told.map { _ in Self.people })
-    #expect(count.take() < 50)
+    #expect(count.reset() < 50)
   }
 
   @Test func logWithTooManyChangesIsRefusedUpFront() throws {
@@ -135,7 +135,7 @@ import Testing
     }
     #expect(ids == Set(scene.ids))
     #expect(ages == [[.integer(8), .integer(1)]])
-    #expect(count.take() < 10 * Self.people)
+    #expect(count.reset() < 10 * Self.people)
   }
 
   @Test func undoReadsEachLargeCommitOnce() throws {

@@ -20,12 +20,12 @@ import struct GraphModel.FetchRequest
       try store.must([store.update(person, "Person.age", .integer(Int64(number % 150)))])
       images.append(try #require(try store.image(person)))
     }
-    _ = count.take()
+    _ = count.reset()
     var most = 0
     for (index, image) in images.enumerated() {
       let request = FetchRequest(entity: person.entity, predicate: .identifiers([person]))
       #expect(try store.answer(request, at: Revision(index + 1)).parts == [.object(image)])
-      most = max(most, count.take())
+      most = max(most, count.reset())
     }
     // About one change in eight of this object is whole: 190 in a row without one are as likely as nothing. Walked from the
     // present the oldest would take 400.
@@ -94,11 +94,11 @@ import struct GraphModel.FetchRequest
     let people = try store.must((0..<50).map { try store.insertion("Person", ["name": .string("n\($0)")]) })
     for person in people { try store.must([store.update(person, "Person.age", .integer(7))]) }
     let request = FetchRequest(entity: people[0].entity)
-    _ = count.take()
+    _ = count.reset()
     let first = try store.answer(request, at: 5)
-    let whole = count.take()
+    let whole = count.reset()
     #expect(try store.answer(request, at: 5).parts == first.parts)
-    let again = count.take()
+    let again = count.reset()
     #expect(whole > 100 && again < 10)
   }
 

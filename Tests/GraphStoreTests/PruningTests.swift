@@ -218,7 +218,7 @@ import Testing
     try store.must([store.update(tag, "Tag.name", .string("b"))])
     store.replica = UniqueID(high: 2, low: 2)
     try store.must([store.update(tag, "Tag.name", .string("c"), base: 1)], policy: .storeTrump)
-    #expect(try store.store.origin(of: store.property("Tag.name").number, of: tag).losers.count == 1)
+    #expect(try store.store.origin(of: store.property("Tag.name").number, of: tag).overwrittenValues.count == 1)
     _ = try store.insert("Tag", ["name": .string("other")])
     try store.prune(through: 3)
     try store.expectSound()

@@ -249,7 +249,7 @@ import Testing
           family?.contains(change.id.entity) == false
             || !filter.object.isEmpty && change.id.description != filter.object
         }
-        guard filter.takesWholeCommits || !record.changes.isEmpty else { return nil }
+        guard filter.selectsWholeCommits || !record.changes.isEmpty else { return nil }
         let shown = Array(record.changes.prefix(request.changes.map { Int(clamping: $0) } ?? .max))
         (record.changes, record.more) = (shown, record.changes.count - shown.count)
         return record

@@ -61,13 +61,13 @@ import Testing
     }
     let origin = try why("Note.x")
     #expect(origin.author == "ann")
-    #expect(origin.losers.map(\.value) == [.double(8), .double(9)])
-    #expect(origin.losers.map(\.author) == ["bob", "bob"])
-    #expect(origin.losers.map(\.revision) == [base + 2, base + 3])
-    #expect(try why("Note.y").losers.isEmpty)
+    #expect(origin.overwrittenValues.map(\.value) == [.double(8), .double(9)])
+    #expect(origin.overwrittenValues.map(\.author) == ["bob", "bob"])
+    #expect(origin.overwrittenValues.map(\.revision) == [base + 2, base + 3])
+    #expect(try why("Note.y").overwrittenValues.isEmpty)
     // Whoever sets it next has nothing to do with them.
     try store.must([store.update(note, "Note.x", .double(3))])
-    #expect(try why("Note.x").losers.isEmpty)
+    #expect(try why("Note.x").overwrittenValues.isEmpty)
     try store.expectSound()
   }
 
@@ -79,9 +79,9 @@ import Testing
     }
     let origin = try why("Note.x")
     #expect(origin.author == "bob")
-    #expect(origin.losers.map(\.value) == [.double(2)])
-    #expect(origin.losers.map(\.author) == ["ann"])
-    #expect(origin.losers.map(\.revision) == [base + 1])
+    #expect(origin.overwrittenValues.map(\.value) == [.double(2)])
+    #expect(origin.overwrittenValues.map(\.author) == ["ann"])
+    #expect(origin.overwrittenValues.map(\.revision) == [base + 1])
   }
 
   @Test func originSurvivesDeleteAndRevival() throws {
@@ -136,11 +136,11 @@ import Testing
     options.willRunStatement = statements.add
     let counted = try SQLiteStore(directory: store.directory.path, model: store.model, options: options)
     for (property, revision) in [(color, painted), (text, 2)] {
-      _ = statements.take()
+      _ = statements.reset()
       let origin = try counted.origin(of: property, of: note)
       #expect(origin.revision == revision)
       // Sixty-four to the nearest marks, and about as many behind each of ten openings.
-      #expect(statements.take() < 64 * 11 + 100)
+      #expect(statements.reset() < 64 * 11 + 100)
     }
     try counted.close()
     try store.reopen()

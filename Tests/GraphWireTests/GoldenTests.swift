@@ -94,7 +94,7 @@ import Testing
           ])
       ])
 
-    let leaning = TextSplice(offset: 9, length: 0, insertion: "ay", leansLeft: true)
+    let leaning = TextSplice(offset: 9, length: 0, insertion: "ay", hasLeftAffinity: true)
     #expect(try transaction("splice-affinity").changes.first?.edits == [Edit(20, .splice([leaning]))])
 
     #expect(try transaction("delete").changes == [Change(.delete, note, base: 4711)])

@@ -117,7 +117,7 @@ import Testing
         .why(
           ValueOrigin(
             kind: .updated, value: .integer(1), revision: 3, author: "a", undoes: 2, deletion: 9,
-            losers: [.init(value: .integer(2), revision: 4, time: 5, author: "b")]))),
+            overwrittenValues: [.init(value: .integer(2), revision: 4, time: 5, author: "b")]))),
       ToClient(9, .followed([CommitEntry(record)], at: token, head: token)),
       ToClient(
         9,

@@ -59,7 +59,7 @@ public struct BusyOverlay: Hashable, Sendable {
 
   private let moment: Int64
   /// The shows that are not hidden, the newest last.
-  private var shows = [ShowRequest]()
+  private var requests = [ShowRequest]()
   /// The time of the first of them.
   private var since: Int64 = 0
   private var lastNumber: UInt64 = 0
@@ -71,34 +71,34 @@ public struct BusyOverlay: Hashable, Sendable {
   }
 
   /// Whether any token is not hidden, even if the overlay has not appeared yet.
-  public var isBusy: Bool { !shows.isEmpty }
+  public var isBusy: Bool { !requests.isEmpty }
 
   /// Begins a wait and returns its token.
   /// - Parameters:
   ///   - message: the text to show; nil for the reason's default.
   ///   - now: the time in milliseconds.
   public mutating func show(_ reason: BusyReason, _ message: String? = nil, at now: Int64) -> BusyToken {
-    if shows.isEmpty { since = now }
+    if requests.isEmpty { since = now }
     lastNumber += 1
     let token = BusyToken(number: lastNumber)
-    shows.append(ShowRequest(token: token, reason: reason, message: message ?? reason.message))
+    requests.append(ShowRequest(token: token, reason: reason, message: message ?? reason.message))
     return token
   }
 
   /// Sets the progress of a wait, from 0 to 1, nil if unknown. Ignores a token that is hidden.
   public mutating func setProgress(_ progress: Double?, of token: BusyToken) {
-    guard let index = shows.firstIndex(where: { $0.token == token }) else { return }
-    shows[index].progress = progress.map { $0.isNaN ? 0 : min(1, max(0, $0)) }
+    guard let index = requests.firstIndex(where: { $0.token == token }) else { return }
+    requests[index].progress = progress.map { $0.isNaN ? 0 : min(1, max(0, $0)) }
   }
 
   /// Ends a wait after an answer, an error or a cancellation. Hiding a token again has no effect.
   public mutating func hide(_ token: BusyToken) {
-    shows.removeAll { $0.token == token }
+    requests.removeAll { $0.token == token }
   }
 
   /// Returns the overlay's appearance; nil without a wait or before the delay has passed.
-  public func picture(at now: Int64) -> BusyAppearance? {
-    guard let show = shows.last, now - since >= moment else { return nil }
+  public func appearance(at now: Int64) -> BusyAppearance? {
+    guard let show = requests.last, now - since >= moment else { return nil }
     let phase = (now - since - moment) / Self.phaseMilliseconds % Int64(Self.phaseCount)
     return BusyAppearance(reason: show.reason, message: show.message, phase: Int(phase), progress: show.progress)
   }
@@ -113,14 +113,14 @@ public struct BusyOverlay: Hashable, Sendable {
 
   /// Whether the user may edit: not while content is being loaded. All other commands stay available, such as
   /// leaving, navigating, help, and cancelling the wait.
-  public var allowsEditing: Bool { !shows.contains { $0.reason == .connecting || $0.reason == .loading } }
+  public var allowsEditing: Bool { !requests.contains { $0.reason == .connecting || $0.reason == .loading } }
 }
 
 /// Creates the overlay's view when it is first shown and keeps it for the controller's lifetime.
 public struct BusyViewHolder<View> {
   private let make: () -> View
   /// The view; nil before it was first shown.
-  public private(set) var made: View?
+  public private(set) var cachedView: View?
 
   /// Creates a holder without a view.
   public init(make: @escaping () -> View) { self.make = make }
@@ -128,7 +128,7 @@ public struct BusyViewHolder<View> {
   /// Returns the view for a picture; nil without a picture.
   public mutating func view(for picture: BusyAppearance?) -> View? {
     guard picture != nil else { return nil }
-    if made == nil { made = make() }
-    return made
+    if cachedView == nil { cachedView = make() }
+    return cachedView
   }
 }

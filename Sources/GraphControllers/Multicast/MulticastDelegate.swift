@@ -7,7 +7,7 @@
 /// - The delegate that was set before comes first (`keeping:`).
 ///
 /// Optional methods are typed: a method that not every observer implements belongs to a protocol that refines the
-/// delegate's, and `tell` or `ask` with that protocol calls the observers that conform. Selectors and closures by
+/// delegate's, and `notify` or `ask` with that protocol calls the observers that conform. Selectors and closures by
 /// name were rejected, because the compiler can check neither the implementers nor the arguments.
 ///
 /// A question can have several answers. Answers to *may I?* are combined with *and*: every observer must agree, so an
@@ -54,13 +54,13 @@ open class MulticastDelegate<Observer> {
   // MARK: - Calls
 
   /// Calls every observer.
-  public func tell(_ call: (Observer) -> Void) { tell(Observer.self, call) }
+  public func notify(_ call: (Observer) -> Void) { notify(Observer.self, call) }
 
   /// Calls the observers that conform to a protocol.
   /// - Parameter capability: a protocol that refines the observers' own, or any other.
-  public func tell<Capability>(_ capability: Capability.Type, _ call: (Capability) -> Void) {
+  public func notify<Capability>(_ capability: Capability.Type, _ call: (Capability) -> Void) {
     for entry in entries {
-      guard let observer = entry.observer, isHere(observer), let able = observer as? Capability else { continue }
+      guard let observer = entry.observer, isAdded(observer), let able = observer as? Capability else { continue }
       call(able)
     }
   }
@@ -82,7 +82,7 @@ open class MulticastDelegate<Observer> {
     _ question: (Capability) -> Answer
   ) -> Answer {
     var answer: Answer?
-    tell(capability) { able in
+    notify(capability) { able in
       let next = question(able)
       answer = answer.map { combine($0, next) } ?? next
     }
@@ -90,7 +90,7 @@ open class MulticastDelegate<Observer> {
   }
 
   /// Whether the observer is still added; it may have been removed during the current call.
-  private func isHere(_ object: AnyObject) -> Bool { entries.contains { $0.observer === object } }
+  private func isAdded(_ object: AnyObject) -> Bool { entries.contains { $0.observer === object } }
 
   /// Nil for a value type: each cast boxes it again, and the box would be released at once.
   private static func object(_ observer: Observer) -> AnyObject? {

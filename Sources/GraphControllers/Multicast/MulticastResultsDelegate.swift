@@ -4,21 +4,21 @@ import GraphModel
 public final class MulticastResultsDelegate: MulticastDelegate<any ResultsControllerDelegate> {}
 
 extension MulticastResultsDelegate: ResultsControllerDelegate {
-  public func resultsWillChange(_ controller: ResultsController) { tell { $0.resultsWillChange(controller) } }
+  public func resultsWillChange(_ controller: ResultsController) { notify { $0.resultsWillChange(controller) } }
 
   public func results(_ controller: ResultsController, didChange section: ResultsSectionChange) {
-    tell { $0.results(controller, didChange: section) }
+    notify { $0.results(controller, didChange: section) }
   }
 
   public func results(_ controller: ResultsController, didChange object: ResultsObjectChange) {
-    tell { $0.results(controller, didChange: object) }
+    notify { $0.results(controller, didChange: object) }
   }
 
   public func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
-    tell { $0.resultsDidChange(controller, by: difference) }
+    notify { $0.resultsDidChange(controller, by: difference) }
   }
 
   public func results(_ controller: ResultsController, didFail refusal: Refusal) {
-    tell { $0.results(controller, didFail: refusal) }
+    notify { $0.results(controller, didFail: refusal) }
   }
 }

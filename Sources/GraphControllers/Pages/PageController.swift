@@ -29,19 +29,19 @@ open class PageController<Content> {
   /// Creates a controller without a page.
   public init() {}
 
-  /// Called after the controller was assigned to another page; its view moves there and shows `face`.
+  /// Called after the controller was assigned to another page; its view moves there and shows `pageContent`.
   open func didConfigure() {}
 
-  /// Called after `face` has changed.
-  open func didChangeFace() {}
+  /// Called after `pageContent` has changed.
+  open func didChangePageContent() {}
 
   /// Returns what to show.
   /// - Parameter now: the time in milliseconds, for the busy overlay.
-  public func face(at now: Int64) -> PageContent<Content> {
+  public func pageContent(at now: Int64) -> PageContent<Content> {
     if isOutOfBounds { return .outOfBounds }
     if let content { return .content(content) }
     if let failure { return .failed(failure) }
-    return .waiting(busy.picture(at: now))
+    return .waiting(busy.appearance(at: now))
   }
 
   /// Returns the next time at which the face changes without an event; nil if it does not.
@@ -66,7 +66,7 @@ open class PageController<Content> {
   var isWaiting: Bool { waiting != nil }
 
   /// Whether content has been requested since the last configuration.
-  var hasAsked: Bool { waiting != nil || content != nil || failure != nil }
+  var hasRequested: Bool { waiting != nil || content != nil || failure != nil }
 
   /// Returns whether the page would begin or cease to exist with this number of pages.
   func changesBounds(count: Int) -> Bool { isOutOfBounds != (page < 0 || page >= count) }
@@ -81,28 +81,28 @@ open class PageController<Content> {
       stopWaiting()
       waiting = (request, token)
       failure = nil
-      return didChangeFace()
+      return didChangePageContent()
     }
     stopWaiting()
     set(new)
   }
 
   /// Handles the answer to the latest request; ignores the answer to any other.
-  func take(_ answer: Result<Content, PageFailure>, to request: PageRequest) -> Bool {
+  func receive(_ answer: Result<Content, PageFailure>, to request: PageRequest) -> Bool {
     guard waiting?.request == request else { return false }
     stopWaiting()
     switch answer {
     case .success(let new): set(new)
     case .failure(let error):
       failure = error.sentence
-      didChangeFace()
+      didChangePageContent()
     }
     return true
   }
 
   private func set(_ new: Content) {
     (content, failure) = (new, nil)
-    didChangeFace()
+    didChangePageContent()
   }
 
   private func stopWaiting() {

@@ -60,7 +60,7 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
     if !holds(upper) { configure(upper, besides: lower) }
     for controller in visible where controller.isStale {
       // A page that became stale while visible is refreshed at the end of the scroll.
-      let appears = !seen.contains(ObjectIdentifier(controller)) || !controller.hasAsked
+      let appears = !seen.contains(ObjectIdentifier(controller)) || !controller.hasRequested
       if appears { refresh(controller, at: now) }
     }
   }
@@ -121,7 +121,7 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
         controller.configure(controller.page, count: count)
       }
     }
-    for controller in [current, next] where pages?.contains(controller.page) ?? true { controller.markStale() }
+    for controller in [current, next] where pages?.contains(controller.page) != false { controller.markStale() }
     if !isScrolling { refreshVisible(at: now) }
   }
 
@@ -130,7 +130,7 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
   /// - Returns: whether the answer was used.
   @discardableResult
   public func deliver(_ content: Source.Content, for request: PageRequest) -> Bool {
-    current.take(.success(content), to: request) || next.take(.success(content), to: request)
+    current.receive(.success(content), to: request) || next.receive(.success(content), to: request)
   }
 
   /// Fails a request; the text gives the reason.
@@ -138,7 +138,7 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
   @discardableResult
   public func fail(_ request: PageRequest, _ sentence: String) -> Bool {
     let failure = PageFailure(sentence: sentence)
-    return current.take(.failure(failure), to: request) || next.take(.failure(failure), to: request)
+    return current.receive(.failure(failure), to: request) || next.receive(.failure(failure), to: request)
   }
 
   private mutating func refreshVisible(at now: Int64) {

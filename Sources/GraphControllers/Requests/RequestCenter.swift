@@ -58,37 +58,38 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
   func send(_ request: Request, for owner: RequestLedger.Owner) -> RequestLedger.Number? {
     guard let (number, actions) = ledger.send(for: owner) else { return nil }
     running[number] = (request, nil)
-    carryOut(actions, .cancelled)
+    execute(actions, .cancelled)
     return number
   }
 
-  func cancel(_ number: RequestLedger.Number) { carryOut(ledger.cancel(number), .cancelled) }
+  func cancel(_ number: RequestLedger.Number) { execute(ledger.cancel(number), .cancelled) }
 
   func close(_ owner: RequestLedger.Owner) {
     observers[owner] = nil
-    carryOut(ledger.close(owner), .cancelled)
+    execute(ledger.close(owner), .cancelled)
   }
 
   private func finish(_ number: RequestLedger.Number, _ outcome: CompletedRequest<Request, Answer>.Outcome) {
-    carryOut(ledger.finish(number), outcome)
+    execute(ledger.finish(number), outcome)
   }
 
-  private func carryOut(_ actions: [RequestLedger.Action], _ outcome: CompletedRequest<Request, Answer>.Outcome) {
+  private func execute(_ actions: [RequestLedger.Action], _ outcome: CompletedRequest<Request, Answer>.Outcome) {
     // Update all state before any observer is called.
-    for case .tell(let owner, let number) in actions {
-      guard let request = running[number]?.request else { continue }
-      observers[owner]?.observer?.last = CompletedRequest(number: number, request: request, outcome: outcome)
+    for case .notify(let owner, let number) in actions {
+      // The view may be gone.
+      guard let request = running[number]?.request, let observer = observers[owner]?.observer else { continue }
+      observer.last = CompletedRequest(number: number, request: request, outcome: outcome)
     }
     for action in actions {
       switch action {
       case .perform(let number): start(number)
       case .stop(let number):
         running[number]?.task?.cancel()
-        if !actions.contains(where: { if case .tell = $0 { true } else { false } }) { running[number] = nil }
-      case .busy(let owner, let isBusy): observers[owner]?.observer?.isBusy = isBusy
-      case .tell(let owner, let number):
+        if !actions.contains(where: { if case .notify = $0 { true } else { false } }) { running[number] = nil }
+      case .busy(let owner, let isBusy): if let observer = observers[owner]?.observer { observer.isBusy = isBusy }
+      case .notify(let owner, let number):
         running[number] = nil
-        observers[owner]?.observer?.tell()
+        observers[owner]?.observer?.notifyOwner()
       }
     }
   }
@@ -154,7 +155,7 @@ public final class RequestObserver<Request: Sendable, Answer: Sendable> {
     center.close(owner)
   }
 
-  func tell() {
+  func notifyOwner() {
     if !isClosed { body() }
   }
 }

@@ -19,7 +19,7 @@ public struct RequestLedger: Sendable {
     /// Turn the view's busy indicator on or off, before it is notified of the outcome that turns it off.
     case busy(Owner, Bool)
     /// Notify the view of its request's outcome.
-    case tell(Owner, Number)
+    case notify(Owner, Number)
   }
 
   private var owners = [Number: Owner]()
@@ -56,13 +56,13 @@ public struct RequestLedger: Sendable {
   /// Handles an answer or an error; dropped if the request is no longer running.
   public mutating func finish(_ number: Number) -> [Action] {
     guard let owner = owners[number] else { return [] }
-    return leave(number, owner) + [.tell(owner, number)]
+    return removeRequest(number, owner) + [.notify(owner, number)]
   }
 
   /// Cancels a request. The view is notified at once, however the performer reacts.
   public mutating func cancel(_ number: Number) -> [Action] {
     guard let owner = owners[number] else { return [] }
-    return [.stop(number)] + leave(number, owner) + [.tell(owner, number)]
+    return [.stop(number)] + removeRequest(number, owner) + [.notify(owner, number)]
   }
 
   /// Closes a view and cancels its requests; it is not notified.
@@ -73,10 +73,12 @@ public struct RequestLedger: Sendable {
     return numbers.map { .stop($0) }
   }
 
-  private mutating func leave(_ number: Number, _ owner: Owner) -> [Action] {
+  private mutating func removeRequest(_ number: Number, _ owner: Owner) -> [Action] {
     owners[number] = nil
-    let count = counts[owner, default: 1] - 1
-    counts[owner] = count
-    return count == 0 ? [.busy(owner, false)] : []
+    guard let count = counts[owner], count > 0 else {
+      preconditionFailure("request \(number) runs, and its view counts no request")
+    }
+    counts[owner] = count - 1
+    return count == 1 ? [.busy(owner, false)] : []
   }
 }

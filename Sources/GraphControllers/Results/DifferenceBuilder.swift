@@ -12,28 +12,28 @@ extension ResultsDifference {
       if old.isEmpty { addAll(of: new, after: old) } else { removeAll(of: old) }
       return
     }
-    let places = (
+    let rows = (
       before: RowPositionLookup(old, touched: touched.count), after: RowPositionLookup(new, touched: touched.count)
     )
     var search = DifferenceBuilder()
-    for touch in touched { search.add(touch, places.before, places.after) }
+    for change in touched { search.add(change, rows.before, rows.after) }
     let moved = search.moved()
 
     sections = search.sections(old, new)
-    objects += search.leaving.reversed().compactMap { place in
-      place.stays == nil ? .removed(place.id, from: place.position) : nil
+    objects += search.removals.reversed().compactMap { row in
+      row.retained == nil ? .removed(row.id, from: row.position) : nil
     }
-    objects += search.coming.compactMap { place in
-      place.stays == nil ? .inserted(place.id, at: place.position) : nil
+    objects += search.insertions.compactMap { row in
+      row.retained == nil ? .inserted(row.id, at: row.position) : nil
     }
-    let staying = (search.coming.compactMap(\.stays) + search.still).sorted { $0.new < $1.new }
+    let staying = (search.insertions.compactMap(\.retained) + search.unmovedRows).sorted { $0.new < $1.new }
     objects += staying.compactMap { object in
-      moved.contains(object.touch.id)
-        ? .moved(object.touch.id, from: object.old, to: object.new, properties: object.touch.changedProperties) : nil
+      moved.contains(object.change.id)
+        ? .moved(object.change.id, from: object.old, to: object.new, properties: object.change.changedProperties) : nil
     }
     objects += staying.compactMap { object in
-      moved.contains(object.touch.id) || !object.touch.isChanged
-        ? nil : .updated(object.touch.id, from: object.old, at: object.new, properties: object.touch.properties)
+      moved.contains(object.change.id) || !object.change.isChanged
+        ? nil : .updated(object.change.id, from: object.old, at: object.new, properties: object.change.properties)
     }
   }
 }
@@ -96,7 +96,7 @@ extension ResultsRowChange {
 private struct DifferenceBuilder {
   /// An object that is in the result before and after.
   struct RetainedRow {
-    let touch: ResultsRowChange
+    let change: ResultsRowChange
     let old: ResultsPosition
     let new: ResultsPosition
     let isSameSection: Bool
@@ -107,53 +107,55 @@ private struct DifferenceBuilder {
     let row: ResultsRow
     let position: ResultsPosition
     /// Nil if the object was removed or inserted.
-    let stays: RetainedRow?
+    let retained: RetainedRow?
   }
 
   /// Positions before the commit of removed objects and of those whose sort values changed.
-  private(set) var leaving = [TouchedRow]()
+  private(set) var removals = [TouchedRow]()
   /// Positions after the commit of inserted objects and of those whose sort values changed.
-  private(set) var coming = [TouchedRow]()
+  private(set) var insertions = [TouchedRow]()
   /// Objects whose sort values did not change.
-  private(set) var still = [RetainedRow]()
+  private(set) var unmovedRows = [RetainedRow]()
 
-  mutating func add(_ touch: ResultsRowChange, _ old: RowPositionLookup, _ new: RowPositionLookup) {
-    let before = touch.before.flatMap { row in old.position(of: row).map { (row, $0) } }
-    let after = touch.after.flatMap { row in new.position(of: row).map { (row, $0) } }
+  mutating func add(_ change: ResultsRowChange, _ old: RowPositionLookup, _ new: RowPositionLookup) {
+    let before = change.before.flatMap { row in old.position(of: row).map { (row, $0) } }
+    let after = change.after.flatMap { row in new.position(of: row).map { (row, $0) } }
     let order = new.snapshot.order
-    var stays: RetainedRow?
+    var retained: RetainedRow?
     if let before, let after {
       let object = RetainedRow(
-        touch: touch, old: before.1, new: after.1, isSameSection: order.isSameSection(before.0, after.0))
-      if order.isSamePlace(before.0, after.0) { return still.append(object) }
-      stays = object
+        change: change, old: before.1, new: after.1, isSameSection: order.isSameSection(before.0, after.0))
+      if order.isSamePlace(before.0, after.0) { return unmovedRows.append(object) }
+      retained = object
     }
-    if let before { leaving.append(TouchedRow(id: before.0.id, row: before.0, position: before.1, stays: stays)) }
-    if let after { coming.append(TouchedRow(id: after.0.id, row: after.0, position: after.1, stays: stays)) }
+    if let before {
+      removals.append(TouchedRow(id: before.0.id, row: before.0, position: before.1, retained: retained))
+    }
+    if let after { insertions.append(TouchedRow(id: after.0.id, row: after.0, position: after.1, retained: retained)) }
   }
 
   /// Returns the ids of the objects in both snapshots that moved relative to the others. An object moved if its
   /// section changed, or the number of rows before it in its section that kept their sort values. Of the remaining
   /// ones that changed their mutual order, as few as possible count as moved.
   mutating func moved() -> Set<ObjectID> {
-    leaving.sort { $0.position < $1.position }
-    coming.sort { $0.position < $1.position }
-    let oldGaps = Self.gaps(leaving)
+    removals.sort { $0.position < $1.position }
+    insertions.sort { $0.position < $1.position }
+    let oldGaps = Self.gaps(removals)
     var moved = Set<ObjectID>()
     var candidates = [RetainedRow]()
-    for (place, gap) in zip(coming, Self.gaps(coming).map(\.gap)) {
-      guard let object = place.stays else { continue }
+    for (row, gap) in zip(insertions, Self.gaps(insertions).map(\.gap)) {
+      guard let object = row.retained else { continue }
       // Both lists are sorted, so the old gap is found by binary search.
       let index = oldGaps.firstPlace { $0.position >= object.old }
-      if object.isSameSection, oldGaps[index].gap == gap { candidates.append(object) } else { moved.insert(place.id) }
+      if object.isSameSection, oldGaps[index].gap == gap { candidates.append(object) } else { moved.insert(row.id) }
     }
     var start = 0
     while start < candidates.count {
       let end =
         candidates[start...].firstIndex { $0.new.section != candidates[start].new.section } ?? candidates.count
-      let stands = ListReorderer.longestRise(candidates[start..<end].map(\.old.row))
-      for (index, object) in candidates[start..<end].enumerated() where !stands[index] {
-        moved.insert(object.touch.id)
+      let isInOrder = ListReorderer.longestIncreasingSubsequence(candidates[start..<end].map(\.old.row))
+      for (index, object) in candidates[start..<end].enumerated() where !isInOrder[index] {
+        moved.insert(object.change.id)
       }
       start = end
     }
@@ -161,12 +163,12 @@ private struct DifferenceBuilder {
   }
 
   /// For each position, counts the rows before it in its section that are not in the list.
-  private static func gaps(_ places: [TouchedRow]) -> [(position: ResultsPosition, gap: Int)] {
+  private static func gaps(_ rows: [TouchedRow]) -> [(position: ResultsPosition, gap: Int)] {
     var (section, seen) = (-1, 0)
-    return places.map { place in
-      if place.position.section != section { (section, seen) = (place.position.section, 0) }
+    return rows.map { row in
+      if row.position.section != section { (section, seen) = (row.position.section, 0) }
       defer { seen += 1 }
-      return (place.position, place.position.row - seen)
+      return (row.position, row.position.row - seen)
     }
   }
 
@@ -176,16 +178,16 @@ private struct DifferenceBuilder {
     guard new.order.hasSections else { return [] }
     var changes = [ResultsSectionChange]()
     var last = -1
-    for place in leaving.reversed() where place.position.section != last {
-      last = place.position.section
-      guard new.section(of: place.row) == nil else { continue }
-      changes.append(.removed(name: old.section(of: place.row)?.name ?? nil, from: last))
+    for row in removals.reversed() where row.position.section != last {
+      last = row.position.section
+      guard new.section(of: row.row) == nil else { continue }
+      changes.append(.removed(name: old.section(of: row.row)?.name ?? nil, from: last))
     }
     last = -1
-    for place in coming where place.position.section != last {
-      last = place.position.section
-      guard old.section(of: place.row) == nil else { continue }
-      changes.append(.inserted(name: new.section(of: place.row)?.name ?? nil, at: last))
+    for row in insertions where row.position.section != last {
+      last = row.position.section
+      guard old.section(of: row.row) == nil else { continue }
+      changes.append(.inserted(name: new.section(of: row.row)?.name ?? nil, at: last))
     }
     return changes
   }

@@ -19,7 +19,7 @@ public final class LiveQuerySource: ResultsSource {
   private var token: ObservationToken?
   private var rows = [ObjectID: ResultsRow]()
   private var snapshot: ResultsSnapshot
-  private var reached = RowDependencyIndex()
+  private var dependencies = RowDependencyIndex()
 
   /// Creates a source that subscribes to its own live query.
   /// - Parameter perform: called when the context has messages for the server; pass `GraphClient.perform`.
@@ -31,11 +31,11 @@ public final class LiveQuerySource: ResultsSource {
     snapshot = ResultsSnapshot(awaiting: order)
   }
 
-  public var totalCount: Int { place?.total ?? snapshot.count }
+  public var totalCount: Int { window?.total ?? snapshot.count }
 
-  public var offset: Int { place?.offset ?? 0 }
+  public var offset: Int { window?.offset ?? 0 }
 
-  private var place: (offset: Int, limit: Int, total: Int)? { query.flatMap { context.windowPlace(of: $0) } }
+  private var window: (offset: Int, limit: Int, total: Int)? { query.flatMap { context.windowPlace(of: $0) } }
 
   public func row(of id: ObjectID) -> ResultsRow? { rows[id] }
 
@@ -45,7 +45,7 @@ public final class LiveQuerySource: ResultsSource {
     guard let entity = context.model.entity(request.entity) else {
       return receive(.failed(Refusal(.malformed, "the model has no entity \(request.entity)")))
     }
-    token = context.observe { [weak self] change in self?.take(change) }
+    token = context.observe { [weak self] change in self?.receive(change) }
     if let window = request.window {
       query = context.follow(
         entity: entity, predicate: request.predicate, sort: request.sort, offset: window.offset, limit: window.limit,
@@ -76,7 +76,7 @@ public final class LiveQuerySource: ResultsSource {
 
   // MARK: - Changes
 
-  private func take(_ change: ObjectsDidChange) {
+  private func receive(_ change: ObjectsDidChange) {
     guard let query else { return }
     if let refusal = change.refused[query] {
       self.query = nil
@@ -93,7 +93,7 @@ public final class LiveQuerySource: ResultsSource {
   private func reload(_ query: QueryID, _ change: ObjectsDidChange) {
     let old = rows
     rows = [:]
-    reached = RowDependencyIndex()
+    dependencies = RowDependencyIndex()
     let source = context.storedObjects
     for (id, image) in context.storedResult(of: query) { rows[id] = row(image, over: old[id], in: source) }
     snapshot = ResultsSnapshot(rows.values, order: order, revision: change.loadedRevision)
@@ -106,7 +106,7 @@ public final class LiveQuerySource: ResultsSource {
     var own = Set(change.inserted + change.refreshed + change.deleted + change.departed)
     own.formUnion(change.updated.keys)
     var ids = own
-    if order.reachesOthers { reached.dependents(of: own, among: rows.keys, into: &ids) }
+    if order.reachesOthers { dependencies.dependents(of: own, among: rows.keys, into: &ids) }
     let source = context.storedObjects
     var touched = [ResultsRowChange]()
     for id in ids {
@@ -118,25 +118,25 @@ public final class LiveQuerySource: ResultsSource {
         ResultsRowChange(before: before, after: after, isChanged: own.contains(id), properties: change.updated[id]))
     }
     guard !touched.isEmpty else { return }
-    move(touched)
+    reposition(touched)
     snapshot.revision = max(snapshot.revision, change.revision)
     var commit = ResultsCommit(snapshot: snapshot, touched: touched)
     (commit.revision, commit.author, commit.time) = (change.revision, change.author, change.time)
     receive?(.changed(commit))
-    if request.window == nil, let most = request.maximumCount, rows.count > most { outgrow(most) }
+    if request.window == nil, let most = request.maximumCount, rows.count > most { failAboveLimit(most) }
   }
 
   /// Fails the query because it exceeds `maximumCount`, and notifies the receiver before the objects are unloaded.
-  private func outgrow(_ most: Int) {
+  private func failAboveLimit(_ most: Int) {
     guard let query else { return }
-    let tell = receive
+    let notify = receive
     (self.query, token, receive) = (nil, nil, nil)
-    tell?(.failed(Replica.tooMany(most)))
+    notify?(.failed(Replica.tooMany(most)))
     context.unfollow(query)
     perform()
   }
 
-  private func move(_ touched: [ResultsRowChange]) {
+  private func reposition(_ touched: [ResultsRowChange]) {
     // For many touched rows, sorting all rows is faster than inserting one by one.
     guard touched.count < 64 || touched.count < rows.count / 16 else {
       return snapshot = ResultsSnapshot(rows.values, order: order, revision: snapshot.revision)
@@ -148,7 +148,7 @@ public final class LiveQuerySource: ResultsSource {
   /// Returns the existing row if the object has kept its position, otherwise a new one.
   private func row(_ image: ObjectImage, over old: ResultsRow?, in source: any ImageSource) -> ResultsRow {
     let row =
-      order.reachesOthers ? reached.row(image, order, in: source) : order.row(image, in: source)
+      order.reachesOthers ? dependencies.row(image, order, in: source) : order.row(image, in: source)
     if let old, order.isSamePlace(old, row) { return old }
     return row
   }

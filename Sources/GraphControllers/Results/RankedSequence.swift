@@ -166,20 +166,21 @@ struct RankedSequence<Element: RankedElement>: Sendable {
   mutating func insert(_ element: Element, at position: Int) {
     precondition(position >= 0 && position <= count)
     guard let root else { return self.root = Node([element]) }
-    settle(Self.edit(root, position, .insert(element)))
+    setRoot(Self.edit(root, position, .insert(element)))
   }
 
   mutating func replace(at position: Int, with element: Element) {
     guard let root, position >= 0, position < root.count else { preconditionFailure("position \(position)") }
-    settle(Self.edit(root, position, .replace(element)))
+    setRoot(Self.edit(root, position, .replace(element)))
   }
 
   mutating func remove(at position: Int) {
     guard let root, position >= 0, position < root.count else { preconditionFailure("position \(position)") }
-    settle(Self.edit(root, position, .remove))
+    setRoot(Self.edit(root, position, .remove))
   }
 
-  private mutating func settle(_ nodes: [Node]) {
+  private mutating func setRoot(_ nodes: [Node]) {
+    assert(nodes.count <= 2, "an edit splits a node into two at most")
     root = nodes.count > 1 ? Node(nodes) : nodes.first
     while let node = root, case .branch(let children) = node.content, children.count == 1 { root = children[0] }
   }

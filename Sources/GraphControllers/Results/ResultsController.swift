@@ -41,8 +41,8 @@ public final class ResultsController {
   private let source: any ResultsSource
   private let context: ObjectContext?
   /// Events that arrived while another one was being delivered. They wait, so that will/did-change pairs do not nest.
-  private var waiting = [ResultsEvent]()
-  private var isTelling = false
+  private var pendingEvents = [ResultsEvent]()
+  private var isDelivering = false
   private var readers = [WeakReader]()
 
   private struct WeakReader {
@@ -77,14 +77,14 @@ public final class ResultsController {
     case .idle, .failed: break
     }
     state = .fetching
-    source.start { [weak self] event in self?.take(event) }
+    source.start { [weak self] event in self?.receive(event) }
   }
 
   /// Stops following the result; the rows stay. Its `updates` end.
   public func stop() {
     source.stop()
     state = .idle
-    waiting = []
+    pendingEvents = []
     for reader in readers { reader.reader?.end(nil) }
     readers = []
   }
@@ -116,17 +116,17 @@ public final class ResultsController {
 
   // MARK: - Delivering
 
-  private func take(_ event: ResultsEvent) {
-    waiting.append(event)
-    guard !isTelling else { return }
-    isTelling = true
-    while !waiting.isEmpty { tell(waiting.removeFirst()) }
-    isTelling = false
+  private func receive(_ event: ResultsEvent) {
+    pendingEvents.append(event)
+    guard !isDelivering else { return }
+    isDelivering = true
+    while !pendingEvents.isEmpty { deliver(pendingEvents.removeFirst()) }
+    isDelivering = false
   }
 
-  private func tell(_ event: ResultsEvent) {
+  private func deliver(_ event: ResultsEvent) {
     switch event {
-    case .changed(let commit): tell(commit)
+    case .changed(let commit): deliver(commit)
     case .failed(let refusal):
       state = .failed(refusal)
       delegate?.results(self, didFail: refusal)
@@ -135,21 +135,21 @@ public final class ResultsController {
     }
   }
 
-  private func tell(_ commit: ResultsCommit) {
+  private func deliver(_ commit: ResultsCommit) {
     var difference = ResultsDifference(from: snapshot, to: commit.snapshot, touched: commit.touched)
     (difference.revision, difference.author, difference.time) = (commit.revision, commit.author, commit.time)
     let isFirst = state != .loaded
     state = .loaded
     // If the delegate is replaced during delivery, the new one receives only later changes.
-    let told = delegate
-    if isFirst || !difference.isEmpty { told?.resultsWillChange(self) }
+    let receiver = delegate
+    if isFirst || !difference.isEmpty { receiver?.resultsWillChange(self) }
     snapshot = commit.snapshot
     readers.removeAll { $0.reader == nil }
-    for reader in readers { reader.reader?.take(commit, isNews: isFirst || !difference.isEmpty) }
+    for reader in readers { reader.reader?.record(commit, isNews: isFirst || !difference.isEmpty) }
     guard isFirst || !difference.isEmpty else { return }
-    for section in difference.sections where delegate === told { told?.results(self, didChange: section) }
-    for object in difference.objects where delegate === told { told?.results(self, didChange: object) }
-    if delegate === told { told?.resultsDidChange(self, by: difference) }
+    for section in difference.sections where delegate === receiver { receiver?.results(self, didChange: section) }
+    for object in difference.objects where delegate === receiver { receiver?.results(self, didChange: object) }
+    if delegate === receiver { receiver?.resultsDidChange(self, by: difference) }
   }
 
   // MARK: - Updates

@@ -153,34 +153,34 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
 
 extension ResultsSnapshot {
   /// Returns the index where a row's section is or would be inserted, and the section if it exists.
-  private func place(ofSectionOf row: ResultsRow) -> (index: Int, group: Group?) {
+  private func sectionIndex(of row: ResultsRow) -> (index: Int, group: Group?) {
     guard order.hasSections else { return (0, groups[0]) }
-    let index = groups.firstPosition { group in group.key.map { !order.sectionPrecedes($0, row) } ?? true }
+    let index = groups.firstPosition { group in group.key.map { !order.sectionPrecedes($0, row) } != false }
     guard index < groups.count else { return (index, nil) }
     let group = groups[index]
-    let isSame = group.key.map { !order.sectionPrecedes(row, $0) } ?? false
+    let isSame = group.key.map { !order.sectionPrecedes(row, $0) } == true
     return (index, isSame ? group : nil)
   }
 
-  private func place(of row: ResultsRow, in rows: RankedSequence<ResultsRow>) -> Int {
+  private func index(of row: ResultsRow, in rows: RankedSequence<ResultsRow>) -> Int {
     rows.firstPosition { !order.precedes($0, row) }
   }
 
   /// Returns a row's position; nil if it is not in the snapshot.
   func position(of row: ResultsRow) -> ResultsPosition? {
-    let (section, group) = place(ofSectionOf: row)
+    let (section, group) = sectionIndex(of: row)
     guard let group else { return nil }
-    let place = place(of: row, in: group.rows)
-    guard place < group.rows.count, group.rows[place].id == row.id else { return nil }
-    return ResultsPosition(section: section, row: place, offset: groups.weight(before: section) + place)
+    let index = index(of: row, in: group.rows)
+    guard index < group.rows.count, group.rows[index].id == row.id else { return nil }
+    return ResultsPosition(section: section, row: index, offset: groups.weight(before: section) + index)
   }
 
   /// Calls `body` for each row from the first to the last, in constant time for each.
   func forEachRow(_ body: (ResultsRow, ResultsPosition) -> Void) {
     var (section, offset) = (0, 0)
     for group in groups {
-      for (place, row) in group.rows.enumerated() {
-        body(row, ResultsPosition(section: section, row: place, offset: offset + place))
+      for (index, row) in group.rows.enumerated() {
+        body(row, ResultsPosition(section: section, row: index, offset: offset + index))
       }
       (section, offset) = (section + 1, offset + group.rows.count)
     }
@@ -188,17 +188,17 @@ extension ResultsSnapshot {
 
   /// Returns the index and the name of a row's section; nil if there is none.
   func section(of row: ResultsRow) -> (index: Int, name: Value?)? {
-    let (index, group) = place(ofSectionOf: row)
+    let (index, group) = sectionIndex(of: row)
     return group.map { (index, $0.name) }
   }
 
   mutating func insert(_ row: ResultsRow) {
-    let (index, group) = place(ofSectionOf: row)
+    let (index, group) = sectionIndex(of: row)
     guard var group else {
       return groups.insert(
         Group(name: order.sectionName(of: row), key: row, rows: RankedSequence([row])), at: index)
     }
-    group.rows.insert(row, at: place(of: row, in: group.rows))
+    group.rows.insert(row, at: self.index(of: row, in: group.rows))
     groups.replace(at: index, with: group)
   }
 

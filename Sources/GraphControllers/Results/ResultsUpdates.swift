@@ -35,7 +35,7 @@ public struct ResultsUpdates: AsyncSequence {
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(Refusal) -> ResultsUpdate? {
       while true {
-        if let update = reader.takeUpdate() { return update }
+        if let update = reader.nextUpdate() { return update }
         if let refusal = reader.failure { throw refusal }
         guard await wake.next(isolation: actor) != nil else {
           // A failure may have arrived together with the end.
@@ -74,7 +74,7 @@ final class ResultsReader {
   /// Records a commit for the reader.
   /// - Parameter isNews: false if rows were touched without a visible change. The touched rows are still recorded,
   ///   because a later difference needs them.
-  func take(_ commit: ResultsCommit, isNews: Bool) {
+  func record(_ commit: ResultsCommit, isNews: Bool) {
     if isNews || newest != nil { newest = commit.snapshot }
     (revision, author, time) = (commit.revision, commit.author, commit.time)
     // The first update is a complete result and needs no touched rows.
@@ -94,7 +94,7 @@ final class ResultsReader {
     wake.finish()
   }
 
-  func takeUpdate() -> ResultsUpdate? {
+  func nextUpdate() -> ResultsUpdate? {
     guard let newest else { return nil }
     defer { (base, self.newest, touched) = (newest, nil, [:]) }
     guard let base else { return ResultsUpdate(snapshot: newest, difference: nil) }

@@ -12,7 +12,7 @@ public protocol SearchControllerDelegate: AnyObject {
   /// The search failed; the current list stays.
   func search(_ controller: SearchController, didFail refusal: Refusal)
   /// Returns the user's place in the list of all rows, which the search is about to replace.
-  func placeToKeep(for controller: SearchController) -> ListViewState
+  func stateToSave(for controller: SearchController) -> ListViewState
   /// All rows are shown again; restore the kept place. Objects that were deleted meanwhile are removed from it,
   /// unless only a window of the rows is loaded.
   func search(_ controller: SearchController, didReturnTo place: ListViewState)
@@ -24,7 +24,7 @@ extension SearchControllerDelegate {
   /// Does nothing.
   public func search(_ controller: SearchController, didFail refusal: Refusal) {}
   /// Returns an empty place.
-  public func placeToKeep(for controller: SearchController) -> ListViewState { ListViewState() }
+  public func stateToSave(for controller: SearchController) -> ListViewState { ListViewState() }
   /// Does nothing.
   public func search(_ controller: SearchController, didReturnTo place: ListViewState) {}
 }
@@ -57,9 +57,9 @@ public final class SearchController {
   private let find: (SearchQuery) -> ResultsController
   private var session: SearchSession
   private var allListener: ResultsListener?
-  private var asked: ActiveSearch?
-  private var shown: ActiveSearch?
-  private var kept: ListViewState?
+  private var requestedSearch: ActiveSearch?
+  private var shownSearch: ActiveSearch?
+  private var savedState: ListViewState?
 
   private final class ActiveSearch {
     let number: SearchSession.Number
@@ -94,7 +94,7 @@ public final class SearchController {
     guard allListener == nil else { return }
     let listener = ResultsListener()
     listener.changed = { [weak self] difference in
-      guard let self, shown == nil else { return }
+      guard let self, shownSearch == nil else { return }
       delegate?.search(self, didChange: all.snapshot, by: difference)
     }
     listener.failed = { [weak self] refusal in
@@ -117,25 +117,25 @@ public final class SearchController {
   public var deadline: Milliseconds? { session.deadline }
 
   /// Replaces the kept place by the current one, because the user has navigated to a result; clearing returns there.
-  public func keepPlace() {
-    guard kept != nil else { return }
-    kept = delegate?.placeToKeep(for: self)
+  public func saveState() {
+    guard savedState != nil else { return }
+    savedState = delegate?.stateToSave(for: self)
   }
 
   /// Clears the search field; all rows are shown again.
   public func clear() { perform(session.handle(.typed("", at: 0))) }
 
   /// The loaded rows of the current list.
-  public var rows: ResultsSnapshot { shown?.results.snapshot ?? all.snapshot }
+  public var rows: ResultsSnapshot { shownSearch?.results.snapshot ?? all.snapshot }
 
   /// The number of rows of the current list, including those that are not loaded.
-  public var totalCount: Int { (shown?.results ?? all).totalCount }
+  public var totalCount: Int { (shownSearch?.results ?? all).totalCount }
 
   /// The number of rows of the current list before the first loaded one.
-  public var offset: Int { (shown?.results ?? all).offset }
+  public var offset: Int { (shownSearch?.results ?? all).offset }
 
   /// Moves the window of the current list, if it is windowed.
-  public func move(to window: ResultsWindow) { (shown?.results ?? all).move(to: window) }
+  public func move(to window: ResultsWindow) { (shownSearch?.results ?? all).move(to: window) }
 
   // MARK: - Actions
 
@@ -143,19 +143,19 @@ public final class SearchController {
 
   private func perform(_ action: SearchSession.Action) {
     switch action {
-    case .begin: kept = delegate?.placeToKeep(for: self)
+    case .begin: savedState = delegate?.stateToSave(for: self)
     case .search(let number, let query): search(number, query)
     case .cancel(let number):
-      guard asked?.number == number else { return }
-      asked?.results.stop()
-      asked = nil
+      guard requestedSearch?.number == number else { return }
+      requestedSearch?.results.stop()
+      requestedSearch = nil
     case .show(let number):
-      guard let found = asked, found.number == number else { return }
-      shown?.results.stop()
-      (shown, asked, query) = (found, nil, found.query)
+      guard let found = requestedSearch, found.number == number else { return }
+      shownSearch?.results.stop()
+      (shownSearch, requestedSearch, query) = (found, nil, found.query)
       delegate?.search(self, didShow: found.results.snapshot, for: found.query)
     case .fail(let refusal):
-      asked = nil
+      requestedSearch = nil
       delegate?.search(self, didFail: refusal)
     case .restore: restore()
     case .busy(let isBusy): delegate?.search(self, isBusy: isBusy)
@@ -166,8 +166,8 @@ public final class SearchController {
     let listener = ResultsListener()
     listener.changed = { [weak self] difference in
       guard let self else { return }
-      if let shown, shown.number == number {
-        delegate?.search(self, didChange: shown.results.snapshot, by: difference)
+      if let shownSearch, shownSearch.number == number {
+        delegate?.search(self, didChange: shownSearch.results.snapshot, by: difference)
       } else {
         perform(session.handle(.answered(number)))
       }
@@ -178,16 +178,16 @@ public final class SearchController {
     }
     let results = find(query)
     results.observers.add(listener)
-    asked = ActiveSearch(number, query, results, listener)
+    requestedSearch = ActiveSearch(number, query, results, listener)
     results.performFetch()
   }
 
   private func restore() {
-    shown?.results.stop()
-    (shown, asked, query) = (nil, nil, nil)
+    shownSearch?.results.stop()
+    (shownSearch, requestedSearch, query) = (nil, nil, nil)
     delegate?.search(self, didShow: all.snapshot, for: nil)
-    guard var place = kept else { return }
-    kept = nil
+    guard var place = savedState else { return }
+    savedState = nil
     if all.count == all.totalCount {
       place.selection = place.selection.filter { all.position(of: $0) != nil }
       if let first = place.first, all.position(of: first) == nil { place.first = nil }

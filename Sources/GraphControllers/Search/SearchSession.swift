@@ -42,83 +42,83 @@ public struct SearchSession: Sendable {
   }
 
   /// The pause in typing, in milliseconds, after which a search starts.
-  public static let quietMilliseconds: Milliseconds = 120
+  public static let debounceMilliseconds: Milliseconds = 120
   /// The longest time, in milliseconds, from the first unsearched keystroke to a search under steady typing.
-  public static let patienceMilliseconds: Milliseconds = 400
+  public static let maximumDelayMilliseconds: Milliseconds = 400
 
   /// The latest query, not searched yet, with the times of its first and last keystroke.
   private var typed: (query: SearchQuery, first: Milliseconds, last: Milliseconds)?
   /// The query of the latest search, running or finished.
-  private var asked: (number: Number, query: SearchQuery)?
-  private var isWaiting = false
-  private var hasBegun = false
+  private var latestSearch: (number: Number, query: SearchQuery)?
+  private var isSearching = false
+  private var hasStarted = false
   private var last = 0
-  private let quiet: Milliseconds
-  private let patience: Milliseconds
+  private let debounce: Milliseconds
+  private let maximumDelay: Milliseconds
 
   /// Creates a session with an empty search field.
   public init(
-    quietMilliseconds: Milliseconds = Self.quietMilliseconds,
-    patienceMilliseconds: Milliseconds = Self.patienceMilliseconds
+    debounceMilliseconds: Milliseconds = Self.debounceMilliseconds,
+    maximumDelayMilliseconds: Milliseconds = Self.maximumDelayMilliseconds
   ) {
-    (quiet, patience) = (quietMilliseconds, patienceMilliseconds)
+    (debounce, maximumDelay) = (debounceMilliseconds, maximumDelayMilliseconds)
   }
 
   /// The time at which `time` must be handled; nil if no search is pending.
-  public var deadline: Milliseconds? { typed.map { min($0.last + quiet, $0.first + patience) } }
+  public var deadline: Milliseconds? { typed.map { min($0.last + debounce, $0.first + maximumDelay) } }
 
   /// Handles an event and returns the actions to perform, in order.
   public mutating func handle(_ event: Event) -> [Action] {
     switch event {
-    case .typed(let text, let now): return take(SearchQuery(text), now)
+    case .typed(let text, let now): return schedule(SearchQuery(text), now)
     case .time(let now):
       guard let deadline, now >= deadline, let query = typed?.query else { return [] }
-      return ask(query)
+      return startSearch(query)
     case .answered(let number):
-      guard isWaiting, number == asked?.number else { return [] }
-      isWaiting = false
+      guard isSearching, number == latestSearch?.number else { return [] }
+      isSearching = false
       return [.busy(false), .show(number)]
     case .failed(let number, let refusal):
-      guard number == asked?.number else { return [] }
+      guard number == latestSearch?.number else { return [] }
       // After a failure, typing the same query searches again.
-      asked = nil
-      defer { isWaiting = false }
-      return (isWaiting ? [.busy(false)] : []) + [.fail(refusal)]
+      latestSearch = nil
+      defer { isSearching = false }
+      return (isSearching ? [.busy(false)] : []) + [.fail(refusal)]
     }
   }
 
-  private mutating func take(_ query: SearchQuery?, _ now: Milliseconds) -> [Action] {
+  private mutating func schedule(_ query: SearchQuery?, _ now: Milliseconds) -> [Action] {
     guard let query else { return clear() }
-    guard query != asked?.query else {
+    guard query != latestSearch?.query else {
       // The query is the one already searched.
       typed = nil
       return []
     }
     typed = (query, typed?.first ?? now, now)
-    guard !hasBegun else { return [] }
-    hasBegun = true
+    guard !hasStarted else { return [] }
+    hasStarted = true
     return [.begin]
   }
 
   private mutating func clear() -> [Action] {
     typed = nil
-    guard hasBegun else { return [] }
-    hasBegun = false
-    defer { (asked, isWaiting) = (nil, false) }
-    return abandoned + (isWaiting ? [.busy(false)] : []) + [.restore]
+    guard hasStarted else { return [] }
+    hasStarted = false
+    defer { (latestSearch, isSearching) = (nil, false) }
+    return cancellation + (isSearching ? [.busy(false)] : []) + [.restore]
   }
 
-  private mutating func ask(_ query: SearchQuery) -> [Action] {
-    let actions = abandoned + (isWaiting ? [] : [.busy(true)])
+  private mutating func startSearch(_ query: SearchQuery) -> [Action] {
+    let actions = cancellation + (isSearching ? [] : [.busy(true)])
     typed = nil
     last += 1
-    asked = (last, query)
-    isWaiting = true
+    latestSearch = (last, query)
+    isSearching = true
     return actions + [.search(last, query)]
   }
 
-  private var abandoned: [Action] {
-    guard isWaiting, let asked else { return [] }
-    return [.cancel(asked.number)]
+  private var cancellation: [Action] {
+    guard isSearching, let latestSearch else { return [] }
+    return [.cancel(latestSearch.number)]
   }
 }

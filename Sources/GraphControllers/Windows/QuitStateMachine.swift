@@ -27,7 +27,7 @@ public enum UnsentChangesChoice: Hashable, Sendable {
 /// the pending request to quit.
 public enum QuitStateMachine: Hashable, Sendable {
   /// No request to quit is pending.
-  case stays
+  case idle
   /// The client is sending unsent changes and quits afterwards.
   case sending
   /// The user has to decide.
@@ -35,16 +35,16 @@ public enum QuitStateMachine: Hashable, Sendable {
   /// The user has chosen to wait. Meanwhile the client stays usable; a new change cancels quitting.
   case waiting
   /// The client can quit; `discards` permits losing unsent changes.
-  case quits(discards: Bool)
+  case quitting(discards: Bool)
 
   /// An action for the front end.
   public enum Action: Hashable, Sendable {
-    /// Show that changes are being sent, and call `takesTooLong` if they are not sent after a while.
+    /// Show that changes are being sent, and call `sendTimedOut` if they are not sent after a while.
     case showSending
     /// Ask the user, and pass the answer to `answer`.
     case ask(UnsentChangesPrompt)
-    /// Let the user continue to work; `everythingIsSent` ends the client.
-    case goOn
+    /// Let the user continue to work; `changesSent` ends the client.
+    case continueWork
     /// Do not quit; hide the question and the sending indicator.
     case stay
     /// End the client.
@@ -57,9 +57,9 @@ public enum QuitStateMachine: Hashable, Sendable {
   ///   - canSend: whether the server is connected and can take them.
   public mutating func request(unsent: Int, canSend: Bool) -> Action? {
     switch self {
-    case .quits: return .quit
+    case .quitting: return .quit
     case .sending, .asking: return nil
-    case .stays, .waiting:
+    case .idle, .waiting:
       if unsent == 0 { return quit() }
       guard canSend else { return ask(unsent) }
       self = .sending
@@ -75,37 +75,37 @@ public enum QuitStateMachine: Hashable, Sendable {
     case .discard: return quit(discards: true)
     case .wait:
       self = .waiting
-      return .goOn
+      return .continueWork
     }
   }
 
   /// Reports that no changes are unsent. A question about them is no longer needed.
   /// - Parameter leavesTexts: whether the last reply left a text without an object; the client then stays, so that
   ///   the user can decide about the text.
-  public mutating func everythingIsSent(leavesTexts: Bool) -> Action? {
+  public mutating func changesSent(leavesTexts: Bool) -> Action? {
     switch self {
     case .sending, .waiting: leavesTexts ? stay() : quit()
     case .asking: leavesTexts ? nil : quit()
-    case .stays, .quits: nil
+    case .idle, .quitting: nil
     }
   }
 
   /// Reports that the server has not answered for a while.
-  public mutating func takesTooLong(unsent: Int) -> Action? { self == .sending ? ask(unsent) : nil }
+  public mutating func sendTimedOut(unsent: Int) -> Action? { self == .sending ? ask(unsent) : nil }
 
   /// Reports that the server has refused changes, so waiting does not help.
   public mutating func refused(unsent: Int) -> Action? {
     switch self {
     case .sending, .waiting: ask(unsent)
-    case .stays, .asking, .quits: nil
+    case .idle, .asking, .quitting: nil
     }
   }
 
   /// Cancels quitting, by the user, while changes are being sent.
-  public mutating func giveUp() -> Action? { self == .sending ? stay() : nil }
+  public mutating func cancelSending() -> Action? { self == .sending ? stay() : nil }
 
   /// Reports that the user has changed an object.
-  public mutating func somethingChanged() -> Action? { self == .waiting ? stay() : nil }
+  public mutating func objectChanged() -> Action? { self == .waiting ? stay() : nil }
 
   private mutating func ask(_ unsent: Int) -> Action {
     let question = UnsentChangesPrompt(count: unsent)
@@ -114,12 +114,12 @@ public enum QuitStateMachine: Hashable, Sendable {
   }
 
   private mutating func stay() -> Action {
-    self = .stays
+    self = .idle
     return .stay
   }
 
   private mutating func quit(discards: Bool = false) -> Action {
-    self = .quits(discards: discards)
+    self = .quitting(discards: discards)
     return .quit
   }
 }

@@ -39,10 +39,10 @@ public enum WindowChange<Controller: WindowControlling> {
   /// The front end removes the window. The object itself is unaffected.
   case closed(Controller, ObjectID)
   /// The object of a window with an open editor is no longer arranged. The window stays and offers its text, until
-  /// `resolveLoss` or until the object returns.
-  case lost(Controller, WindowRemovalReason)
+  /// `resolveRemoval` or until the object returns.
+  case objectRemoved(Controller, WindowRemovalReason)
   /// The object of a lost window is arranged again.
-  case returned(Controller, ObjectID)
+  case objectRestored(Controller, ObjectID)
   /// The temporary id became the permanent one; the controller has been notified.
   case identified(Controller, ObjectID, was: ObjectID)
 }

@@ -5,45 +5,45 @@ import GraphModel
 /// its temporary id. New ids in the client's own commits are therefore held back until the reply.
 struct UnconfirmedInserts {
   /// Temporary ids that have been sent and not answered.
-  private var sent = Set<ObjectID>()
+  private var unanswered = Set<ObjectID>()
   /// Permanent ids that may belong to one of those, each with the revision of its commit.
-  private var held = [ObjectID: Revision]()
+  private var heldIDs = [ObjectID: Revision]()
 
   /// Whether any id is held back.
-  var holdsAny: Bool { !held.isEmpty }
+  var hasHeldIDs: Bool { !heldIDs.isEmpty }
 
-  func isSent(_ id: ObjectID) -> Bool { sent.contains(id) }
+  func isSent(_ id: ObjectID) -> Bool { unanswered.contains(id) }
 
-  mutating func send(_ ids: [ObjectID]) { sent.formUnion(ids.filter(\.isTemporary)) }
+  mutating func send(_ ids: [ObjectID]) { unanswered.formUnion(ids.filter(\.isTemporary)) }
 
   /// Whether the window for a new id must wait.
-  mutating func holds(_ id: ObjectID, _ cause: ArrangementCause) -> Bool {
-    if held[id] != nil { return true }
-    guard cause.isOwn, !id.isTemporary, sent.contains(where: { $0.entity == id.entity }) else { return false }
-    held[id] = cause.revision
+  mutating func shouldHold(_ id: ObjectID, _ cause: ArrangementCause) -> Bool {
+    if heldIDs[id] != nil { return true }
+    guard cause.isOwn, !id.isTemporary, unanswered.contains(where: { $0.entity == id.entity }) else { return false }
+    heldIDs[id] = cause.revision
     return true
   }
 
-  mutating func forget(_ ids: Set<ObjectID>) { for id in ids { held[id] = nil } }
+  mutating func removeHeld(_ ids: Set<ObjectID>) { for id in ids { heldIDs[id] = nil } }
 
-  mutating func keep(only ids: Set<ObjectID>) { held = held.filter { ids.contains($0.key) } }
+  mutating func retainHeld(only ids: Set<ObjectID>) { heldIDs = heldIDs.filter { ids.contains($0.key) } }
 
   /// Releases held ids after a reply, in order: those of answered commits, or all of them if no insert is unanswered.
   /// - Returns: the ids whose windows may open now.
-  mutating func settle(_ answered: [ObjectID], upTo revision: Revision) -> [ObjectID] {
-    sent.subtract(answered)
-    let free = held.filter { $0.value <= revision || sent.isEmpty }.keys.sorted()
-    for id in free { held[id] = nil }
+  mutating func releaseHeld(_ answered: [ObjectID], upTo revision: Revision) -> [ObjectID] {
+    unanswered.subtract(answered)
+    let free = heldIDs.filter { $0.value <= revision || unanswered.isEmpty }.keys.sorted()
+    for id in free { heldIDs[id] = nil }
     return free
   }
 
-  mutating func claim(_ id: ObjectID) { held[id] = nil }
+  mutating func removeHeld(_ id: ObjectID) { heldIDs[id] = nil }
 }
 
 extension WindowSet {
   /// Registers inserts as sent. Until `identify` or `withdraw` reports their outcome, new objects in this client's
   /// own commits may be their echoes, and their windows stay, arranged or not.
-  public mutating func send(_ ids: [ObjectID]) { echoes.send(ids) }
+  public mutating func send(_ ids: [ObjectID]) { unconfirmedInserts.send(ids) }
 
   /// Replaces temporary ids by permanent ones after the reply to a commit. The windows keep controller, focus,
   /// selection, scroll position and typed text. Call it before or after reconciling the arrangement with the new ids.
@@ -57,7 +57,7 @@ extension WindowSet {
   ) -> [WindowChange<Controller>] {
     var changes = [WindowChange<Controller>]()
     for identity in identities { identify(identity, &changes) }
-    openHeld(echoes.settle(identities.map(\.temporary), upTo: revision), &changes)
+    openReleased(unconfirmedInserts.releaseHeld(identities.map(\.temporary), upTo: revision), &changes)
     return changes
   }
 
@@ -65,16 +65,16 @@ extension WindowSet {
   /// ids.
   public mutating func withdraw(_ ids: [ObjectID]) -> [WindowChange<Controller>] {
     var changes = [WindowChange<Controller>]()
-    openHeld(echoes.settle(ids, upTo: 0), &changes)
+    openReleased(unconfirmedInserts.releaseHeld(ids, upTo: 0), &changes)
     return changes
   }
 
   private mutating func identify(_ identity: CommitResult.IDAssignment, _ changes: inout [WindowChange<Controller>]) {
     let (old, new) = (identity.temporary, identity.permanent)
-    if shut.remove(old) != nil { shut.insert(new) }
+    if closedByUser.remove(old) != nil { closedByUser.insert(new) }
     guard let controller = controllers.removeValue(forKey: old) else { return }
-    var loss = losses.removeValue(forKey: old)
-    echoes.claim(new)
+    var reason = removalReasons.removeValue(forKey: old)
+    unconfirmedInserts.removeHeld(new)
     // A uniqueness constraint mapped the insert to an object that already has a window. Keep only the window in which
     // the user types.
     if let other = controllers[new] {
@@ -82,9 +82,9 @@ extension WindowSet {
       remove(new)
       order.removeAll { $0 == new }
     }
-    shut.remove(new)
-    loss?.id = new
-    losses[new] = loss
+    closedByUser.remove(new)
+    reason?.id = new
+    removalReasons[new] = reason
     controllers[new] = controller
     order = order.map { $0 == old ? new : $0 }
     focused = focused.map { $0 == old ? new : $0 }
@@ -93,8 +93,8 @@ extension WindowSet {
   }
 
   /// Opens windows for released ids. The next `reconcile` sorts them into the order.
-  private mutating func openHeld(_ ids: [ObjectID], _ changes: inout [WindowChange<Controller>]) {
-    for id in ids where controllers[id] == nil && !shut.contains(id) {
+  private mutating func openReleased(_ ids: [ObjectID], _ changes: inout [WindowChange<Controller>]) {
+    for id in ids where controllers[id] == nil && !closedByUser.contains(id) {
       changes.append(.opened(open(id), id))
       order.append(id)
     }

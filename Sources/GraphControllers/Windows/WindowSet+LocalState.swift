@@ -18,7 +18,7 @@ extension WindowSet {
   /// Returns the windows from bottom to top, as on every client: by stacking order, then by id. Lost windows, whose
   /// object has no shape, lie on top because the user has to decide about them.
   @inlinable
-  public func pile(_ shapes: some WindowShapeSource) -> [ObjectID] {
+  public func stackingOrder(_ shapes: some WindowShapeSource) -> [ObjectID] {
     let heights: [(z: Double, id: ObjectID)] = order.map { id in
       (shapes.shape(of: id)?.z ?? Double.infinity, id)
     }

@@ -16,15 +16,15 @@ public struct WindowSet<Controller: WindowControlling> {
   /// unspecialized, they take as long as drawing the windows.
   @usableFromInline var controllers = [ObjectID: Controller]()
   /// The losses of open windows.
-  var losses = [ObjectID: WindowRemovalReason]()
+  var removalReasons = [ObjectID: WindowRemovalReason]()
   /// The keys of `controllers`: the arranged ids in their order, then the others.
   @usableFromInline var order = [ObjectID]()
   /// Windows that the user closed; they stay closed until their object is deleted.
-  var shut = Set<ObjectID>()
+  var closedByUser = Set<ObjectID>()
   /// The windows that had the focus, the newest last.
   @usableFromInline var focused = [ObjectID]()
   /// This client's inserts without a reply.
-  var echoes = UnconfirmedInserts()
+  var unconfirmedInserts = UnconfirmedInserts()
 
   /// Creates a set without windows.
   /// - Parameter make: creates the controller of a window, once for each window.
@@ -42,7 +42,7 @@ public struct WindowSet<Controller: WindowControlling> {
   @inlinable public subscript(id: ObjectID) -> Controller? { controllers[id] }
 
   /// Returns the loss of an open window; nil without a loss.
-  public func loss(of id: ObjectID) -> WindowRemovalReason? { losses[id] }
+  public func removalReason(of id: ObjectID) -> WindowRemovalReason? { removalReasons[id] }
 
   // MARK: - Reconciling
 
@@ -55,25 +55,25 @@ public struct WindowSet<Controller: WindowControlling> {
   public mutating func reconcile(
     _ arranged: [ObjectID], after cause: ArrangementCause = .here
   ) -> [WindowChange<Controller>] {
-    shut.subtract(cause.deleted)
-    echoes.forget(cause.deleted)
+    closedByUser.subtract(cause.deleted)
+    unconfirmedInserts.removeHeld(cause.deleted)
     // Objects may have changed, but the arrangement did not.
-    if losses.isEmpty, !echoes.holdsAny, arranged == order { return [] }
+    if removalReasons.isEmpty, !unconfirmedInserts.hasHeldIDs, arranged == order { return [] }
     let wanted = Set(arranged)
-    echoes.keep(only: wanted)
+    unconfirmedInserts.retainHeld(only: wanted)
     var changes = [WindowChange<Controller>]()
     var rest = [ObjectID]()
     for id in order where !wanted.contains(id) {
-      if echoes.isSent(id) || leave(id, cause, &changes) { rest.append(id) }
+      if unconfirmedInserts.isSent(id) || closeOrRecordRemoval(id, cause, &changes) { rest.append(id) }
     }
 
     var seen = Set<ObjectID>()
     var next = [ObjectID]()
-    for id in arranged where seen.insert(id).inserted && !shut.contains(id) {
+    for id in arranged where seen.insert(id).inserted && !closedByUser.contains(id) {
       if let controller = controllers[id] {
-        if losses.removeValue(forKey: id) != nil { changes.append(.returned(controller, id)) }
+        if removalReasons.removeValue(forKey: id) != nil { changes.append(.objectRestored(controller, id)) }
       } else {
-        if echoes.holds(id, cause) { continue }
+        if unconfirmedInserts.shouldHold(id, cause) { continue }
         changes.append(.opened(open(id), id))
       }
       next.append(id)
@@ -89,39 +89,39 @@ public struct WindowSet<Controller: WindowControlling> {
   }
 
   /// Closes or loses the window of an object that is no longer arranged. Returns whether the window stays.
-  private mutating func leave(
+  private mutating func closeOrRecordRemoval(
     _ id: ObjectID, _ cause: ArrangementCause, _ changes: inout [WindowChange<Controller>]
   ) -> Bool {
     guard let controller = controllers[id] else { return false }
     let isDeleted = cause.deleted.contains(id)
-    if let loss = losses[id] {
+    if let reason = removalReasons[id] {
       // The object left the filter before and is deleted now; the loss must say so.
-      guard isDeleted, loss.kind == .leftFilter else { return true }
-      return lose(id, controller, .deleted, cause, &changes)
+      guard isDeleted, reason.kind == .leftFilter else { return true }
+      return recordRemoval(id, controller, .deleted, cause, &changes)
     }
     guard controller.isEditing || controller.unsentText != nil else {
       remove(id)
       changes.append(.closed(controller, id))
       return false
     }
-    return lose(id, controller, isDeleted ? .deleted : .leftFilter, cause, &changes)
+    return recordRemoval(id, controller, isDeleted ? .deleted : .leftFilter, cause, &changes)
   }
 
-  private mutating func lose(
+  private mutating func recordRemoval(
     _ id: ObjectID, _ controller: Controller, _ kind: WindowRemovalReason.Kind, _ cause: ArrangementCause,
     _ changes: inout [WindowChange<Controller>]
   ) -> Bool {
-    let loss = WindowRemovalReason(
+    let reason = WindowRemovalReason(
       id: id, kind: kind, author: cause.author.isEmpty ? nil : cause.author, revision: cause.revision,
       text: controller.editedText ?? controller.unsentText ?? "")
-    losses[id] = loss
-    changes.append(.lost(controller, loss))
+    removalReasons[id] = reason
+    changes.append(.objectRemoved(controller, reason))
     return true
   }
 
   mutating func remove(_ id: ObjectID) {
     controllers[id] = nil
-    losses[id] = nil
+    removalReasons[id] = nil
     focused.removeAll { $0 == id }
   }
 
@@ -131,23 +131,23 @@ public struct WindowSet<Controller: WindowControlling> {
   /// - Returns: an empty array without such a window.
   public mutating func close(_ id: ObjectID) -> [WindowChange<Controller>] {
     guard let controller = controllers[id] else { return [] }
-    if losses[id]?.kind != .deleted { shut.insert(id) }
+    if removalReasons[id]?.kind != .deleted { closedByUser.insert(id) }
     remove(id)
     order.removeAll { $0 == id }
     return [.closed(controller, id)]
   }
 
   /// Whether the user closed the window of an object that still exists.
-  public func isShut(_ id: ObjectID) -> Bool { shut.contains(id) }
+  public func isClosedByUser(_ id: ObjectID) -> Bool { closedByUser.contains(id) }
 
   /// Permits a window that the user closed to open again, in the next `reconcile`.
-  public mutating func reopen(_ id: ObjectID) { shut.remove(id) }
+  public mutating func reopen(_ id: ObjectID) { closedByUser.remove(id) }
 
   /// Closes a lost window after the user has decided about its text. If the object only left the filter, it gets a
   /// new window when it is arranged again.
   /// - Returns: an empty array if the window is not lost.
-  public mutating func resolveLoss(_ id: ObjectID) -> [WindowChange<Controller>] {
-    guard let controller = controllers[id], losses[id] != nil else { return [] }
+  public mutating func resolveRemoval(_ id: ObjectID) -> [WindowChange<Controller>] {
+    guard let controller = controllers[id], removalReasons[id] != nil else { return [] }
     remove(id)
     order.removeAll { $0 == id }
     return [.closed(controller, id)]

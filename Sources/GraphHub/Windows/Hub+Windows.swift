@@ -81,7 +81,7 @@ extension Hub {
         query: number, rows: images.map(\.id), objects: images.filter { !known.contains($0.id) },
         total: UInt64(rows.order.count), at: head)
       let message = ToClient(request, .windowMoved(moved))
-      let frame = Frame.encode(window.lens?.view(of: message) ?? message)
+      let frame = Frame.encode(window.lens?.downgraded(message) ?? message)
       if frame.count <= limits.windowBytes, fitsBacklog(session, for: frame.count) {
         session.readers[number] = Session.Subscription(state: .live, through: head.revision, request: request)
         return sendFrame(frame + advanceFrame(head.revision, head.fingerprint), to: session, &actions)
@@ -110,7 +110,7 @@ extension Hub {
       var encoder = ChunkEncoder(request: reader.request)
       var frames = [UInt8]()
       for image in images {
-        let translated = window.lens.map { $0.view(of: image) } ?? image
+        let translated = window.lens.map { $0.downgraded(image) } ?? image
         if let translated, let frame = encoder.append(translated) { frames += frame }
         if frames.count > limits.windowBytes { break }
       }
@@ -164,7 +164,7 @@ extension Hub {
     return windows.compactMap { window, key in
       guard let visible = step.changes(of: key.range, in: rows, wholeObjects: key.wholeObjects) else { return nil }
       var changes = forgetsRemovals ? visible.changes.filter { $0.kind != .removed } : visible.changes
-      if let lens = key.lens { changes = changes.compactMap { lens.view(of: $0) } }
+      if let lens = key.lens { changes = changes.compactMap { lens.downgraded($0) } }
       if changes.isEmpty, visible.total == nil { return nil }
       let delta = Delta(query: window, commit: record, changes: changes, total: visible.total)
       return (window, Frame.encode(ToClient(0, .delta(delta))))

@@ -95,7 +95,7 @@ extension Batch {
     for number in properties {
       guard let property = entity.property(number) else {
         throw Refusal(
-          .malformed, "\(entity.name) has no property \(model.property(number)?.name ?? "number \(number)")")
+          .malformed, "\(entity.name) has no property \(model.propertyName(number))")
       }
       guard seen.insert(number).inserted else { throw Refusal(.malformed, "\(property.name) is set twice") }
       guard property.touchesOnlyItsOwner(in: model) else {

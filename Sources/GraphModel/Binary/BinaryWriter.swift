@@ -92,6 +92,7 @@ public struct BinaryWriter: Sendable {
 
   @usableFromInline
   mutating func setLongLength(_ length: Int, at place: Int) {
+    assert(length >= 0x80, "a short length fits into the reserved byte")
     var prefix = [UInt8]()
     var rest = length
     while rest >= 0x80 {

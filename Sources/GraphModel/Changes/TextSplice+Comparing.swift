@@ -8,7 +8,7 @@ extension TextSplice {
   /// The most parts to compare, as the time is the product of steps and parts. Larger hunks become one splice.
   static let maximumParts = 2_000
   /// The most splices of a result. More are joined into one that spans them, because rebasing compares every pair.
-  public static let maximumPlaces = 100
+  public static let maximumHunks = 100
 
   /// The splices that turn `old` into `new`, ascending and not adjacent; empty for equal texts.
   public static func differences(from old: String, to new: String) -> [TextSplice] {
@@ -17,11 +17,11 @@ extension TextSplice {
       return whole.length == 0 && whole.insertion.isEmpty ? [] : [whole]
     }
     let (a, b) = (Array(old.utf8), Array(new.utf8))
-    let changed = compare(a, b, lines(around: whole, in: a, b), lines)
+    let changed = compare(a, b, lineHunk(around: whole, in: a, b), lines)
     // Each hunk results in at least one splice.
-    if changed.count > maximumPlaces { return [whole] }
+    if changed.count > maximumHunks { return [whole] }
     var splices = [TextSplice]()
-    for hunk in changed.flatMap({ compare(a, b, $0, words) }).flatMap({ letters(in: $0, a, b) }) {
+    for hunk in changed.flatMap({ compare(a, b, $0, words) }).flatMap({ letterHunks(in: $0, a, b) }) {
       let part = smallest(
         from: String(decoding: a[hunk.old], as: UTF8.self), to: String(decoding: b[hunk.new], as: UTF8.self))
       let splice = TextSplice(
@@ -33,11 +33,13 @@ extension TextSplice {
         splices.append(splice)
       }
     }
-    return splices.count > maximumPlaces ? [whole] : splices
+    assert(
+      zip(splices, splices.dropFirst()).allSatisfy { $0.end < $1.offset }, "splices are ascending and not adjacent")
+    return splices.count > maximumHunks ? [whole] : splices
   }
 
   /// The lines of both texts that a splice touches; an edit of a long text need not compare all of it.
-  private static func lines(around splice: TextSplice, in a: [UInt8], _ b: [UInt8]) -> Hunk {
+  private static func lineHunk(around splice: TextSplice, in a: [UInt8], _ b: [UInt8]) -> Hunk {
     let newline = UInt8(ascii: "\n")
     var start = splice.offset
     while start > 0, a[start - 1] != newline { start -= 1 }
@@ -66,17 +68,17 @@ extension TextSplice {
   }
 
   /// The minimum length in bytes of a word that is compared by letters; a shorter one is replaced as a whole.
-  private static let fewestLetters = 8
+  private static let minimumWordLength = 8
   /// The minimum number of equal bytes between two hunks of a word; shorter matches are coincidence.
-  private static let fewestKept = 3
+  private static let minimumMatchLength = 3
 
   /// The hunks of a word, or of text written without spaces. Letters that two different words share are coincidence,
   /// so a mostly different word is replaced as a whole.
-  private static func letters(in hunk: Hunk, _ a: [UInt8], _ b: [UInt8]) -> [Hunk] {
-    guard min(hunk.old.count, hunk.new.count) >= fewestLetters else { return [hunk] }
+  private static func letterHunks(in hunk: Hunk, _ a: [UInt8], _ b: [UInt8]) -> [Hunk] {
+    guard min(hunk.old.count, hunk.new.count) >= minimumWordLength else { return [hunk] }
     var places = [Hunk]()
     for next in compare(a, b, hunk, { parts($0) { _, byte in byte & 0xC0 != 0x80 } }) {
-      if let last = places.last, next.old.lowerBound - last.old.upperBound < fewestKept {
+      if let last = places.last, next.old.lowerBound - last.old.upperBound < minimumMatchLength {
         places[places.count - 1] = Hunk(
           last.old.lowerBound..<next.old.upperBound, last.new.lowerBound..<next.new.upperBound)
       } else {
@@ -119,11 +121,11 @@ extension TextSplice {
     }
     if old.isEmpty && new.isEmpty { return [] }
     guard !old.isEmpty, !new.isEmpty, old.count + new.count <= maximumParts else { return [Hunk(oldRange, newRange)] }
-    return walk(Array(old), Array(new), oldRange.lowerBound, newRange.lowerBound)
+    return collectHunks(Array(old), Array(new), oldRange.lowerBound, newRange.lowerBound)
   }
 
   /// Collects what was removed and inserted between the parts that both texts have.
-  private static func walk(
+  private static func collectHunks(
     _ old: [ArraySlice<UInt8>], _ new: [ArraySlice<UInt8>], _ oldStart: Int, _ newStart: Int
   ) -> [Hunk] {
     var removed = Set<Int>()
@@ -156,6 +158,7 @@ extension TextSplice {
         j += 1
       }
     }
+    assert(i == old.count && j == new.count, "both texts are consumed")
     return hunks
   }
 }

@@ -13,7 +13,7 @@ extension TextSplice {
       }
     }
 
-    func parted(at count: Int) -> (Piece, Piece) {
+    func split(at count: Int) -> (Piece, Piece) {
       switch self {
       case .kept(let range):
         let middle = range.lowerBound + count
@@ -39,9 +39,9 @@ extension TextSplice {
     var rest = pieces[...]
     position = 0
     for splice in second where splice.offset >= position {
-      edited += take(splice.offset - position, from: &rest)
+      edited += removeFirst(splice.offset - position, from: &rest)
       edited.append(.new(ArraySlice(Array(splice.insertion.utf8))))
-      _ = take(splice.length, from: &rest)
+      _ = removeFirst(splice.length, from: &rest)
       position = splice.end
     }
     return splices(edited + rest)
@@ -61,7 +61,7 @@ extension TextSplice {
     return result
   }
 
-  private static func take(_ count: Int, from pieces: inout ArraySlice<Piece>) -> [Piece] {
+  private static func removeFirst(_ count: Int, from pieces: inout ArraySlice<Piece>) -> [Piece] {
     var taken = [Piece]()
     var left = count
     while left > 0, let piece = pieces.popFirst() {
@@ -69,7 +69,7 @@ extension TextSplice {
         taken.append(piece)
         left -= piece.count
       } else {
-        let (head, tail) = piece.parted(at: left)
+        let (head, tail) = piece.split(at: left)
         taken.append(head)
         pieces.insert(tail, at: pieces.startIndex)
         left = 0

@@ -9,21 +9,21 @@ public struct TextSplice: Hashable, Sendable {
   public var insertion: String
   /// Whether the insertion continues what its author has just written to its left. An insertion of another author at
   /// the same place then goes after it, regardless of which was committed first, so that it doesn't split a word.
-  public var leansLeft: Bool
+  public var hasLeftAffinity: Bool
 
   /// Creates a splice, unchecked against any text.
-  public init(offset: Int, length: Int, insertion: String, leansLeft: Bool = false) {
+  public init(offset: Int, length: Int, insertion: String, hasLeftAffinity: Bool = false) {
     self.offset = offset
     self.length = length
     self.insertion = insertion
-    self.leansLeft = leansLeft
+    self.hasLeftAffinity = hasLeftAffinity
   }
 
   /// The end of the removed range.
   public var end: Int { offset + length }
 
   public static func == (left: TextSplice, right: TextSplice) -> Bool {
-    left.offset == right.offset && left.length == right.length && left.leansLeft == right.leansLeft
+    left.offset == right.offset && left.length == right.length && left.hasLeftAffinity == right.hasLeftAffinity
       && UTF8Comparison.equal(left.insertion, right.insertion)
   }
 
@@ -65,27 +65,28 @@ public struct TextSplice: Hashable, Sendable {
   }
 
   /// Transforms `splices` to apply after `earlier`; both were made against the same text. Text that `earlier`
-  /// inserted is never deleted. At equal places the earlier insertion comes first, unless only the later one leans
-  /// left.
+  /// inserted is never deleted. At equal places the earlier insertion comes first, unless only the later one has
+  /// left affinity.
   public static func rebase(_ splices: [TextSplice], over earlier: [TextSplice]) -> [TextSplice] {
-    move(splices, over: earlier, goesFirst: false)
+    transform(splices, over: earlier, isEarlier: false)
   }
 
   /// Transforms the earlier edit to apply to a text that already has the later one. Both orders produce the same
   /// text, so a client can show its own edit before it receives the commits that precede it.
   public static func rebase(_ splices: [TextSplice], under later: [TextSplice]) -> [TextSplice] {
-    move(splices, over: later, goesFirst: true)
+    transform(splices, over: later, isEarlier: true)
   }
 
-  private static func move(_ splices: [TextSplice], over others: [TextSplice], goesFirst: Bool) -> [TextSplice] {
+  private static func transform(_ splices: [TextSplice], over others: [TextSplice], isEarlier: Bool) -> [TextSplice] {
     var result = [TextSplice]()
     for splice in splices where splice.offset >= 0 && splice.length >= 0 && splice.offset <= maximumOffset {
       // Splices of one edit keep their order, regardless of their affinity.
       let place = max(
-        map(splice.offset, over: others) { $0.comesFirst(beside: splice, isEarlier: !goesFirst) }, result.last?.end ?? 0
+        map(splice.offset, over: others) { $0.precedes(splice, isEarlier: !isEarlier) }, result.last?.end ?? 0
       )
-      var pieces = survivors(of: splice.offset..<splice.end, over: others)
-      var first = TextSplice(offset: place, length: 0, insertion: splice.insertion, leansLeft: splice.leansLeft)
+      var pieces = remainingRanges(of: splice.offset..<splice.end, over: others)
+      var first = TextSplice(
+        offset: place, length: 0, insertion: splice.insertion, hasLeftAffinity: splice.hasLeftAffinity)
       if let piece = pieces.first, piece.lowerBound == place {
         first.length = piece.count
         pieces.removeFirst()
@@ -97,21 +98,21 @@ public struct TextSplice: Hashable, Sendable {
   }
 
   /// Whether this insertion goes to the left of another edit's insertion at the same place.
-  private func comesFirst(beside other: TextSplice, isEarlier: Bool) -> Bool {
-    isEarlier ? leansLeft || !other.leansLeft : leansLeft && !other.leansLeft
+  private func precedes(_ other: TextSplice, isEarlier: Bool) -> Bool {
+    isEarlier ? hasLeftAffinity || !other.hasLeftAffinity : hasLeftAffinity && !other.hasLeftAffinity
   }
 
-  /// The offset `place` after `splices`: after or before an insertion at the same place.
-  package static func moved(_ place: Int, by splices: [TextSplice], isBehind: Bool) -> Int {
-    map(place, over: splices) { _ in isBehind }
+  /// The offset in the text after `splices`: after or before an insertion at the same place.
+  package static func rebasedOffset(_ offset: Int, over splices: [TextSplice], afterInsertions: Bool) -> Int {
+    map(offset, over: splices) { _ in afterInsertions }
   }
 
   /// The place of an insertion at `offset` after `others`. It is after those of their insertions at the same place
   /// that come first, and outside the ranges that they delete.
-  private static func map(_ offset: Int, over others: [TextSplice], behind comesFirst: (TextSplice) -> Bool) -> Int {
+  private static func map(_ offset: Int, over others: [TextSplice], after precedes: (TextSplice) -> Bool) -> Int {
     var shift = 0
     for splice in others where splice.length > 0 || !splice.insertion.isEmpty {
-      guard splice.offset < offset || splice.offset == offset && comesFirst(splice) else { break }
+      guard splice.offset < offset || splice.offset == offset && precedes(splice) else { break }
       if splice.end > offset { return splice.offset + shift + splice.insertion.utf8.count }
       shift += splice.insertion.utf8.count - splice.length
     }
@@ -119,7 +120,7 @@ public struct TextSplice: Hashable, Sendable {
   }
 
   /// The parts of a deleted range that `others` leave, in coordinates after `others`, split where they inserted text.
-  private static func survivors(of range: Range<Int>, over others: [TextSplice]) -> [Range<Int>] {
+  private static func remainingRanges(of range: Range<Int>, over others: [TextSplice]) -> [Range<Int>] {
     var pieces = [Range<Int>]()
     var start = range.lowerBound
     var shift = 0

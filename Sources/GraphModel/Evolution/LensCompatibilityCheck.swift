@@ -3,8 +3,8 @@
 struct LensCompatibilityCheck {
   let plan: MigrationPlan
   var problems = [MigrationPlan.Problem]()
-  var later = [PropertyNumber: PropertyNumber]()
-  var forms = [PropertyNumber: VersionLens.ValueConversion]()
+  var upgradedProperties = [PropertyNumber: PropertyNumber]()
+  var conversions = [PropertyNumber: VersionLens.ValueConversion]()
 
   private var old: Model { plan.old }
   private var new: Model { plan.new }
@@ -23,7 +23,7 @@ struct LensCompatibilityCheck {
 
   private mutating func report(_ path: String, _ reason: String) { problems.append(.init(path, reason)) }
 
-  private func path(_ property: Property) -> String { "\(new.entity(property.owner)?.name ?? "").\(property.name)" }
+  private func path(_ property: Property) -> String { new.qualifiedName(of: property) }
 
   mutating func run() {
     for entity in new.entities {
@@ -39,7 +39,7 @@ struct LensCompatibilityCheck {
     for step in plan.steps where step.kind == .removeUnique { report(step.path, step.text) }
     for entity in plan.removedEntities { report(entity.name, "was removed") }
     for property in plan.removedProperties {
-      report("\(old.entity(property.owner)?.name ?? "").\(property.name)", "was removed")
+      report(old.qualifiedName(of: property), "was removed")
     }
   }
 
@@ -55,7 +55,7 @@ struct LensCompatibilityCheck {
     guard let before = plan.predecessors[property.number].flatMap({ old.property($0) }) else {
       return checkNew(property)
     }
-    later[before.number] = property.number
+    upgradedProperties[before.number] = property.number
     switch (property.kind, before.kind) {
     case (.attribute(let attribute), .attribute(let earlier)): check(property, attribute, before, earlier)
     case (.relationship(let relationship), .relationship(let earlier)):
@@ -69,7 +69,7 @@ struct LensCompatibilityCheck {
     switch property.kind {
     case .attribute(let attribute):
       guard !property.isOptional, !attribute.isDerived, attribute.assignment == nil,
-        attribute.checked(attribute.defaultValue)?.isNull ?? true
+        attribute.checked(attribute.defaultValue).orNull.isNull
       else { return }
       report(path(property), "is new, required, and has no default")
     case .relationship(let relationship):
@@ -107,27 +107,27 @@ struct LensCompatibilityCheck {
     let path = path(property)
     let isFree = property.isOptional && !before.isOptional
     // The value shown for values that the older version does not allow.
-    let standIn = earlier.checked(earlier.defaultValue) ?? .null
+    let standIn = earlier.checked(earlier.defaultValue).orNull
     let hasStandIn = before.isOptional || !standIn.isNull
     let texts: Set<Attribute.Kind> = [.string, .text]
     switch (earlier.kind, attribute.kind) {
     case (.integer, .double), (.integer, .decimal):
       guard !isFree else { return report(path, "has another type, and may be null now") }
-      forms[before.number] = .whole
+      conversions[before.number] = .truncated
     case (.enumeration, .enumeration):
       let isWider = attribute.cases.contains { !earlier.cases.contains($0) }
       guard isFree || isWider else { return }
       guard hasStandIn else {
         return report(path, isWider ? "allows more cases, and has no default to show instead" : Self.noDefault)
       }
-      forms[before.number] = .settled(standIn)
+      conversions[before.number] = .fallback(standIn)
     case _ where earlier.kind == attribute.kind || earlier.kind == .string && attribute.kind == .text:
       guard isFree else { return }
       guard hasStandIn else { return report(path, Self.noDefault) }
-      forms[before.number] = .settled(standIn)
+      conversions[before.number] = .fallback(standIn)
     case (.enumeration, let now) where texts.contains(now), (.uri, let now) where texts.contains(now):
       guard hasStandIn else { return report(path, "allows any text now, and has no default to show instead") }
-      forms[before.number] = .settled(standIn)
+      conversions[before.number] = .fallback(standIn)
     default:
       report(path, "was \(earlier.kind.rawValue), and is \(attribute.kind.rawValue) now")
     }
@@ -149,6 +149,6 @@ struct LensCompatibilityCheck {
       report(path, property.isOptional ? "may be null now" : "is required now")
     }
     // Position attributes are named after their relationship and match with it.
-    if let place = relationship.position, let placeBefore = earlier.position { later[placeBefore] = place }
+    if let place = relationship.position, let placeBefore = earlier.position { upgradedProperties[placeBefore] = place }
   }
 }

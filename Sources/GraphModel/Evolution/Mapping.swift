@@ -65,7 +65,7 @@ extension ModelLinker {
 
 extension Attribute {
   /// Whether values of the type can be assigned to the attribute.
-  func takes(_ type: GraphValueType) -> Bool {
+  func accepts(_ type: GraphValueType) -> Bool {
     switch (type, kind) {
     case (.null, _): true
     case (.bool, .bool), (.integer, .integer), (.duration, .integer), (.integer, .double), (.double, .double): true
@@ -76,16 +76,16 @@ extension Attribute {
   }
 
   /// The result of an expression as a value of the attribute; null if it does not fit.
-  public func settled(_ value: Value) -> Value {
+  public func converted(_ value: Value) -> Value {
     if kind == .decimal, case .integer(let number) = value {
-      return Value(json: .integer(number), kind: .decimal, cases: []) ?? .null
+      return Value(json: .integer(number), kind: .decimal, cases: []).orNull
     }
-    return checked(value) ?? .null
+    return checked(value).orNull
   }
 
   /// Whether every value of the type is a value of the attribute without conversion. A calculated integer is
   /// excluded: a result beyond 64 bits becomes a fraction.
-  public func takesUnchanged(_ type: GraphValueType) -> Bool {
+  public func acceptsUnconverted(_ type: GraphValueType) -> Bool {
     switch (type, kind) {
     case (.bool, .bool), (.decimal, .decimal), (.uuid, .uuid), (.data, .data): true
     case (.string, .string), (.string, .text): true

@@ -21,16 +21,16 @@ extension MigrationInference {
     if attribute.assignment != earlier.assignment, attribute.assignment == .sequence {
       return report(path, "becomes a sequence, but already has values: give it another name")
     }
-    if attribute.isDerived, !earlier.isDerived || isOtherwise(attribute.derivation?.text, earlier.derivation?.text) {
+    if attribute.isDerived, !earlier.isDerived || differs(attribute.derivation?.text, earlier.derivation?.text) {
       plan.origins[property.number] = .derived
-      judge(property)
+      markUnvalidated(property)
       return add(.changeProperty, path, "is computed again for every object")
     }
     switch TypeChange(from: earlier.kind, to: attribute.kind) {
     case .same, .inPlace: plan.origins[property.number] = .kept(before.number)
     case .rewritten:
       plan.origins[property.number] = .converted(before.number)
-      judge(property)
+      markUnvalidated(property)
     case .unknown:
       return report(
         path,
@@ -62,11 +62,14 @@ extension MigrationInference {
     while hasMore {
       hasMore = false
       for entity in new.entities {
-        for derived in new.parts.expressions[entity.number] ?? [] where derived.attribute.owner == entity.number {
+        for derived in new.parts.expressions[entity.number, default: []] where derived.attribute.owner == entity.number
+        {
           let property = derived.attribute
-          guard case .kept? = plan.origins[property.number], derived.sources.contains(where: isOther) else { continue }
+          guard case .kept? = plan.origins[property.number], derived.sources.contains(where: mayDiffer) else {
+            continue
+          }
           plan.origins[property.number] = .derived
-          judge(property)
+          markUnvalidated(property)
           add(.changeProperty, path(property, in: new), "is computed again for every object")
           hasMore = true
         }
@@ -75,7 +78,7 @@ extension MigrationInference {
   }
 
   /// Whether an attribute's values may differ from those of the attribute with its name in the old version.
-  private func isOther(_ source: PropertyNumber) -> Bool {
+  private func mayDiffer(_ source: PropertyNumber) -> Bool {
     guard let property = new.property(source), case .kept(let number)? = plan.origins[source],
       let before = old.property(number), before.name == property.name,
       before.attribute?.kind == property.attribute?.kind, before.attribute?.cases == property.attribute?.cases
@@ -94,7 +97,7 @@ extension MigrationInference {
   private mutating func inferOptionality(_ property: Property, _ before: Property, _ path: String) {
     guard property.isOptional != before.isOptional else { return }
     guard !property.isOptional else { return add(.changeProperty, path, "may be null now") }
-    let fill = property.attribute.map { $0.checked($0.defaultValue) ?? .null } ?? .null
+    let fill = property.attribute.flatMap { $0.checked($0.defaultValue) }.orNull
     plan.required.append(property)
     guard let attribute = property.attribute, !fill.isNull else {
       return add(.changeProperty, path, "is required now: every object must have a value")
@@ -125,7 +128,7 @@ extension MigrationInference {
     _ property: Property, _ relationship: Relationship, _ before: Property, _ earlier: Relationship, _ path: String
   ) {
     guard plan.entities[relationship.destination] == earlier.destination else {
-      if let name = new.entity(relationship.destination)?.name, doubted.contains(name) { return }
+      if let name = new.entity(relationship.destination)?.name, ambiguousEntities.contains(name) { return }
       return report(path, "leads to another entity now: give it another name")
     }
     guard relationship.isToMany == earlier.isToMany else {
@@ -170,13 +173,13 @@ extension MigrationInference {
       report(
         path,
         relationship.isToMany
-          ? "becomes a to-many that is stored at the other end: declare \(new.entity(property.owner)?.name ?? "") first"
+          ? "becomes a to-many that is stored at the other end: declare \(new.ownerName(of: property)) first"
           : "can't become a to-one: an object may have several; give it another name")
     }
   }
 
   /// Compares by bytes: canonically equivalent constants are different expressions.
-  private func isOtherwise(_ now: String?, _ then: String?) -> Bool {
+  private func differs(_ now: String?, _ then: String?) -> Bool {
     now.map(ByteKey.init) != then.map(ByteKey.init)
   }
 

@@ -8,7 +8,7 @@ struct MigrationInference {
   var mappings = [String: Mapping]()
   /// Entities without a definite predecessor. Problems with their properties and with relationships to them are not
   /// reported.
-  var doubted = Set<String>()
+  var ambiguousEntities = Set<String>()
 
   var old: Model { plan.old }
   var new: Model { plan.new }
@@ -26,13 +26,13 @@ struct MigrationInference {
 
   mutating func run() {
     matchEntities()
-    doubted = Set(problems.map(\.path))
+    ambiguousEntities = Set(problems.map(\.path))
     for entity in new.entities {
       guard let before = plan.entities[entity.number].flatMap({ old.entity($0) }) else { continue }
       checkFamily(entity, before)
     }
     let isSure = problems.isEmpty
-    for entity in new.entities where !doubted.contains(entity.name) { inferProperties(of: entity) }
+    for entity in new.entities where !ambiguousEntities.contains(entity.name) { inferProperties(of: entity) }
     guard isSure else { return }
     inferDerived()
     for entity in new.entities { inferKeys(of: entity) }
@@ -47,7 +47,7 @@ struct MigrationInference {
   }
 
   func path(_ property: Property, in model: Model) -> String {
-    "\(model.entity(property.owner)?.name ?? "").\(property.name)"
+    model.qualifiedName(of: property)
   }
 
   // MARK: - Entities
@@ -155,12 +155,12 @@ struct MigrationInference {
       let expression = try GraphExpression(parsing: mapping.expression, entity: before, model: old)
       guard !expression.searchesText else { return report(mapping.path, "can't contain a search") }
       let type = expression.type(in: old)
-      guard let attribute = property.attribute, attribute.takes(type) else {
+      guard let attribute = property.attribute, attribute.accepts(type) else {
         return report(
           mapping.path, "gives \(type.word), but \(property.name) is \(property.attribute?.kind.rawValue ?? "to-one")")
       }
       plan.origins[property.number] = .mapped(expression)
-      judge(property)
+      markUnvalidated(property)
       add(.map, path(property, in: new), "becomes \(mapping.expression)")
     } catch {
       report(mapping.path, "\(error.description) (in the names of version \(old.version))")
@@ -168,9 +168,9 @@ struct MigrationInference {
   }
 
   /// Marks values that were never validated; SQL alone finds those that can only be missing.
-  mutating func judge(_ property: Property) {
+  mutating func markUnvalidated(_ property: Property) {
     if !property.isOptional { plan.required.append(property) }
-    let family = new.entity(property.owner)?.family ?? []
+    let family = new.family(of: property.owner)
     let none = ["null", "null", "-1", "-1", ""]
     if let attribute = property.attribute, limits(attribute) != none { plan.tightened.insert(property.owner) }
     if family.contains(where: { !new.rules(of: $0).isEmpty }) { plan.tightened.insert(property.owner) }
@@ -182,7 +182,7 @@ struct MigrationInference {
     guard !attribute.isTransient else { return }
     if attribute.isDerived {
       plan.origins[property.number] = .derived
-      judge(property)
+      markUnvalidated(property)
       return add(.addProperty, path, "is new, and computed for every object")
     }
     if attribute.assignment == .position {
@@ -205,7 +205,7 @@ struct MigrationInference {
       plan.origins[property.number] = .empty
       if !property.isOptional { plan.unfilled.append(property) }
     }
-    if (property.relationship?.minimumCount ?? 0) > 0 { plan.tightened.insert(property.owner) }
+    if property.requiresMembers { plan.tightened.insert(property.owner) }
     if let kept = keptInverse(of: property) {
       return add(.addProperty, path, "is new, and is the inverse of \(kept), which is kept")
     }

@@ -17,7 +17,7 @@ extension MigrationPlan {
       case .constant(let value): value
       case .empty: property.relationship?.storage == .members ? .objects([]) : .null
       case .mapped(let expression) where expression.readsOnlyOwnImage(in: old):
-        property.attribute?.settled(ExpressionEvaluator(expression, model: old).value(of: image))
+        property.attribute?.converted(ExpressionEvaluator(expression, model: old).value(of: image))
       case .mapped, .derived, .place, nil: nil
       }
     // Null may become the default.

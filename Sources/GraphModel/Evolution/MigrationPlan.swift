@@ -81,7 +81,7 @@ public struct MigrationPlan: Sendable {
   /// A difference about values between two versions of equal hash. A store belongs to both versions, so no migration
   /// would apply it. Nil if there is none, or if the hashes differ.
   /// - Returns: the rest of a sentence that begins with the version.
-  public static func unnoticedChange(from old: Model, to new: Model) -> String? {
+  public static func undetectedChange(from old: Model, to new: Model) -> String? {
     guard old.hash == new.hash else { return nil }
     if !new.mappings.isEmpty { return "has a mapping" }
     let steps = (try? infer(from: old, to: new))?.steps ?? []
@@ -91,7 +91,7 @@ public struct MigrationPlan: Sendable {
 
   /// The plan with every rule of the new version checked, not only the additional ones. For objects that may break
   /// the rules of the old version.
-  public func judgingEverything() -> MigrationPlan {
+  public func checkingAllRules() -> MigrationPlan {
     var plan = self
     for entity in new.entities where entities[entity.number] != nil {
       guard !new.rules(of: entity.number).isEmpty || entity.properties.contains(where: Self.isLimited) else { continue }

@@ -3,48 +3,48 @@ extension ModelLens {
   // MARK: - Numbers
 
   /// The newer number of an entity; 0 stays 0.
-  public func later(entity number: EntityNumber) throws(Refusal) -> EntityNumber {
+  public func upgraded(entity number: EntityNumber) throws(Refusal) -> EntityNumber {
     var number = number
-    for step in steps { number = try step.later(entity: number) }
+    for step in steps { number = try step.upgraded(entity: number) }
     return number
   }
 
   /// The newer numbers of several entities.
-  public func later(entities numbers: [EntityNumber]) throws(Refusal) -> [EntityNumber] {
+  public func upgraded(entities numbers: [EntityNumber]) throws(Refusal) -> [EntityNumber] {
     var result = [EntityNumber]()
-    for number in numbers { result.append(try later(entity: number)) }
+    for number in numbers { result.append(try upgraded(entity: number)) }
     return result
   }
 
   /// The newer number of a property.
-  public func later(property number: PropertyNumber) throws(Refusal) -> PropertyNumber {
+  public func upgraded(property number: PropertyNumber) throws(Refusal) -> PropertyNumber {
     var number = number
-    for step in steps { number = try step.later(number) }
+    for step in steps { number = try step.upgraded(number) }
     return number
   }
 
   /// The id with the newer number of its entity.
-  public func later(_ id: ObjectID) throws(Refusal) -> ObjectID {
+  public func upgraded(_ id: ObjectID) throws(Refusal) -> ObjectID {
     var id = id
-    for step in steps { id = try step.later(id) }
+    for step in steps { id = try step.upgraded(id) }
     return id
   }
 
   // MARK: - Changes
 
   /// A value that belongs to no particular property.
-  public func later(_ value: Value) throws(Refusal) -> Value {
+  public func upgraded(_ value: Value) throws(Refusal) -> Value {
     var value = value
-    for step in steps { value = try step.later(value) }
+    for step in steps { value = try step.upgraded(value) }
     return value
   }
 
   /// A value of the property with this number in the older version.
-  public func later(_ value: Value, of property: PropertyNumber) throws(Refusal) -> Value {
+  public func upgraded(_ value: Value, of property: PropertyNumber) throws(Refusal) -> Value {
     var (value, property) = (value, property)
     for step in steps {
-      value = try step.later(value, of: property)
-      property = try step.later(property)
+      value = try step.upgraded(value, of: property)
+      property = try step.upgraded(property)
     }
     return value
   }
@@ -54,16 +54,16 @@ extension ModelLens {
     var number: PropertyNumber? = number
     for step in steps {
       guard let property = number else { return false }
-      if case .whole? = step.forms[property] { return true }
-      number = step.later[property]
+      if case .truncated? = step.conversions[property] { return true }
+      number = step.upgradedProperties[property]
     }
     return false
   }
 
   /// The translated transaction; it ignores concurrent changes of properties that its author can't see.
-  public func later(_ transaction: Transaction) throws(Refusal) -> Transaction {
+  public func upgraded(_ transaction: Transaction) throws(Refusal) -> Transaction {
     var transaction = transaction
-    for step in steps { transaction = try step.later(transaction) }
+    for step in steps { transaction = try step.upgraded(transaction) }
     transaction.unseen = unseen
     return transaction
   }
@@ -78,7 +78,7 @@ extension ModelLens {
   }
 
   /// The text of a predicate, parsed in the older version and printed in the newer.
-  public func later(predicate text: String, of number: EntityNumber) throws(Refusal) -> String {
+  public func upgraded(predicate text: String, of number: EntityNumber) throws(Refusal) -> String {
     if text.isEmpty { return "" }
     let entity = try oldEntity(number)
     var predicate: GraphPredicate
@@ -87,12 +87,12 @@ extension ModelLens {
     } catch {
       throw Refusal(.malformed, "the predicate can't be read at \(error)")
     }
-    for step in steps { predicate = try step.later(predicate) }
+    for step in steps { predicate = try step.upgraded(predicate) }
     return predicate.text(in: new)
   }
 
   /// The text of an expression.
-  public func later(expression text: String, of number: EntityNumber) throws(Refusal) -> String {
+  public func upgraded(expression text: String, of number: EntityNumber) throws(Refusal) -> String {
     let entity = try oldEntity(number)
     var expression: GraphExpression
     do {
@@ -100,12 +100,12 @@ extension ModelLens {
     } catch {
       throw Refusal(.malformed, "the expression can't be read at \(error)")
     }
-    for step in steps { expression = try step.later(expression) }
+    for step in steps { expression = try step.upgraded(expression) }
     return expression.text(in: new)
   }
 
   /// The text of sort keys.
-  public func later(sort text: String, of number: EntityNumber) throws(Refusal) -> String {
+  public func upgraded(sort text: String, of number: EntityNumber) throws(Refusal) -> String {
     if text.isEmpty { return "" }
     let entity = try oldEntity(number)
     var keys: [SortKey]
@@ -114,12 +114,12 @@ extension ModelLens {
     } catch {
       throw Refusal(.malformed, "the order can't be read at \(error)")
     }
-    for step in steps { keys = try step.later(keys) }
+    for step in steps { keys = try step.upgraded(keys) }
     return keys.text(in: new)
   }
 
   /// The texts of a row request; the columns keep their names of the older version.
-  public func later(
+  public func upgraded(
     rows properties: String, distinct: Bool, groups: String, order: String, of number: EntityNumber
   ) throws(Refusal) -> (properties: String, groups: String, order: String) {
     let entity = try oldEntity(number)
@@ -130,13 +130,13 @@ extension ModelLens {
     } catch {
       throw Refusal(.malformed, error.description)
     }
-    for step in steps { rows = try step.later(rows) }
+    for step in steps { rows = try step.upgraded(rows) }
     let columns = rows.columns.map { column in
       column.value.text(in: new) + " AS " + GraphExpression.value(.string(column.name)).text(in: new)
     }
     return (
       columns.joined(separator: ", "), rows.groups.map { $0.text(in: new) }.joined(separator: ", "),
-      rows.standForObjects ? try later(sort: order, of: number) : order
+      rows.hasRowPerObject ? try upgraded(sort: order, of: number) : order
     )
   }
 }

@@ -3,61 +3,61 @@ extension ModelLens {
   // MARK: - Objects
 
   /// Whether objects of the newer version's entity are visible.
-  public func shows(_ entity: EntityNumber) -> Bool {
+  public func isVisible(_ entity: EntityNumber) -> Bool {
     var entity: EntityNumber? = entity
-    for step in steps.reversed() { entity = entity.flatMap { step.views[$0] } }
+    for step in steps.reversed() { entity = entity.flatMap { step.downgradedEntities[$0] } }
     return entity != nil
   }
 
   /// The older number of a property; nil if the older version does not have it.
-  public func view(ofProperty number: PropertyNumber) -> PropertyNumber? {
+  public func downgraded(property number: PropertyNumber) -> PropertyNumber? {
     var number: PropertyNumber? = number
-    for step in steps.reversed() { number = number.flatMap { step.earlier[$0] } }
+    for step in steps.reversed() { number = number.flatMap { step.downgradedProperties[$0] } }
     return number
   }
 
   /// The id with the older number of its entity, which is 0 if the object is not visible.
-  public func view(of id: ObjectID) -> ObjectID { steps.reversed().reduce(id) { $1.view(of: $0) } }
+  public func downgraded(_ id: ObjectID) -> ObjectID { steps.reversed().reduce(id) { $1.downgraded($0) } }
 
   /// A value that belongs to no particular property.
-  public func view(of value: Value) -> Value { steps.reversed().reduce(value) { $1.view(of: $0) } }
+  public func downgraded(_ value: Value) -> Value { steps.reversed().reduce(value) { $1.downgraded($0) } }
 
   /// A value of the property with this number in the newer version.
-  public func view(of value: Value, of property: PropertyNumber) -> Value {
+  public func downgraded(_ value: Value, of property: PropertyNumber) -> Value {
     var (value, property) = (value, property)
     for step in steps.reversed() {
-      value = step.view(of: value, of: property)
-      property = step.earlier[property] ?? 0
+      value = step.downgraded(value, of: property)
+      property = step.downgradedProperties[property, default: 0]
     }
     return value
   }
 
   /// The image in the older version; nil if the object is not visible.
-  public func view(of image: ObjectImage) -> ObjectImage? {
+  public func downgraded(_ image: ObjectImage) -> ObjectImage? {
     var image: ObjectImage? = image
-    for step in steps.reversed() { image = image.flatMap { step.view(of: $0) } }
+    for step in steps.reversed() { image = image.flatMap { step.downgraded($0) } }
     return image
   }
 
   /// The visible edits of one object.
   /// - Parameter image: the object after the edits, in the newer version's slots.
-  public func view(of edits: [Edit], in image: ObjectImage?) -> [Edit] {
+  public func downgraded(_ edits: [Edit], in image: ObjectImage?) -> [Edit] {
     var (edits, image) = (edits, image)
     for step in steps.reversed() {
-      edits = edits.compactMap { step.view(of: $0, in: image) }
-      image = image.flatMap { step.view(of: $0) }
+      edits = edits.compactMap { step.downgraded($0, in: image) }
+      image = image.flatMap { step.downgraded($0) }
     }
     return edits
   }
 
   /// The visible part of a commit's change to a live query; nil if nothing is visible.
-  public func view(of change: LiveQueryChange) -> LiveQueryChange? {
+  public func downgraded(_ change: LiveQueryChange) -> LiveQueryChange? {
     switch change {
-    case .inserted(let image): return view(of: image).map { .inserted($0) }
-    case .removed(let image, let deleted): return view(of: image).map { .removed($0, deleted: deleted) }
+    case .inserted(let image): return downgraded(image).map { .inserted($0) }
+    case .removed(let image, let deleted): return downgraded(image).map { .removed($0, deleted: deleted) }
     case .updated(let image, let edits, let previous):
-      let seen = view(of: edits, in: image)
-      guard !seen.isEmpty, let view = view(of: image) else { return nil }
+      let seen = downgraded(edits, in: image)
+      guard !seen.isEmpty, let view = downgraded(image) else { return nil }
       return .updated(view, edits: seen, previous: previous)
     }
   }
@@ -65,52 +65,53 @@ extension ModelLens {
   // MARK: - Outcomes
 
   /// The conflict with older numbers; the property is 0 if it is not visible.
-  public func view(of conflict: Conflict) -> Conflict {
+  public func downgraded(_ conflict: Conflict) -> Conflict {
     var result = conflict
-    result.id = view(of: conflict.id)
-    result.property = view(ofProperty: conflict.property) ?? 0
-    result.mine = view(of: conflict.mine, of: conflict.property)
-    result.theirs = view(of: conflict.theirs, of: conflict.property)
+    result.id = downgraded(conflict.id)
+    result.property = downgraded(property: conflict.property) ?? 0
+    result.mine = downgraded(conflict.mine, of: conflict.property)
+    result.theirs = downgraded(conflict.theirs, of: conflict.property)
     return result
   }
 
   /// The refusal, with messages in the older version's names.
-  public func view(of refusal: Refusal) -> Refusal {
+  public func downgraded(_ refusal: Refusal) -> Refusal {
     func properties(_ violation: Violation) -> [PropertyNumber] {
       [violation.property] + violation.others.map(\.property)
     }
     var result = refusal
-    result.message = words(refusal.message, about: refusal.violations.flatMap(properties))
-    result.conflicts = refusal.conflicts.map { view(of: $0) }
+    result.message = translatedMessage(refusal.message, about: refusal.violations.flatMap(properties))
+    result.conflicts = refusal.conflicts.map { downgraded($0) }
     result.violations = refusal.violations.map { violation in
       Violation(
-        id: view(of: violation.id), property: view(ofProperty: violation.property) ?? 0, rule: violation.rule,
-        value: view(of: violation.value),
+        id: downgraded(violation.id), property: downgraded(property: violation.property) ?? 0, rule: violation.rule,
+        value: downgraded(violation.value),
         others: violation.others.map {
-          Violation.KeyPart(view(ofProperty: $0.property) ?? 0, view(of: $0.value, of: $0.property))
-        }, message: words(violation.message, about: properties(violation)))
+          Violation.KeyPart(downgraded(property: $0.property) ?? 0, downgraded($0.value, of: $0.property))
+        }, message: translatedMessage(violation.message, about: properties(violation)))
     }
     return result
   }
 
   /// The origin of a property's value.
-  public func view(of origin: ValueOrigin, of property: PropertyNumber) -> ValueOrigin {
+  public func downgraded(_ origin: ValueOrigin, of property: PropertyNumber) -> ValueOrigin {
     var result = origin
-    result.value = view(of: origin.value, of: property)
-    result.replaced = view(of: origin.replaced, of: property)
-    result.losers = origin.losers.map { loser in
+    result.value = downgraded(origin.value, of: property)
+    result.replaced = downgraded(origin.replaced, of: property)
+    result.overwrittenValues = origin.overwrittenValues.map { overwritten in
       ValueOrigin.OverwrittenValue(
-        value: view(of: loser.value, of: property), revision: loser.revision, time: loser.time, author: loser.author)
+        value: downgraded(overwritten.value, of: property), revision: overwritten.revision, time: overwritten.time,
+        author: overwritten.author)
     }
     return result
   }
 
   /// The visible difference; nil if there is none.
-  public func view(of difference: ObjectDifference) -> ObjectDifference? {
-    guard let object = view(of: difference.object) else { return nil }
+  public func downgraded(_ difference: ObjectDifference) -> ObjectDifference? {
+    guard let object = downgraded(difference.object) else { return nil }
     let properties = difference.properties.compactMap { property -> ObjectDifference.Property? in
-      guard let number = view(ofProperty: property.number) else { return nil }
-      let was = view(of: property.was, of: property.number)
+      guard let number = downgraded(property: property.number) else { return nil }
+      let was = downgraded(property.was, of: property.number)
       // Values can differ in the newer version only.
       if let seen = old.property(number), object[seen] == was { return nil }
       return ObjectDifference.Property(number, was: was)
@@ -123,13 +124,13 @@ extension ModelLens {
 
   /// Replaces the newer version's names in a message by the older ones. A qualified name like `Person.phone` is
   /// always replaced, a lone property name only if it belongs to one of `properties`.
-  private func words(_ text: String, about properties: [PropertyNumber]) -> String {
+  private func translatedMessage(_ text: String, about properties: [PropertyNumber]) -> String {
     var names = [String: String]()
     for entity in new.entities {
-      let before = view(ofEntity: entity.number)
+      let before = downgraded(entity: entity.number)
       if let before, before.name != entity.name { names[entity.name] = before.name }
       for property in entity.properties {
-        guard let earlier = view(ofProperty: property.number).flatMap({ old.property($0) }) else { continue }
+        guard let earlier = downgraded(property: property.number).flatMap({ old.property($0) }) else { continue }
         names["\(entity.name).\(property.name)"] = "\(before?.name ?? entity.name).\(earlier.name)"
         if properties.contains(property.number) { names[property.name] = earlier.name }
       }
@@ -152,7 +153,7 @@ extension ModelLens {
     return result + renamed(word)
   }
 
-  private func view(ofEntity number: EntityNumber) -> Entity? {
-    old.entity(view(of: ObjectID(key: .zero, entity: number)).entity)
+  private func downgraded(entity number: EntityNumber) -> Entity? {
+    old.entity(downgraded(ObjectID(key: .zero, entity: number)).entity)
   }
 }

@@ -29,7 +29,7 @@ public struct ModelLens: Sendable, Hashable {
     var unseen = Set<PropertyNumber>()
     for property in new.entities.flatMap(\.storedProperties) {
       var number: PropertyNumber? = property.number
-      for step in steps.reversed() { number = number.flatMap { step.earlier[$0] } }
+      for step in steps.reversed() { number = number.flatMap { step.downgradedProperties[$0] } }
       if number == nil { unseen.insert(property.number) }
     }
     self.unseen = unseen

@@ -48,7 +48,7 @@ extension Property {
     let json = value.json(kind: kind)
     switch attribute.kind {
     case .string, .text: return .string(json.stringValue ?? json.text)
-    default: return Value(json: json, kind: attribute.kind, cases: attribute.cases) ?? .null
+    default: return Value(json: json, kind: attribute.kind, cases: attribute.cases).orNull
     }
   }
 }

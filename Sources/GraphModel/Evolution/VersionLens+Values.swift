@@ -2,50 +2,51 @@
 extension VersionLens {
   // MARK: - To the newer version
 
-  func later(_ number: PropertyNumber) throws(Refusal) -> PropertyNumber {
-    guard let property = later[number] else {
+  func upgraded(_ number: PropertyNumber) throws(Refusal) -> PropertyNumber {
+    guard let property = upgradedProperties[number] else {
       throw Refusal(.malformed, "there is no property number \(number) in the model \(old.name) \(old.version)")
     }
     return property
   }
 
   /// - Parameter number: 0 where the caller does not know the entity.
-  func later(entity number: EntityNumber) throws(Refusal) -> EntityNumber {
+  func upgraded(entity number: EntityNumber) throws(Refusal) -> EntityNumber {
     if number == 0 { return 0 }
-    guard let entity = entities[number] else {
+    guard let entity = upgradedEntities[number] else {
       throw Refusal(.malformed, "there is no entity number \(number) in the model \(old.name) \(old.version)")
     }
     return entity
   }
 
-  func later(_ id: ObjectID) throws(Refusal) -> ObjectID {
-    ObjectID(key: id.key, entity: try later(entity: id.entity))
+  func upgraded(_ id: ObjectID) throws(Refusal) -> ObjectID {
+    ObjectID(key: id.key, entity: try upgraded(entity: id.entity))
   }
 
-  private func later(_ ids: [ObjectID]) throws(Refusal) -> [ObjectID] {
+  private func upgraded(_ ids: [ObjectID]) throws(Refusal) -> [ObjectID] {
     var result = [ObjectID]()
-    for id in ids { result.append(try later(id)) }
+    for id in ids { result.append(try upgraded(id)) }
     return result
   }
 
   /// A value that belongs to no particular property; ids in it get the newer entity numbers.
-  func later(_ value: Value) throws(Refusal) -> Value {
+  func upgraded(_ value: Value) throws(Refusal) -> Value {
     switch value {
-    case .object(let id): .object(try later(id))
-    case .objects(let ids): .objects(try later(ids))
+    case .object(let id): .object(try upgraded(id))
+    case .objects(let ids): .objects(try upgraded(ids))
     default: value
     }
   }
 
   /// A value of the property with this number in the older version.
-  func later(_ value: Value, of number: PropertyNumber) throws(Refusal) -> Value {
-    guard case .whole? = forms[number], case .integer(let whole) = value else { return try later(value) }
-    guard let property = later[number].flatMap({ new.property($0) }), let attribute = property.attribute else {
+  func upgraded(_ value: Value, of number: PropertyNumber) throws(Refusal) -> Value {
+    guard case .truncated? = conversions[number], case .integer(let whole) = value else { return try upgraded(value) }
+    guard let property = upgradedProperties[number].flatMap({ new.property($0) }), let attribute = property.attribute
+    else {
       return value
     }
-    if attribute.kind == .decimal { return attribute.settled(value) }
+    if attribute.kind == .decimal { return attribute.converted(value) }
     guard Int64(exactly: Double(whole)) == whole else {
-      let name = old.property(number).map { "\(old.entity($0.owner)?.name ?? "").\($0.name)" } ?? ""
+      let name = old.property(number).map(old.qualifiedName) ?? ""
       throw Refusal(
         .invalid,
         "\(name) is a double in version \(new.version) of the model, which can't hold a whole number this large")
@@ -53,34 +54,35 @@ extension VersionLens {
     return .double(Double(whole))
   }
 
-  func later(_ edit: Edit) throws(Refusal) -> Edit {
-    let property = try later(edit.property)
+  func upgraded(_ edit: Edit) throws(Refusal) -> Edit {
+    let property = try upgraded(edit.property)
     switch edit.action {
-    case .set(let value): return Edit(property, .set(try later(value, of: edit.property)))
+    case .set(let value): return Edit(property, .set(try upgraded(value, of: edit.property)))
     case .splice(let splices): return Edit(property, .splice(splices))
     case .members(let added, let removed):
-      return Edit(property, .members(added: try later(added), removed: try later(removed)))
+      return Edit(property, .members(added: try upgraded(added), removed: try upgraded(removed)))
     case .place(let objects, let anchor):
       var behind: ObjectID?
-      if let anchor { behind = try later(anchor) }
-      return Edit(property, .place(try later(objects), after: behind))
+      if let anchor { behind = try upgraded(anchor) }
+      return Edit(property, .place(try upgraded(objects), after: behind))
     }
   }
 
-  func later(_ transaction: Transaction) throws(Refusal) -> Transaction {
+  func upgraded(_ transaction: Transaction) throws(Refusal) -> Transaction {
     var result = transaction
     result.changes = []
     for change in transaction.changes {
       var edits = [Edit]()
-      for edit in change.edits { edits.append(try later(edit)) }
+      for edit in change.edits { edits.append(try upgraded(edit)) }
       var condition = change.onlyIf
-      if let read = change.onlyIf?.properties {
+      if var precondition = change.onlyIf {
         var properties = [PropertyNumber]()
-        for property in read { properties.append(try later(property)) }
-        condition?.properties = properties
+        for property in precondition.properties { properties.append(try upgraded(property)) }
+        precondition.properties = properties
+        condition = precondition
       }
       result.changes.append(
-        Change(change.kind, try later(change.id), base: change.base, edits: edits, onlyIf: condition))
+        Change(change.kind, try upgraded(change.id), base: change.base, edits: edits, onlyIf: condition))
     }
     return result
   }
@@ -88,33 +90,36 @@ extension VersionLens {
   // MARK: - To the older version
 
   /// Whether objects of the entity are visible.
-  func shows(_ entity: EntityNumber) -> Bool { views[entity] != nil }
+  func isVisible(_ entity: EntityNumber) -> Bool { downgradedEntities[entity] != nil }
 
   /// The id with the older entity number; 0 if the older version has no such entity.
-  func view(of id: ObjectID) -> ObjectID { ObjectID(key: id.key, entity: views[id.entity] ?? 0) }
+  func downgraded(_ id: ObjectID) -> ObjectID {
+    ObjectID(key: id.key, entity: downgradedEntities[id.entity, default: 0])
+  }
 
   /// A value that belongs to no particular property.
-  func view(of value: Value) -> Value {
+  func downgraded(_ value: Value) -> Value {
     switch value {
-    case .object(let id): .object(view(of: id))
-    case .objects(let ids): .objects(ids.map { view(of: $0) })
+    case .object(let id): .object(downgraded(id))
+    case .objects(let ids): .objects(ids.map { downgraded($0) })
     default: value
     }
   }
 
   /// A value of the property with this number in the newer version.
-  func view(of value: Value, of number: PropertyNumber) -> Value {
-    guard let before = earlier[number], let form = forms[before], let property = old.property(before) else {
-      return view(of: value)
+  func downgraded(_ value: Value, of number: PropertyNumber) -> Value {
+    guard let before = downgradedProperties[number], let form = conversions[before], let property = old.property(before)
+    else {
+      return downgraded(value)
     }
-    return view(of: value, property, form)
+    return downgraded(value, property, form)
   }
 
-  private func view(of value: Value, _ property: Property, _ form: ValueConversion) -> Value {
+  private func downgraded(_ value: Value, _ property: Property, _ form: ValueConversion) -> Value {
     switch form {
-    case .same: return view(of: value)
-    case .whole: return value.whole
-    case .settled(let standIn):
+    case .same: return downgraded(value)
+    case .truncated: return value.truncated
+    case .fallback(let standIn):
       // Values that the older version allows stay, null included if it is optional there.
       if value.isNull { return property.isOptional ? .null : standIn }
       return property.attribute?.checked(value) ?? standIn
@@ -122,38 +127,40 @@ extension VersionLens {
   }
 
   /// The image in the older version; nil if the object is not visible.
-  func view(of image: ObjectImage) -> ObjectImage? {
-    guard let entity = views[image.id.entity], let slots = slots[entity] else { return nil }
+  func downgraded(_ image: ObjectImage) -> ObjectImage? {
+    guard let entity = downgradedEntities[image.id.entity], let slots = slots[entity] else { return nil }
     // Replies with ids only have no values.
-    let values = image.values.isEmpty ? [] : slots.map { view(of: image[$0.new], $0.old, $0.form) }
-    return ObjectImage(id: view(of: image.id), revision: image.revision, values: values)
+    let values = image.values.isEmpty ? [] : slots.map { downgraded(image[$0.new], $0.old, $0.conversion) }
+    return ObjectImage(id: downgraded(image.id), revision: image.revision, values: values)
   }
 
   /// The edit in the older version; nil if the property is not visible.
   /// - Parameter image: the object after the edit, in the newer version's slots.
-  func view(of edit: Edit, in image: ObjectImage?) -> Edit? {
-    guard let before = earlier[edit.property] else { return nil }
+  func downgraded(_ edit: Edit, in image: ObjectImage?) -> Edit? {
+    guard let before = downgradedProperties[edit.property] else { return nil }
     switch edit.action {
-    case .set(let value): return Edit(before, .set(view(of: value, of: edit.property)))
+    case .set(let value): return Edit(before, .set(downgraded(value, of: edit.property)))
     case .splice(let splices):
-      guard old.property(before)?.attribute?.kind != .text || isSettled(before), let image,
+      guard old.property(before)?.attribute?.kind != .text || hasFallback(before), let image,
         let property = new.property(edit.property)
       else { return Edit(before, .splice(splices)) }
       // The older version has no character-wise merge here, so the text is replaced as a whole.
-      return Edit(before, .set(view(of: image[property], of: edit.property)))
+      return Edit(before, .set(downgraded(image[property], of: edit.property)))
     case .members(let added, let removed):
-      return Edit(before, .members(added: added.map { view(of: $0) }, removed: removed.map { view(of: $0) }))
+      return Edit(before, .members(added: added.map { downgraded($0) }, removed: removed.map { downgraded($0) }))
     case .place(let objects, let anchor):
-      return Edit(before, .place(objects.map { view(of: $0) }, after: anchor.map { view(of: $0) }))
+      return Edit(before, .place(objects.map { downgraded($0) }, after: anchor.map { downgraded($0) }))
     }
   }
 
-  private func isSettled(_ number: PropertyNumber) -> Bool { if case .settled? = forms[number] { true } else { false } }
+  private func hasFallback(_ number: PropertyNumber) -> Bool {
+    if case .fallback? = conversions[number] { true } else { false }
+  }
 }
 
 extension Value {
   /// The number without its fraction, clamped to 64 bits; any other value unchanged.
-  fileprivate var whole: Value {
+  fileprivate var truncated: Value {
     switch self {
     case .double(let number):
       let cut = number.rounded(.towardZero)

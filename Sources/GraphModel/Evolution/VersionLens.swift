@@ -5,30 +5,30 @@ struct VersionLens: Sendable {
     /// The values are the same in both versions.
     case same
     /// Integers in the older version, any numbers in the newer: shown without their fractions, clamped to 64 bits.
-    case whole
+    case truncated
     /// Values that the older version does not allow, null among them, are shown as this value.
-    case settled(Value)
+    case fallback(Value)
   }
 
   /// A stored property of the older version and its counterpart in the newer.
   struct Slot: Sendable {
     let old: Property
     let new: Property
-    let form: ValueConversion
+    let conversion: ValueConversion
   }
 
   let old: Model
   let new: Model
   /// The newer number of each entity, by the older one.
-  private(set) var entities = [EntityNumber: EntityNumber]()
+  private(set) var upgradedEntities = [EntityNumber: EntityNumber]()
   /// The older number of each entity, by the newer one; for an added subentity, its nearest known ancestor.
-  private(set) var views = [EntityNumber: EntityNumber]()
+  private(set) var downgradedEntities = [EntityNumber: EntityNumber]()
   /// The newer number of each property, by the older one.
-  private(set) var later = [PropertyNumber: PropertyNumber]()
+  private(set) var upgradedProperties = [PropertyNumber: PropertyNumber]()
   /// The older number of each property, by the newer one.
-  private(set) var earlier = [PropertyNumber: PropertyNumber]()
+  private(set) var downgradedProperties = [PropertyNumber: PropertyNumber]()
   /// The forms other than `same`, by the older property number.
-  private(set) var forms = [PropertyNumber: ValueConversion]()
+  private(set) var conversions = [PropertyNumber: ValueConversion]()
   /// The slots of each entity, by its older number, in slot order.
   private(set) var slots = [EntityNumber: [Slot]]()
 
@@ -41,21 +41,24 @@ struct VersionLens: Sendable {
     check.run()
     guard check.problems.isEmpty else { throw MigrationPlan.Problems(all: check.problems) }
     for (entity, before) in plan.entities {
-      entities[before] = entity
-      views[entity] = before
+      upgradedEntities[before] = entity
+      downgradedEntities[entity] = before
     }
-    for entity in new.entities where views[entity.number] == nil {
-      views[entity.number] = LensCompatibilityCheck.ancestor(of: entity, plan)?.number
+    for entity in new.entities where downgradedEntities[entity.number] == nil {
+      downgradedEntities[entity.number] = LensCompatibilityCheck.ancestor(of: entity, plan)?.number
     }
-    later = check.later
-    for (before, property) in later { earlier[property] = before }
-    forms = check.forms
+    upgradedProperties = check.upgradedProperties
+    for (before, property) in upgradedProperties { downgradedProperties[property] = before }
+    conversions = check.conversions
     for entity in old.entities {
-      slots[entity.number] = entity.storedProperties.compactMap { property in
-        later[property.number].flatMap { new.property($0) }.map {
-          Slot(old: property, new: $0, form: forms[property.number] ?? .same)
+      let known = entity.storedProperties.compactMap { property in
+        upgradedProperties[property.number].flatMap { new.property($0) }.map {
+          Slot(old: property, new: $0, conversion: conversions[property.number, default: .same])
         }
       }
+      // Otherwise the values of an older image were in the wrong slots.
+      precondition(known.count == entity.storedProperties.count, "a lens shows each slot of \(entity.name)")
+      slots[entity.number] = known
     }
   }
 }

@@ -332,7 +332,7 @@ extension ValueOrigin: BinaryCodable {
     writer.nonzero(9, undoes)
     writer.nonzero(10, redoes)
     writer.nonzero(11, deletion)
-    for element in losers { writer.field(12, element) }
+    for element in overwrittenValues { writer.field(12, element) }
     writer.negated(13, isReplacedKnown)
   }
 
@@ -348,7 +348,7 @@ extension ValueOrigin: BinaryCodable {
     undoes = nil
     redoes = nil
     deletion = nil
-    losers = []
+    overwrittenValues = []
     isReplacedKnown = true
     while let (number, field) = try reader.next() {
       switch number {
@@ -363,7 +363,7 @@ extension ValueOrigin: BinaryCodable {
       case 9: self.undoes = try field.nonzero()
       case 10: self.redoes = try field.nonzero()
       case 11: self.deletion = try field.nonzero()
-      case 12: self.losers.append(try field.form())
+      case 12: self.overwrittenValues.append(try field.form())
       case 13: self.isReplacedKnown = try field.negated()
       default: break
       }

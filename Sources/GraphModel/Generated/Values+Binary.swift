@@ -112,20 +112,20 @@ extension TextSplice: BinaryCodable {
     writer.count(1, offset)
     writer.count(2, length)
     writer.field(3, insertion)
-    writer.field(4, leansLeft)
+    writer.field(4, hasLeftAffinity)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
     offset = 0
     length = 0
     insertion = ""
-    leansLeft = false
+    hasLeftAffinity = false
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.offset = try field.count()
       case 2: self.length = try field.count()
       case 3: self.insertion = try field.string()
-      case 4: self.leansLeft = try field.bool()
+      case 4: self.hasLeftAffinity = try field.bool()
       default: break
       }
     }

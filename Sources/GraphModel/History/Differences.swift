@@ -60,7 +60,7 @@ public struct ObjectDifference: Hashable, Sendable {
     case (nil, let after?): self.init(kind: .inserted, object: after)
     case (let before?, nil): self.init(kind: .deleted, object: before)
     case (let before?, let after?):
-      let properties = (model.entity(after.id.entity)?.storedProperties ?? []).compactMap { property in
+      let properties = model.storedProperties(of: after.id.entity).compactMap { property in
         before[property] == after[property] ? nil : Property(property.number, was: before[property])
       }
       guard !properties.isEmpty else { return nil }

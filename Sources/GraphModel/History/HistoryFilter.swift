@@ -27,7 +27,7 @@ public struct HistoryFilter: Hashable, Sendable {
   public static let maximumNames = 100
 
   /// Whether commits match as a whole, so that the filter reads none of their changes.
-  public var takesWholeCommits: Bool { entities.isEmpty && object.isEmpty }
+  public var selectsWholeCommits: Bool { entities.isEmpty && object.isEmpty }
 
   /// Whether the filter has no conditions.
   public var isEmpty: Bool { self == HistoryFilter() }
@@ -44,6 +44,6 @@ public struct HistoryFilter: Hashable, Sendable {
 
   /// The concrete entities of the filter; nil for all.
   public func family(in model: Model) -> Set<EntityNumber>? {
-    entities.isEmpty ? nil : Set(entities.flatMap { model.entity($0)?.family ?? [] })
+    entities.isEmpty ? nil : Set(entities.flatMap { model.family(of: $0) })
   }
 }

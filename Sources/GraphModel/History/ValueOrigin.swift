@@ -58,17 +58,17 @@ public struct ValueOrigin: Hashable, Sendable {
   /// The revision of the object's delete; nil if the object exists.
   public var deletion: Revision?
   /// The values that lost to it, oldest first.
-  public var losers: [OverwrittenValue]
+  public var overwrittenValues: [OverwrittenValue]
 
   /// The most losing values reported; the newest ones are.
-  public static let maximumLosers = 100
+  public static let maximumOverwrittenValues = 100
 
   /// Creates the origin of a value.
   public init(
     kind: Kind, value: Value = .null, replaced: Value = .null, revision: Revision = 0, time: Timestamp = 0,
     author: String = "", transaction: TransactionID = TransactionID(replica: .zero, sequence: 0),
     undo: UndoGroup? = nil, undoes: Revision? = nil, redoes: Revision? = nil, deletion: Revision? = nil,
-    losers: [OverwrittenValue] = []
+    overwrittenValues: [OverwrittenValue] = []
   ) {
     self.kind = kind
     self.value = value
@@ -81,6 +81,6 @@ public struct ValueOrigin: Hashable, Sendable {
     self.undoes = undoes
     self.redoes = redoes
     self.deletion = deletion
-    self.losers = losers
+    self.overwrittenValues = overwrittenValues
   }
 }

@@ -36,7 +36,7 @@ extension Model {
   public func derivedAttributes(
     of entity: EntityNumber
   ) -> [(attribute: PropertyNumber, sources: Set<PropertyNumber>)] {
-    (parts.expressions[entity] ?? []).map { ($0.attribute.number, $0.sources) }
+    parts.expressions[entity, default: []].map { ($0.attribute.number, $0.sources) }
   }
 
   /// The correct value of a derived attribute; null if the attribute is not derived.
@@ -49,7 +49,7 @@ extension Model {
       return .integer(Int64(try count(derived.relationship)))
     }
     let derived = parts.expressions[entity]?.first { $0.attribute.number == attribute.number }
-    return derived?.value(for: image) ?? .null
+    return (derived?.value(for: image)).orNull
   }
 }
 
@@ -71,7 +71,7 @@ extension Model {
 extension DerivedExpression {
   /// The computed value; null if it does not fit the attribute's type.
   func value(for image: ObjectImage) -> Value {
-    attribute.attribute?.checked(evaluator.value(of: image, in: NoImageSource())) ?? .null
+    (attribute.attribute?.checked(evaluator.value(of: image, in: NoImageSource()))).orNull
   }
 }
 

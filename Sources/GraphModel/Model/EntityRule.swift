@@ -22,5 +22,5 @@ public struct EntityRule: Sendable {
 
 extension Model {
   /// The rules of an entity, inherited ones first, in the order of the file.
-  public func rules(of entity: EntityNumber) -> [EntityRule] { parts.rules[entity] ?? [] }
+  public func rules(of entity: EntityNumber) -> [EntityRule] { parts.rules[entity, default: []] }
 }

@@ -69,9 +69,9 @@ extension ModelReader {
   mutating func fetchRequest(_ json: JSON, _ path: String) -> ModelDraft.FetchRequest {
     var fields = JSONObjectReader(json, path: path, in: &mistakes)
     let request = ModelDraft.FetchRequest(
-      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
-      entity: fields.string("entity", required: true) ?? "", predicate: fields.string("predicate") ?? "",
-      sort: fields.string("sort") ?? "", limit: fields.integer("limit"))
+      name: fields.name("name"), documentation: fields.text("documentation"), path: path,
+      entity: fields.text("entity", required: true), predicate: fields.text("predicate"),
+      sort: fields.text("sort"), limit: fields.integer("limit"))
     fields.finish(&mistakes)
     return request
   }

@@ -48,6 +48,12 @@ public final class Model: Sendable {
     }
     propertiesByNumber = properties.values.sorted { $0.number < $1.number }
     hash = ModelHash(of: entitiesByNumber, enumerations: enumerations)
+    precondition(
+      entitiesByNumber.enumerated().allSatisfy { Int($1.number) == $0 + 1 },
+      "entities are numbered from 1, without gaps")
+    precondition(
+      propertiesByNumber.enumerated().allSatisfy { Int($1.number) == $0 + 1 },
+      "properties are numbered from 1, without gaps")
   }
 
   /// The entity with that number; nil if there is none.
@@ -57,6 +63,32 @@ public final class Model: Sendable {
 
   /// The entity of that name, with case respected; nil if there is none.
   public func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
+
+  /// An entity and its subentities; none for an unknown entity.
+  func family(of entity: EntityNumber) -> [EntityNumber] {
+    if let entity = self.entity(entity) { entity.family } else { [] }
+  }
+
+  /// The stored properties of an entity; none for an unknown entity.
+  package func storedProperties(of entity: EntityNumber) -> [Property] {
+    if let entity = self.entity(entity) { entity.storedProperties } else { [] }
+  }
+
+  /// The property's name after that of the entity that declares it: `Person.age`.
+  func qualifiedName(of property: Property) -> String { "\(ownerName(of: property)).\(property.name)" }
+
+  /// The name of the entity that declares a property of this model.
+  func ownerName(of property: Property) -> String {
+    guard let owner = entity(property.owner) else {
+      preconditionFailure("the owner of \(property.name) is an entity of its model")
+    }
+    return owner.name
+  }
+
+  /// A property's name for messages; the client may have sent an unknown number.
+  func propertyName(_ number: PropertyNumber) -> String {
+    if let property = property(number) { property.name } else { "number \(number)" }
+  }
 
   /// The entity that declares a uniqueness constraint of `entity`; its complete family shares the constraint.
   public func owner(of constraint: [PropertyNumber], in entity: Entity) -> Entity {
@@ -142,7 +174,8 @@ public final class Entity: Sendable {
     self.uniquenessConstraints = uniquenessConstraints
     self.slotCount = slotCount
     self.composites = composites
-    storedProperties = properties.filter { $0.slot != nil }.sorted { $0.slot ?? 0 < $1.slot ?? 0 }
+    storedProperties = properties.compactMap { property in property.slot.map { (slot: $0, property: property) } }
+      .sorted { $0.slot < $1.slot }.map(\.property)
     attributes = properties.filter { $0.attribute != nil }
     relationships = properties.filter { $0.relationship != nil }
     assignedProperties = properties.filter { $0.attribute?.assignment != nil }
@@ -151,9 +184,12 @@ public final class Entity: Sendable {
       property.attribute.flatMap { $0.checked($0.defaultValue) } ?? empty
     }
     ruleChecks = storedProperties.map { RuleCheck($0) }
-    hasMinimumCounts = relationships.contains { ($0.relationship?.minimumCount ?? 0) > 0 }
+    hasMinimumCounts = relationships.contains { $0.requiresMembers }
     propertiesByNumber = properties.sorted { $0.number < $1.number }
     numbers = propertiesByNumber.map(\.number)
+    precondition(
+      storedProperties.count == slotCount && storedProperties.enumerated().allSatisfy { $1.slot == $0 },
+      "each slot of \(name) has one property")
     maximumNameParts = properties.map { property in 1 + property.name.count { $0 == "." } }.max() ?? 1
   }
 
@@ -225,6 +261,11 @@ public final class Property: Sendable {
     case .attribute(let attribute): (self.attribute, relationship) = (attribute, nil)
     case .relationship(let relationship): (attribute, self.relationship) = (nil, relationship)
     }
+  }
+
+  /// Whether the property is a to-many with a minimum above zero.
+  var requiresMembers: Bool {
+    if let minimum = relationship?.minimumCount { minimum > 0 } else { false }
   }
 }
 

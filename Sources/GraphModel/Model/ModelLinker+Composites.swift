@@ -17,7 +17,7 @@ extension ModelReader {
   mutating func composite(_ json: JSON, _ path: String) -> ModelDraft.Composite {
     var fields = JSONObjectReader(json, path: path, in: &mistakes)
     var composite = ModelDraft.Composite(
-      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path, attributes: [])
+      name: fields.name("name"), documentation: fields.text("documentation"), path: path, attributes: [])
     for (item, path) in fields.array("attributes", required: true) {
       composite.attributes.append(attribute(item, path))
     }

@@ -242,14 +242,19 @@ struct ModelLinker {
   }
 
   func value(_ json: JSON, of attribute: ModelDraft.Attribute) -> Value? {
-    let cases = attribute.enumeration.flatMap { enumerations[$0]?.cases } ?? []
-    return Value(json: json, kind: attribute.kind, cases: cases)
+    Value(json: json, kind: attribute.kind, cases: cases(of: attribute))
+  }
+
+  /// The cases of the attribute's enumeration; none for another type.
+  private func cases(of attribute: ModelDraft.Attribute) -> [String] {
+    if let name = attribute.enumeration, let enumeration = enumerations[name] { enumeration.cases } else { [] }
   }
 
   // MARK: Numbers and slots
 
   /// The linked entities, in the order of the file. Requires that `check` has found no mistake.
   func entities() -> [Entity] {
+    precondition(mistakes.isEmpty, "only a model without mistakes is linked")
     let sorted = draft.entities.sorted { UTF8Comparison.order($0.name, $1.name) == .ascending }
     var entityNumbers = [String: EntityNumber]()
     var propertyNumbers = [String: PropertyNumber]()
@@ -263,7 +268,7 @@ struct ModelLinker {
       }
     }
     numberTransients(of: sorted, &propertyNumbers)
-    let number = { (name: String) in entityNumbers[name] ?? 0 }
+    let number = { (name: String) in Self.number(of: name, in: entityNumbers) }
     return draft.entities.map { entity in
       let line = lineage(of: entity)
       var properties = [Property]()
@@ -285,6 +290,12 @@ struct ModelLinker {
     }
   }
 
+  /// The number of an entity or a property, whose name `check` has found valid.
+  private static func number(of name: String, in numbers: [String: UInt32]) -> UInt32 {
+    guard let number = numbers[name] else { preconditionFailure("a checked model has no unknown name: \(name)") }
+    return number
+  }
+
   private func linkedProperties(
     of entity: ModelDraft.Entity, _ entityNumbers: [String: EntityNumber], _ propertyNumbers: [String: PropertyNumber],
     slot: inout Int
@@ -304,8 +315,10 @@ struct ModelLinker {
     ) {
       properties.append(
         Property(
-          number: propertyNumbers["\(entity.name).\(name)"] ?? 0, name: name, documentation: documentation,
-          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slots[name] : nil, isOptional: isOptional,
+          number: Self.number(of: "\(entity.name).\(name)", in: propertyNumbers), name: name,
+          documentation: documentation,
+          owner: Self.number(of: entity.name, in: entityNumbers), slot: isStored ? slots[name] : nil,
+          isOptional: isOptional,
           kind: kind,
           renamed: renamed))
     }
@@ -318,8 +331,9 @@ struct ModelLinker {
     for draft in entity.relationships {
       let storage = storage(of: draft, in: entity)
       let relationship = Relationship(
-        destination: entityNumbers[draft.destination] ?? 0,
-        inverse: propertyNumbers["\(draft.destination).\(draft.inverse)"] ?? 0, isToMany: draft.isToMany,
+        destination: Self.number(of: draft.destination, in: entityNumbers),
+        inverse: Self.number(of: "\(draft.destination).\(draft.inverse)", in: propertyNumbers),
+        isToMany: draft.isToMany,
         deleteRule: draft.deleteRule, minimumCount: draft.minimumCount, maximumCount: draft.maximumCount,
         storage: storage, isOrdered: draft.isOrdered,
         position: positionName(of: draft, in: entity).flatMap { propertyNumbers[$0] })
@@ -339,11 +353,11 @@ struct ModelLinker {
   func linkedAttribute(
     _ draft: ModelDraft.Attribute, _ derivation: Attribute.Derivation? = nil
   ) -> Attribute {
-    let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }
+    let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) }.orNull }
     return Attribute(
       kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
       maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
-      cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
+      cases: cases(of: draft), enumeration: draft.enumeration,
       assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText,
       pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] },
       isTransient: draft.isTransient, derivation: derivation)
@@ -357,8 +371,7 @@ struct ModelLinker {
     if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered ? .members : .inverse }
     // In a many-to-many, the side that the file declares first lists the members.
     let order = draft.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } }
-    let here = order.firstIndex(of: "\(entity.name).\(relationship.name)") ?? 0
-    let there = order.firstIndex(of: "\(destination.name).\(inverse.name)") ?? 0
-    return here < there ? .members : .inverse
+    let (this, other) = ("\(entity.name).\(relationship.name)", "\(destination.name).\(inverse.name)")
+    return order.first { $0 == this || $0 == other } == this ? .members : .inverse
   }
 }

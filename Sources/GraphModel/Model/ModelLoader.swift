@@ -109,11 +109,11 @@ struct ModelReader {
     if let format = top.integer("format", required: true), format != 1 {
       mistakes.append(.init(path: "format", reason: "is \(format); this program reads format 1"))
     }
-    draft.name = top.name("name") ?? ""
+    draft.name = top.name("name")
     draft.version = top.integer("version", from: 1, required: true) ?? 1
     // Editors use it to find the schema.
     top.use("$schema")
-    draft.documentation = top.string("documentation") ?? ""
+    draft.documentation = top.text("documentation")
     for (item, path) in top.array("enumerations") { draft.enumerations.append(enumeration(item, path)) }
     for (item, path) in top.array("composites") { draft.composites.append(composite(item, path)) }
     for (item, path) in top.array("entities", required: true) { draft.entities.append(entity(item, path)) }
@@ -135,7 +135,7 @@ struct ModelReader {
       cases.append(name)
     }
     let enumeration = ModelDraft.Enumeration(
-      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path, cases: cases)
+      name: fields.name("name"), documentation: fields.text("documentation"), path: path, cases: cases)
     fields.finish(&mistakes)
     return enumeration
   }
@@ -143,8 +143,8 @@ struct ModelReader {
   private mutating func entity(_ json: JSON, _ path: String) -> ModelDraft.Entity {
     var fields = JSONObjectReader(json, path: path, in: &mistakes)
     var entity = ModelDraft.Entity(
-      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
-      isAbstract: fields.bool("abstract") ?? false, parent: fields.string("parent"), attributes: [], relationships: [],
+      name: fields.name("name"), documentation: fields.text("documentation"), path: path,
+      isAbstract: fields.bool("abstract"), parent: fields.string("parent"), attributes: [], relationships: [],
       unique: [], rules: [])
     for (item, path) in fields.array("attributes") { entity.attributes.append(attribute(item, path)) }
     for (item, path) in fields.array("relationships") { entity.relationships.append(relationship(item, path)) }
@@ -167,14 +167,14 @@ struct ModelReader {
     var fields = JSONObjectReader(json, path: path, in: &mistakes)
     let type = fields.attributeType()
     var attribute = ModelDraft.Attribute(
-      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
-      isOptional: fields.bool("optional") ?? false,
+      name: fields.name("name"), documentation: fields.text("documentation"), path: path,
+      isOptional: fields.bool("optional"),
       kind: type ?? .string, isComposite: type == nil, composite: fields.string("composite"),
       enumeration: fields.string("enumeration"), json: json,
       minimumLength: fields.integer("minimumLength"), maximumLength: fields.integer("maximumLength"),
       pattern: fields.string("pattern"), assignment: fields.choice("assigned"),
-      isIndexed: fields.bool("indexed") ?? false,
-      isFullText: fields.bool("fullText") ?? false, isTransient: fields.bool("transient") ?? false,
+      isIndexed: fields.bool("indexed"),
+      isFullText: fields.bool("fullText"), isTransient: fields.bool("transient"),
       derived: fields.string("derived"))
     attribute.renamed = fields.earlierName()
     for name in ["default", "minimum", "maximum"] { fields.use(name) }
@@ -185,12 +185,12 @@ struct ModelReader {
   private mutating func relationship(_ json: JSON, _ path: String) -> ModelDraft.Relationship {
     var fields = JSONObjectReader(json, path: path, in: &mistakes)
     var relationship = ModelDraft.Relationship(
-      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
-      isOptional: fields.bool("optional") ?? true, destination: fields.string("destination", required: true) ?? "",
-      inverse: fields.string("inverse", required: true) ?? "", isToMany: fields.bool("toMany") ?? false,
+      name: fields.name("name"), documentation: fields.text("documentation"), path: path,
+      isOptional: fields.bool("optional", default: true), destination: fields.text("destination", required: true),
+      inverse: fields.text("inverse", required: true), isToMany: fields.bool("toMany"),
       deleteRule: fields.choice("deleteRule") ?? .nullify, minimumCount: fields.integer("minimumCount"),
       maximumCount: fields.integer("maximumCount"))
-    relationship.isOrdered = fields.bool("ordered") ?? false
+    relationship.isOrdered = fields.bool("ordered")
     relationship.renamed = fields.earlierName()
     fields.finish(&mistakes)
     return relationship
@@ -236,16 +236,24 @@ struct JSONObjectReader {
     value(name, required: required, "a string", \.stringValue)
   }
 
-  mutating func name(_ name: String) -> String? {
-    guard let text = string(name, required: true) else { return nil }
+  /// The text of a member; empty if it is missing, which is reported for a required one.
+  mutating func text(_ name: String, required: Bool = false) -> String {
+    if let text = string(name, required: required) { text } else { "" }
+  }
+
+  /// A required name; empty if it is missing or invalid, which is reported.
+  mutating func name(_ name: String) -> String {
+    guard let text = string(name, required: true) else { return "" }
     guard Self.isName(text) else {
       report(name, "\"\(text.excerpt)\" is not a name: a letter, then letters, digits or _, at most 64")
-      return nil
+      return ""
     }
     return text
   }
 
-  mutating func bool(_ name: String) -> Bool? { value(name, required: false, "true or false", \.boolValue) }
+  mutating func bool(_ name: String, default absent: Bool = false) -> Bool {
+    if let value = value(name, required: false, "true or false", \.boolValue) { value } else { absent }
+  }
 
   mutating func integer(_ name: String, from least: Int64 = 0, required: Bool = false) -> Int? {
     value(name, required: required, "a whole number from \(least) to 1000000000") { json in

@@ -10,8 +10,8 @@ extension ModelReader {
   mutating func rule(_ json: JSON, _ path: String) -> ModelDraft.Rule {
     var fields = JSONObjectReader(json, path: path, in: &mistakes)
     let rule = ModelDraft.Rule(
-      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
-      predicate: fields.string("predicate", required: true) ?? "", message: fields.string("message"))
+      name: fields.name("name"), documentation: fields.text("documentation"), path: path,
+      predicate: fields.text("predicate", required: true), message: fields.string("message"))
     fields.finish(&mistakes)
     return rule
   }

@@ -9,7 +9,7 @@ enum Arithmetic {
     case (.double(let a), .double(let b)): floating(operation, a, b)
     case (.integer(let a), .double(let b)): floating(operation, Double(a), b)
     case (.double(let a), .integer(let b)): floating(operation, a, Double(b))
-    case (.decimal(let a), .decimal(let b)): decimal(operation, a, b).map(Value.decimal) ?? .null
+    case (.decimal(let a), .decimal(let b)): decimal(operation, a, b).map(Value.decimal).orNull
     case (.date(let a), .date(let b)): operation == .subtract ? .integer(a &- b) : .null
     case (.date(let a), .integer(let b)): date(operation, a, b)
     case (.integer(let a), .date(let b)): operation == .add ? date(.add, b, a) : .null
@@ -65,14 +65,14 @@ enum Arithmetic {
   static func aggregate(_ aggregate: GraphPredicate.Aggregate, _ values: [Value], zero: Value) -> Value {
     let present = values.filter { !$0.isNull }
     switch aggregate {
-    case .minimum: return present.min { Value.order($0, $1) == .ascending } ?? .null
-    case .maximum: return present.max { Value.order($0, $1) == .ascending } ?? .null
+    case .minimum: return present.min { Value.order($0, $1) == .ascending }.orNull
+    case .maximum: return present.max { Value.order($0, $1) == .ascending }.orNull
     case .sum: return sum(present, zero)
     case .average:
       guard !present.isEmpty else { return .null }
       let sum = sum(present, zero)
       if case .decimal = sum {
-        return DecimalValue("\(present.count)").map { apply(.divide, sum, .decimal($0)) } ?? .null
+        return DecimalValue("\(present.count)").map { apply(.divide, sum, .decimal($0)) }.orNull
       }
       return apply(.divide, GraphFunction.double.apply([sum]), .double(Double(present.count)))
     }
@@ -94,7 +94,7 @@ enum Arithmetic {
     if case .decimal = zero {
       var sum = DecimalSum()
       for case .decimal(let next) in values { sum.add(next) }
-      return sum.value.map(Value.decimal) ?? .null
+      return sum.value.map(Value.decimal).orNull
     }
     return values.sorted { Value.order($0, $1) == .ascending }.reduce(zero) { apply(.add, $0, $1) }
   }
@@ -103,7 +103,7 @@ enum Arithmetic {
   static func zero(of kind: Attribute.Kind?) -> Value {
     switch kind {
     case .double: .double(0)
-    case .decimal: DecimalValue(isNegative: false, digits: [], exponent: 0).map(Value.decimal) ?? .null
+    case .decimal: DecimalValue(isNegative: false, digits: [], exponent: 0).map(Value.decimal).orNull
     default: .integer(0)
     }
   }

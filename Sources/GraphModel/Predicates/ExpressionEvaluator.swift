@@ -27,21 +27,21 @@ public struct ExpressionEvaluator: Sendable {
         return { slot < $0.image.values.count ? $0.image.values[slot] : .null }
       }
       let reader = PathReader(path, model)
-      return { reader.values($0).first ?? .null }
+      return { reader.values($0).first.orNull }
     case .arithmetic(let operation, _, let left, let right):
       let (left, right) = (compile(left, model), compile(right, model))
       return { Arithmetic.apply(operation, left($0), right($0)) }
     case .function(let function, let arguments):
       let arguments = arguments.map { compile($0, model) }
-      return { judgement in function.apply(arguments.map { $0(judgement) }) }
+      return { context in function.apply(arguments.map { $0(context) }) }
     case .subquery(let level, let hops, let predicate):
       let reader = PathReader(GraphPredicate.Path(level: level, hops: hops, end: .identifier), model)
       let test = PredicateEvaluator.compile(predicate, model)
-      return { judgement in
-        let outer = [judgement.image] + judgement.outer
-        let count = reader.objects(judgement).count { id in
-          guard let id, let image = judgement.source.image(of: id) else { return false }
-          return test(EvaluationContext(image: image, source: judgement.source, paths: judgement.paths, outer: outer))
+      return { context in
+        let outer = [context.image] + context.outer
+        let count = reader.objects(context).count { id in
+          guard let id, let image = context.source.image(of: id) else { return false }
+          return test(EvaluationContext(image: image, source: context.source, paths: context.paths, outer: outer))
         }
         return .integer(Int64(count))
       }

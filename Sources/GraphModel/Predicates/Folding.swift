@@ -35,24 +35,24 @@ extension String {
     if options.isEmpty { return self }
     let foldsCase = options.contains(.caseInsensitive)
     if utf8.allSatisfy({ $0 < 0x80 }) {
-      Cancellation.StepCounter(over: utf8.count, spending: utf8.count).end()
+      Cancellation.StepCounter(over: utf8.count, counting: utf8.count).flush()
       return foldsCase ? lowercased() : self
     }
     // The loops below look up properties of each scalar, which takes time.
-    var watch = Cancellation.StepCounter(over: utf8.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: utf8.count)
+    defer { counter.flush() }
     var result = String.UnicodeScalarView()
     func append(_ scalar: Unicode.Scalar) {
       if foldsCase { scalar.appendCaseFolded(to: &result, length) } else { result.append(scalar) }
     }
     if options.contains(.diacriticInsensitive) {
       for scalar in withoutWidth(length)._nfd {
-        guard watch.goesOn(16) else { return "" }
+        guard counter.addSteps(16) else { return "" }
         if scalar.properties.canonicalCombiningClass == .notReordered { append(scalar) }
       }
     } else {
       for scalar in unicodeScalars {
-        guard watch.goesOn(16) else { return "" }
+        guard counter.addSteps(16) else { return "" }
         append(scalar)
       }
     }

@@ -91,7 +91,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
 
   /// The function's value; null for `now()` before it is bound.
   public func apply(_ arguments: [Value]) -> Value {
-    if self == .ifNull { return arguments.first { !$0.isNull } ?? .null }
+    if self == .ifNull { return arguments.first { !$0.isNull }.orNull }
     if self == .oneOf, let first = arguments.first, arguments.count > 2 {
       return first.isNull || arguments[2...].contains(first) ? first : arguments[1]
     }
@@ -102,7 +102,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
         let (result, overflow) = count.multipliedReportingOverflow(by: unit)
         return overflow ? .null : .integer(result)
       }
-      return Int64(exactly: (count * Double(unit)).rounded()).map(Value.integer) ?? .null
+      return Int64(exactly: (count * Double(unit)).rounded()).map(Value.integer).orNull
     }
     switch self {
     case .lowercase, .uppercase, .canonical, .length, .trimmed, .concat:
@@ -145,11 +145,11 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     case (.floor, .double(let number), _): Self.finite(number.rounded(.down))
     case (.round, .double(let number), _): Self.finite(number.rounded(.toNearestOrAwayFromZero))
     case (.trunc, .double(let number), _): Self.finite(number.rounded(.towardZero))
-    case (.ceiling, .decimal(let number), _): number.rounded(.up).map(Value.decimal) ?? .null
-    case (.floor, .decimal(let number), _): number.rounded(.down).map(Value.decimal) ?? .null
-    case (.round, .decimal(let number), _): number.rounded(.toNearestOrAwayFromZero).map(Value.decimal) ?? .null
-    case (.trunc, .decimal(let number), _): number.rounded(.towardZero).map(Value.decimal) ?? .null
-    case (.modulus, .decimal(let a), .decimal(let b)?): a.remainder(dividingBy: b).map(Value.decimal) ?? .null
+    case (.ceiling, .decimal(let number), _): number.rounded(.up).map(Value.decimal).orNull
+    case (.floor, .decimal(let number), _): number.rounded(.down).map(Value.decimal).orNull
+    case (.round, .decimal(let number), _): number.rounded(.toNearestOrAwayFromZero).map(Value.decimal).orNull
+    case (.trunc, .decimal(let number), _): number.rounded(.towardZero).map(Value.decimal).orNull
+    case (.modulus, .decimal(let a), .decimal(let b)?): a.remainder(dividingBy: b).map(Value.decimal).orNull
     case (.modulus, .integer(let a), .integer(let b)?):
       b == 0 || b == -1 ? (b == 0 ? .null : .integer(0)) : .integer(a % b)
     case (.sqrt, .double(let number), _): Self.finite(number.squareRoot())
@@ -179,19 +179,19 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.string, .string), (.date, .date),
       (.uuid, .uuid), (.data, .data):
       value
-    case (.integer, .double(let number)): Int64(exactly: number.rounded(.towardZero)).map(Value.integer) ?? .null
+    case (.integer, .double(let number)): Int64(exactly: number.rounded(.towardZero)).map(Value.integer).orNull
     case (.integer, .bool(let flag)): .integer(flag ? 1 : 0)
-    case (.integer, .decimal(let number)): number.wholePart.map(Value.integer) ?? .null
-    case (.integer, .string(let text)): Int64(text).map(Value.integer) ?? .null
+    case (.integer, .decimal(let number)): number.wholePart.map(Value.integer).orNull
+    case (.integer, .string(let text)): Int64(text).map(Value.integer).orNull
     case (.double, .integer(let number)): .double(Double(number))
-    case (.double, .decimal(let number)): Double(number.description).map(Value.double) ?? .null
-    case (.double, .string(let text)): Double(text).flatMap { $0.isFinite ? Self.finite($0) : nil } ?? .null
-    case (.decimal, .integer(let number)): DecimalValue("\(number)").map(Value.decimal) ?? .null
-    case (.decimal, .double(let number)): DecimalValue("\(number)").map(Value.decimal) ?? .null
-    case (.decimal, .string(let text)): DecimalValue(text).map(Value.decimal) ?? .null
-    case (.date, .string(let text)): RFC3339.timestamp(text).map(Value.date) ?? .null
-    case (.uuid, .string(let text)): UniqueID(hyphenated: text).map(Value.uuid) ?? .null
-    case (.data, .string(let text)): Base64.bytes(text).map(Value.data) ?? .null
+    case (.double, .decimal(let number)): Double(number.description).map(Value.double).orNull
+    case (.double, .string(let text)): Double(text).flatMap { $0.isFinite ? Self.finite($0) : nil }.orNull
+    case (.decimal, .integer(let number)): DecimalValue("\(number)").map(Value.decimal).orNull
+    case (.decimal, .double(let number)): DecimalValue("\(number)").map(Value.decimal).orNull
+    case (.decimal, .string(let text)): DecimalValue(text).map(Value.decimal).orNull
+    case (.date, .string(let text)): RFC3339.timestamp(text).map(Value.date).orNull
+    case (.uuid, .string(let text)): UniqueID(hyphenated: text).map(Value.uuid).orNull
+    case (.data, .string(let text)): Base64.bytes(text).map(Value.data).orNull
     case (.string, .bool(let flag)): .string(flag ? "true" : "false")
     case (.string, _): .string(value.json(kind: nil).stringValue ?? value.json(kind: nil).text)
     default: .null

@@ -128,7 +128,7 @@ struct PredicateWriter {
     switch expression {
     case .arithmetic(_, .duration, _, _): true
     case .function(.ifNull, let arguments): arguments.contains { isDuration($0) }
-    case .function(.given, let arguments): arguments.last.map { isDuration($0) } ?? false
+    case .function(.given, let arguments): arguments.last.map { isDuration($0) } == true
     case .function(let function, _): function.unit != nil
     case .expressions(let parts): parts.contains { isDuration($0) }
     default: false

@@ -61,7 +61,7 @@ struct PathHop: Sendable {
   func related(to id: ObjectID, _ image: ObjectImage, _ source: any ImageSource) -> [ObjectID] {
     if let inverse { return source.referrers(to: id, through: inverse) }
     let object = id == image.id ? image : source.image(of: id)
-    return object?[property].objectIDs ?? []
+    return object.objectIDs(of: property)
   }
 
   func count(of id: ObjectID, _ image: ObjectImage, _ source: any ImageSource) -> Int {
@@ -109,17 +109,17 @@ struct PathReader: Sendable {
   private static let fewObjects = 16
 
   /// The objects at the end of the hops; nil for a to-one that is null.
-  /// - Parameter once: whether duplicates may be removed, as a path over friends of friends reaches objects many
+  /// - Parameter distinct: whether duplicates may be removed, as a path over friends of friends reaches objects many
   ///   times. Must be false for counts.
-  func objects(_ judgement: EvaluationContext, once: Bool = false) -> [ObjectID?] {
-    guard let image = judgement.image(at: level) else { return [] }
-    guard let paths = judgement.paths, !hops.isEmpty else { return find(from: image, judgement.source, once: once) }
-    return paths.objects(from: image.id, over: path.hops, stored: stored, once: once) {
-      find(from: image, judgement.source, once: once)
+  func objects(_ context: EvaluationContext, distinct: Bool = false) -> [ObjectID?] {
+    guard let image = context.image(at: level) else { return [] }
+    guard let paths = context.paths, !hops.isEmpty else { return find(from: image, context.source, distinct: distinct) }
+    return paths.objects(from: image.id, over: path.hops, stored: stored, distinct: distinct) {
+      find(from: image, context.source, distinct: distinct)
     }
   }
 
-  private func find(from image: ObjectImage, _ source: any ImageSource, once: Bool) -> [ObjectID?] {
+  private func find(from image: ObjectImage, _ source: any ImageSource, distinct: Bool) -> [ObjectID?] {
     var ids: [ObjectID?] = [image.id]
     for hop in hops {
       var next = [ObjectID?]()
@@ -136,7 +136,7 @@ struct PathReader: Sendable {
           next.append(related.first)
         }
       }
-      if once, ids.count > 1, next.count > Self.fewObjects {
+      if distinct, ids.count > 1, next.count > Self.fewObjects {
         var seen = Set<ObjectID?>()
         next = next.filter { seen.insert($0).inserted }
       }
@@ -146,18 +146,18 @@ struct PathReader: Sendable {
   }
 
   /// The values at the end of the path, without multiplicity; for quantifiers, not for counts.
-  func values(_ judgement: EvaluationContext) -> [Value] {
-    guard let image = judgement.image(at: level) else { return [] }
-    if hops.isEmpty { return [value(at: image.id, image, judgement.source)] }
-    guard let paths = judgement.paths else { return findValues(from: image, judgement) }
-    return paths.values(from: image.id, at: path) { findValues(from: image, judgement) }
+  func values(_ context: EvaluationContext) -> [Value] {
+    guard let image = context.image(at: level) else { return [] }
+    if hops.isEmpty { return [value(at: image.id, image, context.source)] }
+    guard let paths = context.paths else { return findValues(from: image, context) }
+    return paths.values(from: image.id, at: path) { findValues(from: image, context) }
   }
 
-  private func findValues(from image: ObjectImage, _ judgement: EvaluationContext) -> [Value] {
+  private func findValues(from image: ObjectImage, _ context: EvaluationContext) -> [Value] {
     var values = [Value]()
-    for id in objects(judgement, once: true) {
-      if judgement.source.isExhausted { return [] }
-      values.append(value(at: id, image, judgement.source))
+    for id in objects(context, distinct: true) {
+      if context.source.isExhausted { return [] }
+      values.append(value(at: id, image, context.source))
     }
     return values
   }
@@ -168,11 +168,11 @@ struct PathReader: Sendable {
     case .identifier: return .object(id)
     case .count(let hop): return .integer(Int64(hop.count(of: id, image, source)))
     case .aggregate(let aggregate, let hop, let attribute, let zero):
-      let values = hop.related(to: id, image, source).map { source.image(of: $0)?[attribute] ?? .null }
+      let values = hop.related(to: id, image, source).map { (source.image(of: $0)?[attribute]).orNull }
       return Arithmetic.aggregate(aggregate, values, zero: zero)
     case .property(let property):
       let object = id == image.id ? image : source.image(of: id)
-      return object?[property] ?? .null
+      return (object?[property]).orNull
     case .nothing: return .null
     }
   }

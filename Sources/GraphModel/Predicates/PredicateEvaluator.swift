@@ -29,9 +29,9 @@ public struct PredicateEvaluator: Sendable {
     matches(EvaluationContext(image: image, source: source))
   }
 
-  func matches(_ judgement: EvaluationContext) -> Bool {
-    if isOwn { return own.holds(judgement.image.values) }
-    return test(judgement)
+  func matches(_ context: EvaluationContext) -> Bool {
+    if isOwn { return own.holds(context.image.values) }
+    return test(context)
   }
 
   static func compile(_ predicate: GraphPredicate, _ model: Model) -> Test {
@@ -44,10 +44,10 @@ public struct PredicateEvaluator: Sendable {
         let (first, second) = (tests[0], tests[1])
         return { first($0) && second($0) }
       }
-      return { judgement in tests.allSatisfy { $0(judgement) } }
+      return { context in tests.allSatisfy { $0(context) } }
     case .or(let parts):
       let tests = parts.map { compile($0, model) }
-      return { judgement in tests.contains { $0(judgement) } }
+      return { context in tests.contains { $0(context) } }
     case .not(let inner):
       let test = compile(inner, model)
       return { !test($0) }
@@ -65,19 +65,19 @@ public struct PredicateEvaluator: Sendable {
     switch comparison.quantifier {
     case .one: return { match(left($0), right($0)) }
     case .any:
-      return { judgement in
-        let other = right(judgement)
-        return reader.values(judgement).contains { match($0, other) }
+      return { context in
+        let other = right(context)
+        return reader.values(context).contains { match($0, other) }
       }
     case .all:
-      return { judgement in
-        let other = right(judgement)
-        return reader.values(judgement).allSatisfy { match($0, other) }
+      return { context in
+        let other = right(context)
+        return reader.values(context).allSatisfy { match($0, other) }
       }
     case .none:
-      return { judgement in
-        let other = right(judgement)
-        return !reader.values(judgement).contains { match($0, other) }
+      return { context in
+        let other = right(context)
+        return !reader.values(context).contains { match($0, other) }
       }
     }
   }
@@ -90,7 +90,7 @@ public struct PredicateEvaluator: Sendable {
     case .value, .list: return { _ in .constant }
     case .expressions(let parts):
       let parts = parts.map { ExpressionEvaluator.compile($0, model) }
-      return { judgement in .list(parts.map { $0(judgement) }) }
+      return { context in .list(parts.map { $0(context) }) }
     default:
       let read = ExpressionEvaluator.compile(expression, model)
       return { .value(read($0)) }

@@ -61,11 +61,11 @@ struct ValueMatcher: Sendable {
       return Value.order(left, ends[0]) != .ascending && Value.order(left, ends[1]) != .descending
     case .matches:
       guard case .string(let text) = left else { return false }
-      return pattern?.matchesWhole(text) ?? false
+      return pattern?.matchesWhole(text) == true
     case .search:
       // A null finds nothing, as it does in SQL.
       guard case .string(let text) = left, let search else { return false }
-      return search.areFound(in: text)
+      return search.matches(text)
     default: break
     }
     var right = constant
@@ -75,9 +75,9 @@ struct ValueMatcher: Sendable {
     case .equal: return Self.equal(left, right)
     case .notEqual: return !Self.equal(left, right)
     case .less: return ordered(left, right) == .ascending
-    case .lessOrEqual: return ordered(left, right).map { $0 != .descending } ?? false
+    case .lessOrEqual: return ordered(left, right).map { $0 != .descending } == true
     case .greater: return ordered(left, right) == .descending
-    case .greaterOrEqual: return ordered(left, right).map { $0 != .ascending } ?? false
+    case .greaterOrEqual: return ordered(left, right).map { $0 != .ascending } == true
     case .beginsWith:
       if case (.object(let id), .string(let prefix)) = (left, right) { return id.key.hasPrefix(prefix) }
       return strings(left, right) { $0.utf8.starts(with: $1.utf8) }
@@ -119,8 +119,8 @@ public enum TextSearch {
   /// Whether the bytes `part` occur in `text`; an empty `part` always does.
   public static func contains(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
     guard !part.isEmpty, part.count <= text.count else { return part.isEmpty }
-    var watch = Cancellation.StepCounter(over: text.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: text.count)
+    defer { counter.flush() }
     // The Knuth-Morris-Pratt algorithm, which is linear for every text.
     var fallback = [Int](repeating: 0, count: part.count)
     var length = 0
@@ -131,7 +131,7 @@ public enum TextSearch {
     }
     var matched = 0
     for byte in text {
-      guard watch.goesOn() else { return false }
+      guard counter.addSteps() else { return false }
       while matched > 0, byte != part[matched] { matched = fallback[matched - 1] }
       if byte == part[matched] { matched += 1 }
       if matched == part.count { return true }
@@ -142,13 +142,13 @@ public enum TextSearch {
   /// Whether `text` matches the pattern: `*` is any run, `?` one scalar, `\` escapes the next. Linear in the text for
   /// each `*`, as a mismatch only retries the last `*`.
   public static func like(_ text: String, pattern: String) -> Bool {
-    var watch = Cancellation.StepCounter(over: text.utf8.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: text.utf8.count)
+    defer { counter.flush() }
     let (text, pattern) = (Array(text.unicodeScalars), Array(pattern.unicodeScalars))
     var (t, p) = (0, 0)
     var retry: (t: Int, p: Int)?
     while t < text.count {
-      guard watch.goesOn() else { return false }
+      guard counter.addSteps() else { return false }
       if p < pattern.count, pattern[p] == "*" {
         retry = (t, p)
         p += 1

@@ -8,10 +8,10 @@ struct ReferrerKey: Hashable {
 /// same path. Referrers of new objects come from the commit itself, without a query. Every answer is charged to the
 /// budget.
 final class CachingImageSource: ImageSource {
-  let changed: ChangedReferences
+  let changedReferences: ChangedReferences
   let budget: EvaluationBudget
   private let source: any ImageSource
-  private let made: Set<ObjectID>
+  private let insertedIDs: Set<ObjectID>
   private var images = [ObjectID: ObjectImage?]()
   private var referrers = [ReferrerKey: [ObjectID]]()
   private var counts = [ReferrerKey: Int]()
@@ -19,8 +19,8 @@ final class CachingImageSource: ImageSource {
   init(_ source: any ImageSource, _ changes: [ObjectChange], model: Model, budget: EvaluationBudget) {
     self.budget = budget
     self.source = source
-    changed = ChangedReferences(changes, model: model)
-    made = Set(changes.lazy.filter { $0.before == nil }.map(\.id))
+    changedReferences = ChangedReferences(changes, model: model)
+    insertedIDs = Set(changes.lazy.filter { $0.before == nil }.map(\.id))
   }
 
   var isExhausted: Bool { budget.isExhausted }
@@ -28,13 +28,13 @@ final class CachingImageSource: ImageSource {
   func image(of id: ObjectID) -> ObjectImage? {
     budget.charge(1)
     if let known = images[id] { return known }
-    budget.chargeQuestion()
+    budget.chargeStoreQuery()
     let image = source.image(of: id)
     images[id] = .some(image)
     return image
   }
 
-  /// The image of a root, without a charge: its way was charged, or the object itself changed.
+  /// The image of a root, without a charge: its path was charged, or the object itself changed.
   func root(_ id: ObjectID) -> ObjectImage? {
     if let known = images[id] { return known }
     let image = source.image(of: id)
@@ -52,10 +52,10 @@ final class CachingImageSource: ImageSource {
     let relation = ReferrerKey(id: id, property: property.number)
     if let known = referrers[relation] { return known }
     let found: [ObjectID]
-    if made.contains(id) {
-      found = (changed.sides(through: property).after[id] ?? []).sorted()
+    if insertedIDs.contains(id) {
+      found = changedReferences.referrers(through: property).after[id, default: []].sorted()
     } else {
-      budget.chargeQuestion()
+      budget.chargeStoreQuery()
       found = source.referrers(to: id, through: property)
     }
     referrers[relation] = found
@@ -64,10 +64,12 @@ final class CachingImageSource: ImageSource {
 
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
     budget.charge(1)
-    guard !made.contains(id) else { return changed.sides(through: property).after[id]?.count ?? 0 }
+    guard !insertedIDs.contains(id) else {
+      return changedReferences.referrers(through: property).after[id, default: []].count
+    }
     let relation = ReferrerKey(id: id, property: property.number)
     if let known = counts[relation] { return known }
-    budget.chargeQuestion()
+    budget.chargeStoreQuery()
     let count = source.referrerCount(to: id, through: property)
     counts[relation] = count
     return count

@@ -45,7 +45,7 @@ public struct FetchRequest: Hashable, Sendable {
     if offset > 0 { throw Refusal(.malformed, "a fetch continues after a cursor or at an offset, not both") }
     switch result {
     case .count: throw Refusal(.malformed, "a count can't have a cursor")
-    case .rows(let rows) where !rows.standForObjects:
+    case .rows(let rows) where !rows.hasRowPerObject:
       throw Refusal(.malformed, "groups and distinct rows can't have a cursor: page them by limit and offset")
     case .objects, .identifiers, .rows: try after.check(entity: entity, sort: sort, model: model)
     }

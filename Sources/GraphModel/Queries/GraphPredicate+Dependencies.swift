@@ -3,26 +3,26 @@ extension GraphPredicate {
   /// hops to its objects; a count or an aggregate includes its relationship as the last hop.
   func dependencies() -> [Path] {
     var found = [Path]()
-    collect(&found, ways: [[]])
+    collect(&found, prefixes: [[]])
     return found
   }
 
   /// The properties that these paths read, of any object.
   func reads(in model: Model) -> Set<PropertyNumber> { dependencies().reads(in: model) }
 
-  fileprivate func collect(_ found: inout [Path], ways: [[PropertyNumber]]) {
+  fileprivate func collect(_ found: inout [Path], prefixes: [[PropertyNumber]]) {
     switch self {
     case .always, .never: break
-    case .and(let parts), .or(let parts): for part in parts { part.collect(&found, ways: ways) }
-    case .not(let inner): inner.collect(&found, ways: ways)
+    case .and(let parts), .or(let parts): for part in parts { part.collect(&found, prefixes: prefixes) }
+    case .not(let inner): inner.collect(&found, prefixes: prefixes)
     case .comparison(let comparison):
-      comparison.left.collect(&found, ways: ways)
-      comparison.right.collect(&found, ways: ways)
+      comparison.left.collect(&found, prefixes: prefixes)
+      comparison.right.collect(&found, prefixes: prefixes)
     }
   }
 
-  fileprivate static func add(_ path: Path, _ found: inout [Path], ways: [[PropertyNumber]]) {
-    let hops = ways[max(0, ways.count - 1 - path.level)] + path.hops
+  fileprivate static func add(_ path: Path, _ found: inout [Path], prefixes: [[PropertyNumber]]) {
+    let hops = prefixes[max(0, prefixes.count - 1 - path.level)] + path.hops
     switch path.end {
     case .count(let number): found.append(Path(hops: hops + [number], end: .identifier))
     case .aggregate(_, let number, let attribute): found.append(Path(hops: hops + [number], end: .property(attribute)))
@@ -33,24 +33,25 @@ extension GraphPredicate {
 
 extension GraphExpression {
   /// The properties that the value depends on, of any object.
-  /// - Parameter way: the hops to the object that the expression applies to.
-  func reads(behind way: [PropertyNumber] = [], in model: Model) -> Set<PropertyNumber> {
-    var found = [GraphPredicate.Path(hops: way, end: .identifier)]
-    collect(&found, ways: [way])
+  /// - Parameter prefix: the hops to the object that the expression applies to.
+  func reads(after prefix: [PropertyNumber] = [], in model: Model) -> Set<PropertyNumber> {
+    var found = [GraphPredicate.Path(hops: prefix, end: .identifier)]
+    collect(&found, prefixes: [prefix])
     return found.reads(in: model)
   }
 
-  fileprivate func collect(_ found: inout [GraphPredicate.Path], ways: [[PropertyNumber]]) {
+  fileprivate func collect(_ found: inout [GraphPredicate.Path], prefixes: [[PropertyNumber]]) {
     switch self {
     case .value, .list, .variable: break
-    case .path(let path): GraphPredicate.add(path, &found, ways: ways)
-    case .expressions(let parts), .function(_, let parts): for part in parts { part.collect(&found, ways: ways) }
+    case .path(let path): GraphPredicate.add(path, &found, prefixes: prefixes)
+    case .expressions(let parts), .function(_, let parts):
+      for part in parts { part.collect(&found, prefixes: prefixes) }
     case .arithmetic(_, _, let left, let right):
-      left.collect(&found, ways: ways)
-      right.collect(&found, ways: ways)
+      left.collect(&found, prefixes: prefixes)
+      right.collect(&found, prefixes: prefixes)
     case .subquery(let level, let hops, let predicate):
-      GraphPredicate.add(GraphPredicate.Path(level: level, hops: hops, end: .identifier), &found, ways: ways)
-      predicate.collect(&found, ways: ways + [ways[max(0, ways.count - 1 - level)] + hops])
+      GraphPredicate.add(GraphPredicate.Path(level: level, hops: hops, end: .identifier), &found, prefixes: prefixes)
+      predicate.collect(&found, prefixes: prefixes + [prefixes[max(0, prefixes.count - 1 - level)] + hops])
     }
   }
 }

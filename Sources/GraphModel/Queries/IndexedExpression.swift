@@ -6,18 +6,18 @@ enum IndexedExpression: Hashable {
   /// thousand queries compare the same expression with different values, it is calculated once.
   case calculation([PropertyNumber], GraphExpression)
 
-  /// - Parameter way: in a subquery, the hops from a query's object to the one that the expression applies to.
-  init?(_ expression: GraphExpression, behind way: [PropertyNumber]) {
+  /// - Parameter prefix: in a subquery, the hops from a query's object to the one that the expression applies to.
+  init?(_ expression: GraphExpression, after prefix: [PropertyNumber]) {
     switch expression {
     case .path(var path) where path.level == 0:
-      path.hops = way + path.hops
+      path.hops = prefix + path.hops
       self = .path(path)
     case .arithmetic, .function:
       // The objects around the subquery are unknown there.
-      guard way.isEmpty || expression.paths.allSatisfy({ $0.level == 0 }) && !expression.hasSubqueries else {
+      guard prefix.isEmpty || expression.paths.allSatisfy({ $0.level == 0 }) && !expression.hasSubqueries else {
         return nil
       }
-      self = .calculation(way, expression)
+      self = .calculation(prefix, expression)
     default: return nil
     }
   }
@@ -35,7 +35,7 @@ enum IndexedExpression: Hashable {
   func reads(in model: Model) -> Set<PropertyNumber> {
     switch self {
     case .path(let path): GraphExpression.path(path).reads(in: model)
-    case .calculation(let way, let expression): expression.reads(behind: way, in: model)
+    case .calculation(let prefix, let expression): expression.reads(after: prefix, in: model)
     }
   }
 
@@ -46,36 +46,36 @@ enum IndexedExpression: Hashable {
   }
 }
 
-/// Reads the values of a subject.
+/// Reads the values of an indexed expression.
 struct IndexedExpressionReader: Sendable {
   private enum ReadMethod: Sendable {
     case path(PathReader)
-    case own(ExpressionEvaluator.Read)
-    case others(PathReader, ExpressionEvaluator.Read)
+    case ownImage(ExpressionEvaluator.Read)
+    case relatedImages(PathReader, ExpressionEvaluator.Read)
   }
 
-  private let way: ReadMethod
+  private let method: ReadMethod
 
-  init(_ subject: IndexedExpression, _ model: Model) {
-    switch subject {
-    case .path(let path): way = .path(PathReader(path, model))
-    case .calculation([], let expression): way = .own(ExpressionEvaluator.compile(expression, model))
+  init(_ indexed: IndexedExpression, _ model: Model) {
+    switch indexed {
+    case .path(let path): method = .path(PathReader(path, model))
+    case .calculation([], let expression): method = .ownImage(ExpressionEvaluator.compile(expression, model))
     case .calculation(let hops, let expression):
-      way = .others(
+      method = .relatedImages(
         PathReader(GraphPredicate.Path(hops: hops, end: .identifier), model),
         ExpressionEvaluator.compile(expression, model))
     }
   }
 
-  func values(_ judgement: EvaluationContext) -> [Value] {
-    switch way {
-    case .path(let reader): reader.values(judgement)
-    case .own(let read): [IndexedExpression.calculated(read(judgement))]
-    case .others(let reader, let read):
-      reader.objects(judgement).compactMap { id in
-        id.flatMap(judgement.source.image).map { image in
+  func values(_ context: EvaluationContext) -> [Value] {
+    switch method {
+    case .path(let reader): reader.values(context)
+    case .ownImage(let read): [IndexedExpression.calculated(read(context))]
+    case .relatedImages(let reader, let read):
+      reader.objects(context).compactMap { id in
+        id.flatMap(context.source.image).map { image in
           IndexedExpression.calculated(
-            read(EvaluationContext(image: image, source: judgement.source, paths: judgement.paths)))
+            read(EvaluationContext(image: image, source: context.source, paths: context.paths)))
         }
       }
     }

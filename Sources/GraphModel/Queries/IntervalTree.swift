@@ -37,6 +37,7 @@ struct IntervalTree: PredicateIndex {
     }
     let (left, right) = split(root, before: interval)
     root = merge(merge(left, index), right)
+    assert(root >= 0 && free.count < nodes.count, "the tree has the new interval")
   }
 
   mutating func remove(_ interval: Interval) {
@@ -44,7 +45,7 @@ struct IntervalTree: PredicateIndex {
   }
 
   /// Visits the numbers of the intervals that contain `value`.
-  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
+  func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
     var pending = [root]
     while let index = pending.popLast() {
       guard index >= 0 else { continue }

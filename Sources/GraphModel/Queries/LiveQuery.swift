@@ -31,8 +31,8 @@ extension PredicateEvaluator {
   /// `matches(after)`; no list of ids is stored.
   public func effect(of change: ObjectChange, family: [EntityNumber]) -> LiveQueryChange? {
     guard family.contains(change.id.entity) else { return nil }
-    let wasIn = change.before.map { matches($0) } ?? false
-    let isIn = change.after.map { matches($0) } ?? false
+    let wasIn = change.before.map { matches($0) } == true
+    let isIn = change.after.map { matches($0) } == true
     switch (wasIn, isIn) {
     case (false, true): return change.after.map { .inserted($0) }
     case (true, false): return change.before.map { .removed($0, deleted: change.after == nil) }

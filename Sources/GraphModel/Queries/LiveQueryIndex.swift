@@ -7,41 +7,41 @@
 public struct LiveQueryIndex: Sendable {
   private let model: Model
   /// The index of each concrete entity, by key; the property is nil for the object's own id.
-  private var shelves = [EntityNumber: EntityQueryIndex<Property?>]()
+  private var entityIndexes = [EntityNumber: EntityQueryIndex<Property?>]()
 
   /// Creates an empty index.
   public init(model: Model) { self.model = model }
 
   /// Adds a query under `number`, which the caller chooses.
   public mutating func insert(_ query: LiveQuery, number: UInt64) {
-    let places = places(for: query.predicate)
+    let keys = keys(for: query.predicate)
     for entity in entities(of: query) {
-      shelves[entity, default: EntityQueryIndex()].insert(number, at: places) { [model] in $0.property(in: model) }
+      entityIndexes[entity, default: EntityQueryIndex()].insert(number, under: keys) { [model] in $0.property(in: model)
+      }
     }
   }
 
   /// Removes a query; the arguments must be those of its insertion.
   public mutating func remove(_ query: LiveQuery, number: UInt64) {
-    let places = places(for: query.predicate)
+    let keys = keys(for: query.predicate)
     for entity in entities(of: query) {
-      shelves[entity]?.remove(number, at: places)
-      if shelves[entity]?.isEmpty == true { shelves[entity] = nil }
+      entityIndexes.update(entity, removingIf: \.isEmpty) { $0.remove(number, under: keys) }
     }
   }
 
   /// The numbers of the queries that the change could affect, ascending, without duplicates.
   public func candidates(for change: ObjectChange) -> [UInt64] {
-    guard let shelf = shelves[change.id.entity] else { return [] }
-    var found = Array(shelf.general)
-    for (property, queries) in shelf.subjects.values {
+    guard let index = entityIndexes[change.id.entity] else { return [] }
+    var found = Array(index.general)
+    for (property, queries) in index.expressions.values {
       guard let property else {
-        queries.holding(.object(change.id), into: &found)
+        queries.appendMatches(of: .object(change.id), to: &found)
         continue
       }
       let before = change.before.map { $0[property] }
       let after = change.after.map { $0[property] }
-      if let before { queries.holding(before, into: &found) }
-      if let after, after != before { queries.holding(after, into: &found) }
+      if let before { queries.appendMatches(of: before, to: &found) }
+      if let after, after != before { queries.appendMatches(of: after, to: &found) }
     }
     guard found.count > 1 else { return found }
     found.sort()
@@ -50,18 +50,18 @@ public struct LiveQueryIndex: Sendable {
     return unique
   }
 
-  // MARK: - Filing
+  // MARK: - Keys
 
   private func entities(of query: LiveQuery) -> [EntityNumber] {
-    (model.entity(query.entity)?.family ?? []).filter { model.entity($0)?.isAbstract == false }
+    model.family(of: query.entity).filter { model.entity($0)?.isAbstract == false }
   }
 
   /// The keys that an image alone provides: the object's id and its stored properties.
-  private func places(for predicate: GraphPredicate) -> [IndexKey]? {
-    IndexKey.all(of: predicate, model: model) { subject in
+  private func keys(for predicate: GraphPredicate) -> [IndexKey]? {
+    IndexKey.all(of: predicate, model: model) { expression in
       // Without a path to follow, a calculation is not cheaper than the predicate that contains it.
-      guard let path = subject.path else { return false }
-      return path.hops.isEmpty && (path.end == .identifier || subject.property(in: model)?.slot != nil)
+      guard let path = expression.path else { return false }
+      return path.hops.isEmpty && (path.end == .identifier || expression.property(in: model)?.slot != nil)
     }
   }
 }

@@ -5,7 +5,7 @@ final class PathCache {
   private struct TraversalKey: Hashable {
     let start: ObjectID
     let hops: [PropertyNumber]
-    let once: Bool
+    let distinct: Bool
   }
 
   private struct ValueKey: Hashable {
@@ -21,46 +21,47 @@ final class PathCache {
   private let budget: EvaluationBudget
   private let after: PathCache?
   /// The relationships that the commit changed.
-  private let moved: Set<PropertyNumber>
-  private var ends = [TraversalKey: CachedResult<ObjectID?>]()
-  private var values = [ValueKey: CachedResult<Value>]()
+  private let changedRelationships: Set<PropertyNumber>
+  private var objectResults = [TraversalKey: CachedResult<ObjectID?>]()
+  private var valueResults = [ValueKey: CachedResult<Value>]()
 
   /// - Parameters:
   ///   - after: for paths before the commit, the cache for those after it.
-  ///   - moved: the stored relationships that the commit changed.
-  init(_ budget: EvaluationBudget, after: PathCache? = nil, moved: Set<PropertyNumber> = []) {
-    (self.budget, self.after, self.moved) = (budget, after, moved)
+  ///   - changedRelationships: the stored relationships that the commit changed.
+  init(_ budget: EvaluationBudget, after: PathCache? = nil, changedRelationships: Set<PropertyNumber> = []) {
+    (self.budget, self.after, self.changedRelationships) = (budget, after, changedRelationships)
   }
 
   /// The objects at the end of the hops.
   /// - Parameter stored: for each hop, the property that stores the reference.
   func objects(
-    from start: ObjectID, over hops: [PropertyNumber], stored: [PropertyNumber], once: Bool, _ find: () -> [ObjectID?]
+    from start: ObjectID, over hops: [PropertyNumber], stored: [PropertyNumber], distinct: Bool,
+    _ find: () -> [ObjectID?]
   ) -> [ObjectID?] {
-    if let after, moved.isDisjoint(with: stored) {
-      return after.objects(from: start, over: hops, stored: stored, once: once, find)
+    if let after, changedRelationships.isDisjoint(with: stored) {
+      return after.objects(from: start, over: hops, stored: stored, distinct: distinct, find)
     }
-    let way = TraversalKey(start: start, hops: hops, once: once)
-    if let known = ends[way] { return again(known) }
-    let before = budget.own
+    let key = TraversalKey(start: start, hops: hops, distinct: distinct)
+    if let known = objectResults[key] { return reuse(known) }
+    let before = budget.accountLooks
     let found = find()
     // An incomplete result is not cached.
-    if !budget.isExhausted { ends[way] = CachedResult(found: found, cost: budget.own - before) }
+    if !budget.isExhausted { objectResults[key] = CachedResult(found: found, cost: budget.accountLooks - before) }
     return found
   }
 
   /// The values at the end of a path.
   func values(from start: ObjectID, at path: GraphPredicate.Path, _ find: () -> [Value]) -> [Value] {
-    let end = ValueKey(start: start, path: path)
-    if let known = values[end] { return again(known) }
-    let before = budget.own
+    let key = ValueKey(start: start, path: path)
+    if let known = valueResults[key] { return reuse(known) }
+    let before = budget.accountLooks
     let found = find()
-    if !budget.isExhausted { values[end] = CachedResult(found: found, cost: budget.own - before) }
+    if !budget.isExhausted { valueResults[key] = CachedResult(found: found, cost: budget.accountLooks - before) }
     return found
   }
 
-  private func again<Element>(_ known: CachedResult<Element>) -> [Element] {
-    budget.chargeAgain(max(1, known.found.count), cost: known.cost)
+  private func reuse<Element>(_ known: CachedResult<Element>) -> [Element] {
+    budget.chargeCached(max(1, known.found.count), cost: known.cost)
     return known.found
   }
 }

@@ -23,34 +23,34 @@ extension PathQueryMatcher {
   func effects(of changes: [ObjectChange], in after: CachingImageSource) -> PathQueryEffects {
     let budget = after.budget
     let before = PreCommitImageSource(changes, after: after)
-    let reach = reach(of: changes, before, after)
+    let affected = affectedRoots(of: changes, before, after)
     var roots = [ObjectID]()
     var seen = Set<ObjectID>()
-    for change in changes where shelves[change.id.entity] != nil && seen.insert(change.id).inserted {
+    for change in changes where changedObjectIndexes[change.id.entity] != nil && seen.insert(change.id).inserted {
       roots.append(change.id)
     }
-    for id in reach.roots.sorted() where seen.insert(id).inserted { roots.append(id) }
+    for id in affected.roots.sorted() where seen.insert(id).inserted { roots.append(id) }
     let pathsAfter = PathCache(budget)
-    let pathsBefore = PathCache(budget, after: pathsAfter, moved: reach.moved)
+    let pathsBefore = PathCache(budget, after: pathsAfter, changedRelationships: affected.changedRelationships)
     var effects = [UInt64: [LiveQueryChange]]()
     for id in roots {
       let change = before.change(of: id)
       let new = after.root(id)
       let old = if let change { change.before } else { new }
-      let wasThere = old.map { EvaluationContext(image: $0, source: before, paths: pathsBefore) }
-      let isThere = new.map { EvaluationContext(image: $0, source: after, paths: pathsAfter) }
-      let (open, settled) =
-        change.map { candidates($0, wasThere, isThere, by: reach.changed, budget) }
-        ?? (turned(id.entity, wasThere, isThere, by: reach.changed, budget), [])
-      for (numbers, isSettled) in [(open, false), (settled, true)] {
+      let contextBefore = old.map { EvaluationContext(image: $0, source: before, paths: pathsBefore) }
+      let contextAfter = new.map { EvaluationContext(image: $0, source: after, paths: pathsAfter) }
+      let (open, unaffected) =
+        change.map { candidates($0, contextBefore, contextAfter, changed: affected.changedTriggers, budget) }
+        ?? (unchangedCandidates(id.entity, contextBefore, contextAfter, changed: affected.changedTriggers, budget), [])
+      for (numbers, isUnaffected) in [(open, false), (unaffected, true)] {
         for number in numbers {
-          guard let query = queries[number], !reach.unknown.contains(number) else { continue }
-          let judged = budget.charging(.query(number)) {
-            let isIn = isThere.map(query.evaluator.matches) ?? false
-            return (was: isSettled ? isIn : wasThere.map(query.evaluator.matches) ?? false, is: isIn)
+          guard let query = queries[number], !affected.unknown.contains(number) else { continue }
+          let isMember = budget.charge(to: .query(number)) {
+            let isIn = contextAfter.map(query.evaluator.matches) == true
+            return (before: isUnaffected ? isIn : contextBefore.map(query.evaluator.matches) == true, after: isIn)
           }
-          guard let judged else { continue }
-          switch (judged.was, judged.is, old, new) {
+          guard let isMember else { continue }
+          switch (isMember.before, isMember.after, old, new) {
           case (false, true, _, let new?): effects[number, default: []].append(.inserted(new))
           case (true, false, let old?, _):
             // A reader gets the present image of an object that still exists.
@@ -63,7 +63,7 @@ extension PathQueryMatcher {
         }
       }
     }
-    let unknown = reach.unknown.union(unjudged(budget.ended))
+    let unknown = affected.unknown.union(incompleteQueries(budget.stoppedAccounts))
     for number in unknown { effects[number] = nil }
     return PathQueryEffects(
       knownThrough: lastNumber,
@@ -72,30 +72,30 @@ extension PathQueryMatcher {
   }
 
   /// The queries whose evaluation was incomplete.
-  private func unjudged(_ ended: Set<EvaluationBudget.CostAccount>) -> Set<UInt64> {
-    var (found, subjects) = (Set<UInt64>(), Set<IndexedExpression>())
-    for account in ended {
+  private func incompleteQueries(_ stopped: Set<EvaluationBudget.CostAccount>) -> Set<UInt64> {
+    var (found, expressions) = (Set<UInt64>(), Set<IndexedExpression>())
+    for account in stopped {
       switch account {
       case .query(let number): found.insert(number)
-      case .subject(let subject): subjects.insert(subject)
-      // `reach` has handled the ways.
-      case .way: break
+      case .expression(let expression): expressions.insert(expression)
+      // `affectedRoots` has handled the triggers.
+      case .trigger: break
       }
     }
-    if !subjects.isEmpty {
-      for (number, query) in queries where !query.subjects.isDisjoint(with: subjects) { found.insert(number) }
+    if !expressions.isEmpty {
+      for (number, query) in queries where !query.expressions.isDisjoint(with: expressions) { found.insert(number) }
     }
     return found
   }
 
-  /// The queries that a changed object could match. `open` are those whose result it could join or leave, `settled`
+  /// The queries that a changed object could match. `open` are those whose result it could join or leave, `unaffected`
   /// those for which all that they read is unchanged.
   /// - Parameter changed: the properties that changed in any object and are read through paths.
   private func candidates(
-    _ change: ObjectChange, _ before: EvaluationContext?, _ after: EvaluationContext?, by changed: Set<PropertyNumber>,
+    _ change: ObjectChange, _ before: EvaluationContext?, _ after: EvaluationContext?, changed: Set<PropertyNumber>,
     _ budget: EvaluationBudget
-  ) -> (open: [UInt64], settled: [UInt64]) {
-    guard let groups = shelves[change.id.entity] else { return ([], []) }
+  ) -> (open: [UInt64], unaffected: [UInt64]) {
+    guard let groups = changedObjectIndexes[change.id.entity] else { return ([], []) }
     guard let old = change.before, let new = change.after, let entity = model.entity(change.id.entity) else {
       return (groups.values.flatMap { $0.candidates(before, after, budget) }.sorted(), [])
     }
@@ -103,31 +103,31 @@ extension PathQueryMatcher {
     var slots = [Int]()
     new.findChangedSlots(since: old, into: &slots)
     for slot in slots { changed.insert(entity.storedProperties[slot].number) }
-    var (open, settled) = ([UInt64](), [UInt64]())
+    var (open, unaffected) = ([UInt64](), [UInt64]())
     for (reads, queries) in groups {
       if reads.isDisjoint(with: changed) {
-        settled += queries.candidates(nil, after, budget)
+        unaffected += queries.candidates(nil, after, budget)
       } else {
         open += queries.candidates(before, after, budget)
       }
     }
-    return (open.sorted(), settled.sorted())
+    return (open.sorted(), unaffected.sorted())
   }
 
   /// The queries of an entity whose result an unchanged object could join or leave.
   /// - Parameter changed: the properties that changed in any object.
-  private func turned(
-    _ entity: EntityNumber, _ before: EvaluationContext?, _ after: EvaluationContext?, by changed: Set<PropertyNumber>,
+  private func unchangedCandidates(
+    _ entity: EntityNumber, _ before: EvaluationContext?, _ after: EvaluationContext?, changed: Set<PropertyNumber>,
     _ budget: EvaluationBudget
   ) -> [UInt64] {
-    guard let turning = turning[entity] else { return [] }
+    guard let index = unchangedObjectIndexes[entity] else { return [] }
     var numbers = Set<UInt64>()
-    for (reads, queries) in turning.others where !reads.isDisjoint(with: changed) {
+    for (reads, queries) in index.unindexed where !reads.isDisjoint(with: changed) {
       numbers.formUnion(queries.candidates(before, after, budget))
     }
-    for (reads, subjects) in turning.subjects where !reads.isDisjoint(with: changed) {
-      for (subject, (reader, queries)) in subjects {
-        let values = budget.charging(.subject(subject)) {
+    for (reads, expressions) in index.expressions where !reads.isDisjoint(with: changed) {
+      for (expression, (reader, queries)) in expressions {
+        let values = budget.charge(to: .expression(expression)) {
           (old: before.map { reader.values($0) } ?? [], new: after.map { reader.values($0) } ?? [])
         }
         guard let values else { continue }
@@ -140,87 +140,89 @@ extension PathQueryMatcher {
     return numbers.sorted()
   }
 
-  /// The objects that a commit's changes reach on the ways back.
+  /// The objects that a commit's changes reach on the paths back.
   private struct AffectedRoots {
-    /// The roots of ways through changed objects, before or after the commit.
+    /// The roots of paths through changed objects, before or after the commit.
     var roots = Set<ObjectID>()
-    /// The queries whose ways back are too expensive.
+    /// The queries whose paths back are too expensive.
     var unknown = Set<UInt64>()
     /// The triggers that changed.
-    var changed = Set<PropertyNumber>()
+    var changedTriggers = Set<PropertyNumber>()
     /// The stored relationships that changed.
-    var moved = Set<PropertyNumber>()
+    var changedRelationships = Set<PropertyNumber>()
   }
 
-  private func reach(of changes: [ObjectChange], _ before: PreCommitImageSource, _ after: CachingImageSource)
+  private func affectedRoots(of changes: [ObjectChange], _ before: PreCommitImageSource, _ after: CachingImageSource)
     -> AffectedRoots
   {
-    var reach = AffectedRoots()
+    var affected = AffectedRoots()
     var starts = [Trigger: Set<ObjectID>]()
     var known = Set<ObjectID>()
     for change in changes {
       guard let entity = model.entity(change.id.entity) else { continue }
       for property in entity.storedProperties {
-        let ways = triggers[property.number]
-        guard ways != nil || property.relationship != nil, change.before?[property] != change.after?[property] else {
+        let triggered = triggers[property.number]
+        guard triggered != nil || property.relationship != nil, change.before?[property] != change.after?[property]
+        else {
           continue
         }
-        if property.relationship != nil { reach.moved.insert(property.number) }
-        guard let ways else { continue }
-        reach.changed.insert(property.number)
-        for (way, uses) in ways {
-          if uses.others.isEmpty, !isAwaited(change, property, behind: way) { continue }
-          let found = after.budget.charging(.way(way)) {
-            follow(way.hops, back: change.id, change.before, before)
-              .union(follow(way.hops, back: change.id, change.after, after))
+        if property.relationship != nil { affected.changedRelationships.insert(property.number) }
+        guard let triggered else { continue }
+        affected.changedTriggers.insert(property.number)
+        for (trigger, users) in triggered {
+          if users.unindexed.isEmpty, !hasIndexedValue(change, property, after: trigger) { continue }
+          let found = after.budget.charge(to: .trigger(trigger)) {
+            roots(over: trigger.hops, from: change.id, change.before, before)
+              .union(roots(over: trigger.hops, from: change.id, change.after, after))
           }
           guard let found else { continue }
           let new = found.count { known.insert($0).inserted }
-          // Several ways may lead to a root, which is read and evaluated once.
-          _ = after.budget.charging(.way(way)) {
+          // Several paths may lead to a root, which is read and evaluated once.
+          _ = after.budget.charge(to: .trigger(trigger)) {
             after.budget.chargeRoots(found.count, new: new)
           }
-          starts[way, default: []].formUnion(found)
+          starts[trigger, default: []].formUnion(found)
         }
       }
     }
-    let ended = after.budget.ended
-    for (way, found) in starts where !ended.contains(.way(way)) {
-      guard let family = model.entity(way.root)?.family else { continue }
-      reach.roots.formUnion(found.filter { family.contains($0.entity) })
+    let stopped = after.budget.stoppedAccounts
+    for (trigger, found) in starts where !stopped.contains(.trigger(trigger)) {
+      guard let family = model.entity(trigger.root)?.family else { continue }
+      affected.roots.formUnion(found.filter { family.contains($0.entity) })
     }
-    for case .way(let way) in ended {
-      for ways in triggers.values {
-        guard let uses = ways[way] else { continue }
-        reach.unknown.formUnion(uses.filed)
-        reach.unknown.formUnion(uses.others)
+    for case .trigger(let trigger) in stopped {
+      for queries in triggers.values {
+        guard let users = queries[trigger] else { continue }
+        affected.unknown.formUnion(users.indexed)
+        affected.unknown.formUnion(users.unindexed)
       }
     }
-    return reach
+    return affected
   }
 
-  /// Whether a query has a key for the old or the new value of a property at the end of a way, so that it could turn.
-  private func isAwaited(_ change: ObjectChange, _ property: Property, behind way: Trigger) -> Bool {
-    let subject = IndexedExpression.path(GraphPredicate.Path(hops: way.hops, end: .property(property.number)))
-    let reads = subject.reads(in: model)
+  /// Whether a query has a key for the old or the new value of a property at the end of a path, so that it could turn.
+  private func hasIndexedValue(_ change: ObjectChange, _ property: Property, after trigger: Trigger) -> Bool {
+    let expression = IndexedExpression.path(GraphPredicate.Path(hops: trigger.hops, end: .property(property.number)))
+    let reads = expression.reads(in: model)
     let (old, new) = (change.before.map { [$0[property]] } ?? [], change.after.map { [$0[property]] } ?? [])
-    return model.entity(way.root)?.family.contains { entity in
-      guard let turning = turning[entity] else { return false }
+    return model.entity(trigger.root)?.family.contains { entity in
+      guard let index = unchangedObjectIndexes[entity] else { return false }
       var isFound = false
-      turning.subjects[reads]?[subject]?.queries.forEach(from: old, to: new) { _ in
+      index.expressions[reads]?[expression]?.queries.forEach(from: old, to: new) { _ in
         isFound = true
         return false
       }
       return isFound
-        || turning.others.values.contains { others in
-          others.subjects[subject].map { others in (old + new).contains { others.queries.isHolding($0) } } ?? false
+        || index.unindexed.values.contains { others in
+          others.expressions[expression].map { others in (old + new).contains { others.queries.hasMatch(for: $0) } }
+            ?? false
         }
     } ?? false
   }
 
-  /// Follows a way back from its last object to its roots, as far as the budget allows.
-  private func follow(
-    _ hops: [PropertyNumber], back id: ObjectID, _ image: ObjectImage?, _ source: any ImageSource
+  /// Follows a path back from its last object to its roots, as far as the budget allows.
+  private func roots(
+    over hops: [PropertyNumber], from id: ObjectID, _ image: ObjectImage?, _ source: any ImageSource
   ) -> Set<ObjectID> {
     guard image != nil else { return [] }
     var ids: Set<ObjectID> = [id]
@@ -248,14 +250,14 @@ extension EntityQueryIndex<IndexedExpressionReader> {
     -> [UInt64]
   {
     var numbers = [UInt64]()
-    for (subject, (reader, queries)) in subjects {
-      let values = budget.charging(.subject(subject)) {
+    for (expression, (reader, queries)) in expressions {
+      let values = budget.charge(to: .expression(expression)) {
         (old: before.map { reader.values($0) } ?? [], new: after.map { reader.values($0) } ?? [])
       }
       guard let (old, new) = values else { continue }
-      for value in old { queries.holding(value, into: &numbers) }
+      for value in old { queries.appendMatches(of: value, to: &numbers) }
       guard new != old else { continue }
-      for value in new { queries.holding(value, into: &numbers) }
+      for value in new { queries.appendMatches(of: value, to: &numbers) }
     }
     return Array(numbers.isEmpty ? general : general.union(numbers))
   }

@@ -2,13 +2,13 @@
 /// class, because it caches its results.
 final class PreCommitImageSource: ImageSource {
   private let after: CachingImageSource
-  private let changed: ChangedReferences
+  private let changedReferences: ChangedReferences
   private let changes: [ObjectID: ObjectChange]
   private var referrers = [ReferrerKey: [ObjectID]]()
 
   init(_ changes: [ObjectChange], after: CachingImageSource) {
     self.after = after
-    changed = after.changed
+    changedReferences = after.changedReferences
     self.changes = Dictionary(changes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
@@ -34,21 +34,21 @@ final class PreCommitImageSource: ImageSource {
   }
 
   private func findReferrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    let unchanged = isGone(id) ? [] : after.referrers(to: id, through: property).filter { changes[$0] == nil }
-    let changed = changed.sides(through: property).before[id] ?? []
+    let unchanged = isDeleted(id) ? [] : after.referrers(to: id, through: property).filter { changes[$0] == nil }
+    let changed = changedReferences.referrers(through: property).before[id, default: []]
     return changed.isEmpty ? unchanged : (unchanged + changed).sorted()
   }
 
   /// Counts without listing the unchanged referrers.
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
-    let changed = changed.sides(through: property)
-    let now = isGone(id) ? 0 : after.referrerCount(to: id, through: property) - (changed.after[id]?.count ?? 0)
-    return now + (changed.before[id]?.count ?? 0)
+    let changed = changedReferences.referrers(through: property)
+    let now = isDeleted(id) ? 0 : after.referrerCount(to: id, through: property) - changed.after[id, default: []].count
+    return now + changed.before[id, default: []].count
   }
 
   /// Whether the transaction deleted the object. All of its referrers have then changed, so the store need not be
   /// queried.
-  private func isGone(_ id: ObjectID) -> Bool { changes[id].map { $0.after == nil } ?? false }
+  private func isDeleted(_ id: ObjectID) -> Bool { changes[id].map { $0.after == nil } == true }
 }
 
 /// The references of the objects that a transaction changed, before and after, by property. Computed on first use.
@@ -61,12 +61,12 @@ final class ChangedReferences {
 
   init(_ changes: [ObjectChange], model: Model) { (self.changes, self.model) = (changes, model) }
 
-  func sides(through property: Property) -> ReferrersBeforeAndAfter {
+  func referrers(through property: Property) -> ReferrersBeforeAndAfter {
     if let known = known[property.number] { return known }
     var sides = ReferrersBeforeAndAfter([:], [:])
     for change in changes where model.entity(change.id.entity)?.property(property.number) != nil {
-      for target in change.before?[property].objectIDs ?? [] { sides.before[target, default: []].append(change.id) }
-      for target in change.after?[property].objectIDs ?? [] { sides.after[target, default: []].append(change.id) }
+      for target in change.before.objectIDs(of: property) { sides.before[target, default: []].append(change.id) }
+      for target in change.after.objectIDs(of: property) { sides.after[target, default: []].append(change.id) }
     }
     known[property.number] = sides
     return sides

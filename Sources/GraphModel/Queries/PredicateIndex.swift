@@ -5,22 +5,22 @@ protocol PredicateIndex: Sendable {
 
   /// Visits the numbers of the queries that match the value.
   /// - Parameter body: returns whether to continue.
-  func forEach(holding value: Value, _ body: (UInt64) -> Bool)
+  func forEach(matching value: Value, _ body: (UInt64) -> Bool)
 }
 
 extension PredicateIndex {
   /// Appends the numbers of the queries that match the value.
-  func holding(_ value: Value, into found: inout [UInt64]) {
-    forEach(holding: value) { number in
+  func appendMatches(of value: Value, to found: inout [UInt64]) {
+    forEach(matching: value) { number in
       found.append(number)
       return true
     }
   }
 
   /// Whether any query matches the value.
-  func isHolding(_ value: Value) -> Bool {
+  func hasMatch(for value: Value) -> Bool {
     var isFound = false
-    forEach(holding: value) { _ in
+    forEach(matching: value) { _ in
       isFound = true
       return false
     }
@@ -37,12 +37,11 @@ struct EqualityIndex: PredicateIndex {
   mutating func insert(_ number: UInt64, value: Value) { numbers[value, default: []].insert(number) }
 
   mutating func remove(_ number: UInt64, value: Value) {
-    numbers[value]?.remove(number)
-    if numbers[value]?.isEmpty == true { numbers[value] = nil }
+    numbers.update(value, removingIf: \.isEmpty) { $0.remove(number) }
   }
 
-  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
-    for number in numbers[value] ?? [] where !body(number) { return }
+  func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
+    for number in numbers[value, default: []] where !body(number) { return }
   }
 
   /// Visits all queries.
@@ -51,78 +50,78 @@ struct EqualityIndex: PredicateIndex {
   }
 }
 
-/// An index of all queries over one subject, with keys of any kind. It serves objects that changed themselves, for
+/// An index of all queries over one expression, with keys of any kind. It serves objects that changed themselves, for
 /// which a query has the key of its most selective comparison. `TransitionIndex` serves the other objects and explains the
 /// difference.
-struct SubjectIndex: PredicateIndex {
+struct ExpressionIndex: PredicateIndex {
   private var values = EqualityIndex()
   private var ranges = IntervalTree()
-  private var words = TermIndex()
-  private var parts = SubstringIndex()
+  private var terms = TermIndex()
+  private var substrings = SubstringIndex()
 
-  var isEmpty: Bool { values.isEmpty && ranges.isEmpty && words.isEmpty && parts.isEmpty }
+  var isEmpty: Bool { values.isEmpty && ranges.isEmpty && terms.isEmpty && substrings.isEmpty }
 
-  mutating func insert(_ number: UInt64, at place: IndexKey) {
-    switch place {
+  mutating func insert(_ number: UInt64, under key: IndexKey) {
+    switch key {
     case .values(_, let values): for value in values { self.values.insert(number, value: value) }
     case .range(_, let low, let high): ranges.insert(.init(low: low, high: high, number: number))
-    case .word(_, let word): words.insert(number, word: word)
-    case .part(_, let part, let options): parts.insert(number, part: part, options)
+    case .term(_, let term): terms.insert(number, term: term)
+    case .substring(_, let substring, let options): substrings.insert(number, substring: substring, options)
     }
   }
 
-  mutating func remove(_ number: UInt64, at place: IndexKey) {
-    switch place {
+  mutating func remove(_ number: UInt64, under key: IndexKey) {
+    switch key {
     case .values(_, let values): for value in values { self.values.remove(number, value: value) }
     case .range(_, let low, let high): ranges.remove(.init(low: low, high: high, number: number))
-    case .word(_, let word): words.remove(number, word: word)
-    case .part(_, let part, let options): parts.remove(number, part: part, options)
+    case .term(_, let term): terms.remove(number, term: term)
+    case .substring(_, let substring, let options): substrings.remove(number, substring: substring, options)
     }
   }
 
   /// Visits matching queries; a query with several keys may be visited more than once.
-  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
-    var goesOn = true
-    func go(_ number: UInt64) -> Bool {
-      goesOn = body(number)
-      return goesOn
+  func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
+    var continues = true
+    func visit(_ number: UInt64) -> Bool {
+      continues = body(number)
+      return continues
     }
-    values.forEach(holding: value, go)
-    if goesOn, !ranges.isEmpty { ranges.forEach(holding: value, go) }
-    if goesOn, !words.isEmpty { words.forEach(holding: value, go) }
-    if goesOn, !parts.isEmpty { parts.forEach(holding: value, go) }
+    values.forEach(matching: value, visit)
+    if continues, !ranges.isEmpty { ranges.forEach(matching: value, visit) }
+    if continues, !terms.isEmpty { terms.forEach(matching: value, visit) }
+    if continues, !substrings.isEmpty { substrings.forEach(matching: value, visit) }
   }
 }
 
-/// The queries of one concrete entity, each under subjects that find all of its matches, or in the general list.
+/// The queries of one concrete entity, each under expressions that find all of its matches, or in the general list.
 struct EntityQueryIndex<Reader: Sendable>: Sendable {
-  /// The queries by subject, with the reader of its values.
-  private(set) var subjects = [IndexedExpression: (reader: Reader, queries: SubjectIndex)]()
+  /// The queries by expression, with the reader of its values.
+  private(set) var expressions = [IndexedExpression: (reader: Reader, queries: ExpressionIndex)]()
   /// Queries without keys, which are always evaluated.
   private(set) var general = Set<UInt64>()
 
-  var isEmpty: Bool { subjects.isEmpty && general.isEmpty }
+  var isEmpty: Bool { expressions.isEmpty && general.isEmpty }
 
-  /// - Parameter places: the query's keys; nil for a general query.
-  mutating func insert(_ number: UInt64, at places: [IndexKey]?, reader: (IndexedExpression) -> Reader) {
-    guard let places else {
+  /// - Parameter keys: the query's keys; nil for a general query.
+  mutating func insert(_ number: UInt64, under keys: [IndexKey]?, reader: (IndexedExpression) -> Reader) {
+    guard let keys else {
       general.insert(number)
       return
     }
-    for place in places {
-      subjects[place.subject, default: (reader(place.subject), SubjectIndex())].queries.insert(number, at: place)
+    for key in keys {
+      expressions[key.expression, default: (reader(key.expression), ExpressionIndex())].queries.insert(
+        number, under: key)
     }
   }
 
   /// Removes a query; the arguments must be those of its insertion.
-  mutating func remove(_ number: UInt64, at places: [IndexKey]?) {
-    guard let places else {
+  mutating func remove(_ number: UInt64, under keys: [IndexKey]?) {
+    guard let keys else {
       general.remove(number)
       return
     }
-    for place in places {
-      subjects[place.subject]?.queries.remove(number, at: place)
-      if subjects[place.subject]?.queries.isEmpty == true { subjects[place.subject] = nil }
+    for key in keys {
+      expressions.update(key.expression, removingIf: { $0.queries.isEmpty }) { $0.queries.remove(number, under: key) }
     }
   }
 }

@@ -48,7 +48,7 @@ extension RowRequest {
         }
       }
     } catch { throw FetchSyntaxError(part: .properties, cause: error) }
-    if !request.standForObjects, !order.isEmpty {
+    if !request.hasRowPerObject, !order.isEmpty {
       do throws(PredicateSyntaxError) {
         request.order = try Self.order(parsing: order, of: request.columns)
       } catch { throw FetchSyntaxError(part: .order, cause: error) }

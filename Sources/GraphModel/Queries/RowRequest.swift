@@ -74,7 +74,7 @@ public struct RowRequest: Hashable, Sendable {
   }
 
   /// Whether there is one row per object, in the order of the objects.
-  public var standForObjects: Bool { !isDistinct && !isGrouped }
+  public var hasRowPerObject: Bool { !isDistinct && !isGrouped }
 
   /// The request with a time for `now()`.
   public func bound(now: Timestamp) -> RowRequest {

@@ -7,13 +7,13 @@ public struct SortKey: Hashable, Sendable {
   /// The collation for strings; nil for their byte order.
   public var collation: Collation?
   /// The mappings to apply to the value before it is compared, in order; empty for the value itself.
-  public var shown = [EnumerationFallback]()
+  public var fallbacks = [EnumerationFallback]()
 
   /// The expression that the objects are ordered by.
-  public var expression: GraphExpression { shown.reduce(.path(path)) { $1.expression(of: $0) } }
+  public var expression: GraphExpression { fallbacks.reduce(.path(path)) { $1.expression(of: $0) } }
 
   /// Whether the order is that of the stored values, as in an index.
-  public var isByStoredValue: Bool { collation == nil && shown.isEmpty }
+  public var isByStoredValue: Bool { collation == nil && fallbacks.isEmpty }
 
   /// Creates a sort key for the value at the end of a path.
   public init(_ path: GraphPredicate.Path, ascending: Bool = true, collation: Collation? = nil) {
@@ -119,7 +119,7 @@ extension [SortKey] {
       if collation != nil, type != .string { throw fail("[natural] and [localized] are only allowed for text") }
       if !shown.isEmpty, type != .string { throw fail("only text can have names to show") }
       var key = SortKey(path, ascending: !descending, collation: collation)
-      key.shown = shown
+      key.fallbacks = shown
       append(key)
       column += part.unicodeScalars.count + 1
     }
@@ -132,7 +132,7 @@ extension [SortKey] {
   public func text(in model: Model) -> String {
     map { key in
       (key.ascending ? "" : "-") + GraphExpression.path(key.path).text(in: model)
-        + key.shown.map { "[\($0.text)]" }.joined() + (key.collation.map { "[\($0.rawValue)]" } ?? "")
+        + key.fallbacks.map { "[\($0.text)]" }.joined() + (key.collation.map { "[\($0.rawValue)]" } ?? "")
     }.joined(separator: ",")
   }
 }

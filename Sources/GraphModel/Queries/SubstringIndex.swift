@@ -6,19 +6,19 @@ struct SubstringIndex: PredicateIndex {
   /// Up to three successive bytes, and their number.
   private typealias Gram = UInt32
 
-  private static let longest = 3
+  private static let maximumGramLength = 3
 
   /// A query and its substring.
   private struct Entry: Hashable {
     let number: UInt64
-    let part: String
+    let substring: String
   }
 
   /// The entries for one combination of folding options.
   private struct Grams {
     var entries = [Gram: Set<Entry>]()
     /// The number of stored grams of each length; substrings below three bytes have shorter grams.
-    var lengths = [Int](repeating: 0, count: SubstringIndex.longest + 1)
+    var lengths = [Int](repeating: 0, count: SubstringIndex.maximumGramLength + 1)
     /// A Bloom filter of the stored grams: most grams of a long text are not stored, and need no table lookup.
     var filter = [UInt64](repeating: 0, count: 1_024)
 
@@ -37,56 +37,61 @@ struct SubstringIndex: PredicateIndex {
 
   var isEmpty: Bool { folded.isEmpty }
 
-  /// - Parameter part: the substring, folded and not empty.
-  mutating func insert(_ number: UInt64, part: String, _ options: StringOptions) {
+  /// - Parameter substring: the substring, folded and not empty.
+  mutating func insert(_ number: UInt64, substring: String, _ options: StringOptions) {
     var grams = folded.removeValue(forKey: options) ?? Grams()
-    let (all, length) = Self.grams(of: part)
-    let best = all.min { (grams.entries[$0]?.count ?? 0) < (grams.entries[$1]?.count ?? 0) }
+    let (all, length) = Self.grams(of: substring)
+    let best = all.min { grams.entries[$0, default: []].count < grams.entries[$1, default: []].count }
     if let best {
       if grams.entries[best] == nil { grams.lengths[length] += 1 }
-      grams.entries[best, default: []].insert(Entry(number: number, part: part))
+      grams.entries[best, default: []].insert(Entry(number: number, substring: substring))
       let (word, mask) = Grams.bit(best)
       grams.filter[word] |= mask
     }
     folded[options] = grams
   }
 
-  mutating func remove(_ number: UInt64, part: String, _ options: StringOptions) {
+  mutating func remove(_ number: UInt64, substring: String, _ options: StringOptions) {
     guard var grams = folded.removeValue(forKey: options) else { return }
-    let (all, length) = Self.grams(of: part)
-    for gram in all where grams.entries[gram]?.remove(Entry(number: number, part: part)) != nil {
-      guard grams.entries[gram]?.isEmpty == true else { continue }
+    let (all, length) = Self.grams(of: substring)
+    let entry = Entry(number: number, substring: substring)
+    for gram in all {
+      // The substring is under one of its grams.
+      guard let index = grams.entries.index(forKey: gram), grams.entries.values[index].remove(entry) != nil,
+        grams.entries.values[index].isEmpty
+      else { continue }
       // Its bit stays set, because another gram may share it.
-      grams.entries[gram] = nil
+      grams.entries.remove(at: index)
       grams.lengths[length] -= 1
+      assert(grams.lengths[length] >= 0, "a gram was counted when it was stored")
     }
     if !grams.entries.isEmpty { folded[options] = grams }
   }
 
   /// Visits the numbers of the queries whose substring occurs in the text; none if the value is not a text.
-  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
+  func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
     guard let text = value.stringValue else { return }
     for (options, grams) in folded {
       var seen = Set<Gram>()
       let whole = text.folded(options)
-      let goesOn = Self.forEachGram(of: whole, lengths: grams.lengths) { gram in
+      let continues = Self.forEachGram(of: whole, lengths: grams.lengths) { gram in
         guard grams.mayHave(gram), let entries = grams.entries[gram], seen.insert(gram).inserted else { return true }
-        for entry in entries where TextSearch.contains(whole, entry.part) {
+        for entry in entries where TextSearch.contains(whole, entry.substring) {
           guard body(entry.number) else { return false }
         }
         return true
       }
-      guard goesOn else { return }
+      guard continues else { return }
     }
   }
 
   /// The distinct longest grams of a substring, in order.
-  private static func grams(of part: String) -> (grams: [Gram], length: Int) {
-    let length = min(part.utf8.count, longest)
-    var lengths = [Int](repeating: 0, count: longest + 1)
+  private static func grams(of substring: String) -> (grams: [Gram], length: Int) {
+    let length = min(substring.utf8.count, maximumGramLength)
+    var lengths = [Int](repeating: 0, count: maximumGramLength + 1)
     lengths[length] = 1
     var (found, seen) = ([Gram](), Set<Gram>())
-    _ = forEachGram(of: part, lengths: lengths) { gram in
+    _ = forEachGram(of: substring, lengths: lengths) { gram in
       if seen.insert(gram).inserted { found.append(gram) }
       return true
     }
@@ -99,8 +104,8 @@ struct SubstringIndex: PredicateIndex {
     for byte in text.utf8 {
       last = last << 8 | UInt32(byte)
       count += 1
-      for length in 1...longest where lengths[length] > 0 && count >= length {
-        let bytes = last & (0xFF_FFFF >> UInt32(8 * (longest - length)))
+      for length in 1...maximumGramLength where lengths[length] > 0 && count >= length {
+        let bytes = last & (0xFF_FFFF >> UInt32(8 * (maximumGramLength - length)))
         guard body(UInt32(length) << 24 | bytes) else { return false }
       }
     }

@@ -8,26 +8,29 @@ struct TermIndex: PredicateIndex {
 
   var isEmpty: Bool { searches.isEmpty }
 
-  /// - Parameter word: the word, folded as `String.words` are.
-  mutating func insert(_ number: UInt64, word: String) {
-    let key = Self.key(word)
+  /// - Parameter term: the word, folded as `String.words` are.
+  mutating func insert(_ number: UInt64, term: String) {
+    let key = Self.key(term)
     if searches[key] == nil { lengths[key.count, default: 0] += 1 }
     searches[key, default: []].insert(number)
   }
 
-  mutating func remove(_ number: UInt64, word: String) {
-    let key = Self.key(word)
-    guard searches[key]?.remove(number) != nil, searches[key]?.isEmpty == true else { return }
-    searches[key] = nil
-    let left = (lengths[key.count] ?? 1) - 1
-    lengths[key.count] = left > 0 ? left : nil
+  mutating func remove(_ number: UInt64, term: String) {
+    let key = Self.key(term)
+    // A search with the same term twice is removed by the first of the two.
+    guard let index = searches.index(forKey: key), searches.values[index].remove(number) != nil,
+      searches.values[index].isEmpty
+    else { return }
+    searches.remove(at: index)
+    assert(lengths[key.count, default: 0] > 0, "a term was counted when it was stored")
+    lengths.update(key.count, removingIf: { $0 == 0 }) { $0 -= 1 }
   }
 
-  private static func key(_ word: String) -> [UInt8] { Array((word.searchTerms.first ?? word).utf8) }
+  private static func key(_ term: String) -> [UInt8] { Array((term.searchTerms.first ?? term).utf8) }
 
   /// Visits the numbers of the searches whose word is a prefix of one of the text's words. None if the value is not a
   /// text.
-  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
+  func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
     guard !isEmpty, let text = value.stringValue else { return }
     var beginnings = Set<[UInt8]>()
     for bytes in Set(text.indexTerms.map { Array($0.utf8) }) {

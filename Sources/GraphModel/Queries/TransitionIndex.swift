@@ -1,36 +1,36 @@
-/// An index of the transitions of queries over one subject. Finds those that a change of its values could cause.
+/// An index of the transitions of queries over one expression. Finds those that a change of its values could cause.
 ///
 /// A comparison with a bound turns when the maximum, or the minimum, of the values crosses the bound; ten thousand
 /// such queries that all hold are not visited when a value changes slightly.
 ///
-/// It does not replace the `SubjectIndex` with the same queries for changed objects, nor vice versa. There a query
+/// It does not replace the `ExpressionIndex` with the same queries for changed objects, nor vice versa. There a query
 /// has one key, that of its most selective comparison, and every value that matches the key finds it; here it has
 /// keys for all of its comparisons, and only added or removed values find it. A common index would also find a query
 /// by its least selective comparison, which it may share with ten thousand others.
 struct TransitionIndex: Sendable {
-  private var places = SubjectIndex()
-  private var alone = EqualityIndex()
+  private var values = ExpressionIndex()
+  private var onlyValues = EqualityIndex()
   /// The bounds that the maximum, or the minimum, crosses, each as an interval of one value.
-  private var greatest = IntervalTree()
-  private var least = IntervalTree()
+  private var maxima = IntervalTree()
+  private var minima = IntervalTree()
 
-  var isEmpty: Bool { places.isEmpty && alone.isEmpty && greatest.isEmpty && least.isEmpty }
+  var isEmpty: Bool { values.isEmpty && onlyValues.isEmpty && maxima.isEmpty && minima.isEmpty }
 
-  mutating func insert(_ number: UInt64, at turn: MembershipTransition) {
-    switch turn {
-    case .alone(_, let value): alone.insert(number, value: value)
-    case .among(let place): places.insert(number, at: place)
-    case .greatest(_, let value): greatest.insert(.init(low: value, high: value, number: number))
-    case .least(_, let value): least.insert(.init(low: value, high: value, number: number))
+  mutating func insert(_ number: UInt64, under transition: MembershipTransition) {
+    switch transition {
+    case .onlyValue(_, let value): onlyValues.insert(number, value: value)
+    case .key(let key): values.insert(number, under: key)
+    case .maximum(_, let value): maxima.insert(.init(low: value, high: value, number: number))
+    case .minimum(_, let value): minima.insert(.init(low: value, high: value, number: number))
     }
   }
 
-  mutating func remove(_ number: UInt64, at turn: MembershipTransition) {
-    switch turn {
-    case .alone(_, let value): alone.remove(number, value: value)
-    case .among(let place): places.remove(number, at: place)
-    case .greatest(_, let value): greatest.remove(.init(low: value, high: value, number: number))
-    case .least(_, let value): least.remove(.init(low: value, high: value, number: number))
+  mutating func remove(_ number: UInt64, under transition: MembershipTransition) {
+    switch transition {
+    case .onlyValue(_, let value): onlyValues.remove(number, value: value)
+    case .key(let key): values.remove(number, under: key)
+    case .maximum(_, let value): maxima.remove(.init(low: value, high: value, number: number))
+    case .minimum(_, let value): minima.remove(.init(low: value, high: value, number: number))
     }
   }
 
@@ -39,30 +39,30 @@ struct TransitionIndex: Sendable {
   func forEach(from old: [Value], to new: [Value], _ body: (UInt64) -> Bool) {
     let (before, after) = (Set(old), Set(new))
     guard before != after else { return }
-    var goesOn = true
-    func go(_ number: UInt64) -> Bool {
-      goesOn = body(number)
-      return goesOn
+    var continues = true
+    func visit(_ number: UInt64) -> Bool {
+      continues = body(number)
+      return continues
     }
-    for value in before.symmetricDifference(after) where goesOn { places.forEach(holding: value, go) }
-    for values in [before, after] where goesOn && !alone.isEmpty {
+    for value in before.symmetricDifference(after) where continues { values.forEach(matching: value, visit) }
+    for values in [before, after] where continues && !onlyValues.isEmpty {
       // Without values, every comparison with ALL holds.
-      if values.isEmpty { alone.forEach(go) }
-      if values.count == 1, let value = values.first { alone.forEach(holding: value, go) }
+      if values.isEmpty { onlyValues.forEach(visit) }
+      if values.count == 1, let value = values.first { onlyValues.forEach(matching: value, visit) }
     }
-    guard goesOn, !greatest.isEmpty || !least.isEmpty else { return }
+    guard continues, !maxima.isEmpty || !minima.isEmpty else { return }
     // Order comparisons with null are false.
     let known = [before, after].map { $0.filter { !$0.isNull } }
     let isEmptied = known.contains(where: \.isEmpty)
     let upper = known.compactMap { $0.max(by: precedes) }.sorted(by: precedes)
     let lower = known.compactMap { $0.min(by: precedes) }.sorted(by: precedes)
     if let end = upper.last, isEmptied || upper[0] != end {
-      greatest.forEach(from: isEmptied ? nil : upper[0], through: end, go)
+      maxima.forEach(from: isEmptied ? nil : upper[0], through: end, visit)
     }
-    if goesOn, let start = lower.first, isEmptied || lower[1] != start {
-      least.forEach(from: start, through: isEmptied ? nil : lower[1], go)
+    if continues, let start = lower.first, isEmptied || lower[1] != start {
+      minima.forEach(from: start, through: isEmptied ? nil : lower[1], visit)
     }
   }
 
-  private func precedes(_ one: Value, _ other: Value) -> Bool { Value.order(one, other) == .ascending }
+  private func precedes(_ first: Value, _ second: Value) -> Bool { Value.order(first, second) == .ascending }
 }

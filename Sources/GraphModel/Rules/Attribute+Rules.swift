@@ -72,7 +72,8 @@ extension Property {
   /// The property's own rules that a value breaks, each with the end of a sentence.
   package func brokenRules(_ value: Value) -> [(rule: String, message: String)] {
     if value.isNull { return isOptional ? [] : [("required", "needs a value")] }
-    return attribute?.brokenRules(value) ?? []
+    guard let attribute else { return [] }
+    return attribute.brokenRules(value)
   }
 }
 

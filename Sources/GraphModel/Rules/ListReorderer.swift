@@ -19,7 +19,7 @@ public enum ListReorderer {
   /// inserted; those only in `current` stay. Neither list may have duplicates.
   public static func runs(from current: [ObjectID], to wanted: [ObjectID]) -> [Run] {
     let places = Dictionary(current.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    let staying = longestRise(wanted.map { places[$0] })
+    let staying = longestIncreasingSubsequence(wanted.map { places[$0] })
     var runs = [Run]()
     for (index, object) in wanted.enumerated() where !staying[index] {
       if index > 0, !staying[index - 1], !runs.isEmpty {
@@ -33,7 +33,7 @@ public enum ListReorderer {
 
   /// Marks a longest increasing subsequence of the numbers, ignoring nils, by patience sorting. The unmarked elements
   /// are the fewest that must move, for example in a list on a screen.
-  public static func longestRise(_ numbers: [Int?]) -> [Bool] {
+  public static func longestIncreasingSubsequence(_ numbers: [Int?]) -> [Bool] {
     // For each length, the index of the smallest end of a subsequence; for each index, its predecessor.
     var ends = [Int]()
     var previous = [Int?](repeating: nil, count: numbers.count)
@@ -53,6 +53,7 @@ public enum ListReorderer {
       chosen[here] = true
       index = previous[here]
     }
+    assert(chosen.count { $0 } == ends.count, "the subsequence is as long as was found")
     return chosen
   }
 

@@ -36,6 +36,7 @@ public struct SortedPositions: Sendable {
     let half = blocks[block].count / 2
     blocks.insert(Array(blocks[block][half...]), at: block + 1)
     blocks[block].removeSubrange(half...)
+    assert(!blocks[block].isEmpty && !blocks[block + 1].isEmpty, "no block is empty")
   }
 
   /// Removes a place, if it is in the list.

@@ -89,6 +89,13 @@ public struct PastChange: Sendable {
   }
 }
 
+extension PastChange? {
+  /// The author and revision for a conflict; empty if history does not have the change.
+  var origin: (author: String, revision: Revision) {
+    if let self { (self.author, self.revision) } else { ("", 0) }
+  }
+}
+
 /// The result of planning a transaction; nothing is written until the complete transaction is valid.
 public struct TransactionPlan: Sendable {
   /// The changes, in the order in which the objects were first touched. The images have the new revision.

@@ -80,12 +80,14 @@ public enum PositionAllocator {
   }()
 
   private static func split(_ left: Int, _ count: Int, _ right: Int, _ all: [Int64]) -> Renumbering {
-    Renumbering(
+    assert(all.count == left + count + right, "each member gets one position")
+    return Renumbering(
       before: all[..<left].reversed(), added: Array(all[left..<(left + count)]), after: Array(all[(left + count)...]))
   }
 
   /// `count` ascending numbers in a range of at least as many, with gaps as equal as possible.
   private static func evenly(_ count: Int, from low: Int64, through high: Int64) -> [Int64] {
+    assert(count >= 0 && Int64(count) <= high - low + 1, "the range has a number for each member")
     let parts = Int64(count) + 1
     let (gap, rest) = (high - low + 1).quotientAndRemainder(dividingBy: parts)
     return (1..<parts).map { low + $0 * gap + $0 * rest / parts }

@@ -19,7 +19,7 @@ extension TransactionPlanner {
   /// The refusal of an edit whose base is pruned. A splice needs the changes since the base for its position, and an
   /// overwrite needs what its author saw; a guess could silently damage the text.
   func unknownPast(of stored: ObjectImage, _ property: Property?, _ pruned: PastChange) -> Refusal {
-    let entity = model.entity(stored.id.entity)?.name ?? "object"
+    let entity = entityName(of: stored.id)
     let what = property.map { "\(entity).\($0.name) of \(stored.id)" } ?? "the \(entity) \(stored.id)"
     return Refusal(
       .pruned,
@@ -32,7 +32,7 @@ extension TransactionPlanner {
   func refuseUnborn(_ id: ObjectID, in past: [PastChange], at base: Revision) throws {
     guard let first = past.first, first.kind == .inserted, !first.isRevival, first.replica != transaction.id.replica
     else { return }
-    let entity = model.entity(id.entity)?.name ?? "object"
+    let entity = entityName(of: id)
     throw Refusal(
       .malformed,
       "the \(entity) \(id) was created in revision \(first.revision); it did not exist at revision \(base)")

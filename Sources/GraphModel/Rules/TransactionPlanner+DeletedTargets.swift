@@ -1,8 +1,3 @@
-/// Thrown if edits refer to deleted objects: the transaction is planned again without these references.
-struct ReferencesToDeleted: Error {
-  let ids: Set<ObjectID>
-}
-
 /// Handling references to deleted objects. Such an edit is an update of a deleted object, stated from the other end:
 /// the reference is dropped, the conflict reports the delete, and the merge policy decides on the rest of the
 /// transaction.
@@ -13,11 +8,11 @@ struct ReferencesToDeleted: Error {
 extension TransactionPlanner {
   /// Whether an edit refers to a deleted object that the relationship could have referred to. The object is then
   /// recorded. A batch has no base revision and no such conflicts: there the reference is a violation of its row.
-  mutating func meetsDeleted(_ id: ObjectID, of wanted: Entity?) throws -> Bool {
+  mutating func recordIfDeleted(_ id: ObjectID, of wanted: Entity?) throws -> Bool {
     guard !isSlice, !deletedTargets.contains(id), let claimed = model.entity(id.entity),
-      wanted.map({ claimed.isKind(of: $0) }) ?? true, try reader.deletion(of: id) != nil
+      wanted.map({ claimed.isKind(of: $0) }) != false, try reader.deletion(of: id) != nil
     else { return false }
-    metDeleted.insert(id)
+    foundDeletedTargets.insert(id)
     return true
   }
 
@@ -45,9 +40,9 @@ extension TransactionPlanner {
     guard !droppedReferences.isEmpty, !violations.isEmpty else { return }
     var dropped = [ObjectID: Set<PropertyNumber>]()
     for (id, properties) in droppedReferences { dropped[permanent(id) ?? id] = properties }
-    guard violations.allSatisfy({ isCaused($0, by: dropped[$0.id] ?? []) }) else { return }
+    guard violations.allSatisfy({ isCaused($0, by: dropped[$0.id, default: []]) }) else { return }
     let deletes = conflicts.filter { $0.kind == .deleted && deletedTargets.contains($0.id) }
-    throw Refusal(.conflict, sentence(for: deletes), conflicts: deletes, violations: namedAsSent(violations))
+    throw Refusal(.conflict, message(for: deletes), conflicts: deletes, violations: withTemporaryIDs(violations))
   }
 
   private func isCaused(_ violation: Violation, by dropped: Set<PropertyNumber>) -> Bool {
@@ -56,7 +51,7 @@ extension TransactionPlanner {
       return dropped.contains(violation.property) && [.required, .count].contains(violation.commonRule)
     }
     let rule = model.rules(of: violation.id.entity).first { $0.name == violation.rule }
-    return rule.map { !$0.sources.isDisjoint(with: dropped) } ?? false
+    return rule.map { !$0.sources.isDisjoint(with: dropped) } == true
   }
 }
 

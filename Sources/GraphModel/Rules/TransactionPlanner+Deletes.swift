@@ -14,47 +14,47 @@ extension TransactionPlanner {
         }
         continue
       }
-      if try keeps(draft, against: change) { continue }
+      if try losesDelete(draft, against: change) { continue }
       pending.append(draft.after.id)
     }
     guard !pending.isEmpty else { return }
-    var toJudge = [(id: ObjectID, property: Property, others: [ObjectID])]()
-    var lost = RemovedMembers()
+    var undeletedReferences = [(id: ObjectID, property: Property, others: [ObjectID])]()
+    var removedMembers = RemovedMembers()
     // Objects that are deleted together mostly have one entity.
-    var reach: (entity: Entity, ends: [(Property, Relationship)])?
-    var spread = [(Property, Relationship, [ObjectID])]()
+    var cachedEnds: (entity: Entity, ends: [(Property, Relationship)])?
+    var cascades = [(Property, Relationship, [ObjectID])]()
     while let id = pending.popLast() {
       guard let draft = try touch(id) else { continue }
       current = draft
       let ends: [(Property, Relationship)]
-      if let reach, reach.entity === draft.entity {
-        ends = reach.ends
+      if let cachedEnds, cachedEnds.entity === draft.entity {
+        ends = cachedEnds.ends
       } else {
         ends = self.ends(ofDeletesOf: draft.entity)
-        reach = (draft.entity, ends)
+        cachedEnds = (draft.entity, ends)
       }
       // Read all references before the object is marked as deleted.
-      spread.removeAll(keepingCapacity: true)
+      cascades.removeAll(keepingCapacity: true)
       for (property, relationship) in ends {
         let others = try related(to: id, through: property)
-        if !others.isEmpty { spread.append((property, relationship, others)) }
+        if !others.isEmpty { cascades.append((property, relationship, others)) }
       }
       draft.isDeleted = true
-      for (property, relationship, others) in spread {
+      for (property, relationship, others) in cascades {
         switch relationship.deleteRule {
         case .cascade: pending += others
-        case .deny, .noAction: toJudge.append((id, property, others))
-        case .nullify: try release(others, from: id, property, relationship, &lost)
+        case .deny, .noAction: undeletedReferences.append((id, property, others))
+        case .nullify: try nullify(others, from: id, property, relationship, &removedMembers)
         }
       }
     }
-    for reference in lost.references {
+    for reference in removedMembers.references {
       guard let draft = drafts[reference.target], let property = model.property(reference.property),
-        let members = lost.members[reference]
+        let members = removedMembers.members[reference]
       else { continue }
       draft.after[property] = .objects(draft.after[property].objectIDs.filter { !members.contains($0) })
     }
-    judge(toJudge)
+    checkRemainingReferences(undeletedReferences)
   }
 
   /// The relationships through which a delete affects other objects. A reference that only the deleted object stores
@@ -63,9 +63,9 @@ extension TransactionPlanner {
     entity.relationships.compactMap { property in
       guard let relationship = property.relationship, let inverse = model.property(relationship.inverse)?.relationship
       else { return nil }
-      let goesAlong =
+      let isRemovedWithObject =
         relationship.deleteRule == .nullify && inverse.storage == .inverse && inverse.minimumCount == nil
-      return goesAlong ? nil : (property, relationship)
+      return isRemovedWithObject ? nil : (property, relationship)
     }
   }
 
@@ -83,11 +83,11 @@ extension TransactionPlanner {
   }
 
   /// Whether a delete loses to another client's later change of the object, as the merge policy decides.
-  private mutating func keeps(_ draft: Draft, against change: Change) throws -> Bool {
+  private mutating func losesDelete(_ draft: Draft, against change: Change) throws -> Bool {
     guard let before = draft.before, isStale(before, since: change.base), change.base > 0 else { return false }
     let past = try past(of: before.id, after: change.base)
     try refuseUnborn(before.id, in: past, at: change.base)
-    let others = past.filter { $0.replica != transaction.id.replica && $0.isSomebodysEdit(in: model) }
+    let others = past.filter { $0.replica != transaction.id.replica && $0.isUserEdit(in: model) }
     guard let last = others.last else { return false }
     let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
     conflicts.append(
@@ -95,9 +95,9 @@ extension TransactionPlanner {
     return !mineWins && transaction.policy != .error
   }
 
-  private mutating func release(
+  private mutating func nullify(
     _ others: [ObjectID], from id: ObjectID, _ property: Property, _ relationship: Relationship,
-    _ lost: inout RemovedMembers
+    _ removedMembers: inout RemovedMembers
   ) throws {
     guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
       return
@@ -113,15 +113,15 @@ extension TransactionPlanner {
       guard let draft = try touch(other) else { continue }
       if inverseRelationship.minimumCount != nil { countsToCheck[other, default: []].insert(inverse.number) }
       if inverseRelationship.isToMany {
-        lost.insert(id, Reference(target: draft.after.id, property: inverse.number))
+        removedMembers.insert(id, Reference(target: draft.after.id, property: inverse.number))
       } else {
-        withdraw(draft, through: inverse)
+        removePlace(draft, through: inverse)
         draft.after[inverse] = .null
       }
     }
   }
 
-  private mutating func judge(_ cases: [(id: ObjectID, property: Property, others: [ObjectID])]) {
+  private mutating func checkRemainingReferences(_ cases: [(id: ObjectID, property: Property, others: [ObjectID])]) {
     for (id, property, others) in cases {
       let remaining = others.filter { drafts[$0]?.isDeleted != true }
       guard !remaining.isEmpty, let relationship = property.relationship,

@@ -4,13 +4,15 @@ extension TransactionPlanner {
   /// This touches the owner of each counted relationship, which is the price of a count.
   mutating func deriveCounts() throws {
     guard !model.parts.counts.isEmpty,
-      kinds.contains(where: { model.parts.countedEnds[$0.number] != nil || model.parts.counts[$0.number] != nil })
+      touchedEntities.contains(where: {
+        model.parts.countedEnds[$0.number] != nil || model.parts.counts[$0.number] != nil
+      })
     else { return }
     var gains = [Reference: Int64]()
     var ends = [Reference]()
     for draft in order {
-      for end in model.parts.countedEnds[draft.entity.number] ?? [] {
-        let before = draft.before?[end.stored].objectIDs ?? []
+      for end in model.parts.countedEnds[draft.entity.number, default: []] {
+        let before = draft.before.objectIDs(of: end.stored)
         let after = draft.isDeleted ? [] : draft.after[end.stored].objectIDs
         if before == after { continue }
         let (old, new) = (Set(before), Set(after))
@@ -26,7 +28,7 @@ extension TransactionPlanner {
     for draft in order where !draft.isDeleted { try countOwn(draft) }
     for end in ends {
       guard let gain = gains[end], gain != 0, let entity = try entity(of: end.target) else { continue }
-      for derived in model.parts.counts[entity.number] ?? [] where derived.relationship.number == end.property {
+      for derived in model.parts.counts[entity.number, default: []] where derived.relationship.number == end.property {
         guard let draft = try touch(end.target) else { continue }
         var count: Int64 = 0
         if case .integer(let known) = draft.after[derived.attribute] { count = known }
@@ -37,7 +39,7 @@ extension TransactionPlanner {
 
   /// Counts the members that the object lists itself; other counts of a new object start at 0.
   private func countOwn(_ draft: Draft) throws {
-    for derived in model.parts.counts[draft.entity.number] ?? [] {
+    for derived in model.parts.counts[draft.entity.number, default: []] {
       if derived.relationship.relationship?.storage == .members {
         draft.after[derived.attribute] = .integer(Int64(draft.after[derived.relationship].objectIDs.count))
       } else if draft.before == nil {
@@ -51,7 +53,7 @@ extension TransactionPlanner {
 
   /// Computes expressions, after clients, merging and the server have set all values.
   func deriveExpressions() {
-    guard kinds.contains(where: { model.parts.expressions[$0.number] != nil }) else { return }
+    guard touchedEntities.contains(where: { model.parts.expressions[$0.number] != nil }) else { return }
     for draft in order where !draft.isDeleted {
       guard let expressions = model.parts.expressions[draft.entity.number], draft.before?.values != draft.after.values
       else { continue }
@@ -63,7 +65,7 @@ extension TransactionPlanner {
 extension PastChange {
   /// Whether a client made the change. An update in which the rules alone set something, because an object at the
   /// other end of a relationship was added or removed, conflicts with nothing.
-  public func isSomebodysEdit(in model: Model) -> Bool {
+  public func isUserEdit(in model: Model) -> Bool {
     guard kind == .updated, !edits.isEmpty else { return true }
     return edits.contains { edit in
       guard let attribute = model.property(edit.property)?.attribute else { return true }

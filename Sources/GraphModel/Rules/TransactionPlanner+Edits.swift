@@ -3,7 +3,7 @@ extension TransactionPlanner {
   mutating func apply(_ edit: Edit, to draft: Draft, isInsert: Bool, isRevival: Bool = false) throws {
     let id = draft.after.id
     guard let property = draft.entity.property(edit.property) else {
-      let name = model.property(edit.property)?.name ?? "number \(edit.property)"
+      let name = model.propertyName(edit.property)
       throw Refusal(.malformed, "\(draft.entity.name) has no property \(name)")
     }
     if let attribute = property.attribute {
@@ -19,7 +19,7 @@ extension TransactionPlanner {
       for other in present where !wantedSet.contains(other) { try disconnect(id, other, property, relationship) }
       let presentSet = Set(present)
       for other in wanted where !presentSet.contains(other) { try connect(id, other, property, relationship) }
-      if relationship.isOrdered, wanted.count == ids.count { try arrange(wanted, property, relationship, of: id) }
+      if relationship.isOrdered, wanted.count == ids.count { try reorder(wanted, property, relationship, of: id) }
     case (.relationship(let relationship), .members(let added, let removed)) where relationship.isToMany:
       for other in removed {
         guard let other = permanent(other) else { continue }
@@ -48,7 +48,7 @@ extension TransactionPlanner {
     if attribute.isDerived {
       // A revived object's value is derived again.
       guard !isRevival else { return }
-      violate(
+      addViolation(
         draft.after.id, property, "assigned", .null,
         "\(draft.entity.name).\(property.name) is derived: the rules set it, not a client")
       return
@@ -81,12 +81,12 @@ extension TransactionPlanner {
   ) {
     let id = draft.after.id
     if let assignment = attribute.assignment, !isRevival, !(isInsert && [.created, .updated].contains(assignment)) {
-      violate(
+      addViolation(
         id, property, "assigned", value, "\(draft.entity.name).\(property.name) is set by the server, not by a client")
       return
     }
     guard let checked = attribute.checked(value) else {
-      violate(
+      addViolation(
         id, property, "type", value,
         "\(draft.entity.name).\(property.name) needs a value of the type \(attribute.typeDescription)")
       return
@@ -106,15 +106,15 @@ extension TransactionPlanner {
     }
     let wanted = model.entity(relationship.destination)
     guard let entity = try entity(of: other) else {
-      if try meetsDeleted(other, of: wanted) { return nil }
+      if try recordIfDeleted(other, of: wanted) { return nil }
       let name = wanted?.nameWithArticle ?? "an object"
-      violate(
+      addViolation(
         owner, property, "destination", .object(other),
         "\(property.name) refers to \(name) that does not exist: \(other)")
       return nil
     }
     if let wanted, !entity.isKind(of: wanted) {
-      violate(
+      addViolation(
         owner, property, "destination", .object(other),
         "\(property.name) needs \(wanted.nameWithArticle), but \(other) is \(entity.nameWithArticle)")
       return nil
@@ -133,7 +133,7 @@ extension TransactionPlanner {
       guard let other = try destination(other, of: property, relationship, owner: id) else { return }
       try connect(id, other, property, relationship)
     default:
-      violate(id, property, "type", value, "\(property.name) needs the id of one object")
+      addViolation(id, property, "type", value, "\(property.name) needs the id of one object")
     }
   }
 
@@ -181,7 +181,7 @@ extension TransactionPlanner {
       let isNew = draft.after[property].objectID != other
       draft.after[property] = .object(other)
       if isNew { try append(draft, to: other, through: property) }
-      gained.append(id, to: Reference(target: other, property: property.number))
+      addedReferences.append(id, to: Reference(target: other, property: property.number))
     case .members:
       guard let draft = try touch(id) else { return }
       var ids = draft.after[property].objectIDs
@@ -193,7 +193,7 @@ extension TransactionPlanner {
       draft.after[property] = .null
       ids.insert(other, at: place)
       draft.after[property] = .objects(ids)
-      gained.append(id, to: Reference(target: other, property: property.number))
+      addedReferences.append(id, to: Reference(target: other, property: property.number))
     }
   }
 
@@ -207,7 +207,7 @@ extension TransactionPlanner {
       guard let draft = try touch(id), draft.entity.property(property.number) != nil,
         draft.after[property].objectID == other
       else { return }
-      withdraw(draft, through: property)
+      removePlace(draft, through: property)
       draft.after[property] = .null
     case .members:
       guard let draft = try touch(id), draft.entity.property(property.number) != nil else { return }
@@ -230,16 +230,16 @@ extension TransactionPlanner {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse {
       if let draft = draft(of: id) { return draft.after[property].objectIDs }
-      return try reader.image(of: id)?[property].objectIDs ?? []
+      return try reader.image(of: id).objectIDs(of: property)
     }
     guard let inverse = model.property(relationship.inverse) else { return [] }
     var ids = [ObjectID]()
     // The store has no referrers to an object that this transaction inserts.
-    let isNew = draft(of: id).map { $0.before == nil } ?? false
+    let isNew = draft(of: id).map { $0.before == nil } == true
     if !isNew {
       ids = try reader.referrers(to: id, through: inverse).filter { stillRefers($0, to: id, through: inverse) }
     }
-    let gained = gained[Reference(target: id, property: inverse.number)]
+    let gained = addedReferences[Reference(target: id, property: inverse.number)]
     if gained.isEmpty { return ids }
     return Set(ids + gained.filter { stillRefers($0, to: id, through: inverse) }).sorted()
   }

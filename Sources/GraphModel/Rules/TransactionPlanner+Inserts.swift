@@ -1,8 +1,3 @@
-/// Thrown if inserts became objects that the transaction deletes: it is planned again without these objects.
-struct UpsertTargetsDeleted: Error {
-  let ids: Set<ObjectID>
-}
-
 /// Inserts: the server allocates the object's id and applies its defaults and the given values.
 extension TransactionPlanner {
   /// Maps all temporary ids to permanent ones, and returns the draft that each change inserts. Under a trump policy
@@ -23,16 +18,16 @@ extension TransactionPlanner {
       }
       guard (kind == .insert) == given.isTemporary else { throw Self.needsOwnID }
       let merges = transaction.policy != .error
-      if merges, kind == .insert, let id = try objectThatIsThere(for: transaction.changes[index], of: entity) {
-        try name(given, id)
+      if merges, kind == .insert, let id = try existingObject(for: transaction.changes[index], of: entity) {
+        try assignID(given, id)
         continue
       }
       let id = kind == .revive ? given : allocate(entity.number)
-      if kind == .insert { try name(given, id) }
+      if kind == .insert { try assignID(given, id) }
       // A revived object gets its earlier values, nulls included.
       let values = kind == .insert ? entity.initialValues : entity.emptyValues
       let draft = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
-      guard enlist(draft) else { throw Self.needsOwnID }
+      guard register(draft) else { throw Self.needsOwnID }
       inserted[index] = draft
       if merges {
         for key in try keys(of: transaction.changes[index], entity) { insertedKeys[key] = id }
@@ -43,21 +38,21 @@ extension TransactionPlanner {
 
   private static let needsOwnID = Refusal(.malformed, "an insert needs a temporary id of its own")
 
-  private mutating func name(_ temporary: ObjectID, _ permanent: ObjectID) throws {
+  private mutating func assignID(_ temporary: ObjectID, _ permanent: ObjectID) throws {
     guard identities.updateValue(permanent, forKey: temporary) == nil else { throw Self.needsOwnID }
-    named.append(CommitResult.IDAssignment(temporary: temporary, permanent: permanent))
+    idAssignments.append(CommitResult.IDAssignment(temporary: temporary, permanent: permanent))
   }
 
-  private mutating func objectThatIsThere(for change: Change, of entity: Entity) throws -> ObjectID? {
+  private mutating func existingObject(for change: Change, of entity: Entity) throws -> ObjectID? {
     for key in try keys(of: change, entity) {
       if let id = insertedKeys[key] { return id }
       guard let owner = model.entity(key.owner),
         let id = try reader.object(of: owner, matching: key.constraint, values: key.values),
-        !leavingObjects.contains(id), !givesUp(id, key)
+        !deletedUpsertTargets.contains(id), !releasesKey(id, key)
       else { continue }
       // The key belongs to an object of another entity, which the insert can't become.
       if id.entity == entity.number {
-        metObjects.insert(id)
+        upsertTargets.insert(id)
         return id
       }
     }
@@ -65,7 +60,7 @@ extension TransactionPlanner {
   }
 
   /// Whether the transaction itself changes the object's key, so that the insert gets this one.
-  private mutating func givesUp(_ id: ObjectID, _ key: UniqueKey) -> Bool {
+  private mutating func releasesKey(_ id: ObjectID, _ key: UniqueKey) -> Bool {
     if ownUpdates == nil {
       var updates = [ObjectID: [PropertyNumber: Value]]()
       for change in transaction.changes where change.kind == .update {
@@ -90,10 +85,10 @@ extension TransactionPlanner {
       let values = constraint.map { number -> Value in
         for edit in change.edits.reversed() where edit.property == number {
           guard case .set(let value) = edit.action else { continue }
-          if case .object(let id) = value { return permanent(id).map(Value.object) ?? .null }
-          return entity.property(number)?.attribute?.checked(value) ?? .null
+          if case .object(let id) = value { return permanent(id).map(Value.object).orNull }
+          return (entity.property(number)?.attribute?.checked(value)).orNull
         }
-        return entity.property(number)?.attribute?.defaultValue ?? .null
+        return (entity.property(number)?.attribute?.defaultValue).orNull
       }
       if !values.contains(.null) {
         keys.append(
@@ -107,7 +102,7 @@ extension TransactionPlanner {
     draft.isRevived = change.kind == .revive
     for edit in change.edits {
       // An insert takes objects from others as of the present.
-      let remaining = change.kind == .insert ? try yielding(edit, of: draft, since: .max) : edit
+      let remaining = change.kind == .insert ? try uncontestedPart(edit, of: draft, since: .max) : edit
       if let remaining { try apply(remaining, to: draft, isInsert: true, isRevival: change.kind == .revive) }
     }
   }
@@ -119,7 +114,7 @@ extension TransactionPlanner {
     guard let known = identities[change.id], let draft = try touch(known) else { return }
     let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
     var edits = change.edits.filter { model.property($0.property)?.attribute?.assignment == nil }
-    if transaction.policy == .overwrite, draft.before != nil { edits += unsaid(by: change, draft.entity) }
+    if transaction.policy == .overwrite, draft.before != nil { edits += omittedValues(by: change, draft.entity) }
     for edit in edits {
       guard let property = draft.entity.property(edit.property) else {
         try apply(edit, to: draft, isInsert: false)
@@ -130,16 +125,16 @@ extension TransactionPlanner {
         // A new object has no members, so its list consists of additions.
         var adds = edit
         if case .set(let value) = edit.action { adds.action = .members(added: value.objectIDs, removed: []) }
-        try applyYielding(adds, to: draft, since: .max)
+        try applyUncontested(adds, to: draft, since: .max)
         continue
       }
       let differs = try recordDifference(edit, property, of: draft, mineWon: mineWins)
-      if differs, mineWins { try applyYielding(edit, to: draft, since: .max) }
+      if differs, mineWins { try applyUncontested(edit, to: draft, since: .max) }
     }
   }
 
   /// The defaults and nulls of the properties that an insert does not set.
-  private func unsaid(by change: Change, _ entity: Entity) -> [Edit] {
+  private func omittedValues(by change: Change, _ entity: Entity) -> [Edit] {
     let said = Set(change.edits.map(\.property))
     return zip(entity.storedProperties, entity.initialValues).compactMap { property, value in
       guard !said.contains(property.number), property.attribute?.assignment == nil,

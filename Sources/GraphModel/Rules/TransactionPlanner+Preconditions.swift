@@ -13,7 +13,7 @@ extension TransactionPlanner {
       broken += try conflicts(with: condition, of: transaction.changes[index])
     }
     guard !broken.isEmpty else { return }
-    throw Refusal(.conflict, sentence(for: broken), conflicts: broken)
+    throw Refusal(.conflict, message(for: broken), conflicts: broken)
   }
 
   private mutating func conflicts(with condition: Precondition, of change: Change) throws -> [Conflict] {
@@ -44,7 +44,7 @@ extension TransactionPlanner {
     return properties.compactMap { property in
       // A position that changed only to make space for others does not count as a change.
       let meant = past.filter { !$0.spacing.contains(property.number) }
-      guard let last = opposing(property, meant) else { return nil }
+      guard let last = conflictingChange(property, meant) else { return nil }
       return Conflict(
         kind: .changed, id: stored.id, property: property.number, mine: wanted(property, by: change),
         theirs: stored[property], author: last.author, revision: last.revision)
@@ -60,7 +60,7 @@ extension TransactionPlanner {
     }
     return try condition.properties.map { number in
       guard let property = entity.property(number) else {
-        let name = model.property(number)?.name ?? "number \(number)"
+        let name = model.propertyName(number)
         throw Refusal(.malformed, "\(entity.name) has no property \(name)")
       }
       guard property.slot != nil else {

@@ -6,14 +6,14 @@ extension TransactionPlanner {
     let holder: Draft
     let property: Property
     /// The new value; null for a list, in which only one member changes.
-    let wanted: Value
+    let newValue: Value
     /// Whether the edit does not mention the holder: it removes all previous members.
-    let isUnnamed: Bool
+    let isImplicit: Bool
   }
 
   /// The edit without its effects on stored ends that others have changed and the policy keeps. Nil if nothing
   /// remains. Each conflict is recorded for the object that stores the end.
-  mutating func yielding(_ edit: Edit, of draft: Draft, since base: Revision) throws -> Edit? {
+  mutating func uncontestedPart(_ edit: Edit, of draft: Draft, since base: Revision) throws -> Edit? {
     guard isBehind, let property = draft.entity.property(edit.property) else { return edit }
     // A new object has no earlier readers.
     let base = draft.before == nil ? .max : base
@@ -22,11 +22,11 @@ extension TransactionPlanner {
       guard let stored = end.holder.before else { continue }
       let own = try change(of: end, in: draft.after.id, since: base)
       // Under `rollback` a contested object loses all of the transaction's changes to it.
-      let decision = transaction.policy == .rollback ? contested[stored.id]?.decision : nil
+      let decision = transaction.policy == .rollback ? objectConflicts[stored.id]?.decision : nil
       guard let last = own ?? decision else { continue }
       let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
       record(
-        end.property.number, of: stored, mine: end.wanted, last, mineWon: mineWins, isCollateral: own == nil)
+        end.property.number, of: stored, mine: end.newValue, last, mineWon: mineWins, isCollateral: own == nil)
       if !mineWins { kept.insert(stored.id) }
     }
     return kept.isEmpty ? edit : try remainder(of: edit, property, draft, without: kept)
@@ -34,7 +34,7 @@ extension TransactionPlanner {
 
   /// The stored ends of other objects that a change's edits affect. Each comes with the last change that others made
   /// to it since the base.
-  mutating func reachedEnds(of change: Change, _ draft: Draft) throws -> [(
+  mutating func affectedEnds(of change: Change, _ draft: Draft) throws -> [(
     end: StoredRelationshipEnd, last: PastChange?
   )] {
     let base = draft.before == nil || change.kind == .insert ? .max : change.base
@@ -96,7 +96,7 @@ extension TransactionPlanner {
     guard let holder = try touch(id), holder.before != nil, holder.entity.property(property.number) != nil else {
       return nil
     }
-    return StoredRelationshipEnd(holder: holder, property: property, wanted: wanted, isUnnamed: isUnnamed)
+    return StoredRelationshipEnd(holder: holder, property: property, newValue: wanted, isImplicit: isUnnamed)
   }
 
   /// The last conflicting change that others made to a stored end with regard to `id`.
@@ -104,12 +104,12 @@ extension TransactionPlanner {
     -> PastChange?
   {
     guard let stored = end.holder.before else { return nil }
-    var base = spokenBase(of: end, base)
-    if transaction.policy == .rollback, let contest = contested[stored.id] { base = min(base, contest.since) }
+    var base = statedBase(of: end, base)
+    if transaction.policy == .rollback, let conflict = objectConflicts[stored.id] { base = min(base, conflict.since) }
     guard isStale(stored, since: base) else { return nil }
     let about = try past(of: stored.id, after: base).filter { change in
-      if change.kind == .inserted { return change.isRevival || end.isUnnamed }
-      return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.isAbout(id, end) }
+      if change.kind == .inserted { return change.isRevival || end.isImplicit }
+      return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.concerns(id, end) }
     }
     // As with the object's own edits, the replica knows what it set itself, and lists merge.
     let merges = end.property.relationship?.isToMany == true
@@ -140,9 +140,9 @@ extension TransactionPlanner {
 
   /// The revision at which the transaction read a stored end. It is that of its edit of the end, or else of the end's
   /// object, or else `base`. A base of 0 means that nothing was read, and is ignored.
-  private mutating func spokenBase(of end: StoredRelationshipEnd, _ base: Revision) -> Revision {
-    let bases = spokenBases ?? StatedBaseRevisions(transaction.changes, permanent: permanent)
-    spokenBases = bases
+  private mutating func statedBase(of end: StoredRelationshipEnd, _ base: Revision) -> Revision {
+    let bases = statedBases ?? StatedBaseRevisions(transaction.changes, permanent: permanent)
+    statedBases = bases
     let id = end.holder.after.id
     if let own = bases.properties[Reference(target: id, property: end.property.number)] { return own }
     guard let read = bases.objects[id], read > 0 else { return base }
@@ -152,7 +152,7 @@ extension TransactionPlanner {
   private func remainder(
     of edit: Edit, _ property: Property, _ draft: Draft, without kept: Set<ObjectID>
   ) throws -> Edit? {
-    func isKept(_ id: ObjectID) -> Bool { permanent(id).map { kept.contains($0) } ?? false }
+    func isKept(_ id: ObjectID) -> Bool { permanent(id).map { kept.contains($0) } == true }
     let number = edit.property
     switch edit.action {
     case .set(.objects(let ids)) where property.relationship?.isToMany == true:
@@ -188,7 +188,7 @@ extension TransactionPlanner.StoredRelationshipEnd {
 
 extension Edit {
   /// Whether an edit of a stored end concerns `id`; an edit of a to-one always does.
-  fileprivate func isAbout(_ id: ObjectID, _ end: TransactionPlanner.StoredRelationshipEnd) -> Bool {
+  fileprivate func concerns(_ id: ObjectID, _ end: TransactionPlanner.StoredRelationshipEnd) -> Bool {
     guard end.property.relationship?.isToMany == true, case .members(let added, let removed) = action else {
       return true
     }

@@ -7,22 +7,22 @@ extension TransactionPlanner {
     guard let draft = try touch(named) else { return try reportMissing(named) }
     let id = draft.after.id
     // All changes of the object were resolved together with its first one.
-    if contested[id] != nil { return try resolveWhole(draft) }
+    if objectConflicts[id] != nil { return try resolveObjectConflict(draft) }
     // At or below the base there is nothing to compare.
     guard let before = draft.before, isStale(before, since: change.base) else {
-      for edit in change.edits { try applyYielding(edit, to: draft, since: change.base) }
+      for edit in change.edits { try applyUncontested(edit, to: draft, since: change.base) }
       return
     }
     let past = try past(of: id, after: change.base)
     if try recordRevival(of: id, in: past, after: change.base) { return }
     for edit in try merge(change.edits, of: before, past: past, into: draft) {
-      try applyYielding(edit, to: draft, since: change.base)
+      try applyUncontested(edit, to: draft, since: change.base)
     }
   }
 
   /// Applies the part of the edit that does not lose to others' changes of the objects that it affects.
-  mutating func applyYielding(_ edit: Edit, to draft: Draft, since base: Revision) throws {
-    guard let edit = try yielding(edit, of: draft, since: base) else { return }
+  mutating func applyUncontested(_ edit: Edit, to draft: Draft, since base: Revision) throws {
+    guard let edit = try uncontestedPart(edit, of: draft, since: base) else { return }
     try apply(edit, to: draft, isInsert: false)
   }
 
@@ -34,9 +34,9 @@ extension TransactionPlanner {
     for edit in edits {
       switch try compare(edit, with: stored, past: past) {
       case .merged(let edit): remaining.append(edit)
-      case .settled:
+      case .unchanged:
         // This reverts an earlier edit of this transaction.
-        let isChangedHere = model.property(edit.property).map { draft.after[$0] != stored[$0] } ?? false
+        let isChangedHere = model.property(edit.property).map { draft.after[$0] != stored[$0] } == true
         if isChangedHere || remaining.contains(where: { $0.property == edit.property }) { remaining.append(edit) }
       case .conflicting(let wanted, let last):
         let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
@@ -52,7 +52,7 @@ extension TransactionPlanner {
     /// The edit, possibly rebased, can be applied.
     case merged(Edit)
     /// Both sides set the same value.
-    case settled
+    case unchanged
     /// The value that the transaction wants, and the conflicting change.
     case conflicting(wanted: Value, last: PastChange)
   }
@@ -63,7 +63,7 @@ extension TransactionPlanner {
       return .merged(edit)
     }
     let all = past.filter { $0.mayTouch(edit.property) }
-    guard let last = opposing(property, all) else {
+    guard let last = conflictingChange(property, all) else {
       guard case .splice(let splices) = edit.action else { return .merged(edit) }
       // The offsets of its splices still refer to the base.
       return .merged(Edit(edit.property, .splice(rebase(splices, over: all, property: edit.property) ?? splices)))
@@ -77,10 +77,10 @@ extension TransactionPlanner {
         return .merged(Edit(edit.property, .splice(rebased)))
       }
       let base = value(of: property, in: stored, before: past, keepsOwn: false)
-      return .conflicting(wanted: edit.applied(to: base) ?? .null, last: last)
+      return .conflicting(wanted: edit.applied(to: base).orNull, last: last)
     case .set(var value):
       if case .objects(let ids) = value, property.relationship?.isOrdered == false { value = .objects(ids.sorted()) }
-      return stored[property] == value ? .settled : .conflicting(wanted: value, last: last)
+      return stored[property] == value ? .unchanged : .conflicting(wanted: value, last: last)
     }
   }
 
@@ -88,7 +88,7 @@ extension TransactionPlanner {
   ///
   /// A replica's own commits are ordered, so it has no conflict with itself: when it replaced others' values, it had
   /// read them, regardless of the base that it states now. This does not hold for texts and to-manys, which merge.
-  func opposing(_ property: Property, _ past: [PastChange]) -> PastChange? {
+  func conflictingChange(_ property: Property, _ past: [PastChange]) -> PastChange? {
     let all = past.filter { $0.mayTouch(property.number) }
     let merges = property.attribute?.kind == .text || property.relationship?.isToMany == true
     if !merges, all.last?.replica == transaction.id.replica { return nil }
@@ -121,8 +121,8 @@ extension TransactionPlanner {
   ) {
     let conflict = Conflict(
       kind: kind, id: stored.id, property: property, mine: mine,
-      theirs: model.property(property).map { stored[$0] } ?? .null, author: last?.author ?? "",
-      revision: last?.revision ?? 0, mineWon: mineWon, isCollateral: isCollateral)
+      theirs: model.property(property).map { stored[$0] }.orNull, author: last.origin.author,
+      revision: last.origin.revision, mineWon: mineWon, isCollateral: isCollateral)
     // Both ends of a relationship may report the same conflict.
     if recorded.insert(conflict).inserted { conflicts.append(conflict) }
   }
@@ -164,8 +164,8 @@ extension TransactionPlanner {
   /// discard the object.
   mutating func reportUnknown(_ id: ObjectID) {
     // After discarding these, a client's next attempt reports the others.
-    guard missing.count < Batch.maximumViolations, missing.insert(id).inserted else { return }
+    guard unknownObjects.count < Batch.maximumViolations, unknownObjects.insert(id).inserted else { return }
     let rule = Violation.CommonRule.missing.rawValue
-    violate(id, nil, rule, .null, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
+    addViolation(id, nil, rule, .null, "there is no \(entityName(of: id)) with the id \(id)")
   }
 }

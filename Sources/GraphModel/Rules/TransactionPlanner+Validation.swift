@@ -2,7 +2,7 @@
 /// together.
 extension TransactionPlanner {
   mutating func stampAssignedValues() {
-    guard kinds.contains(where: { !$0.assignedProperties.isEmpty }) else { return }
+    guard touchedEntities.contains(where: { !$0.assignedProperties.isEmpty }) else { return }
     for draft in order where !draft.isDeleted {
       for property in draft.entity.assignedProperties {
         guard let assignment = property.attribute?.assignment else { continue }
@@ -45,8 +45,8 @@ extension TransactionPlanner {
   }
 
   mutating func validate() throws {
-    let keys = keysAfterwards()
-    let hasKeys = kinds.contains { !$0.uniquenessConstraints.isEmpty }
+    let keys = resultingKeys()
+    let hasKeys = touchedEntities.contains { !$0.uniquenessConstraints.isEmpty }
     var slots = [Int]()
     for draft in order where !draft.isDeleted {
       // A value that the transaction did not change is already valid.
@@ -58,10 +58,10 @@ extension TransactionPlanner {
       for number in properties.sorted() { try validateCount(of: number, id) }
     }
     // A new object must have its minimum counts even if nothing was connected.
-    guard kinds.contains(where: \.hasMinimumCounts) else { return }
+    guard touchedEntities.contains(where: \.hasMinimumCounts) else { return }
     for draft in order where draft.before == nil && !draft.isDeleted {
       let id = draft.after.id
-      for property in draft.entity.relationships where (property.relationship?.minimumCount ?? 0) > 0 {
+      for property in draft.entity.relationships where property.requiresMembers {
         if countsToCheck[id]?.contains(property.number) != true { try validateCount(of: property.number, id) }
       }
     }
@@ -96,7 +96,7 @@ extension TransactionPlanner {
   private mutating func validate(_ value: Value, _ property: Property, of draft: Draft) {
     if isUnset(property.number, of: draft.after.id) { return }
     for (rule, message) in property.brokenRules(value) {
-      violate(draft.after.id, property, rule, value, "\(draft.entity.name).\(property.name) \(message)")
+      addViolation(draft.after.id, property, rule, value, "\(draft.entity.name).\(property.name) \(message)")
     }
   }
 
@@ -107,21 +107,21 @@ extension TransactionPlanner {
     let count = try related(to: id, through: property).count
     let objects = count == 1 ? "1 object" : "\(count) objects"
     if let minimum = relationship.minimumCount, count < minimum {
-      violate(
+      addViolation(
         id, property, "count", .integer(Int64(count)),
         "\(entity.name).\(property.name) has \(objects); the minimum is \(minimum)")
     }
     if let maximum = relationship.maximumCount, count > maximum {
-      violate(
+      addViolation(
         id, property, "count", .integer(Int64(count)),
         "\(entity.name).\(property.name) has \(objects); the maximum is \(maximum)")
     }
   }
 
   /// The unique keys that the touched objects will have.
-  private func keysAfterwards() -> [UniqueKey: [ObjectID]] {
+  private func resultingKeys() -> [UniqueKey: [ObjectID]] {
     var keys = [UniqueKey: [ObjectID]]()
-    guard kinds.contains(where: { !$0.uniquenessConstraints.isEmpty }) else { return keys }
+    guard touchedEntities.contains(where: { !$0.uniquenessConstraints.isEmpty }) else { return keys }
     for draft in order where !draft.isDeleted {
       for constraint in draft.entity.uniquenessConstraints where !isSequence(constraint) {
         let values = values(of: constraint, draft.after, draft.entity)
@@ -139,7 +139,7 @@ extension TransactionPlanner {
   }
 
   private func values(of constraint: [PropertyNumber], _ image: ObjectImage, _ entity: Entity) -> [Value] {
-    constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
+    constraint.map { number in entity.property(number).map { image[$0] }.orNull }
   }
 
   private mutating func validateUniqueness(of draft: Draft, _ keys: [UniqueKey: [ObjectID]]) throws {
@@ -149,17 +149,17 @@ extension TransactionPlanner {
       guard !values.contains(.null), unset[draft.after.id]?.isDisjoint(with: constraint) != false else { continue }
       if let before = draft.before, self.values(of: constraint, before, draft.entity) == values { continue }
       let owner = model.owner(of: constraint, in: draft.entity)
-      let here = keys[UniqueKey(owner: owner.number, constraint: constraint, values: values)] ?? []
+      let here = keys[UniqueKey(owner: owner.number, constraint: constraint, values: values), default: []]
       var others = [here.first { $0 != draft.after.id }].compactMap { $0 }
       if let stored = try reader.object(of: owner, matching: constraint, values: values), drafts[stored] == nil {
         others.append(stored)
       }
       guard let other = others.first else { continue }
-      let last = try keyGiver(of: other, constraint, values)
+      let last = try formerHolder(of: other, constraint, values)
       conflicts.append(
         Conflict(
           kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
-          author: last?.author ?? "", revision: last?.revision ?? 0))
+          author: last.origin.author, revision: last.origin.revision))
       violations.append(
         Violation(
           draft.after.id, meets: constraint, of: owner, values: values, model,
@@ -168,7 +168,7 @@ extension TransactionPlanner {
   }
 
   /// The change that gave a stored object its key. Nil if it is this transaction, or if history does not have it.
-  private func keyGiver(
+  private func formerHolder(
     of other: ObjectID, _ constraint: [PropertyNumber], _ values: [Value]
   ) throws -> PastChange? {
     if let draft = drafts[other] {
@@ -252,7 +252,7 @@ extension Violation {
       case .changed: "another \(owner.name) gets the same \(names)"
       }
     self.init(
-      id: id, property: constraint.first ?? 0, rule: "unique", value: values.first ?? .null,
+      id: id, property: constraint.first ?? 0, rule: "unique", value: values.first.orNull,
       others: zip(constraint, values).dropFirst().map { KeyPart($0, $1) },
       message: message)
   }

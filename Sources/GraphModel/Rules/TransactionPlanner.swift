@@ -83,34 +83,34 @@ public struct TransactionPlanner {
   var drafts = [ObjectID: Draft]()
   var order = [Draft]()
   /// The distinct entities of the touched objects; a step that concerns none of them is skipped.
-  var kinds = [Entity]()
+  var touchedEntities = [Entity]()
   /// The object being edited, which most lookups are for.
   var current: Draft?
   /// The permanent ids by temporary id, and in the order of the inserts.
   var identities = [ObjectID: ObjectID]()
-  var named = [CommitResult.IDAssignment]()
+  var idAssignments = [CommitResult.IDAssignment]()
   var conflicts = [Conflict]()
   /// The conflicts over single properties, to report each only once.
   var recorded = Set<Conflict>()
   var violations = [Violation]()
   /// Objects that the transaction changes or deletes and that never existed.
-  var missing = Set<ObjectID>()
+  var unknownObjects = Set<ObjectID>()
   var sequences = [PropertyNumber: Int64]()
   /// The objects that gained a reference to an object in this transaction, for the end that stores nothing. Entries
   /// may be outdated; they must be checked against the drafts.
-  let gained = AddedReferences()
+  let addedReferences = AddedReferences()
   /// The ordered relationships with changed places.
   var lists = [Reference: ListChanges]()
   /// The unique keys of the inserted objects.
   var insertedKeys = [UniqueKey: ObjectID]()
   /// Existing objects that inserts became, because they have the same unique keys.
-  var metObjects = Set<ObjectID>()
+  var upsertTargets = Set<ObjectID>()
   /// Existing objects that the transaction deletes; their keys become free, so no insert becomes one of them.
-  var leavingObjects = Set<ObjectID>()
+  var deletedUpsertTargets = Set<ObjectID>()
   /// Deleted objects whose references are removed from the transaction.
   var deletedTargets = Set<ObjectID>()
   /// Further deleted objects that edits of this pass refer to.
-  var metDeleted = Set<ObjectID>()
+  var foundDeletedTargets = Set<ObjectID>()
   /// The relationships that lost a reference to a deleted object, by the owner's id in the transaction.
   var droppedReferences = [ObjectID: Set<PropertyNumber>]()
   /// The values that the transaction's own updates set, by object; nil before it is needed.
@@ -118,9 +118,9 @@ public struct TransactionPlanner {
   /// Whether any update has a base before the present revision.
   var isBehind = false
   /// The bases that the transaction states for objects and properties; nil before they are needed.
-  var spokenBases: StatedBaseRevisions?
+  var statedBases: StatedBaseRevisions?
   /// Objects that `overwrite` or `rollback` decides as a whole.
-  var contested = [ObjectID: ObjectConflict]()
+  var objectConflicts = [ObjectID: ObjectConflict]()
   /// Properties whose edits failed. They don't have the intended values, so rules that depend on them are not
   /// checked.
   var unset = [ObjectID: Set<PropertyNumber>]()
@@ -136,32 +136,47 @@ public struct TransactionPlanner {
   ///   - recounts: whether derived counts are recounted, because the reader omits members that will be deleted.
   ///   - isSlice: whether it is a slice of a batch, of which other slices may be written.
   ///   - allocate: returns a new permanent id.
-  /// - Throws: `Refusal`, or an error of the reader.
+  /// - Throws: `Refusal`, `InvariantFailure`, or an error of the reader.
   public static func plan(
     _ transaction: Transaction, reader: any PlannerReader, revision: Revision, now: Timestamp,
     isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
     isSlice: Bool = false, allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
-    var gone = Set<ObjectID>()
+    var deletedUpsertTargets = Set<ObjectID>()
     var deletedTargets = Set<ObjectID>()
     while true {
       var planner = TransactionPlanner(
         reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo,
         deferredKeys: deferredKeys, recounts: recounts, isSlice: isSlice)
-      (planner.leavingObjects, planner.deletedTargets) = (gone, deletedTargets)
-      do {
-        return try planner.run(allocate: allocate)
-      } catch let leaving as UpsertTargetsDeleted {
-        // Each pass adds objects to the set, so the loop ends.
-        gone.formUnion(leaving.ids)
-      } catch let met as ReferencesToDeleted {
-        // The same: a pass records only objects that are not in the set.
-        deletedTargets.formUnion(met.ids)
+      (planner.deletedUpsertTargets, planner.deletedTargets) = (deletedUpsertTargets, deletedTargets)
+      switch try planner.runPass(allocate: allocate) {
+      case .planned(let plan): return plan
+      case .upsertTargetsDeleted(let ids): try exclude(ids, into: &deletedUpsertTargets)
+      case .targetsDeleted(let ids): try exclude(ids, into: &deletedTargets)
       }
     }
   }
 
-  private mutating func run(allocate: (EntityNumber) -> ObjectID) throws -> TransactionPlan {
+  /// The result of one pass over a transaction.
+  private enum PassResult {
+    case planned(TransactionPlan)
+    /// Inserts became these objects, which the transaction deletes. The next pass does not match inserts with them.
+    case upsertTargetsDeleted(Set<ObjectID>)
+    /// Edits refer to these deleted objects. The next pass drops the references.
+    case targetsDeleted(Set<ObjectID>)
+  }
+
+  /// Excludes objects from the next pass.
+  ///
+  /// Every repeated pass excludes further objects, which are named by an edit or have the unique key of an insert. The
+  /// number of passes is therefore at most one more than the number of these objects.
+  private static func exclude(_ ids: Set<ObjectID>, into excluded: inout Set<ObjectID>) throws(InvariantFailure) {
+    let count = excluded.count
+    excluded.formUnion(ids)
+    try invariant(excluded.count > count, "each pass of the planner excludes another object")
+  }
+
+  private mutating func runPass(allocate: (EntityNumber) -> ObjectID) throws -> PassResult {
     order.reserveCapacity(transaction.changes.count)
     drafts.reserveCapacity(transaction.changes.count)
     try dropReferencesToDeleted()
@@ -171,7 +186,7 @@ public struct TransactionPlanner {
     isBehind = transaction.changes.indices.contains { index in
       transaction.changes[index].kind == .update && transaction.changes[index].base < revision - 1
     }
-    try findContested()
+    try findObjectConflicts()
     for index in transaction.changes.indices {
       switch transaction.changes[index].kind {
       case .insert, .revive:
@@ -185,12 +200,12 @@ public struct TransactionPlanner {
       case .delete: break
       }
     }
-    if !metDeleted.isEmpty { throw ReferencesToDeleted(ids: metDeleted) }
+    if !foundDeletedTargets.isEmpty { return .targetsDeleted(foundDeletedTargets) }
     try propagateDeletes()
-    let leaving = metObjects.filter { drafts[$0]?.isDeleted == true }
-    if !leaving.isEmpty { throw UpsertTargetsDeleted(ids: leaving) }
+    let deleted = upsertTargets.filter { drafts[$0]?.isDeleted == true }
+    if !deleted.isEmpty { return .upsertTargetsDeleted(deleted) }
     if transaction.policy == .error, !conflicts.isEmpty {
-      throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
+      throw Refusal(.conflict, message(for: conflicts), conflicts: conflicts)
     }
     recordUnset()
     try deriveCounts()
@@ -200,7 +215,7 @@ public struct TransactionPlanner {
     validateRules()
     try refuseIfReferencesAreRequired()
     try refuseIfViolated()
-    return plan()
+    return .planned(plan())
   }
 
   /// Builds the plan from the drafts, whose images are moved, not copied.
@@ -210,6 +225,7 @@ public struct TransactionPlanner {
     var changed = [Int]()
     for draft in order {
       let id = draft.after.id
+      assert(draft.after.revision == revision, "a draft has the revision of its commit")
       if draft.isDeleted {
         if let before = draft.before.take() {
           changes.append(ObjectChange(kind: .deleted, id: id, before: before, after: nil))
@@ -227,7 +243,7 @@ public struct TransactionPlanner {
       }
     }
     return TransactionPlan(
-      changes: changes, identities: named, conflicts: conflicts,
+      changes: changes, identities: idAssignments, conflicts: conflicts,
       sequences: sequences.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
   }
 
@@ -260,17 +276,20 @@ public struct TransactionPlanner {
     var after = image
     after.revision = revision
     let draft = Draft(entity: entity, before: image, after: after)
-    enlist(draft)
+    register(draft)
     current = draft
     return draft
   }
 
   /// - Returns: false if the transaction has already touched the object.
   @discardableResult
-  mutating func enlist(_ draft: Draft) -> Bool {
+  mutating func register(_ draft: Draft) -> Bool {
     guard drafts.updateValue(draft, forKey: draft.after.id) == nil else { return false }
     order.append(draft)
-    if kinds.last !== draft.entity, !kinds.contains(where: { $0 === draft.entity }) { kinds.append(draft.entity) }
+    assert(drafts.count == order.count, "each draft has one place in the order")
+    if touchedEntities.last !== draft.entity, !touchedEntities.contains(where: { $0 === draft.entity }) {
+      touchedEntities.append(draft.entity)
+    }
     return true
   }
 
@@ -289,7 +308,7 @@ public struct TransactionPlanner {
   /// The permanent id for an id in the transaction.
   func permanent(_ id: ObjectID) -> ObjectID? { id.isTemporary ? identities[id] : id }
 
-  mutating func violate(_ id: ObjectID, _ property: Property?, _ rule: String, _ value: Value, _ message: String) {
+  mutating func addViolation(_ id: ObjectID, _ property: Property?, _ rule: String, _ value: Value, _ message: String) {
     violations.append(
       Violation(id: id, property: property?.number ?? 0, rule: rule, value: value, message: message))
   }
@@ -297,13 +316,13 @@ public struct TransactionPlanner {
   func refuseIfViolated() throws {
     guard !violations.isEmpty else { return }
     let temporary = temporaryIDs()
-    let met = conflicts.filter { $0.kind == .unique || deletedTargets.contains($0.id) }.map { conflict in
+    let reported = conflicts.filter { $0.kind == .unique || deletedTargets.contains($0.id) }.map { conflict in
       var conflict = conflict
       // An object that will not be inserted is known by its temporary id.
       if let draft = drafts[conflict.id], draft.before == nil { conflict.id = temporary[conflict.id] ?? conflict.id }
       return conflict
     }
-    throw Refusal(violations: namedAsSent(violations), conflicts: met)
+    throw Refusal(violations: withTemporaryIDs(violations), conflicts: reported)
   }
 
   private func temporaryIDs() -> [ObjectID: ObjectID] {
@@ -311,7 +330,7 @@ public struct TransactionPlanner {
   }
 
   /// Replaces permanent ids of inserts by temporary ones, which are the only ones that the client knows.
-  func namedAsSent(_ violations: [Violation]) -> [Violation] {
+  func withTemporaryIDs(_ violations: [Violation]) -> [Violation] {
     let temporary = temporaryIDs()
     return violations.map { violation in
       var violation = violation
@@ -320,9 +339,14 @@ public struct TransactionPlanner {
     }
   }
 
-  func sentence(for conflicts: [Conflict]) -> String {
+  /// The name of an object's entity for messages; the client may have sent an unknown one.
+  func entityName(of id: ObjectID) -> String {
+    if let entity = model.entity(id.entity) { entity.name } else { "object" }
+  }
+
+  func message(for conflicts: [Conflict]) -> String {
     guard let first = conflicts.first else { return "" }
-    let entity = model.entity(first.id.entity)?.name ?? "object"
+    let entity = entityName(of: first.id)
     let who = first.author.isEmpty ? "someone else" : first.author
     let more = conflicts.count > 1 ? " (and \(conflicts.count - 1) more conflicts)" : ""
     switch first.kind {

@@ -59,68 +59,69 @@ public struct PruningClock: Sendable {
   static let maximumMarks = 64
 
   /// The retention time of commits, in microseconds.
-  private let kept: Timestamp
+  private let retention: Timestamp
   /// The trusted offset; nil if there is none.
-  private var believed: Timestamp?
+  private var trustedOffset: Timestamp?
   /// The present offset, and the monotonic time since which it holds.
   private var present: (offset: Timestamp, since: Timestamp)
   /// The reason why the present offset is not trusted.
-  private var doubt: Reason?
+  private var distrustReason: Reason?
   /// The store's revision at several monotonic times, oldest first. Never empty; only the first may be older than the
   /// retention time.
   private var marks: [(head: Revision, monotonic: Timestamp)]
 
   /// - Parameters:
   ///   - start: a reading from before the first commit of this run.
-  ///   - kept: the retention time of commits, in microseconds.
-  public init(_ start: Reading, kept: Timestamp) {
-    self.kept = kept
+  ///   - retention: the retention time of commits, in microseconds.
+  public init(_ start: Reading, retention: Timestamp) {
+    self.retention = retention
     present = (start.offset, start.monotonic)
     marks = [(start.head, start.monotonic)]
-    if let lead = Self.lead(wall: start.wall, newest: start.newest, kept: kept) {
-      doubt = .aheadOfNewest(lead)
+    if let lead = Self.lead(wall: start.wall, newest: start.newest, retention: retention) {
+      distrustReason = .aheadOfNewest(lead)
     } else {
-      believed = start.offset
+      trustedOffset = start.offset
     }
   }
 
   /// Decides about a reading. All readings must be passed: an unseen jump is indistinguishable from elapsed time.
   public mutating func decide(_ reading: Reading) -> Decision {
     // Only the number of commits counts, not their age.
-    guard kept > 0 else { return .prune(now: .max, through: .max) }
-    let through = ceiling(reading)
+    guard retention > 0 else { return .prune(now: .max, through: .max) }
+    let through = newestAgedRevision(reading)
     let change = Self.distance(reading.offset, present.offset)
     if change.magnitude > Self.tolerance.magnitude {
-      doubt = .jumped(change)
+      distrustReason = .jumped(change)
       present.since = reading.monotonic
     }
     // Gradual corrections of the clock move the reference.
     present.offset = reading.offset
-    let isAsBefore = believed.map { Self.distance(reading.offset, $0).magnitude <= Self.tolerance.magnitude } ?? false
-    let hasSettled = reading.monotonic - present.since >= min(Self.settlingTime, kept)
-    guard !isAsBefore, !hasSettled, let doubt else {
-      (believed, doubt) = (reading.offset, nil)
+    let isAsBefore =
+      trustedOffset.map { Self.distance(reading.offset, $0).magnitude <= Self.tolerance.magnitude } == true
+    let hasSettled = reading.monotonic - present.since >= min(Self.settlingTime, retention)
+    guard !isAsBefore, !hasSettled, let distrustReason else {
+      (trustedOffset, distrustReason) = (reading.offset, nil)
       return .prune(now: reading.wall, through: through)
     }
-    return .refuse(doubt)
+    return .refuse(distrustReason)
   }
 
   /// The time for ages if only the wall clock is known: at most a tenth of the retention time after the newest
   /// commit.
-  public static func time(wall: Timestamp, newest: Timestamp?, kept: Timestamp) -> Timestamp {
-    guard let newest, lead(wall: wall, newest: newest, kept: kept) != nil else { return wall }
-    return newest + allowance(kept)
+  public static func time(wall: Timestamp, newest: Timestamp?, retention: Timestamp) -> Timestamp {
+    guard let newest, lead(wall: wall, newest: newest, retention: retention) != nil else { return wall }
+    return newest + allowance(retention)
   }
 
   /// The clock's lead over the newest commit; nil if it is within the tolerance.
-  public static func lead(wall: Timestamp, newest: Timestamp?, kept: Timestamp) -> Timestamp? {
-    guard kept > 0, let newest else { return nil }
+  public static func lead(wall: Timestamp, newest: Timestamp?, retention: Timestamp) -> Timestamp? {
+    guard retention > 0, let newest else { return nil }
     let lead = distance(wall, newest)
-    return lead > allowance(kept) ? lead : nil
+    return lead > allowance(retention) ? lead : nil
   }
 
   /// The tolerated error of an age: a tenth of the retention time, or `tolerance` if that is more.
-  private static func allowance(_ kept: Timestamp) -> Timestamp { max(tolerance, kept / 10) }
+  private static func allowance(_ retention: Timestamp) -> Timestamp { max(tolerance, retention / 10) }
 
   private static func distance(_ time: Timestamp, _ other: Timestamp) -> Timestamp {
     let (difference, overflows) = time.subtractingReportingOverflow(other)
@@ -129,11 +130,12 @@ public struct PruningClock: Sendable {
 
   /// The newest revision that is older than the retention time by the monotonic clock, from the newest mark of that
   /// age. The first mark is the start of the run; until it has that age, only earlier commits may be pruned.
-  private mutating func ceiling(_ reading: Reading) -> Revision {
-    while marks.count > 1, reading.monotonic - marks[1].monotonic >= kept { marks.removeFirst() }
+  private mutating func newestAgedRevision(_ reading: Reading) -> Revision {
+    assert(!marks.isEmpty, "a clock has the mark of its start")
+    while marks.count > 1, reading.monotonic - marks[1].monotonic >= retention { marks.removeFirst() }
     defer {
-      let spacing = kept / Timestamp(Self.maximumMarks)
-      if marks.last.map({ reading.monotonic - $0.monotonic >= spacing }) ?? true {
+      let spacing = retention / Timestamp(Self.maximumMarks)
+      if reading.monotonic - marks[marks.count - 1].monotonic >= spacing {
         marks.append((reading.head, reading.monotonic))
       }
     }

@@ -26,16 +26,16 @@ public enum Collation: String, Sendable, CaseIterable {
   public func key(_ text: String) -> [UInt8] {
     var key = CollationKey(countsNumbers: self == .natural)
     let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
-    var watch = Cancellation.StepCounter(over: text.utf8.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: text.utf8.count)
+    defer { counter.flush() }
     if isASCII {
       for byte in text.utf8 {
-        guard watch.goesOn(4) else { return [] }
+        guard counter.addSteps(4) else { return [] }
         key.append(ascii: byte)
       }
     } else {
       for scalar in text._nfd {
-        guard watch.goesOn(64) else { return [] }
+        guard counter.addSteps(64) else { return [] }
         key.append(scalar)
       }
     }
@@ -71,15 +71,15 @@ private struct CollationKey {
 
   /// A level that omits trailing default weights, so that a text without marks needs no bytes for them.
   private struct Level {
-    static let usual: UInt8 = 2
+    static let defaultWeight: UInt8 = 2
     private(set) var bytes = [UInt8]()
-    private var usuals = 0
+    private var pendingDefaults = 0
 
-    mutating func appendUsual() { usuals += 1 }
+    mutating func appendDefault() { pendingDefaults += 1 }
 
     mutating func append(_ unusual: some Sequence<UInt8>) {
-      bytes.append(contentsOf: repeatElement(Self.usual, count: usuals))
-      usuals = 0
+      bytes.append(contentsOf: repeatElement(Self.defaultWeight, count: pendingDefaults))
+      pendingDefaults = 0
       bytes.append(contentsOf: unusual)
     }
   }
@@ -106,8 +106,8 @@ private struct CollationKey {
     switch byte {
     case 0x30...0x39: append(digit: byte - 0x30)
     case 0x41...0x5A: append(base: CollectionOfOne(byte | 0x20), case: Case.capital)
-    case 0x61...0x7A: append(base: CollectionOfOne(byte), case: Level.usual)
-    default: append(base: CollectionOfOne(Self.rank(ofSign: byte)), case: Level.usual)
+    case 0x61...0x7A: append(base: CollectionOfOne(byte), case: Level.defaultWeight)
+    default: append(base: CollectionOfOne(Self.rank(ofSign: byte)), case: Level.defaultWeight)
     }
   }
 
@@ -128,7 +128,7 @@ private struct CollationKey {
     if properties.numericType == .decimal, let value = properties.numericValue { return append(digit: UInt8(value)) }
     let folded = Self.folded(scalar)
     let isFolded = folded.count != 1 || folded.first != scalar
-    let weight = properties.changesWhenLowercased ? Case.capital : isFolded ? Case.folded : Level.usual
+    let weight = properties.changesWhenLowercased ? Case.capital : isFolded ? Case.folded : Level.defaultWeight
     for part in folded {
       if Self.isMark(part.properties) {
         marks.append(UTF8.encode(part) ?? .init())
@@ -167,21 +167,25 @@ private struct CollationKey {
   private mutating func append(base: some Sequence<UInt8>, case weight: UInt8) {
     endNumber()
     bases.append(contentsOf: base)
-    marks.appendUsual()
-    if weight == Level.usual { cases.appendUsual() } else { cases.append(CollectionOfOne(weight)) }
+    marks.appendDefault()
+    if weight == Level.defaultWeight { cases.appendDefault() } else { cases.append(CollectionOfOne(weight)) }
   }
 
   private mutating func append(digit: UInt8) {
     if !countsNumbers {
-      append(base: CollectionOfOne(Group.digit + digit), case: Level.usual)
+      append(base: CollectionOfOne(Group.digit + digit), case: Level.defaultWeight)
       return
     }
-    if number == nil {
-      number = Number()
-      marks.appendUsual()
-      cases.appendUsual()
+    var current: Number
+    if let started = number.take() {
+      current = started
+    } else {
+      current = Number()
+      marks.appendDefault()
+      cases.appendDefault()
     }
-    number?.append(digit)
+    current.append(digit)
+    number = current
   }
 
   private mutating func endNumber() {
@@ -190,7 +194,7 @@ private struct CollationKey {
     bases.append(Group.digit)
     bases.append(contentsOf: Self.length(ended.digits.count))
     bases.append(contentsOf: ended.digits)
-    if ended.zeros == 0 { zeros.appendUsual() } else { zeros.append([3] + Self.length(ended.zeros)) }
+    if ended.zeros == 0 { zeros.appendDefault() } else { zeros.append([3] + Self.length(ended.zeros)) }
   }
 
   /// The number of bytes of the count, then the count, so that longer numbers are greater.

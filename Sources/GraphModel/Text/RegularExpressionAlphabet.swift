@@ -17,10 +17,10 @@ struct RegularExpressionAlphabet: Sendable {
       let value = program.folds && (0x41...0x5A).contains(value) ? value | 0x20 : value
       ascii.append(number(of: value, program))
     }
-    if let starts = Self.starts(program) {
+    if let starts = Self.rangeBoundaries(program) {
       for start in starts { bounds.append((start, number(of: start, program))) }
     } else {
-      for scalar in Self.strangers { _ = number(of: scalar.value, program) }
+      for scalar in Self.categorySamples { _ = number(of: scalar.value, program) }
       for case .scalar(let value) in program.tests { _ = number(of: value, program) }
     }
   }
@@ -56,12 +56,12 @@ struct RegularExpressionAlphabet: Sendable {
   }
 
   /// One scalar beyond ASCII of each general category; two of categories that are partly alphabetic.
-  private static let strangers =
+  private static let categorySamples =
     ("äÄǅʰ中\u{301}\u{345}\u{903}\u{94D}\u{20DD}٣Ⅳ½‿–༺༻«»„¡±€˜©Ⓐ\u{A0}\u{2028}\u{2029}\u{85}\u{AD}\u{E000}\u{378}")
     .unicodeScalars
 
   /// The starts and ends of ranges beyond ASCII.
-  private static func starts(_ program: RegularExpressionProgram) -> [UInt32]? {
+  private static func rangeBoundaries(_ program: RegularExpressionProgram) -> [UInt32]? {
     if program.usesWords { return nil }
     var starts: Set<UInt32> = [0x80]
     for test in program.tests {

@@ -1,4 +1,4 @@
-/// A program with a precomputed transition table from sets of places, for its symbols. The table is computed when the
+/// A program with a precomputed transition table from sets of threads, for its symbols. The table is computed when the
 /// pattern is parsed, within a budget of work, and never changes, so that it needs no lock and is the same for every
 /// text. Beyond its states and symbols the simulation continues. A table that grows during matching was rejected: it
 /// would need a lock, or a cache that every caller passes along.
@@ -12,7 +12,7 @@ struct RegularExpressionAutomaton: Sendable {
   private static let (dead, matched, unknown, first): (UInt16, UInt16, UInt16, UInt16) = (0, 1, 2, 3)
 
   private struct State: Hashable {
-    var places: [Simulation.InstructionIndex]
+    var threads: [Simulation.InstructionIndex]
     var before: Simulation.PrecedingContext
   }
 
@@ -33,28 +33,28 @@ struct RegularExpressionAutomaton: Sendable {
     self.program = program
     self.isAnywhere = isAnywhere
     alphabet = RegularExpressionAlphabet(program)
-    if budget > 0, !alphabet.samples.isEmpty { draw(budget: budget) }
+    if budget > 0, !alphabet.samples.isEmpty { buildTable(budget: budget) }
   }
 
   // MARK: - The map
 
-  private mutating func draw(budget: Int) {
+  private mutating func buildTable(budget: Int) {
     var simulation = Simulation(program, isAnywhere: isAnywhere)
     let width = alphabet.samples.count
     table = Array(repeating: Self.unknown, count: width * Int(Self.first))
-    start = number(of: State(places: simulation.places, before: simulation.before), &simulation)
+    start = number(of: State(threads: simulation.threads, before: simulation.before), &simulation)
     var drawn = 0
     while drawn < states.count {
       let row = (drawn + Int(Self.first)) * width
       for (column, sample) in alphabet.samples.enumerated() {
         if simulation.steps > budget { return }
-        simulation.resume(states[drawn].places, states[drawn].before)
+        simulation.resume(states[drawn].threads, states[drawn].before)
         if simulation.advance(sample) {
           table[row + column] = Self.matched
-        } else if simulation.places.isEmpty {
+        } else if simulation.threads.isEmpty {
           table[row + column] = Self.dead
         } else {
-          let next = State(places: simulation.places.sorted(), before: simulation.before)
+          let next = State(threads: simulation.threads.sorted(), before: simulation.before)
           table[row + column] = number(of: next, &simulation)
         }
       }
@@ -68,9 +68,11 @@ struct RegularExpressionAutomaton: Sendable {
     let number = UInt16(states.count) + Self.first
     numbers[state] = number
     states.append(state)
-    simulation.resume(state.places, state.before)
+    simulation.resume(state.threads, state.before)
     mayEnd.append(simulation.matchesAtEnd())
     table.append(contentsOf: repeatElement(Self.unknown, count: alphabet.samples.count))
+    assert(mayEnd.count == states.count && numbers.count == states.count, "each state has one number")
+    assert(table.count == (states.count + Int(Self.first)) * alphabet.samples.count, "each state has one row")
     return number
   }
 
@@ -87,20 +89,20 @@ struct RegularExpressionAutomaton: Sendable {
     var position = 0
     var state = start
     var simulation: Simulation?
-    var watch = Cancellation.StepCounter(over: bytes.count)
-    var watched = 0
+    var counter = Cancellation.StepCounter(over: bytes.count)
+    var counted = 0
     defer {
       let done = position + (simulation?.steps ?? 0)
       steps += done
-      _ = watch.goesOn(done - watched)
-      watch.end()
+      _ = counter.addSteps(done - counted)
+      counter.flush()
     }
     while position < bytes.count {
       let done = position + (simulation?.steps ?? 0)
-      guard watch.goesOn(done - watched) else { return false }
-      watched = done
+      guard counter.addSteps(done - counted) else { return false }
+      counted = done
       if state >= Self.first {
-        let (next, last) = walk(bytes, from: state, &position)
+        let (next, last) = advance(bytes, from: state, &position)
         if next == Self.dead { return false }
         if next == Self.matched { return true }
         state = last
@@ -109,13 +111,13 @@ struct RegularExpressionAutomaton: Sendable {
       // Simulate the scalar that the table lacks, then look up the result, which may be in the table.
       let current = state >= Self.first ? states[Int(state - Self.first)] : nil
       var simulating = simulation.take() ?? Simulation(program, isAnywhere: isAnywhere)
-      if let current { simulating.resume(current.places, current.before) }
+      if let current { simulating.resume(current.threads, current.before) }
       let isASCII = bytes[position] < 0x80
       let isComplete = simulating.advance(Self.scalar(bytes, &position, folds: program.folds))
-      let isDead = simulating.places.isEmpty
+      let isDead = simulating.threads.isEmpty
       state = Self.unknown
       if !isASCII, !numbers.isEmpty {
-        state = numbers[State(places: simulating.places.sorted(), before: simulating.before)] ?? Self.unknown
+        state = numbers[State(threads: simulating.threads.sorted(), before: simulating.before)] ?? Self.unknown
       }
       simulation = simulating
       if isComplete { return true }
@@ -127,22 +129,22 @@ struct RegularExpressionAutomaton: Sendable {
   }
 
   /// Advances as far as the table reaches; returns the state that ended it, and the last state in the table.
-  private func walk(
+  private func advance(
     _ bytes: UnsafeBufferPointer<UInt8>, from state: UInt16, _ position: inout Int
   ) -> (next: UInt16, last: UInt16) {
     let width = alphabet.samples.count
     return table.withUnsafeBufferPointer { table in
       alphabet.ascii.withUnsafeBufferPointer { ascii in
-        var (state, place) = (state, position)
-        defer { position = place }
-        while place < bytes.count {
-          let byte = bytes[place]
-          var after = place + 1
+        var (state, thread) = (state, position)
+        defer { position = thread }
+        while thread < bytes.count {
+          let byte = bytes[thread]
+          var after = thread + 1
           let symbol: Int
           if byte < 0x80 {
             symbol = Int(ascii[Int(byte)])
           } else {
-            after = place
+            after = thread
             guard let known = alphabet.symbol(Self.scalar(bytes, &after, folds: false), program) else {
               return (Self.unknown, state)
             }
@@ -151,7 +153,7 @@ struct RegularExpressionAutomaton: Sendable {
           let next = table[Int(state) * width + symbol]
           if next < Self.first { return (next, state) }
           state = next
-          place = after
+          thread = after
         }
         return (state, state)
       }

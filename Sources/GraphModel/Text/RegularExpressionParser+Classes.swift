@@ -52,7 +52,7 @@ extension RegularExpressionParser {
 
   private mutating func classItem(openedAt start: Int, isFirst: Bool) throws(RegularExpressionError) -> ClassItem {
     let place = position
-    guard let scalar = take() else { throw fail(at: start, "this class is not closed") }
+    guard let scalar = consume() else { throw fail(at: start, "this class is not closed") }
     switch scalar {
     case "\\": return try item(at: place)
     case "[": throw fail(at: place, "classes can't be nested; write \\[ for the character itself")
@@ -66,7 +66,7 @@ extension RegularExpressionParser {
 
   /// Parses an escape that is the same inside and outside of brackets, after the backslash.
   private mutating func item(at start: Int) throws(RegularExpressionError) -> ClassItem {
-    guard let scalar = take() else {
+    guard let scalar = consume() else {
       throw fail(at: start, "the pattern ends with a backslash; write \\\\ for the character itself")
     }
     switch scalar {
@@ -96,7 +96,7 @@ extension RegularExpressionParser {
   private mutating func category(at start: Int) throws(RegularExpressionError) -> ScalarProperty {
     var name = ""
     guard accept("{") else { throw fail(at: start, "a category is written \\p{Lu}") }
-    while let scalar = take(), scalar != "}" { name.unicodeScalars.append(scalar) }
+    while let scalar = consume(), scalar != "}" { name.unicodeScalars.append(scalar) }
     guard scalars[position - 1] == "}" else { throw fail(at: start, "a category is written \\p{Lu}; } is missing") }
     return try category(named: name, at: start)
   }
@@ -133,7 +133,7 @@ extension RegularExpressionParser {
     var ranges = ranges + table.images(of: ranges)
     for property in properties {
       if foldedProperties[property] == nil { foldedProperties[property] = table.images(of: property) }
-      ranges += foldedProperties[property] ?? []
+      ranges += foldedProperties[property, default: []]
     }
     return ScalarSet(ranges: ranges, properties: properties, isNegated: isNegated)
   }

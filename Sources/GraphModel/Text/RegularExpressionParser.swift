@@ -26,7 +26,7 @@ struct RegularExpressionParser {
     guard bytes <= limit else {
       throw fail(at: scalarsWithin(limit), "the pattern has \(bytes) bytes; at most \(limit) are allowed")
     }
-    let tree = try choice(depth: 0)
+    let tree = try alternation(depth: 0)
     if position < scalars.count { throw fail("there is no group to close here; write \\) for the character itself") }
     try checkSize(tree, at: 0)
     return tree
@@ -34,10 +34,10 @@ struct RegularExpressionParser {
 
   // MARK: - Levels
 
-  private mutating func choice(depth: Int) throws(RegularExpressionError) -> Tree {
+  private mutating func alternation(depth: Int) throws(RegularExpressionError) -> Tree {
     var branches = [try sequence(depth: depth)]
     while accept("|") { branches.append(try sequence(depth: depth)) }
-    return branches.count == 1 ? branches[0] : .choice(branches)
+    return branches.count == 1 ? branches[0] : .alternation(branches)
   }
 
   private mutating func sequence(depth: Int) throws(RegularExpressionError) -> Tree {
@@ -50,7 +50,7 @@ struct RegularExpressionParser {
 
   private mutating func atom(depth: Int) throws(RegularExpressionError) -> Tree {
     let start = position
-    guard let scalar = take() else { return .sequence([]) }
+    guard let scalar = consume() else { return .sequence([]) }
     switch scalar {
     case "(": return try group(openedAt: start, depth: depth + 1)
     case "[": return .set(try scalarClass(openedAt: start))
@@ -77,7 +77,7 @@ struct RegularExpressionParser {
       default: throw fail(at: start, "only : is allowed after (?; flags such as (?i) are the options [c] and [d]")
       }
     }
-    let tree = try choice(depth: depth)
+    let tree = try alternation(depth: depth)
     if !accept(")") { throw fail(at: start, "this group is not closed") }
     // In a group of its own an assertion may be repeated, like everything that may be empty.
     if case .assertion = tree { return .sequence([tree]) }
@@ -147,7 +147,7 @@ struct RegularExpressionParser {
 
   var next: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
-  mutating func take() -> Unicode.Scalar? {
+  mutating func consume() -> Unicode.Scalar? {
     guard position < scalars.count else { return nil }
     position += 1
     return scalars[position - 1]

@@ -37,6 +37,7 @@ struct RegularExpressionProgram: Sendable {
     self.folds = folds
     var numbers = [Test: Int]()
     start = add(tree, before: 0, &numbers)
+    assert(Int(start) < instructions.count && numbers.count == tests.count, "the program is complete")
   }
 
   private mutating func add(
@@ -56,7 +57,7 @@ struct RegularExpressionProgram: Sendable {
       var next = next
       for part in parts.reversed() { next = add(part, before: next, &numbers) }
       return next
-    case .choice(let parts):
+    case .alternation(let parts):
       var entry: InstructionIndex?
       for part in parts.reversed() {
         let place = add(part, before: next, &numbers)

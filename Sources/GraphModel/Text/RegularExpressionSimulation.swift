@@ -1,4 +1,4 @@
-/// Follows all paths through a program at once. Between two scalars of the text it has the set of active places,
+/// Follows all paths through a program at once. Between two scalars of the text it has the set of active threads,
 /// without duplicates, so that a scalar costs at most two steps per instruction. For a yes-or-no answer the order of
 /// paths is irrelevant.
 struct RegularExpressionSimulation {
@@ -11,70 +11,70 @@ struct RegularExpressionSimulation {
 
   private let program: RegularExpressionProgram
   private let isAnywhere: Bool
-  /// The places that wait for the next scalar, before splits and assertions are followed, because those depend on it.
-  private(set) var places = [InstructionIndex]()
+  /// The threads that wait for the next scalar, before splits and assertions are followed, because those depend on it.
+  private(set) var threads = [InstructionIndex]()
   private(set) var before = PrecedingContext.other
   /// The work done: instructions followed and scalars tested.
   private(set) var steps = 0
 
-  /// Scratch memory: the round in which a place was last visited, and the places to visit.
-  private var closedIn: [UInt32]
-  private var addedIn: [UInt32]
+  /// Scratch memory: the round in which a thread was last visited, and the threads to visit.
+  private var expandedRound: [UInt32]
+  private var addedRound: [UInt32]
   private var round: UInt32 = 0
   private var pending = [InstructionIndex]()
-  private var waiting = [(test: Int, next: InstructionIndex)]()
+  private var tests = [(test: Int, next: InstructionIndex)]()
 
   /// - Parameter isAnywhere: whether a match may begin and end anywhere.
   init(_ program: RegularExpressionProgram, isAnywhere: Bool) {
     self.program = program
     self.isAnywhere = isAnywhere
-    closedIn = Array(repeating: 0, count: program.instructions.count)
-    addedIn = closedIn
-    places = [program.start]
+    expandedRound = Array(repeating: 0, count: program.instructions.count)
+    addedRound = expandedRound
+    threads = [program.start]
     before = program.usesBeginning || program.usesWords ? .beginning : .other
   }
 
-  mutating func resume(_ places: [InstructionIndex], _ before: PrecedingContext) {
-    self.places = places
+  mutating func resume(_ threads: [InstructionIndex], _ before: PrecedingContext) {
+    self.threads = threads
     self.before = before
   }
 
   /// Consumes a scalar. True if a match is complete before it, regardless of what follows.
   mutating func advance(_ value: UInt32) -> Bool {
-    let isWord = program.usesWords && Unicode.Scalar(value).map { ScalarProperty.word.holds(for: $0) } ?? false
-    if close(nextIsWord: isWord, atEnd: false), isAnywhere { return true }
-    places.removeAll(keepingCapacity: true)
-    for (test, next) in waiting {
+    let isWord = program.usesWords && Unicode.Scalar(value).map { ScalarProperty.word.holds(for: $0) } == true
+    if followEmptyTransitions(nextIsWord: isWord, atEnd: false), isAnywhere { return true }
+    threads.removeAll(keepingCapacity: true)
+    for (test, next) in tests {
       steps += 1
-      if addedIn[Int(next)] != round, program.tests[test].passes(value) { add(next) }
+      if addedRound[Int(next)] != round, program.tests[test].passes(value) { add(next) }
     }
-    if isAnywhere, addedIn[Int(program.start)] != round { add(program.start) }
+    if isAnywhere, addedRound[Int(program.start)] != round { add(program.start) }
     before = isWord ? .word : .other
     return false
   }
 
   /// Whether the text matches if it ends here.
-  mutating func matchesAtEnd() -> Bool { close(nextIsWord: false, atEnd: true) }
+  mutating func matchesAtEnd() -> Bool { followEmptyTransitions(nextIsWord: false, atEnd: true) }
 
-  private mutating func add(_ place: InstructionIndex) {
-    addedIn[Int(place)] = round
-    places.append(place)
+  private mutating func add(_ thread: InstructionIndex) {
+    addedRound[Int(thread)] = round
+    threads.append(thread)
   }
 
   /// Fills `waiting`. True if a path through the program ends here.
-  private mutating func close(nextIsWord: Bool, atEnd: Bool) -> Bool {
+  private mutating func followEmptyTransitions(nextIsWord: Bool, atEnd: Bool) -> Bool {
     round += 1
-    waiting.removeAll(keepingCapacity: true)
+    tests.removeAll(keepingCapacity: true)
     pending.removeAll(keepingCapacity: true)
-    pending.append(contentsOf: places)
+    pending.append(contentsOf: threads)
     var isComplete = false
-    while let place = pending.popLast() {
-      if closedIn[Int(place)] == round { continue }
-      closedIn[Int(place)] = round
+    while let thread = pending.popLast() {
+      if expandedRound[Int(thread)] == round { continue }
+      expandedRound[Int(thread)] = round
       steps += 1
-      switch program.instructions[Int(place)] {
+      switch program.instructions[Int(thread)] {
       case .match: isComplete = true
-      case .test(let test, let next): waiting.append((test, next))
+      case .test(let test, let next): tests.append((test, next))
       case .split(let first, let second):
         pending.append(second)
         pending.append(first)

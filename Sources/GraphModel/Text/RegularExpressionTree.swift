@@ -5,7 +5,7 @@ indirect enum RegularExpressionTree: Hashable, Sendable {
   case assertion(Assertion)
   /// A sequence; an empty one matches the empty text.
   case sequence([RegularExpressionTree])
-  case choice([RegularExpressionTree])
+  case alternation([RegularExpressionTree])
   /// A repetition; without a maximum it is unlimited.
   case repetition(RegularExpressionTree, minimum: Int, maximum: Int?)
 
@@ -20,7 +20,7 @@ indirect enum RegularExpressionTree: Hashable, Sendable {
     switch self {
     case .scalar, .set, .assertion: return 1
     case .sequence(let parts): return parts.reduce(0) { $0 + $1.programSize }
-    case .choice(let parts): return parts.reduce(parts.count - 1) { $0 + $1.programSize }
+    case .alternation(let parts): return parts.reduce(parts.count - 1) { $0 + $1.programSize }
     case .repetition(let part, let minimum, let maximum):
       let size = max(1, part.programSize)
       guard let maximum else { return max(1, minimum) * size + 1 }

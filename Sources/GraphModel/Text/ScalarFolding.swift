@@ -11,10 +11,10 @@ extension String {
   /// The canonical composition of the string.
   var composed: UnicodeScalarView {
     var scalars = UnicodeScalarView()
-    var watch = Cancellation.StepCounter(over: utf8.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: utf8.count)
+    defer { counter.flush() }
     for scalar in _nfc {
-      guard watch.goesOn(16) else { break }
+      guard counter.addSteps(16) else { break }
       scalars.append(scalar)
     }
     return scalars

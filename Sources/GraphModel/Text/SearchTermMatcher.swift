@@ -2,20 +2,20 @@
 public struct SearchTermMatcher: Sendable {
   /// The words, folded, sorted by bytes, without those that are prefixes of others. A text with a word that begins
   /// with "notes" also has one that begins with "no".
-  private let beginnings: [[UInt8]]
+  private let prefixes: [[UInt8]]
   /// Runs of scripts without spaces between words.
   private let phrases: [String]
 
   /// - Parameter words: the words, folded as `String.words` are.
   public init(_ words: [String]) {
-    var beginnings = [[UInt8]]()
+    var prefixes = [[UInt8]]()
     // In sorted order a word follows its prefixes, and replaces them.
     for word in words.filter({ !$0.isPhrase }).map({ Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) })
     {
-      if let last = beginnings.last, word.starts(with: last) { beginnings.removeLast() }
-      beginnings.append(word)
+      if let last = prefixes.last, word.starts(with: last) { prefixes.removeLast() }
+      prefixes.append(word)
     }
-    self.beginnings = beginnings
+    self.prefixes = prefixes
     var seen = Set<ByteKey>()
     phrases = words.filter { $0.isPhrase && seen.insert(ByteKey($0)).inserted }
   }
@@ -23,28 +23,28 @@ public struct SearchTermMatcher: Sendable {
   /// Whether the text contains each of the words. A word must be a prefix of one of the text's words, or occur
   /// anywhere in a run of a script without spaces. Linear in the size of the text; logarithmic in the number of words,
   /// and linear in the number of those from scripts without spaces.
-  public func areFound(in text: String) -> Bool {
+  public func matches(_ text: String) -> Bool {
     let own = text.words
     guard phrases.allSatisfy({ phrase in own.contains { TextSearch.contains($0, phrase) } }) else { return false }
-    if beginnings.count == 1 { return own.contains { $0.utf8.starts(with: beginnings[0]) } }
-    var missing = Set(beginnings.indices)
-    var watch = Cancellation.StepCounter(over: text.utf8.count)
-    defer { watch.end() }
+    if prefixes.count == 1 { return own.contains { $0.utf8.starts(with: prefixes[0]) } }
+    var missing = Set(prefixes.indices)
+    var counter = Cancellation.StepCounter(over: text.utf8.count)
+    defer { counter.flush() }
     for word in own where !missing.isEmpty {
-      guard watch.goesOn(word.utf8.count) else { return false }
-      if let found = beginning(of: word) { missing.remove(found) }
+      guard counter.addSteps(word.utf8.count) else { return false }
+      if let found = prefix(of: word) { missing.remove(found) }
     }
     return missing.isEmpty
   }
 
   /// The search word that is a prefix of `word`. None of them is a prefix of another, so only the greatest one that
   /// is not above `word` can be.
-  private func beginning(of word: String) -> Int? {
-    var (low, high) = (0, beginnings.count)
+  private func prefix(of word: String) -> Int? {
+    var (low, high) = (0, prefixes.count)
     while low < high {
       let middle = (low + high) / 2
-      if word.utf8.lexicographicallyPrecedes(beginnings[middle]) { high = middle } else { low = middle + 1 }
+      if word.utf8.lexicographicallyPrecedes(prefixes[middle]) { high = middle } else { low = middle + 1 }
     }
-    return low > 0 && word.utf8.starts(with: beginnings[low - 1]) ? low - 1 : nil
+    return low > 0 && word.utf8.starts(with: prefixes[low - 1]) ? low - 1 : nil
   }
 }

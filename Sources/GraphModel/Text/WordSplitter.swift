@@ -71,7 +71,7 @@ extension String {
   }
 
   /// Whether each of the search's `words` is found. `SearchTermMatcher` prepares them for many texts.
-  public func hasWords(beginningWith words: [String]) -> Bool { SearchTermMatcher(words).areFound(in: self) }
+  public func hasWords(beginningWith words: [String]) -> Bool { SearchTermMatcher(words).matches(self) }
 
   /// Whether the string, one of a text's `words`, is a run of a script without spaces.
   public var isPhrase: Bool { unicodeScalars.first?.wordClass == .phrase }
@@ -152,10 +152,10 @@ extension String {
     var words = [String]()
     var word = UnicodeScalarView()
     var kind: Unicode.Scalar.WordClass?
-    var watch = Cancellation.StepCounter(over: utf8.count)
-    defer { watch.end() }
+    var counter = Cancellation.StepCounter(over: utf8.count)
+    defer { counter.flush() }
     for scalar in folded([.caseInsensitive, .diacriticInsensitive]).unicodeScalars {
-      guard watch.goesOn(16) else { return words }
+      guard counter.addSteps(16) else { return words }
       let next = scalar.wordClass
       if next != kind, !word.isEmpty {
         words.append(String(word))

@@ -24,12 +24,13 @@ struct DecimalSum {
       columns[column] += number.isNegative ? -Int64(digit) : Int64(digit)
       column -= 1
     }
+    assert(column == low - 1 - lowest, "each digit has its column")
   }
 
   /// The sum, exact if 38 digits are enough, otherwise rounded half to even. Nil if the exponent is out of range.
   var value: DecimalValue? {
     var digits = carried(columns)
-    let isNegative = digits.last.map { $0 < 0 } ?? false
+    let isNegative = digits.last.map { $0 < 0 } == true
     if isNegative { digits = carried(columns.map { -$0 }) }
     return DecimalValue.rounded(
       isNegative, digits.reversed().map { UInt8($0) }, exponent: lowest + digits.count)
@@ -57,6 +58,7 @@ struct DecimalSum {
 
   private static func split(_ number: Int64) -> (rest: Int64, up: Int64) {
     let rest = ((number % 10) + 10) % 10
+    assert((0...9).contains(rest), "a column has one digit")
     return (rest, (number - rest) / 10)
   }
 }

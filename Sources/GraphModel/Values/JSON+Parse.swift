@@ -116,7 +116,7 @@ private struct JSONParser {
       guard current == UInt8(ascii: ":") else { throw error("':' is expected here") }
       position += 1
       members.append(JSON.Member(name, try value(depth: depth + 1)))
-      if try !another(until: UInt8(ascii: "}")) { return .object(members) }
+      if try !hasNextElement(until: UInt8(ascii: "}")) { return .object(members) }
     }
   }
 
@@ -130,11 +130,11 @@ private struct JSONParser {
     }
     while true {
       elements.append(try value(depth: depth + 1))
-      if try !another(until: UInt8(ascii: "]")) { return .array(elements) }
+      if try !hasNextElement(until: UInt8(ascii: "]")) { return .array(elements) }
     }
   }
 
-  private mutating func another(until end: UInt8) throws(JSON.ParseError) -> Bool {
+  private mutating func hasNextElement(until end: UInt8) throws(JSON.ParseError) -> Bool {
     skipBlanks()
     guard let byte = current, byte == UInt8(ascii: ",") || byte == end else {
       throw error("',' or '\(Character(Unicode.Scalar(end)))' is expected here")

@@ -141,7 +141,7 @@ extension UniqueID: CustomStringConvertible, LosslessStringConvertible {
 
   /// Whether the text form begins with `prefix`.
   public func hasPrefix(_ prefix: String) -> Bool {
-    Self.range(ofPrefix: prefix)?.contains(UInt128(low) << 64 | UInt128(high)) ?? false
+    Self.range(ofPrefix: prefix)?.contains(UInt128(low) << 64 | UInt128(high)) == true
   }
 }
 

@@ -68,3 +68,10 @@ extension ObjectImage {
     return true
   }
 }
+
+extension ObjectImage? {
+  /// The ids that a relationship refers to; none without an object.
+  func objectIDs(of property: Property) -> [ObjectID] {
+    if let self { self[property].objectIDs } else { [] }
+  }
+}

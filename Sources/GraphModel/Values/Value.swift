@@ -210,3 +210,8 @@ public enum UTF8Comparison {
     return ValueOrdering(a.count, b.count)
   }
 }
+
+extension Value? {
+  /// The value; null where there is none, as in a result without an operand.
+  var orNull: Value { if let self { self } else { .null } }
+}

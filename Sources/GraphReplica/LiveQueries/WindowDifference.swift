@@ -36,7 +36,7 @@ public struct WindowDifference: Hashable, Sendable {
       kept.append((before, place))
       if updated.contains(id) { self.updated.append(place) }
     }
-    let isUnmoved = ListReorderer.longestRise(kept.map(\.from))
+    let isUnmoved = ListReorderer.longestIncreasingSubsequence(kept.map(\.from))
     assert(isUnmoved.count == kept.count, "each row that stayed moved or did not")
     moved = kept.indices.filter { !isUnmoved[$0] }.map { Move(from: kept[$0].from, to: kept[$0].to) }
   }

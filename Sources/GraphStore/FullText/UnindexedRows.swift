@@ -32,7 +32,7 @@ struct UnindexedRows {
       guard let entity = model.entity(image.id.entity), entity.property(property.number) != nil,
         let text = image[property].stringValue
       else { return nil }
-      return search.areFound(in: text) ? row : nil
+      return search.matches(text) ? row : nil
     }
   }
 }

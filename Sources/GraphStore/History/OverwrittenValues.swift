@@ -51,7 +51,7 @@ struct OverwrittenValues {
         losers.append(.init(value: conflict.mine, revision: revision, time: commit.time, author: commit.author))
       }
     }
-    return losers.suffix(ValueOrigin.maximumLosers)
+    return losers.suffix(ValueOrigin.maximumOverwrittenValues)
   }
 
   /// In ascending order; if there are too many, the newest ones.
@@ -62,7 +62,7 @@ struct OverwrittenValues {
     row.bind(1, id.key)
     row.bind(2, Int64(numbers.stored(property: property)))
     row.bind(3, winner)
-    row.bind(4, Int64(ValueOrigin.maximumLosers))
+    row.bind(4, Int64(ValueOrigin.maximumOverwrittenValues))
     defer { sqlite3_reset(row.statement) }
     var found = [Revision]()
     while try connection.step(row) { found.append(row.integer(0)) }

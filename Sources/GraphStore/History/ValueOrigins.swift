@@ -94,7 +94,7 @@ struct ValueOrigins {
       author: commit.author,
       transaction: commit.transaction, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
       deletion: deletion,
-      losers: try OverwrittenValues(connection: history.connection, numbers: history.objects.layout.numbers)
+      overwrittenValues: try OverwrittenValues(connection: history.connection, numbers: history.objects.layout.numbers)
         .losers(of: property, of: id, to: revision))
     origin.isReplacedKnown = replaced != nil
     if let replaced { origin.replaced = replaced }

@@ -14,7 +14,7 @@ extension Connection {
     try Cancellation.run(while: isWanted) {
       // The statements run on this thread, inside this call.
       sqlite3_progress_handler(
-        database.sqliteConnection, Self.instructions, { _ in Cancellation.goesOn() ? 0 : 1 }, nil)
+        database.sqliteConnection, Self.instructions, { _ in Cancellation.poll() ? 0 : 1 }, nil)
       defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
       let result = try body()
       try checkInterruption()
@@ -24,6 +24,6 @@ extension Connection {
 
   /// - Throws: the error of an interrupted statement, if the last calculation may be incomplete.
   func checkInterruption() throws {
-    if Cancellation.isOver { throw SQLiteStore.failure(code: SQLITE_INTERRUPT, message: "interrupted") }
+    if Cancellation.isCancelled { throw SQLiteStore.failure(code: SQLITE_INTERRUPT, message: "interrupted") }
   }
 }

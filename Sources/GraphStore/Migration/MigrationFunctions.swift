@@ -40,7 +40,7 @@ enum MigrationFunctions {
         let letter = SQLFunctions.value(values?[1], .string).stringValue?.first
       else { return sqlite3_result_null(context) }
       let value = SQLFunctions.value(values?[2], GraphValueType(letter: letter))
-      SQLFunctions.setResult(attribute.settled(value), context)
+      SQLFunctions.setResult(attribute.converted(value), context)
     }
     add("graph_member", 2) { context, _, values in
       guard case .uuid(let key) = SQLFunctions.value(values?[0], .uuid) else { return sqlite3_result_null(context) }

@@ -121,7 +121,7 @@ public struct StoreMigration: Sendable {
   private func plans(from kept: Model) throws -> [MigrationPlan] {
     guard let newest = models.last else { return [] }
     for (earlier, model) in zip([kept] + models, models) where model.version > max(earlier.version, kept.version) {
-      guard let what = MigrationPlan.unnoticedChange(from: earlier, to: model) else { continue }
+      guard let what = MigrationPlan.undetectedChange(from: earlier, to: model) else { continue }
       throw MigrationRefusal(
         from: earlier.version, to: model.version,
         problems: ["version \(model.version) \(what), but its hash is that of version \(earlier.version)"])
@@ -152,7 +152,7 @@ public struct StoreMigration: Sendable {
   /// The store may have been served with another text of the same hash, which restricts less. So the first step
   /// checks all rules of its version.
   private func rechecked(_ plans: [MigrationPlan]) -> [MigrationPlan] {
-    plans.prefix(1).map { $0.judgingEverything() } + plans.dropFirst()
+    plans.prefix(1).map { $0.checkingAllRules() } + plans.dropFirst()
   }
 
   // MARK: - The copy

@@ -54,9 +54,9 @@ public enum StoreCompaction {
       let before = StoreFiles.size(of: path)
       let newest = try store.revision(at: .max)
       let dated = newest.revision > 0 ? newest.time : nil
-      let lead = PruningClock.lead(wall: now, newest: dated, kept: policy.kept)
+      let lead = PruningClock.lead(wall: now, newest: dated, retention: policy.retention)
       let pruning = try store.pruning(
-        policy, now: PruningClock.time(wall: now, newest: dated, kept: policy.kept))
+        policy, now: PruningClock.time(wall: now, newest: dated, retention: policy.retention))
       if isRehearsal {
         try store.close()
         return Report(pruning: pruning, before: before, after: before, clockLead: lead)

@@ -142,9 +142,9 @@ final class FetchExecution {
 
   private func findRows(_ rows: RowRequest, _ sql: FetchSQL, _ body: (FetchElement) throws -> Void) throws {
     let types = rows.columns.map { $0.value.type(in: objects.model) }
-    let first: Int32 = rows.standForObjects ? Int32(EntityTable.fixedColumns) : 0
+    let first: Int32 = rows.hasRowPerObject ? Int32(EntityTable.fixedColumns) : 0
     try each(sql) { row in
-      if rows.standForObjects {
+      if rows.hasRowPerObject {
         guard takes(row) else { return false }
       } else {
         count += 1
@@ -195,7 +195,7 @@ final class FetchExecution {
 
   private func matches(_ image: ObjectImage, _ evaluator: PredicateEvaluator) throws -> Bool {
     let matches = evaluator.matches(image, in: objects)
-    Cancellation.spend(Self.evaluationSteps)
+    Cancellation.addSteps(Self.evaluationSteps)
     try objects.connection.checkInterruption()
     return matches
   }

@@ -45,7 +45,7 @@ struct FetchSQL {
     case .identifiers: try page(request, select: table.selectList, conditions)
     case .count where isExact: count(request, conditions)
     case .count: statements = [table.select + Self.clause(conditions)]
-    case .rows(let rows) where rows.standForObjects:
+    case .rows(let rows) where rows.hasRowPerObject:
       var select = Self.head
       for column in rows.columns { select += ", " + (try value(column)) }
       try page(request, select: select, conditions)

@@ -119,7 +119,7 @@ enum SQLFunctions {
         if let pointer { Unmanaged<Search>.fromOpaque(pointer).release() }
       }
     }
-    sqlite3_result_int(context, search.words.areFound(in: text) ? 1 : 0)
+    sqlite3_result_int(context, search.words.matches(text) ? 1 : 0)
   }
 
   private static func call(
@@ -238,7 +238,7 @@ enum SQLFunctions {
 
   /// Sets the function's result, or an interrupt error if its work was cancelled.
   static func setResult(_ value: Value, _ context: OpaquePointer?) {
-    if Cancellation.isOver { return sqlite3_result_error_code(context, SQLITE_INTERRUPT) }
+    if Cancellation.isCancelled { return sqlite3_result_error_code(context, SQLITE_INTERRUPT) }
     func blob(_ bytes: [UInt8]) {
       if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
       bytes.withUnsafeBytes { sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), Row.transient) }

@@ -59,7 +59,7 @@ struct ObjectReversal {
       if event.change.kind == .inserted, lastDelete != nil {
         receivePositions(behind: past[(index + 1)...], model: model)
       }
-      if !UTF8Comparison.equal(event.author, author), event.past.isSomebodysEdit(in: model) { other = event.past }
+      if !UTF8Comparison.equal(event.author, author), event.past.isUserEdit(in: model) { other = event.past }
     }
     closePairs(before: .max)
     if let last = own.last, last.change.kind == .deleted {

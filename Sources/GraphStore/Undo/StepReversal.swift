@@ -312,7 +312,7 @@ struct StepReversal {
   private func foreignChange(_ id: ObjectID) throws -> PastChange? {
     guard let image = try objects.readImage(of: id) else { return nil }
     let past = try history.past(of: id, newest: image.revision, after: base)
-    if let other = past.last(where: { !UTF8Comparison.equal($0.author, author) && $0.isSomebodysEdit(in: model) }) {
+    if let other = past.last(where: { !UTF8Comparison.equal($0.author, author) && $0.isUserEdit(in: model) }) {
       return other
     }
     if past.first?.kind == .inserted { return nil }

@@ -6,7 +6,7 @@ import TerminalApplication
 final class QuitController: BoardPart {
   let services: BoardServices
   /// How long quitting waits for answers before it asks, in milliseconds.
-  var patienceMilliseconds: Int64 = 2_000
+  var maximumDelayMilliseconds: Int64 = 2_000
   /// Called before the last changes are sent: drags end.
   var willFinishChanges: () -> Void = {}
   private let connection: ConnectionMonitor
@@ -15,7 +15,7 @@ final class QuitController: BoardPart {
   private let saving: SaveController
   private let bulk: BulkChangeController
   private let editing: EditingController
-  private var machine = QuitStateMachine.stays
+  private var machine = QuitStateMachine.idle
   private var timer: TimerID?
 
   init(
@@ -43,7 +43,7 @@ final class QuitController: BoardPart {
   }
 
   /// Whether sent changes are unanswered and the user has not chosen to discard them.
-  var isAwaitingSaves: Bool { saving.unsent.count > 0 && machine != .quits(discards: true) }
+  var isAwaitingSaves: Bool { saving.unsent.count > 0 && machine != .quitting(discards: true) }
 
   /// Texts that would be lost with the program, except those that the user chose to discard. A text that is both in a
   /// question and on its way to the server counts once.
@@ -87,7 +87,7 @@ final class QuitController: BoardPart {
   /// Continues quitting after an answer, if that was the last one outstanding.
   func quitWhenSent() {
     guard saving.unsent.count == 0 else { return }
-    perform(machine.everythingIsSent(leavesTexts: !questions.texts.isEmpty))
+    perform(machine.changesSent(leavesTexts: !questions.texts.isEmpty))
   }
 
   /// Whether the program ends when the server has everything.
@@ -95,7 +95,7 @@ final class QuitController: BoardPart {
 
   /// Continues the program if it was about to end, because there is something new.
   func objectWillChange() {
-    guard let action = machine.somethingChanged() else { return }
+    guard let action = machine.objectChanged() else { return }
     perform(action)
     // A user who is still typing must see that the program does not quit.
     report("stays open: there are changes", isTrouble: true)
@@ -105,22 +105,22 @@ final class QuitController: BoardPart {
   func saveWasRefused() { perform(machine.refused(unsent: saving.unsent.count)) }
 
   /// Continues the program while it sends the last changes.
-  func cancel() { perform(machine.giveUp()) }
+  func cancel() { perform(machine.cancelSending()) }
 
   /// Performs the action that a step of quitting returned.
   private func perform(_ action: QuitStateMachine.Action?) {
     switch action {
     case .showSending:
       busy.showSaving()
-      timer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
+      timer = application.schedule(at: now + maximumDelayMilliseconds) { [weak self] in
         guard let self else { return }
         timer = nil
-        perform(machine.takesTooLong(unsent: saving.unsent.count))
+        perform(machine.sendTimedOut(unsent: saving.unsent.count))
       }
     case .ask(let question):
       hideSaving()
       questions.ask(text(of: question))
-    case .goOn:
+    case .continueWork:
       application.replyToTerminate(false)
       report(Self.leavesLater)
       if connection.state.isConnected { saving.save() }

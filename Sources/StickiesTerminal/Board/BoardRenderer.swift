@@ -67,7 +67,7 @@ final class BoardRenderer: BoardPart {
     if pages.boardIsGone {
       return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  creates one; it appears here."])
     }
-    if case .failed(let sentence)? = pages.pager?.current.face(at: now) { return EmptyBoardHint(lines: [sentence]) }
+    if case .failed(let sentence)? = pages.pager?.current.pageContent(at: now) { return EmptyBoardHint(lines: [sentence]) }
     if search.found != nil { return .nothingFound("Esc") }
     if hiddenCount > 0 { return .nothingFound("F") }
     guard pages.page.notes.state == .loaded, pages.page.notes.count == 0 else { return nil }
@@ -215,7 +215,7 @@ final class BoardRenderer: BoardPart {
       let frame = viewport.canvas.moved(x: controller.page == Int(lower) ? -shift : width - shift, y: 0)
       let clip = frame.intersection(viewport.canvas)
       let color = pages.directory.board(at: controller.page).map { PaperColor(name: $0.color.rawValue) } ?? .gray
-      switch controller.face(at: now) {
+      switch controller.pageContent(at: now) {
       case .content(let page): draw(page, into: &grid, frame: frame, clip: clip)
       case .failed(let sentence):
         grid.fill(clip, theme.board(color))

@@ -119,7 +119,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
       // Bars and list lie above the board: notes beneath them can't be clicked.
       controller.window.frame = frame.intersection(canvas)
     }
-    application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
+    application.arrange(page.windows.stackingOrder(page).compactMap { page.windows[$0]?.window })
   }
 
   override func applicationWillUpdate(_ application: Application) {

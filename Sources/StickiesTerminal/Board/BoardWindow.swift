@@ -173,7 +173,7 @@ final class BoardWindow {
   }
 
   /// The overlay while the visible area is being loaded; nil for none.
-  func picture(at now: Int64) -> BusyAppearance? { busy.picture(at: now) }
+  func picture(at now: Int64) -> BusyAppearance? { busy.appearance(at: now) }
 
   /// Requests the piece around the visible area, unless it is loaded or another is being loaded.
   func ask(for seen: Rect) {

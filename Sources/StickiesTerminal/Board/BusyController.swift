@@ -88,8 +88,8 @@ final class BusyController: BoardPart {
 
   /// The overlay while notes, an answer or the end of the program are awaited, for the most recent reason.
   var appearance: BusyAppearance? {
-    if let picture = overlay.picture(at: now) { return picture }
-    guard case .waiting(let picture)? = pages.pager?.current.face(at: now) else {
+    if let picture = overlay.appearance(at: now) { return picture }
+    guard case .waiting(let picture)? = pages.pager?.current.pageContent(at: now) else {
       return pages.page.part?.picture(at: now)
     }
     return picture
@@ -107,7 +107,7 @@ final class BusyController: BoardPart {
   }
 
   private var pageIsOnItsWay: Bool {
-    if case .waiting? = pages.pager?.current.face(at: now) { true } else { false }
+    if case .waiting? = pages.pager?.current.pageContent(at: now) { true } else { false }
   }
 
   /// Schedules the overlay's next appearance or movement, which depend on time alone.

@@ -87,7 +87,7 @@ final class MouseController: BoardPart {
     if let edited = editing.current, edited !== controller { editing.end() }
     let hadFocus = pages.page.windows.focus == controller.id
     pages.focus(controller)
-    search.controller?.keepPlace()
+    search.controller?.saveState()
     if links.start != nil { return links.end(at: controller) }
     if controller === editing.current, controller.textFrame.contains(mouse.position) {
       select(mouse, controller, clicks: clicks)

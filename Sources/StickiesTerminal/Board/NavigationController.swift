@@ -259,7 +259,7 @@ final class NavigationController: BoardPart, SearchNavigator {
   /// Shows the next note that is not visible; repeated calls cycle through all of them.
   func showNextHidden() {
     // Closed windows are reopened first.
-    let shut = pages.page.rows.filter { pages.page.windows.isShut($0) }
+    let shut = pages.page.rows.filter { pages.page.windows.isClosedByUser($0) }
     for id in shut { pages.page.windows.reopen(id) }
     if let first = shut.first {
       pages.page.reconcile()

@@ -156,7 +156,7 @@ public final class BoardSession {
   /// Waits a moment for the pending answers, after the terminal was restored.
   private func sendTheLast() async {
     guard let screen, screen.quitting.isAwaitingSaves, screen.connection.state.isConnected else { return }
-    let limit = Self.now + screen.quitting.patienceMilliseconds
+    let limit = Self.now + screen.quitting.maximumDelayMilliseconds
     // Each answer still requests a turn. No turn runs any longer, but the request wakes this loop.
     isTurnAsked = false
     setAlarm(limit)

@@ -44,7 +44,7 @@ public final class ConnectingLine {
   private var nextChange: Int64? { overlay.nextChange(after: Self.now) }
 
   private func draw() {
-    guard let picture = overlay.picture(at: Self.now) else { return }
+    guard let picture = overlay.appearance(at: Self.now) else { return }
     let wheel = symbols.spinner[picture.phase % symbols.spinner.count]
     write("\r\u{1B}[K\(wheel) \(picture.message) \(address.isEmpty ? "" : address + " ")(Ctrl-C stops)")
     isShown = true

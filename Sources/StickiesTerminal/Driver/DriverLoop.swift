@@ -27,7 +27,7 @@ struct DriverLoop {
   private var unhandled: [UInt8] = []
 
   /// How long a terminal that does not read can delay its restoration, in milliseconds.
-  private static let patienceMilliseconds: CInt = 200
+  private static let maximumDelayMilliseconds: CInt = 200
 
   /// How long the terminal may take to answer queries, in milliseconds. Leaving earlier waits for the answers,
   /// because they would otherwise reach the editor or shell that comes next. With a terminal that never answers, this
@@ -58,7 +58,7 @@ struct DriverLoop {
     pending = []
     // Must happen before the shell's screen returns: input typed there belongs to the shell.
     awaitAnswers()
-    file.write(TerminalSequences.leave, withinMilliseconds: Self.patienceMilliseconds)
+    file.write(TerminalSequences.leave, withinMilliseconds: Self.maximumDelayMilliseconds)
     file.restoreLine()
     CrashGuard.disarm()
   }

@@ -54,7 +54,7 @@ final class EditingController: BoardPart {
     guard controller !== current, let note = controller.note, mayChange(note) else { return }
     end()
     pages.focus(controller)
-    search.controller?.keepPlace()
+    search.controller?.saveState()
     undoScope.beginGroup(named: "Typing")
     current = controller
     layOut()
@@ -94,7 +94,7 @@ final class EditingController: BoardPart {
     controller.elsewhere = nil
     saving.save()
     undoScope.endGroup()
-    pages.windowsDidChange(pages.page.windows.resolveLoss(controller.id))
+    pages.windowsDidChange(pages.page.windows.resolveRemoval(controller.id))
     application.setNeedsDisplay()
   }
 
@@ -109,7 +109,7 @@ final class EditingController: BoardPart {
     guard connection.allowsChanges else { return }
     guard !pages.boardIsGone else { return report("there is no board for the note", isTrouble: true) }
     // The search does not match the new note and would hide it. The note is created at the current scroll position.
-    search.controller?.keepPlace()
+    search.controller?.saveState()
     search.close()
     newNote(text: "", at: viewport.onBoard(free(placeOfNewNote)))
     guard let controller = pages.focused else { return }

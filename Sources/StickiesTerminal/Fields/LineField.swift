@@ -94,13 +94,13 @@ final class LineField {
   /// Ends the edit, unless an end guard refuses.
   func end() {
     let mayEnd = observers.ask((any LineFieldEndGuard).self, whenNobodyResponds: true) { $0.fieldMayEnd(self) }
-    if mayEnd { observers.tell((any LineFieldEndObserver).self) { $0.fieldDidEnd(self) } }
+    if mayEnd { observers.notify((any LineFieldEndObserver).self) { $0.fieldDidEnd(self) } }
   }
 
   private func follow(_ change: (inout TextEditor) -> TextEditor.Outcome) -> Bool {
     let outcome = change(&editor)
     if let copied = outcome.copied { didCopy(copied) }
-    if !outcome.changes.isEmpty { observers.tell((any LineFieldTextObserver).self) { $0.fieldDidChange(self) } }
+    if !outcome.changes.isEmpty { observers.notify((any LineFieldTextObserver).self) { $0.fieldDidChange(self) } }
     return outcome.isHandled
   }
 

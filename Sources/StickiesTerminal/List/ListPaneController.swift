@@ -191,7 +191,7 @@ final class ListPaneController: BoardPart, SearchedList {
     case .row(let row):
       guard let id = id(row) else { break }
       navigation.show(id)
-      search.controller?.keepPlace()
+      search.controller?.saveState()
       if isDouble, let focused = pages.focused { editing.edit(focused) }
     case .empty, nil: break
     }

@@ -76,5 +76,5 @@ final class BoardPageController: PageController<BoardPage> {
   /// The overlay while the board slides in and is still being loaded.
   var busyView = BusyViewHolder { BusyView() }
 
-  override func didChangeFace() { displayDidChange() }
+  override func didChangePageContent() { displayDidChange() }
 }

@@ -22,8 +22,8 @@ extension BoardScreen: BoardPagesDelegate {
         // stays then, and a selection of all is a predicate.
         if page.part == nil || selection.all == nil && !page.isShown(id) { selection.mode.selection.remove(id) }
         application.orderOut(controller.window)
-      case .lost(let controller, let loss): editing.noteDidLeave(loss, of: controller)
-      case .returned(let controller, _):
+      case .objectRemoved(let controller, let loss): editing.noteDidLeave(loss, of: controller)
+      case .objectRestored(let controller, _):
         controller.comeBack()
         // The note exists again, so the question about its text is obsolete.
         questions.withdraw(about: controller)

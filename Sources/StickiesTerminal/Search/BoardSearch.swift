@@ -147,7 +147,7 @@ final class BoardSearch: BoardPart {
       return close()
     }
     navigator?.show(first)
-    controller?.keepPlace()
+    controller?.saveState()
   }
 
   func close() {

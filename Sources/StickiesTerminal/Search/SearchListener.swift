@@ -47,7 +47,7 @@ final class SearchListener: SearchControllerDelegate {
     search?.stopAwaitingFound()
   }
 
-  func placeToKeep(for controller: SearchController) -> ListViewState {
+  func stateToSave(for controller: SearchController) -> ListViewState {
     guard let search else { return ListViewState() }
     // While a result is shown, its rows have other positions; the list then returns by the focus.
     let first = search.found == nil ? search.list?.firstListed : nil

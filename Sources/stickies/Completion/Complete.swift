@@ -12,7 +12,7 @@ struct Complete: AsyncParsableCommand {
     commandName: "complete", abstract: "Print completions of the last word.", shouldDisplay: false)
 
   /// The timeout of a completion, in milliseconds.
-  static let patienceMilliseconds: Int64 = 500
+  static let maximumDelayMilliseconds: Int64 = 500
 
   @Flag(
     help: "WORD... is bash's line up to the cursor and the part that readline replaces; prints quoted text."
@@ -39,7 +39,7 @@ struct Complete: AsyncParsableCommand {
     case .words(let words): candidates = words
     case .things(let kind, let mayBeginWithDash):
       let server = place.server
-      let things = try? await TimeLimit.run(milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure }) {
+      let things = try? await TimeLimit.run(milliseconds: Self.maximumDelayMilliseconds, late: { ExitCode.failure }) {
         try await LiveCandidates.find(kind, server: server)
       }
       candidates = (things ?? []).filter { $0.isOneLine && (mayBeginWithDash || !$0.word.hasPrefix("-")) }

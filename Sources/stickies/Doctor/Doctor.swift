@@ -14,7 +14,7 @@ struct Doctor: AsyncParsableCommand {
       """)
 
   /// The timeout for answers of the daemon, in milliseconds.
-  static let patienceMilliseconds: Int64 = 3_000
+  static let maximumDelayMilliseconds: Int64 = 3_000
 
   @OptionGroup var options: CommonOptions
 
@@ -58,7 +58,7 @@ struct Doctor: AsyncParsableCommand {
     do {
       client = try await options.connecting {
         try await TimeLimit.run(
-          milliseconds: Self.patienceMilliseconds,
+          milliseconds: Self.maximumDelayMilliseconds,
           late: { WelcomeTimeout() }
         ) { try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false) }
       }
@@ -110,7 +110,7 @@ struct Doctor: AsyncParsableCommand {
           "version", .warning, "this is stickies \(Stickies.version), the daemon is \(server)", mend: Self.sameVersion))
     findings.append(await model(client.context.model, at: client.address))
     let answers = try? await TimeLimit.run(
-      milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure },
+      milliseconds: Self.maximumDelayMilliseconds, late: { ExitCode.failure },
       { (status: try await client.status(), newest: try await client.log(limit: 1, changes: 0).first?.time) })
     guard let (status, newest) = answers else {
       findings.append(
@@ -142,7 +142,7 @@ struct Doctor: AsyncParsableCommand {
     do {
       // A daemon with a newer model may still serve older programs.
       let client = try await TimeLimit.run(
-        milliseconds: Self.patienceMilliseconds, late: { WelcomeTimeout() },
+        milliseconds: Self.maximumDelayMilliseconds, late: { WelcomeTimeout() },
         { try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor")) })
       await client.close()
       return CheckResult(

@@ -95,7 +95,7 @@ extension GraphCommand {
         let rows = try rows(of: entity, sort, in: shell.model)
         // Aggregates without a group make a single row.
         if after != nil, rows?.isGrouped == true { throw Refusal(.malformed, Self.pagesOfRows) }
-        if rows?.standForObjects ?? true { _ = try shell.order(sort, of: entity) }
+        if rows?.hasRowPerObject ?? true { _ = try shell.order(sort, of: entity) }
         fetch.sort = sort
         if rows != nil {
           fetch.result = .rows

@@ -54,7 +54,7 @@ extension CommandContext {
     if origin.kind != .inserted, origin.isReplacedKnown {
       lines.append("  replaced: \(ValueText.change(from: origin.replaced, to: origin.value, property).was)")
     }
-    for loser in origin.losers {
+    for loser in origin.overwrittenValues {
       lines.append(
         "  lost to it: \(text(loser.value)) of "
           + "\(loser.author.isEmpty ? "an unknown author" : TextTable.visible(loser.author)), "
@@ -97,7 +97,7 @@ extension ObjectJSON {
       .init(
         "lost",
         .array(
-          origin.losers.map {
+          origin.overwrittenValues.map {
             .object([
               .init("value", json($0.value)), .init("author", .string($0.author)),
               .init("time", $0.isPruned ? .null : .string(RFC3339.text($0.time))),

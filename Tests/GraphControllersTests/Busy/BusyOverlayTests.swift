@@ -5,16 +5,16 @@ import Testing
 @Suite struct BusyOverlayTests {
   @Test func overlayAppearsAfterDelay() {
     var busy = BusyOverlay()
-    #expect(busy.picture(at: 0) == nil)
+    #expect(busy.appearance(at: 0) == nil)
     #expect(busy.nextChange(after: 0) == nil)
     let token = busy.show(.loading, at: 1_000)
     #expect(busy.isBusy)
-    #expect(busy.picture(at: 1_249) == nil)
+    #expect(busy.appearance(at: 1_249) == nil)
     #expect(busy.nextChange(after: 1_000) == 1_250)
-    #expect(busy.picture(at: 1_250)?.message == "Loading…")
+    #expect(busy.appearance(at: 1_250)?.message == "Loading…")
     busy.hide(token)
     #expect(!busy.isBusy)
-    #expect(busy.picture(at: 1_300) == nil)
+    #expect(busy.appearance(at: 1_300) == nil)
     #expect(busy.nextChange(after: 1_300) == nil)
   }
 
@@ -22,23 +22,23 @@ import Testing
     var busy = BusyOverlay(appearsAfter: 100)
     let connecting = busy.show(.connecting, at: 0)
     let loading = busy.show(.loading, "Loading 1,000 objects", at: 90)
-    #expect(busy.picture(at: 100)?.message == "Loading 1,000 objects")
+    #expect(busy.appearance(at: 100)?.message == "Loading 1,000 objects")
     busy.hide(loading)
     busy.hide(loading)
-    #expect(busy.picture(at: 101)?.message == "Connecting…")
+    #expect(busy.appearance(at: 101)?.message == "Connecting…")
     let saving = busy.show(.saving, at: 102)
     busy.hide(connecting)
-    #expect(busy.picture(at: 103)?.reason == .saving)
+    #expect(busy.appearance(at: 103)?.reason == .saving)
     busy.hide(saving)
-    #expect(busy.picture(at: 104) == nil)
+    #expect(busy.appearance(at: 104) == nil)
   }
 
   @Test func nextShowHasItsOwnDelay() {
     var busy = BusyOverlay(appearsAfter: 100)
     busy.hide(busy.show(.saving, at: 0))
     _ = busy.show(.saving, at: 5_000)
-    #expect(busy.picture(at: 5_099) == nil)
-    #expect(busy.picture(at: 5_100) != nil)
+    #expect(busy.appearance(at: 5_099) == nil)
+    #expect(busy.appearance(at: 5_100) != nil)
   }
 
   @Test func indicatorReportsItsNextFrameTime() {
@@ -49,8 +49,8 @@ import Testing
     for _ in 0..<10 {
       guard let next = busy.nextChange(after: now) else { break }
       now = next
-      #expect(busy.picture(at: now - 1)?.phase != busy.picture(at: now)?.phase)
-      phases.append(busy.picture(at: now)?.phase ?? -1)
+      #expect(busy.appearance(at: now - 1)?.phase != busy.appearance(at: now)?.phase)
+      phases.append(busy.appearance(at: now)?.phase ?? -1)
     }
     #expect(phases == [0, 1, 2, 3, 4, 5, 6, 7, 0, 1])
   }
@@ -59,16 +59,16 @@ import Testing
     var busy = BusyOverlay(appearsAfter: 0)
     let loading = busy.show(.loading, at: 0)
     busy.setProgress(0.5, of: loading)
-    #expect(busy.picture(at: 0)?.progress == 0.5)
+    #expect(busy.appearance(at: 0)?.progress == 0.5)
     let saving = busy.show(.saving, at: 0)
-    #expect(busy.picture(at: 0)?.progress == nil)
+    #expect(busy.appearance(at: 0)?.progress == nil)
     busy.setProgress(7, of: saving)
-    #expect(busy.picture(at: 0)?.progress == 1)
+    #expect(busy.appearance(at: 0)?.progress == 1)
     busy.hide(saving)
     busy.setProgress(0.9, of: saving)
-    #expect(busy.picture(at: 0)?.progress == 0.5)
+    #expect(busy.appearance(at: 0)?.progress == 0.5)
     busy.setProgress(.nan, of: loading)
-    #expect(busy.picture(at: 0)?.progress == 0)
+    #expect(busy.appearance(at: 0)?.progress == 0)
   }
 
   @Test func editingIsAllowedUnlessEditedContentIsLoading() {
@@ -94,10 +94,10 @@ import Testing
     }
     for start: Int64 in [0, 1_000, 2_000] {
       let token = busy.show(.loading, at: start)
-      #expect(view.view(for: busy.picture(at: start)) == nil)
-      if start > 0 { #expect(view.view(for: busy.picture(at: start + 200)) == 1) }
+      #expect(view.view(for: busy.appearance(at: start)) == nil)
+      if start > 0 { #expect(view.view(for: busy.appearance(at: start + 200)) == 1) }
       busy.hide(token)
-      #expect(view.view(for: busy.picture(at: start + 200)) == nil)
+      #expect(view.view(for: busy.appearance(at: start + 200)) == nil)
       #expect(built == (start > 0 ? 1 : 0))
     }
   }

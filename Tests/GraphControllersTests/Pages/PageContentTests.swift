@@ -20,11 +20,11 @@ import Testing
     script.source.edition = 2
     script.pager.sourceDidChange(pages: [1, 5], at: 0)
     #expect(script.line == "0 | 1 stale")
-    #expect(script.face(script.pager.next) == "page 1, edition 1")
+    #expect(script.pageContent(script.pager.next) == "page 1, edition 1")
     let before = script.refreshes
 
     #expect(script.scroll(0.1) == "0 | 1")
-    #expect(script.faces == ["page 0, edition 1", "page 1, edition 2"])
+    #expect(script.pageContents == ["page 0, edition 1", "page 1, edition 2"])
     #expect(script.refreshes == before + 1)
     // What changes in sight waits for the end: the scroll is not held up.
     script.source.edition = 3
@@ -33,7 +33,7 @@ import Testing
     #expect(script.refreshes == before + 1)
     #expect(script.end() == "1 | 0")
     #expect(script.refreshes == before + 2)
-    #expect(script.faces == ["page 1, edition 3"])
+    #expect(script.pageContents == ["page 1, edition 3"])
     _ = script.end()
     #expect(script.refreshes == before + 2)
   }
@@ -42,7 +42,7 @@ import Testing
     let script = PagerTranscript(10)
     script.source.edition = 2
     script.pager.sourceDidChange(pages: [0], at: 0)
-    #expect(script.faces == ["page 0, edition 2"])
+    #expect(script.pageContents == ["page 0, edition 2"])
     let before = script.source.asked.count
     script.pager.sourceDidChange(pages: [7], at: 0)
     #expect(script.source.asked.count == before)
@@ -50,17 +50,17 @@ import Testing
 
   @Test func slowContentShowsOverlayAndNeverOtherPage() {
     let script = PagerTranscript(10)
-    #expect(script.faces == ["page 0, edition 1"])
+    #expect(script.pageContents == ["page 0, edition 1"])
     script.source.isSlow = true
     script.now = 1_000
     _ = script.jump(5)
-    #expect(script.faces == ["empty"])
+    #expect(script.pageContents == ["empty"])
     #expect(!script.pager.current.allowsEditing)
     #expect(script.pager.current.nextChange(after: 1_000) == 1_250)
     script.now = 1_250
-    #expect(script.faces == ["Loading…"])
+    #expect(script.pageContents == ["Loading…"])
     script.pager.deliver("five", for: script.source.asked[1])
-    #expect(script.faces == ["five"])
+    #expect(script.pageContents == ["five"])
     #expect(script.pager.current.allowsEditing)
     #expect(script.pager.current.nextChange(after: 1_250) == nil)
   }
@@ -72,22 +72,22 @@ import Testing
     let second = script.source.asked[1]
     #expect(!script.pager.deliver("zero", for: first))
     #expect(!script.pager.fail(first, "gone"))
-    #expect(script.faces == ["empty"])
+    #expect(script.pageContents == ["empty"])
     #expect(script.pager.deliver("five", for: second))
     #expect(!script.pager.deliver("five again", for: second))
-    #expect(script.faces == ["five"])
+    #expect(script.pageContents == ["five"])
   }
 
   @Test func newerAnswerReplacesOlderRequest() {
     let script = PagerTranscript(10, isSlow: true)
     script.now = 300
-    #expect(script.faces == ["Loading…"])
+    #expect(script.pageContents == ["Loading…"])
     script.pager.sourceDidChange(pages: [0], at: 300)
     // It goes on waiting: the overlay does not blink.
-    #expect(script.faces == ["Loading…"])
+    #expect(script.pageContents == ["Loading…"])
     #expect(!script.pager.deliver("old", for: script.source.asked[0]))
     #expect(script.pager.deliver("new", for: script.source.asked[1]))
-    #expect(script.faces == ["new"])
+    #expect(script.pageContents == ["new"])
   }
 
   @Test func refreshKeepsOldContentUntilAnswer() {
@@ -95,19 +95,19 @@ import Testing
     script.source.isSlow = true
     script.pager.sourceDidChange(pages: [0], at: 0)
     script.now = 5_000
-    #expect(script.faces == ["page 0, edition 1"])
+    #expect(script.pageContents == ["page 0, edition 1"])
     script.pager.deliver("newer", for: script.source.asked[1])
-    #expect(script.faces == ["newer"])
+    #expect(script.pageContents == ["newer"])
   }
 
   @Test func failureShowsReasonAndIsRetried() {
     let script = PagerTranscript(10, isSlow: true)
     #expect(script.pager.fail(script.source.asked[0], "the connection is gone"))
     script.now = 5_000
-    #expect(script.faces == ["failed: the connection is gone"])
+    #expect(script.pageContents == ["failed: the connection is gone"])
     script.source.isSlow = false
     script.pager.sourceDidChange(at: 5_000)
-    #expect(script.faces == ["page 0, edition 1"])
+    #expect(script.pageContents == ["page 0, edition 1"])
   }
 
   @Test func lastRemainingPageIsShownAfterRemoval() {
@@ -118,11 +118,11 @@ import Testing
     script.source.pageCount = 4
     _ = script.jump(3)
     _ = script.scroll(3.2)
-    #expect(script.faces == ["page 3, edition 1", "none"])
+    #expect(script.pageContents == ["page 3, edition 1", "none"])
     script.source.pageCount = 5
     script.pager.sourceDidChange(at: 0)
     _ = script.scroll(3.3)
-    #expect(script.faces == ["page 3, edition 1", "page 4, edition 1"])
+    #expect(script.pageContents == ["page 3, edition 1", "page 4, edition 1"])
   }
 
   // MARK: - Dots

@@ -9,7 +9,7 @@ import Testing
     #expect(script.line == "4 | 5 stale")
     #expect(script.scroll(4.1) == "4 | 5")
     #expect(script.scroll(3.9) == "4 | 3")
-    #expect(script.faces == ["page 3, edition 1", "page 4, edition 1"])
+    #expect(script.pageContents == ["page 3, edition 1", "page 4, edition 1"])
   }
 
   @Test func controllersSwapAtScrollEndToNearestPage() {
@@ -43,7 +43,7 @@ import Testing
     #expect(script.end() == "3 | 4")
     #expect(script.configurations == 5)
     #expect(script.scroll(8.5) == "9 | 8")
-    #expect(script.faces == ["page 8, edition 1", "page 9, edition 1"])
+    #expect(script.pageContents == ["page 8, edition 1", "page 9, edition 1"])
   }
 
   @Test func jumpConfiguresBothControllers() {
@@ -62,7 +62,7 @@ import Testing
   @Test func outOfBoundsPagesAreAllowedOffscreen() {
     let script = PagerTranscript(2)
     #expect(script.scroll(-0.3) == "0 | -1")
-    #expect(script.faces == ["none", "page 0, edition 1"])
+    #expect(script.pageContents == ["none", "page 0, edition 1"])
     #expect(script.end() == "0 | -1")
     #expect(script.scroll(-0.7) == "0 | -1")
     #expect(script.end() == "0 | -1")
@@ -72,14 +72,14 @@ import Testing
     #expect(script.source.asked.map(\.page).allSatisfy { (0..<2).contains($0) })
 
     let empty = PagerTranscript(0)
-    #expect(empty.faces == ["none"])
+    #expect(empty.pageContents == ["none"])
     empty.source.pageCount = 1
     empty.pager.sourceDidChange(at: 0)
-    #expect(empty.faces == ["page 0, edition 1"])
+    #expect(empty.pageContents == ["page 0, edition 1"])
 
     let single = PagerTranscript(1)
     #expect(single.line == "0 | 1")
-    #expect(single.face(single.pager.next) == "none")
+    #expect(single.pageContent(single.pager.next) == "none")
   }
 
   @Test func onePagerPagesThroughTenThousandPagesWithTwoControllers() {
@@ -89,7 +89,7 @@ import Testing
       #expect(script.pager.current.page == page - 1)
       _ = script.end()
       #expect(script.pager.current.page == page)
-      #expect(script.faces == ["page \(page), edition 1"])
+      #expect(script.pageContents == ["page \(page), edition 1"])
     }
     #expect(script.made.count == 2)
     #expect(Set([ObjectIdentifier(script.pager.current), ObjectIdentifier(script.pager.next)]).count == 2)
@@ -121,7 +121,7 @@ import Testing
       let twin = Set([Int(offset.rounded(.down)), Int(offset.rounded(.up))]).sorted()
       #expect(script.pager.visible.map(\.page) == twin, "seed \(seed), step \(step), offset \(offset)")
       #expect(
-        script.faces == twin.map { (0..<8).contains($0) ? "page \($0), edition 1" : "none" },
+        script.pageContents == twin.map { (0..<8).contains($0) ? "page \($0), edition 1" : "none" },
         "seed \(seed), step \(step)")
     }
     #expect(script.made.count == 2)

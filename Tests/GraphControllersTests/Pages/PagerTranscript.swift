@@ -67,8 +67,8 @@ final class PagerTranscript {
     "\(controller.page)\(controller.isStale ? " stale" : "")"
   }
 
-  func face(_ controller: FakePageController) -> String {
-    switch controller.face(at: now) {
+  func pageContent(_ controller: FakePageController) -> String {
+    switch controller.pageContent(at: now) {
     case .outOfBounds: "none"
     case .waiting(let picture): picture.map { $0.message } ?? "empty"
     case .content(let text): text
@@ -76,5 +76,5 @@ final class PagerTranscript {
     }
   }
 
-  var faces: [String] { pager.visible.map(face) }
+  var pageContents: [String] { pager.visible.map(pageContent) }
 }

@@ -83,7 +83,7 @@ import Testing
     #expect(script.arrange(ids: [Script.id(8), Script.new(1)], script.commit(5, by: "ann")) == [])
     #expect(script.answer(1, is: 8, at: 5) == [])
     #expect(script.arrange([8]) == [])
-    #expect(script.windows.isShut(Script.id(8)))
+    #expect(script.windows.isClosedByUser(Script.id(8)))
   }
 
   @Test func insertMatchingExistingObjectKeepsEditedWindow() {

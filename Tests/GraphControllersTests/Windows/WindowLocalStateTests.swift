@@ -22,8 +22,8 @@ import Testing
     _ = yours.arrange([4, 3, 2, 1])
     let shapes = Shapes([1: 5, 2: -1, 3: 5])
     mine.windows.setFocus(id(2))
-    #expect(mine.windows.pile(shapes) == [id(2), id(1), id(3), id(4)])
-    #expect(yours.windows.pile(shapes) == mine.windows.pile(shapes))
+    #expect(mine.windows.stackingOrder(shapes) == [id(2), id(1), id(3), id(4)])
+    #expect(yours.windows.stackingOrder(shapes) == mine.windows.stackingOrder(shapes))
   }
 
   @Test func raiseChangesOrderUnlessAlreadyOnTop() {

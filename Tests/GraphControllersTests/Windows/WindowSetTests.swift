@@ -25,7 +25,7 @@ import Testing
     _ = script.arrange([1, 2])
     #expect(script.lines(script.windows.close(Script.id(1))) == ["closed #1 for 1"])
     #expect(script.arrange([1, 2], script.commit(5, by: "ben")) == [])
-    #expect(script.windows.isShut(Script.id(1)))
+    #expect(script.windows.isClosedByUser(Script.id(1)))
     #expect(script.order == ["2"])
     script.windows.reopen(Script.id(1))
     #expect(script.arrange([1, 2]) == ["opened #3 for 1"])
@@ -51,12 +51,12 @@ import Testing
         "lost #1 for 1: ben deleted it while it was edited here: 'milk and bread'"
       ])
     #expect(script.order == ["2", "1"])
-    #expect(script.windows.loss(of: Script.id(1))?.revision == 5)
+    #expect(script.windows.removalReason(of: Script.id(1))?.revision == 5)
     #expect(script.arrange([2, 3], script.commit(6, by: "cem")) == ["opened #3 for 3"])
     #expect(script.order == ["2", "3", "1"])
-    #expect(script.lines(script.windows.resolveLoss(Script.id(1))) == ["closed #1 for 1"])
+    #expect(script.lines(script.windows.resolveRemoval(Script.id(1))) == ["closed #1 for 1"])
     #expect(script.order == ["2", "3"])
-    #expect(script.lines(script.windows.resolveLoss(Script.id(2))) == [])
+    #expect(script.lines(script.windows.resolveRemoval(Script.id(2))) == [])
   }
 
   @Test func editedObjectLeavingFilterIsReported() {
@@ -68,7 +68,7 @@ import Testing
         "lost #1 for 1: ben changed it: it is no longer shown here: 'all of it is sent'"
       ])
     #expect(script.arrange([2, 1], script.commit(6, by: "ben")) == ["returned #1 for 1"])
-    #expect(script.windows.loss(of: Script.id(1)) == nil)
+    #expect(script.windows.removalReason(of: Script.id(1)) == nil)
     #expect(
       script.arrange([2]) == [
         "lost #1 for 1: it is no longer shown here: 'all of it is sent'"

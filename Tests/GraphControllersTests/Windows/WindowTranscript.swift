@@ -43,8 +43,9 @@ final class WindowTranscript {
       switch change {
       case .opened(let window, let id): "opened #\(window.serial) for \(name(id))"
       case .closed(let window, let id): "closed #\(window.serial) for \(name(id))"
-      case .lost(let window, let loss): "lost #\(window.serial) for \(name(loss.id)): \(loss.sentence): '\(loss.text)'"
-      case .returned(let window, let id): "returned #\(window.serial) for \(name(id))"
+      case .objectRemoved(let window, let loss):
+        "lost #\(window.serial) for \(name(loss.id)): \(loss.sentence): '\(loss.text)'"
+      case .objectRestored(let window, let id): "returned #\(window.serial) for \(name(id))"
       case .identified(let window, let id, let was): "#\(window.serial): \(name(was)) is \(name(id))"
       }
     }

@@ -48,8 +48,8 @@ import Testing
         script.windows[id]?.type("text")
         if let index = twin.windows.firstIndex(where: { $0.id == id }) { twin.windows[index].isEdited = true }
       case 4:
-        if script.windows.loss(of: id) != nil { twin.windows.removeAll { $0.id == id } }
-        _ = script.windows.resolveLoss(id)
+        if script.windows.removalReason(of: id) != nil { twin.windows.removeAll { $0.id == id } }
+        _ = script.windows.resolveRemoval(id)
       default:
         let ids = (0..<12).map(WindowTranscript.id).filter { _ in random.chance(70) }.shuffled(using: &random)
         let cause = script.commit(Revision(step), by: "ben")

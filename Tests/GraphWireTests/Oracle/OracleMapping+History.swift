@@ -85,7 +85,7 @@ extension OracleMapping {
       $0.undoes = origin.undoes ?? 0
       $0.redoes = origin.redoes ?? 0
       $0.deletion = origin.deletion ?? 0
-      $0.overwritten = origin.losers.map { loser in
+      $0.overwritten = origin.overwrittenValues.map { loser in
         make {
           $0.value = value(loser.value)
           $0.revision = loser.revision

@@ -80,7 +80,7 @@ struct OracleMapping {
       $0.offset = UInt64(splice.offset)
       $0.length = UInt64(splice.length)
       $0.insertion = splice.insertion
-      $0.leftAffinity = splice.leansLeft
+      $0.leftAffinity = splice.hasLeftAffinity
     }
   }
 

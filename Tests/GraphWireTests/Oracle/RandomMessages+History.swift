@@ -31,7 +31,7 @@ extension RandomMessages {
       kind: random.pick([.inserted, .updated, .revived]) ?? .inserted, value: value(), replaced: value(),
       revision: integer(), time: integer(), author: string(), transaction: transactionID(),
       undo: maybe { $0.undoGroup() }, undoes: revision(), redoes: revision(), deletion: revision(),
-      losers: list {
+      overwrittenValues: list {
         .init(value: $0.value(), revision: $0.integer(), time: $0.integer(), author: $0.string())
       })
     origin.isReplacedKnown = bool()

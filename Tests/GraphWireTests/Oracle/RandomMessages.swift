@@ -94,7 +94,7 @@ struct RandomMessages {
   private mutating func splice() -> TextSplice {
     TextSplice(
       offset: Int.random(in: 0...TextSplice.maximumOffset, using: &random), length: Int(unsigned() % 1_000),
-      insertion: string(), leansLeft: bool())
+      insertion: string(), hasLeftAffinity: bool())
   }
 
   // MARK: - Transactions and outcomes

@@ -101,7 +101,7 @@ final class BoardFixture {
         made = terminal
         return terminal
       })
-    if let patience { session.screen?.quitting.patienceMilliseconds = patience }
+    if let patience { session.screen?.quitting.maximumDelayMilliseconds = patience }
     if let pause { session.screen?.questions.pauseMilliseconds = pause }
     let terminal = try #require(made)
     let end = Task { await session.run() }

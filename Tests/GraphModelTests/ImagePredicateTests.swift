@@ -3,9 +3,9 @@ import Testing
 
 @testable import GraphModel
 
-/// What is judged without a look at anything but the object's values, held against the matcher that knows every case;
-/// and bytes that are compared eight at once against those that are compared one by one.
-@Suite struct LocalTestTests {
+/// Predicates over an object's own values agree with `ValueMatcher`, which handles every case. Comparing bytes word by
+/// word agrees with comparing them one by one.
+@Suite struct ImagePredicateTests {
   private static let values: [Value] = [
     .null, .bool(false), .bool(true), .integer(-1), .integer(0), .integer(3), .integer(.max), .double(-1), .double(0.5),
     .double(3), .double(.infinity), .string(""), .string("a"), .string("b and more than fifteen bytes"),

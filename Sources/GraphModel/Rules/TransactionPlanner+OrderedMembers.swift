@@ -73,10 +73,10 @@ extension TransactionPlanner {
     private mutating func nextStored(in planner: TransactionPlanner) throws -> OrderedMemberKey? {
       while true {
         while let next = chunk.first {
-          if planner.isAsStored(next, in: list) { return next }
+          if planner.hasStoredPlace(next, in: list) { return next }
           chunk = chunk.dropFirst()
         }
-        guard !isStoreAtEnd, planner.mayHaveStored(list) else { return nil }
+        guard !isStoreAtEnd, planner.mayHaveStoredMembers(list) else { return nil }
         let more = try planner.reader.members(
           of: list.parent, through: list.reference, beyond: chunkEnd, ascending: isAscending, limit: limit)
         isStoreAtEnd = more.count < limit
@@ -88,11 +88,11 @@ extension TransactionPlanner {
   }
 
   /// The store has no members of an object that this transaction inserts.
-  private func mayHaveStored(_ list: MemberList) -> Bool {
-    drafts[list.parent].map { $0.before != nil } ?? true
+  private func mayHaveStoredMembers(_ list: MemberList) -> Bool {
+    drafts[list.parent].map { $0.before != nil } != false
   }
 
-  private func isAsStored(_ place: OrderedMemberKey, in list: MemberList) -> Bool {
+  private func hasStoredPlace(_ place: OrderedMemberKey, in list: MemberList) -> Bool {
     guard let draft = drafts[place.id] else { return true }
     return !draft.isDeleted && draft.after[list.reference].objectID == list.parent
       && draft.after[list.position] == .integer(place.position)
@@ -102,11 +102,11 @@ extension TransactionPlanner {
     let placed = lists[list.key]?.placed.next(beyond: nil, ascending: false)
     var stored = lists[list.key]?.lastStored ?? nil
     let isKnown = lists[list.key]?.lastStored != nil
-    if !isKnown || stored.map({ !isAsStored($0, in: list) }) == true {
+    if !isKnown || stored.map({ !hasStoredPlace($0, in: list) }) == true {
       stored = nil
       var cursor = MemberCursor(list, ascending: false, beyond: nil)
       // The members placed here are known; the last one with its stored place is missing.
-      stored = try cursor.lastAsStored(in: self)
+      stored = try cursor.lastStoredMember(in: self)
       lists[list.key, default: ListChanges()].lastStored = .some(stored)
     }
     return [placed, stored].compactMap { $0 }.max()
@@ -127,9 +127,11 @@ extension TransactionPlanner {
   /// Sets the position of a member, or nil for a removed one. All writes of positions go through here.
   private mutating func set(_ position: Int64?, of draft: Draft, in list: MemberList, isSpacing: Bool = false) {
     let (id, old) = (draft.after.id, draft.after[list.position])
-    if case .integer(let old) = old { lists[list.key]?.placed.remove(OrderedMemberKey(position: old, id: id)) }
-    draft.after[list.position] = position.map(Value.integer) ?? .null
-    let isHere = draft.before.map { $0[list.reference].objectID == list.parent } ?? false
+    if case .integer(let old) = old {
+      lists.update(list.key) { $0.placed.remove(OrderedMemberKey(position: old, id: id)) }
+    }
+    draft.after[list.position] = position.map(Value.integer).orNull
+    let isHere = draft.before.map { $0[list.reference].objectID == list.parent } == true
     if isSpacing, isHere, draft.before?[list.position] == old {
       draft.spacing.insert(list.position.number)
     } else if !isSpacing {
@@ -137,7 +139,7 @@ extension TransactionPlanner {
     }
     guard let position else { return }
     if isHere, draft.before?[list.position] == .integer(position) {
-      lists[list.key]?.lastStored = nil
+      lists.update(list.key) { $0.lastStored = nil }
     } else {
       lists[list.key, default: ListChanges()].placed.insert(OrderedMemberKey(position: position, id: id))
     }
@@ -150,12 +152,12 @@ extension TransactionPlanner {
     if let position = PositionAllocator.between(last?.position, nil, count: 1)?.first {
       set(position, of: draft, in: list)
     } else {
-      try put([draft.after.id], behind: last, in: list)
+      try insert([draft.after.id], after: last, in: list)
     }
   }
 
   /// Removes the place of an object that is about to leave the list.
-  mutating func withdraw(_ draft: Draft, through reference: Property) {
+  mutating func removePlace(_ draft: Draft, through reference: Property) {
     guard let parent = draft.after[reference].objectID, let list = list(of: parent, through: reference) else { return }
     set(nil, of: draft, in: list)
   }
@@ -173,20 +175,20 @@ extension TransactionPlanner {
 
   /// Places members in a row after another one, or at the beginning, and makes space if necessary.
   /// - Parameter moving: members that count as absent, including `members`.
-  private mutating func put(
-    _ members: [ObjectID], behind anchor: OrderedMemberKey?, in list: MemberList, moving: Set<ObjectID> = []
+  private mutating func insert(
+    _ members: [ObjectID], after anchor: OrderedMemberKey?, in list: MemberList, moving: Set<ObjectID> = []
   ) throws {
     guard !members.isEmpty else { return }
-    var behind = MemberCursor(list, ascending: true, beyond: anchor, skipping: moving)
-    let next = try behind.member(0, in: self)
+    var following = MemberCursor(list, ascending: true, beyond: anchor, skipping: moving)
+    let next = try following.member(0, in: self)
     var positions = PositionAllocator.between(anchor?.position, next?.position, count: members.count)
     if positions == nil {
-      let (spread, displaced) = try room(for: members.count, behind: anchor, &behind, in: list, moving)
+      let (respaced, displaced) = try makeSpace(for: members.count, after: anchor, &following, in: list, moving)
       for (member, position) in displaced where member.position != position {
         guard let draft = try touch(member.id) else { continue }
         set(position, of: draft, in: list, isSpacing: true)
       }
-      positions = spread
+      positions = respaced
     }
     for (member, position) in zip(members, positions ?? []) {
       guard let draft = try touch(member) else { continue }
@@ -195,18 +197,18 @@ extension TransactionPlanner {
   }
 
   /// Positions for new members in a gap without space, and the new positions of the members around it.
-  private func room(
-    for count: Int, behind anchor: OrderedMemberKey?, _ behind: inout MemberCursor, in list: MemberList,
+  private func makeSpace(
+    for count: Int, after anchor: OrderedMemberKey?, _ following: inout MemberCursor, in list: MemberList,
     _ moving: Set<ObjectID>
   ) throws -> (added: [Int64], displaced: [(OrderedMemberKey, Int64)]) {
     var before = MemberCursor(list, ascending: false, beyond: anchor, skipping: moving, first: anchor)
-    let spread = try PositionAllocator.spread(
+    let respaced = try PositionAllocator.spread(
       count: count,
       // Nothing precedes the beginning.
       before: { number in try anchor == nil ? nil : before.member(number, in: self)?.position },
-      after: { number in try behind.member(number, in: self)?.position })
-    let displaced = Array(zip(before.seen, spread.before)) + Array(zip(behind.seen, spread.after))
-    return (spread.added, displaced)
+      after: { number in try following.member(number, in: self)?.position })
+    let displaced = Array(zip(before.seen, respaced.before)) + Array(zip(following.seen, respaced.after))
+    return (respaced.added, displaced)
   }
 
   // MARK: - Edits of the parent
@@ -234,23 +236,23 @@ extension TransactionPlanner {
       return
     }
     let moving = Set(members)
-    var behind: OrderedMemberKey?
+    var predecessor: OrderedMemberKey?
     if let anchor {
-      behind = moving.contains(anchor) ? nil : try place(of: anchor, in: list)
-      if behind == nil {
+      predecessor = moving.contains(anchor) ? nil : try place(of: anchor, in: list)
+      if predecessor == nil {
         var fromEnd = MemberCursor(list, ascending: false, beyond: nil, skipping: moving)
-        behind = try fromEnd.member(0, in: self)
+        predecessor = try fromEnd.member(0, in: self)
       }
     }
-    var present = MemberCursor(list, ascending: true, beyond: behind)
+    var present = MemberCursor(list, ascending: true, beyond: predecessor)
     _ = try present.member(members.count - 1, in: self)
     // The members are already at their places.
     if present.seen.prefix(members.count).map(\.id) == members { return }
-    try put(members, behind: behind, in: list, moving: moving)
+    try insert(members, after: predecessor, in: list, moving: moving)
   }
 
   /// Puts all members into this order with as few moves as possible.
-  mutating func arrange(_ members: [ObjectID], _ property: Property, _ relationship: Relationship, of id: ObjectID)
+  mutating func reorder(_ members: [ObjectID], _ property: Property, _ relationship: Relationship, of id: ObjectID)
     throws
   {
     let wanted = ListReorderer.unique(members)
@@ -266,7 +268,7 @@ extension TransactionPlanner {
     let runs = ListReorderer.runs(from: present.seen.map(\.id), to: wanted)
     var moving = Set(runs.flatMap(\.objects))
     for run in runs {
-      try put(run.objects, behind: run.after.flatMap { try place(of: $0, in: list) }, in: list, moving: moving)
+      try insert(run.objects, after: run.after.flatMap { try place(of: $0, in: list) }, in: list, moving: moving)
       moving.subtract(run.objects)
     }
   }
@@ -274,7 +276,7 @@ extension TransactionPlanner {
 
 extension TransactionPlanner.MemberCursor {
   /// The nearest member with its stored place.
-  fileprivate mutating func lastAsStored(in planner: TransactionPlanner) throws -> OrderedMemberKey? {
+  fileprivate mutating func lastStoredMember(in planner: TransactionPlanner) throws -> OrderedMemberKey? {
     try nextStored(in: planner)
   }
 }

@@ -12,38 +12,40 @@ extension TextSplice {
     return ends
   }
 
-  /// The splices of `text`, with `leansLeft` set for those that continue at one of `ends`. These are the ends of the
+  /// The splices of `text`, with `hasLeftAffinity` set for those that continue at one of `ends`. These are the ends of the
   /// author's insertions.
   ///
   /// If neighboring letters are equal, a comparison of two texts can't determine which of them was inserted; an
   /// insertion that fits at one of `ends` is moved there.
-  package static func leaning(_ splices: [TextSplice], on ends: some Collection<Int>, of text: String) -> [TextSplice] {
+  package static func withAffinity(_ splices: [TextSplice], at ends: some Collection<Int>, of text: String)
+    -> [TextSplice]
+  {
     guard !ends.isEmpty else { return splices }
-    var leaning = splices
+    var result = splices
     var before = 0
-    for index in leaning.indices {
-      // A splice can't slide across the previous one.
-      defer { before = leaning[index].end }
-      if leaning[index].insertion.isEmpty { continue }
-      if ends.contains(leaning[index].offset) {
-        leaning[index].leansLeft = true
-      } else if leaning[index].length == 0,
-        let slid = ends.lazy.filter({ $0 >= before }).compactMap({ leaning[index].slid(to: $0, in: text) }).first
+    for index in result.indices {
+      // A splice can't shift across the previous one.
+      defer { before = result[index].end }
+      if result[index].insertion.isEmpty { continue }
+      if ends.contains(result[index].offset) {
+        result[index].hasLeftAffinity = true
+      } else if result[index].length == 0,
+        let shifted = ends.lazy.filter({ $0 >= before }).compactMap({ result[index].shifted(to: $0, in: text) }).first
       {
-        leaning[index] = slid
-        leaning[index].leansLeft = true
+        result[index] = shifted
+        result[index].hasLeftAffinity = true
       }
     }
-    return leaning
+    return result
   }
 
-  /// The largest distance in bytes that an insertion slides.
-  private static let maximumSlide = 64
+  /// The largest distance in bytes that an insertion shifts.
+  private static let maximumShift = 64
 
   /// The equivalent insertion at a place further left; nil if it would produce another text.
-  private func slid(to place: Int, in text: String) -> TextSplice? {
+  private func shifted(to place: Int, in text: String) -> TextSplice? {
     let distance = offset - place
-    guard (1...Self.maximumSlide).contains(distance), offset <= text.utf8.count else { return nil }
+    guard (1...Self.maximumShift).contains(distance), offset <= text.utf8.count else { return nil }
     let start = text.utf8.index(text.startIndex, offsetBy: place)
     let passed = Array(text.utf8[start..<text.utf8.index(start, offsetBy: distance)])
     let both = passed + Array(insertion.utf8)

@@ -4,7 +4,7 @@
 ///
 /// To-manys are excluded, as they are from Core Data's snapshots: an overwrite merges them.
 extension TransactionPlanner {
-  /// A contested object, with what the transaction knew of it.
+  /// An object in conflict, with what the transaction knew of it.
   struct ObjectConflict {
     /// The oldest and the newest base of the transaction's changes of it.
     var since: Revision
@@ -12,93 +12,94 @@ extension TransactionPlanner {
     /// All edits of it, each with its base.
     var edits = [(edit: Edit, base: Revision)]()
     /// The properties of it that edits of other objects change.
-    var reached = Set<PropertyNumber>()
+    var editedThroughOthers = Set<PropertyNumber>()
     /// The newest conflicting change by others, which decides about all of its edits.
     var decision: PastChange
     var isResolved = false
   }
 
-  /// Fills `contested`; empty under other policies, or if nothing is stale.
-  mutating func findContested() throws {
+  /// Fills `objectConflicts`; empty under other policies, or if nothing is stale.
+  mutating func findObjectConflicts() throws {
     guard transaction.policy == .overwrite || transaction.policy == .rollback else { return }
-    var suspects = [ObjectID: (since: Revision, seen: Revision)]()
+    var stale = [ObjectID: (since: Revision, seen: Revision)]()
     var decisions = [ObjectID: PastChange]()
     var reached = [ObjectID: Set<PropertyNumber>]()
     for change in transaction.changes where isBehind && (change.kind == .update || change.kind == .insert) {
       guard let named = permanent(change.id), let draft = try touch(named) else { continue }
-      for (end, last) in try reachedEnds(of: change, draft) {
+      for (end, last) in try affectedEnds(of: change, draft) {
         let id = end.holder.after.id
         reached[id, default: []].insert(end.property.number)
-        if let last { decisions[id] = later(last, decisions[id]) }
+        if let last { decisions[id] = newer(last, decisions[id]) }
       }
       guard change.kind == .update, let stored = draft.before, stored.revision > change.base else { continue }
-      suspects[stored.id] = (since: change.base, seen: change.base)
+      stale[stored.id] = (since: change.base, seen: change.base)
       let past = try past(of: stored.id, after: change.base)
       if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
       for edit in change.edits {
         if case .conflicting(_, let last) = try compare(edit, with: stored, past: past) {
-          decisions[stored.id] = later(last, decisions[stored.id])
+          decisions[stored.id] = newer(last, decisions[stored.id])
         }
       }
     }
     guard !decisions.isEmpty else { return }
     for change in transaction.changes where change.kind == .update {
       guard let named = permanent(change.id), let id = drafts[named]?.after.id, let decision = decisions[id],
-        var contest = contested[id]
-          ?? suspects[id].map({ ObjectConflict(since: $0.since, seen: $0.seen, decision: decision) })
+        var conflict = objectConflicts[id]
+          ?? stale[id].map({ ObjectConflict(since: $0.since, seen: $0.seen, decision: decision) })
       else { continue }
-      contest.since = min(contest.since, change.base)
-      contest.seen = max(contest.seen, change.base)
-      contest.edits += change.edits.map { ($0, change.base) }
-      contest.reached = reached[id] ?? []
-      contested[id] = contest
+      conflict.since = min(conflict.since, change.base)
+      conflict.seen = max(conflict.seen, change.base)
+      conflict.edits += change.edits.map { ($0, change.base) }
+      conflict.editedThroughOthers = reached[id, default: []]
+      objectConflicts[id] = conflict
     }
   }
 
-  private func later(_ change: PastChange, _ other: PastChange?) -> PastChange {
+  private func newer(_ change: PastChange, _ other: PastChange?) -> PastChange {
     guard let other, other.revision > change.revision else { return change }
     return other
   }
 
-  mutating func resolveWhole(_ draft: Draft) throws {
-    guard let stored = draft.before, let contest = contested[stored.id], !contest.isResolved else { return }
-    contested[stored.id]?.isResolved = true
-    let past = try past(of: stored.id, after: contest.since)
-    if try recordRevival(of: stored.id, in: past, after: contest.since) { return }
+  mutating func resolveObjectConflict(_ draft: Draft) throws {
+    guard let stored = draft.before, var conflict = objectConflicts[stored.id], !conflict.isResolved else { return }
+    conflict.isResolved = true
+    objectConflicts[stored.id] = conflict
+    let past = try past(of: stored.id, after: conflict.since)
+    if try recordRevival(of: stored.id, in: past, after: conflict.since) { return }
     if let pruned = past.first(where: \.isPruned) {
       // The author's view, and the result of a splice, are unknown.
-      let spliced = contest.edits.first { if case .splice = $0.edit.action { true } else { false } }
+      let spliced = conflict.edits.first { if case .splice = $0.edit.action { true } else { false } }
       if transaction.policy == .overwrite || spliced != nil {
         throw unknownPast(of: stored, spliced.flatMap { model.property($0.edit.property) }, pruned)
       }
     }
     if transaction.policy == .overwrite {
-      try setBack(draft, stored, contest, past)
-      for (edit, base) in contest.edits {
+      try revertUnseenChanges(draft, stored, conflict, past)
+      for (edit, base) in conflict.edits {
         try overwrite(edit, of: draft, stored, past.filter { $0.revision > base }, base)
       }
     } else {
-      for (edit, base) in contest.edits {
+      for (edit, base) in conflict.edits {
         let since = past.filter { $0.revision > base }
         let wanted = wanted(edit, stored, since)
         let property = model.property(edit.property)
         if let property, property.slot != nil, stored[property] == wanted { continue }
         // A property that others have not changed is decided by another one.
-        let last = property.flatMap { opposing($0, since) }
+        let last = property.flatMap { conflictingChange($0, since) }
         record(
-          edit.property, of: stored, mine: wanted, last ?? contest.decision, mineWon: false, isCollateral: last == nil)
+          edit.property, of: stored, mine: wanted, last ?? conflict.decision, mineWon: false, isCollateral: last == nil)
       }
     }
   }
 
   /// Reverts others' changes to properties that the transaction does not edit and its author has not seen.
-  private mutating func setBack(
-    _ draft: Draft, _ stored: ObjectImage, _ contest: ObjectConflict, _ past: [PastChange]
+  private mutating func revertUnseenChanges(
+    _ draft: Draft, _ stored: ObjectImage, _ conflict: ObjectConflict, _ past: [PastChange]
   ) throws {
     // An author that has read nothing of the object has no state to restore.
-    guard contest.seen > 0 else { return }
-    let edited = Set(contest.edits.map(\.edit.property)).union(contest.reached)
-    let unseen = past.filter { $0.revision > contest.seen }
+    guard conflict.seen > 0 else { return }
+    let edited = Set(conflict.edits.map(\.edit.property)).union(conflict.editedThroughOthers)
+    let unseen = past.filter { $0.revision > conflict.seen }
     for property in draft.entity.storedProperties where !edited.contains(property.number) {
       guard property.attribute?.assignment == nil, property.attribute?.isDerived != true,
         property.relationship?.isToMany != true,
@@ -119,26 +120,26 @@ extension TransactionPlanner {
     _ edit: Edit, of draft: Draft, _ stored: ObjectImage, _ past: [PastChange], _ base: Revision
   ) throws {
     switch edit.action {
-    case .members, .place: return try applyYielding(edit, to: draft, since: base)
+    case .members, .place: return try applyUncontested(edit, to: draft, since: base)
     case .set, .splice: break
     }
     let last = past.last { change in
       change.replica != transaction.id.replica && change.edits.contains { $0.property == edit.property }
     }
     if case .merged(let merged) = try compare(edit, with: stored, past: past),
-      last == nil || hasOwn(edit.property, past)
+      last == nil || hasOwnEdit(edit.property, past)
     {
-      return try applyYielding(merged, to: draft, since: base)
+      return try applyUncontested(merged, to: draft, since: base)
     }
     let wanted = wanted(edit, stored, past)
     if let property = model.property(edit.property), stored[property] == wanted { return }
     record(edit.property, of: stored, mine: wanted, last, mineWon: true)
-    try applyYielding(Edit(edit.property, .set(wanted)), to: draft, since: base)
+    try applyUncontested(Edit(edit.property, .set(wanted)), to: draft, since: base)
   }
 
   /// Whether the replica committed several edits of a property from one base. Its text can then only be found by
   /// merging.
-  private func hasOwn(_ property: PropertyNumber, _ past: [PastChange]) -> Bool {
+  private func hasOwnEdit(_ property: PropertyNumber, _ past: [PastChange]) -> Bool {
     past.contains { change in
       change.replica == transaction.id.replica && change.edits.contains { $0.property == property }
     }
@@ -151,7 +152,7 @@ extension TransactionPlanner {
     case .members, .place: return .null
     case .splice:
       guard let property = model.property(edit.property) else { return .null }
-      return edit.applied(to: value(of: property, in: stored, before: past, keepsOwn: false)) ?? .null
+      return edit.applied(to: value(of: property, in: stored, before: past, keepsOwn: false)).orNull
     }
   }
 }
