@@ -37,7 +37,7 @@ public struct Hub {
   /// Whether some session's first result is ahead of the hub.
   var hasPendingAdvances = false
   /// Test only: a planted bug that the simulation must catch.
-  public var forgetsRemovals = false
+  package var forgetsRemovals = false
 
   /// The receiver of an answer. The requests of a session are removed when it ends.
   enum PendingRequest {

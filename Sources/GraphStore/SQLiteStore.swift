@@ -101,7 +101,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// Test only: called when a statement begins to run, with whether it runs on a reader's connection.
     public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
     /// A bug to inject; the simulation must detect each.
-    public var plantedBug: PlantedBug?
+    package var plantedBug: PlantedBug?
 
     /// Creates the daemon's options; ids come from the system's random numbers.
     public init() {
@@ -111,7 +111,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   }
 
   /// Test only: bugs that the simulation injects.
-  public enum PlantedBug: String, Sendable, CaseIterable {
+  package enum PlantedBug: String, Sendable, CaseIterable {
     /// The writer is opened with synchronous=OFF.
     case notSynchronous
     /// Results are returned before COMMIT.

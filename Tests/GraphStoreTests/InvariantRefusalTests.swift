@@ -38,9 +38,9 @@ import Testing
   ) throws {
     guard let writer = store.store.writer else { throw MissingWriter() }
     let (head, images, rows) = (try store.store.head, try store.all("Board"), try rows())
-    writer.alterPlan = { alter(&$0) }
+    writer.faults.alterPlan = { alter(&$0) }
     let refusal = try Invariants.$areFatal.withValue(false) { try store.refusal([change]) }
-    writer.alterPlan = nil
+    writer.faults.alterPlan = nil
     #expect(refusal?.code == .unavailable, sourceLocation: sourceLocation)
     #expect(refusal?.message.contains(invariant) == true, "\(refusal as Any)", sourceLocation: sourceLocation)
     #expect(try store.store.head == head, sourceLocation: sourceLocation)

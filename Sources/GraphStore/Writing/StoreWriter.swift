@@ -37,10 +37,15 @@ final class StoreWriter {
   let keys = KeyStatements()
   /// Whether history has a floor, so that a transaction that is not found may have been pruned.
   var isPruned: Bool
-  /// Test only.
-  private(set) var plantedBug: SQLiteStore.PlantedBug?
-  /// Test only: alters the plan of each transaction before the writer checks it, to simulate faults of the rules engine.
-  var alterPlan: ((inout TransactionPlan) throws -> Void)?
+  var faults = Faults()
+
+  /// Test only: faults to inject.
+  struct Faults {
+    /// The bug of the present request.
+    var plantedBug: SQLiteStore.PlantedBug?
+    /// Alters the plan of each transaction before the writer checks it, to simulate faults of the rules engine.
+    var alterPlan: ((inout TransactionPlan) throws -> Void)?
+  }
 
   private struct KnownReplica {
     let number: Int64
@@ -98,7 +103,7 @@ final class StoreWriter {
   func execute(
     _ request: WriteRequest, now: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
-    plantedBug = bug
+    faults.plantedBug = bug
     if bug != .forgottenTransactionID, let outcome = try earlierOutcome(of: request.id) {
       return WriteResult(outcome: outcome, record: nil)
     }
@@ -151,7 +156,7 @@ final class StoreWriter {
     }
     if job.isBatch, plan.changes.isEmpty { return unchanged(plan.identities, plan.conflicts) }
     if let bug { plant(bug, in: &plan) }
-    try alterPlan?(&plan)
+    try faults.alterPlan?(&plan)
     var result = try writeTransaction(plan, job, time: time)
     lastIDHigh = ids.high
     if !related.isEmpty, var record = result.record {
@@ -440,35 +445,5 @@ final class StoreWriter {
     }
     sqlite3_reset(row.statement)
     try fullText.reload(unverified)
-  }
-
-  // MARK: - Counters
-
-  static func encodeCounters(_ counters: [PropertyNumber: Int64], _ numbers: NumberAssignment) -> [UInt8] {
-    var writer = BinaryWriter()
-    let stored = counters.map { (numbers.stored(property: $0.key), $0.value) }
-    for (property, next) in stored.sorted(by: { $0.0 < $1.0 }) {
-      writer.message(1) {
-        $0.field(1, UInt64(property))
-        $0.field(2, next)
-      }
-    }
-    return writer.bytes
-  }
-
-  /// Counters of removed sequences are kept, so that their numbers are never reused.
-  static func decodeCounters(_ bytes: [UInt8], _ numbers: NumberAssignment) throws -> [PropertyNumber: Int64] {
-    var counters = [PropertyNumber: Int64]()
-    var reader = BinaryReader(bytes)
-    while let (_, field) = try reader.next() {
-      var pair = try field.reader()
-      var (property, next): (PropertyNumber, Int64) = (0, 0)
-      while let (number, field) = try pair.next() {
-        if number == 1 { property = try field.uint32() }
-        if number == 2 { next = try field.integer() }
-      }
-      counters[numbers.present(property: property)] = next
-    }
-    return counters
   }
 }
