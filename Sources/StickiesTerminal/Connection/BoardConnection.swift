@@ -87,8 +87,8 @@ struct BoardConnection {
   var save: (_ done: @escaping (Result<SaveResult, Refusal>) -> Void) -> Bool
   /// Sends this client's presence.
   var present: ([UInt8]) -> Void
-  /// Creates the channel of a view, for `RequestChannel`. It calls `receive` for each completed request, and `busy` when
-  /// requests begin and end.
+  /// Creates the channel of a view, for `RequestChannel`. It calls `receive` for each completed request, and `busy`
+  /// when requests begin and end.
   var observe: (_ receive: @escaping () -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
   /// Sets the closure that receives the progress of a change of many notes.
   var followBatch: (_ progress: @escaping (BatchProgress) -> Void) -> Void

@@ -9,7 +9,7 @@ import TerminalApplication
 import TerminalCells
 
 /// Runs `stickies open`: the terminal's driver, the client and the application. Keys arrive from the driver's thread
-/// through a stream, commits and connection news on the main actor; all of them are handled in turns of the
+/// through a stream, commits and events of the connection on the main actor; all of them are handled in turns of the
 /// application, whose grid goes to the driver.
 @MainActor
 public final class BoardSession {

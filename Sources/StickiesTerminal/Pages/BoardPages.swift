@@ -14,8 +14,8 @@ protocol BoardPagesDelegate: AnyObject {
   func pagesWillLeaveBoard(_ pages: BoardPages) -> () -> Void
 }
 
-/// The board that is shown and the switch to other ones: two page controllers serve all of them. A board whose notes are being loaded shows that,
-/// never the previous board.
+/// The board that is shown and the switch to other ones: two page controllers serve all of them. A board whose notes
+/// are being loaded shows that, never the previous board.
 final class BoardPages: BoardPart {
   let services: BoardServices
   /// The board that is shown.

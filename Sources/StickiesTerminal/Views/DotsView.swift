@@ -64,9 +64,9 @@ public struct DotsView: Hashable, Sendable {
     let symbols = theme.symbols
     let marks = row.dots.dots.map { dot in
       switch dot {
-      case .page: symbols.dot
-      case .current: symbols.currentDot
-      case .more: symbols.moreDots
+      case .page: symbols.dots.other
+      case .current: symbols.dots.current
+      case .more: symbols.dots.more
       }
     }
     var parts = marks.map(String.init)

@@ -11,6 +11,14 @@ public struct Symbols: Hashable, Sendable {
     let conflict: Character
   }
 
+  /// The position among the boards.
+  struct Dots: Hashable, Sendable {
+    let other: Character
+    let current: Character
+    /// A page beyond which there are more.
+    let more: Character
+  }
+
   /// The directions in which there is more.
   struct Arrows: Hashable, Sendable {
     let up: Character
@@ -35,10 +43,7 @@ public struct Symbols: Hashable, Sendable {
   let cut: Character
   let check: Character
   let submenu: Character
-  let dot: Character
-  let currentDot: Character
-  /// A page beyond which there are more.
-  let moreDots: Character
+  let dots: Dots
   let pointer: Character
   let full: Character
   let empty: Character
@@ -57,8 +62,8 @@ public struct Symbols: Hashable, Sendable {
     box: .rounded, focusedBox: .heavy, leftEnd: "├", rightEnd: "┤", line: "─", resize: "▟", close: "×",
     badges: Badges(pinned: "▲", locked: "■", collapsed: "►", unsent: "*", conflict: "!"), unselected: "○",
     selected: "●",
-    arrows: Arrows(up: "↑", down: "↓", left: "←", right: "→"), cut: "…", check: "√", submenu: "►", dot: "○",
-    currentDot: "●", moreDots: "·", pointer: "▘",
+    arrows: Arrows(up: "↑", down: "↓", left: "←", right: "→"), cut: "…", check: "√", submenu: "►",
+    dots: Dots(other: "○", current: "●", more: "·"), pointer: "▘",
     full: "█", empty: "░", thumb: "█", passed: "━", search: "/", separator: "│",
     joints: [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"],
     spinner: ["│", "/", "─", "\\"])
@@ -68,8 +73,8 @@ public struct Symbols: Hashable, Sendable {
     box: .ascii, focusedBox: .ascii, leftEnd: "[", rightEnd: "]", line: "-", resize: "#", close: "x",
     badges: Badges(pinned: "^", locked: "L", collapsed: ">", unsent: "*", conflict: "!"), unselected: "o",
     selected: "@",
-    arrows: Arrows(up: "^", down: "v", left: "<", right: ">"), cut: "~", check: "x", submenu: ">", dot: "o",
-    currentDot: "@", moreDots: ".", pointer: "\\",
+    arrows: Arrows(up: "^", down: "v", left: "<", right: ">"), cut: "~", check: "x", submenu: ">",
+    dots: Dots(other: "o", current: "@", more: "."), pointer: "\\",
     full: "#", empty: ".", thumb: "#", passed: "=", search: "/", separator: "|",
     joints: [" ", "|", "|", "|", "-", "+", "+", "+", "-", "+", "+", "+", "-", "+", "+", "+"],
     spinner: ["|", "/", "-", "\\"])
