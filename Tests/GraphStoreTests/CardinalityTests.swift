@@ -71,7 +71,7 @@ import Testing
       let refusal = try #require(try store.refusal(changes), sourceLocation: place)
       #expect(refusal.code == .invalid, sourceLocation: place)
       let objects = count == 1 ? "1 object" : "\(count) objects"
-      #expect(refusal.message == "Team.players has \(objects) and \(words)", sourceLocation: place)
+      #expect(refusal.message == "Team.players has \(objects); \(words)", sourceLocation: place)
       #expect(refusal.violations.map(\.rule) == ["count"], sourceLocation: place)
       let violation = try #require(refusal.violations.first, sourceLocation: place)
       #expect(violation.id == team && violation.property == players.number, sourceLocation: place)
@@ -90,19 +90,19 @@ import Testing
     let scene = try TeamFixture(kind)
     let players = try scene.newPlayers(4)
     let alone = try scene.store.insertion("Team")
-    try scene.expectRefusal([alone], of: alone.id, has: 0, "needs 2")
+    try scene.expectRefusal([alone], of: alone.id, has: 0, "the minimum is 2")
     let small = try scene.store.insertion("Team", ["players": .objects([players[0]])])
-    try scene.expectRefusal([small], of: small.id, has: 1, "needs 2")
+    try scene.expectRefusal([small], of: small.id, has: 1, "the minimum is 2")
     let large = try scene.store.insertion("Team", ["players": .objects(players)])
-    try scene.expectRefusal([large], of: large.id, has: 4, "takes 3")
+    try scene.expectRefusal([large], of: large.id, has: 4, "the maximum is 3")
     try scene.expect(try scene.team(of: Array(players.prefix(2))), has: 2)
     // The players name the team that comes with them.
     let team = try scene.store.insertion("Team")
     func joining(_ count: Int) throws -> [Change] {
       try [team] + (0..<count).map { _ in try scene.store.insertion("Player", ["playsFor": scene.side(team.id)]) }
     }
-    try scene.expectRefusal(try joining(1), of: team.id, has: 1, "needs 2")
-    try scene.expectRefusal(try joining(4), of: team.id, has: 4, "takes 3")
+    try scene.expectRefusal(try joining(1), of: team.id, has: 1, "the minimum is 2")
+    try scene.expectRefusal(try joining(4), of: team.id, has: 4, "the maximum is 3")
     try scene.expect(try scene.store.must(try joining(3))[0], has: 3)
   }
 
@@ -111,14 +111,14 @@ import Testing
     let players = try scene.newPlayers(5)
     let team = try scene.team(of: Array(players.prefix(2)))
     let other = try scene.team(of: Array(players[2...3]))
-    try scene.expectRefusal([scene.edit(team, removing: [players[0]])], of: team, has: 1, "needs 2")
+    try scene.expectRefusal([scene.edit(team, removing: [players[0]])], of: team, has: 1, "the minimum is 2")
     try scene.expectRefusal(
-      [scene.store.update(team, "Team.players", .objects([players[1]]))], of: team, has: 1, "needs 2")
-    try scene.expectRefusal([scene.plays(players[0], for: nil)], of: team, has: 1, "needs 2")
+      [scene.store.update(team, "Team.players", .objects([players[1]]))], of: team, has: 1, "the minimum is 2")
+    try scene.expectRefusal([scene.plays(players[0], for: nil)], of: team, has: 1, "the minimum is 2")
     // Who goes to another team leaves this one.
-    try scene.expectRefusal([scene.plays(players[0], for: other)], of: team, has: 1, "needs 2")
+    try scene.expectRefusal([scene.plays(players[0], for: other)], of: team, has: 1, "the minimum is 2")
     if !kind.isManyToMany {
-      try scene.expectRefusal([scene.edit(other, adding: [players[0]])], of: team, has: 1, "needs 2")
+      try scene.expectRefusal([scene.edit(other, adding: [players[0]])], of: team, has: 1, "the minimum is 2")
     }
     // One leaves as another comes.
     try scene.store.must([scene.plays(players[0], for: nil), scene.edit(team, adding: [players[4]])])
@@ -134,8 +134,8 @@ import Testing
     try scene.store.must([Change(.delete, players[2], base: .max)])
     try scene.expect(team, has: 2)
     let delete = Change(.delete, players[0], base: .max)
-    try scene.expectRefusal([delete], of: team, has: 1, "needs 2")
-    try scene.expectRefusal([delete, Change(.delete, players[1], base: .max)], of: team, has: 0, "needs 2")
+    try scene.expectRefusal([delete], of: team, has: 1, "the minimum is 2")
+    try scene.expectRefusal([delete, Change(.delete, players[1], base: .max)], of: team, has: 0, "the minimum is 2")
     // Another one comes for it.
     try scene.store.must([delete, scene.store.insertion("Player", ["playsFor": scene.side(team)])])
     try scene.expect(team, has: 2)
@@ -149,12 +149,12 @@ import Testing
     let scene = try TeamFixture(kind)
     let players = try scene.newPlayers(5)
     let team = try scene.team(of: Array(players.prefix(3)))
-    try scene.expectRefusal([scene.edit(team, adding: [players[3]])], of: team, has: 4, "takes 3")
+    try scene.expectRefusal([scene.edit(team, adding: [players[3]])], of: team, has: 4, "the maximum is 3")
     try scene.expectRefusal(
-      [scene.store.update(team, "Team.players", .objects(players))], of: team, has: 5, "takes 3")
-    try scene.expectRefusal([scene.plays(players[3], for: team)], of: team, has: 4, "takes 3")
+      [scene.store.update(team, "Team.players", .objects(players))], of: team, has: 5, "the maximum is 3")
+    try scene.expectRefusal([scene.plays(players[3], for: team)], of: team, has: 4, "the maximum is 3")
     try scene.expectRefusal(
-      [scene.store.insertion("Player", ["playsFor": scene.side(team)])], of: team, has: 4, "takes 3")
+      [scene.store.insertion("Player", ["playsFor": scene.side(team)])], of: team, has: 4, "the maximum is 3")
     // Who is a member already is none more.
     try scene.store.must([scene.edit(team, adding: [players[2]])])
     try scene.store.must([scene.edit(team, adding: [players[3]], removing: [players[0]])])
@@ -170,11 +170,11 @@ import Testing
     let base = try scene.store.store.head.revision
     try scene.store.must([scene.edit(team, adding: [players[2]], base: base)])
     scene.store.replica = UniqueID(high: 2, low: 2)
-    try scene.expectRefusal([scene.edit(team, adding: [players[3]], base: base)], of: team, has: 4, "takes 3")
+    try scene.expectRefusal([scene.edit(team, adding: [players[3]], base: base)], of: team, has: 4, "the maximum is 3")
     let full = try scene.store.store.head.revision
     try scene.store.must([scene.edit(team, removing: [players[0]], base: full)])
     scene.store.replica = UniqueID(high: 3, low: 3)
-    try scene.expectRefusal([scene.edit(team, removing: [players[1]], base: full)], of: team, has: 1, "needs 2")
+    try scene.expectRefusal([scene.edit(team, removing: [players[1]], base: full)], of: team, has: 1, "the minimum is 2")
     try scene.expect(team, has: 2)
   }
 }

@@ -61,9 +61,9 @@ import Testing
     let refusal = try #require(try store.refusal([splice(2)], policy: policy))
     #expect(refusal.code == .pruned)
     #expect(refusal.message.contains("Note.text"))
-    #expect(refusal.message.contains("read it anew"))
+    #expect(refusal.message.contains("read it again"))
     #expect(try store.value(note, "Note.text") == .string("the cat"))
-    // Read anew it is an edit like any other.
+    // Read again, it is an edit like any other.
     try store.must([splice(3)], policy: policy)
     #expect(try store.value(note, "Note.text") == .string("a cat"))
   }

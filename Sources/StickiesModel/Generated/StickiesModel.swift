@@ -25,7 +25,7 @@ public enum StickiesModel {
           "documentation": "A surface that notes stick to.",
           "attributes": [
             {"name": "name", "type": "string", "minimumLength": 1, "maximumLength": 200,
-              "documentation": "What people call the board; no two boards share a name."},
+              "documentation": "The name of the board; no two boards share one."},
             {"name": "color", "type": "enumeration", "enumeration": "Color", "default": "gray",
               "documentation": "The color behind the notes."},
             {"name": "created", "type": "date", "assigned": "created", "documentation": "When the board was made."}
@@ -41,7 +41,7 @@ public enum StickiesModel {
           "documentation": "A sticky note.",
           "attributes": [
             {"name": "text", "type": "text", "default": "", "maximumLength": 4194304, "fullText": true,
-              "documentation": "What the note says. Concurrent edits merge character by character."},
+              "documentation": "The text of the note. Concurrent edits merge character by character."},
             {"name": "color", "type": "enumeration", "enumeration": "Color", "default": "yellow",
               "documentation": "The paper's color."},
             {"name": "x", "type": "double", "default": 0, "documentation": "The left edge on the board, in points."},
@@ -54,7 +54,7 @@ public enum StickiesModel {
               "documentation": "The place in the pile: a note lies above those with a lower z."},
             {"name": "collapsed", "type": "bool", "default": false, "documentation": "Only the first line shows."},
             {"name": "pinned", "type": "bool", "default": false, "documentation": "The note comes before others."},
-            {"name": "locked", "type": "bool", "default": false, "documentation": "Faces ask before they edit the note."},
+            {"name": "locked", "type": "bool", "default": false, "documentation": "Front ends ask before they edit the note."},
             {"name": "number", "type": "integer", "assigned": "sequence",
               "documentation": "A short name for the note, given by the server and never used twice."},
             {"name": "created", "type": "date", "assigned": "created", "documentation": "When the note was written."},
@@ -92,7 +92,7 @@ public enum StickiesModel {
           "documentation": "An arrow from one note to another.",
           "attributes": [
             {"name": "label", "type": "string", "default": "", "maximumLength": 200,
-              "documentation": "What the arrow says."}
+              "documentation": "The text beside the arrow."}
           ],
           "relationships": [
             {"name": "from", "destination": "Note", "inverse": "outgoing", "optional": false,
@@ -124,7 +124,7 @@ public enum Color: String, Sendable, CaseIterable {
 open class Board: ManagedObject {
   open override class var entityName: String { "Board" }
 
-  /// What people call the board; no two boards share a name.
+  /// The name of the board; no two boards share one.
   public var `name`: String {
     get { if case .string(let value) = value(3) { value } else { "" } }
     set { setValue(.string(newValue), for: 3) }
@@ -158,7 +158,7 @@ open class Board: ManagedObject {
 open class Note: ManagedObject {
   open override class var entityName: String { "Note" }
 
-  /// What the note says. Concurrent edits merge character by character.
+  /// The text of the note. Concurrent edits merge character by character.
   public var `text`: String {
     get { if case .string(let value) = value(20) { value } else { "" } }
     set { setValue(.string(newValue), for: 20) }
@@ -228,7 +228,7 @@ open class Note: ManagedObject {
     set { setValue(.bool(newValue), for: 18) }
   }
 
-  /// Faces ask before they edit the note.
+  /// Front ends ask before they edit the note.
   ///
   /// By default `false`.
   public var `locked`: Bool {
@@ -317,7 +317,7 @@ open class Tag: ManagedObject {
 open class Link: ManagedObject {
   open override class var entityName: String { "Link" }
 
-  /// What the arrow says.
+  /// The text beside the arrow.
   public var `label`: String {
     get { if case .string(let value) = value(6) { value } else { "" } }
     set { setValue(.string(newValue), for: 6) }
@@ -339,7 +339,7 @@ open class Link: ManagedObject {
 extension Color: EnumeratedValue {}
 
 extension ObjectPath where Object: Board {
-  /// What people call the board; no two boards share a name.
+  /// The name of the board; no two boards share one.
   public var `name`: TypedExpression<String, Cardinality> { TypedExpression<String, Cardinality>(self, attribute: 3) }
   /// The color behind the notes.
   public var `color`: TypedExpression<Color, Cardinality> { TypedExpression<Color, Cardinality>(self, attribute: 1) }
@@ -350,7 +350,7 @@ extension ObjectPath where Object: Board {
 }
 
 extension ObjectPath where Object: Note {
-  /// What the note says. Concurrent edits merge character by character.
+  /// The text of the note. Concurrent edits merge character by character.
   public var `text`: TypedExpression<FullText, Cardinality> { TypedExpression<FullText, Cardinality>(self, attribute: 20) }
   /// The paper's color.
   public var `color`: TypedExpression<Color, Cardinality> { TypedExpression<Color, Cardinality>(self, attribute: 10) }
@@ -368,7 +368,7 @@ extension ObjectPath where Object: Note {
   public var `collapsed`: TypedExpression<Bool, Cardinality> { TypedExpression<Bool, Cardinality>(self, attribute: 9) }
   /// The note comes before others.
   public var `pinned`: TypedExpression<Bool, Cardinality> { TypedExpression<Bool, Cardinality>(self, attribute: 18) }
-  /// Faces ask before they edit the note.
+  /// Front ends ask before they edit the note.
   public var `locked`: TypedExpression<Bool, Cardinality> { TypedExpression<Bool, Cardinality>(self, attribute: 14) }
   /// A short name for the note, given by the server and never used twice.
   public var `number`: TypedExpression<Int64, Cardinality> { TypedExpression<Int64, Cardinality>(self, attribute: 15) }
@@ -396,7 +396,7 @@ extension ObjectPath where Object: Tag {
 }
 
 extension ObjectPath where Object: Link {
-  /// What the arrow says.
+  /// The text beside the arrow.
   public var `label`: TypedExpression<String, Cardinality> { TypedExpression<String, Cardinality>(self, attribute: 6) }
   /// The note where the arrow begins.
   public var `from`: ObjectPath<Note, Cardinality.AfterToOne> { ObjectPath<Note, Cardinality.AfterToOne>(self, toOne: 5) }
