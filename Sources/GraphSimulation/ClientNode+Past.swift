@@ -86,7 +86,7 @@ extension ClientNode {
       return "nothing to restore"
     }
     restores[id] = request
-    textMerges.noteRestore(id)
+    textMerges.recordRestore(id)
     context.restore(request)
     return "restore \(request.scope), transaction \(id.sequence)"
   }

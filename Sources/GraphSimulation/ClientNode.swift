@@ -231,7 +231,7 @@ final class ClientNode {
       if refusal.code == .pruned {
         // The transaction may have been committed long ago.
         prunedTransactions.append(id)
-        textMerges.notePruned(of: id)
+        textMerges.recordPruned(of: id)
       } else if restores[id] != nil {
         // The request may still be in progress on another connection that the server has not closed yet, and may find
         // something to restore by then.

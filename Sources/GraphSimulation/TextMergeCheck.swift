@@ -73,14 +73,14 @@ struct TextMergeCheck {
   }
 
   /// Exempts a restore, which brings back the texts of that time.
-  mutating func noteRestore(_ id: TransactionID) { replacing.insert(id) }
+  mutating func recordRestore(_ id: TransactionID) { replacing.insert(id) }
 
   mutating func note(_ id: TransactionID, _ committed: CommitResult) {
     acknowledged.append((id, Set(committed.conflicts.lazy.filter { !$0.mineWon }.map(\.id))))
   }
 
   /// Records that the outcome of a transaction was pruned.
-  mutating func notePruned(of id: TransactionID) {
+  mutating func recordPruned(of id: TransactionID) {
     for (_, keys) in sent[id, default: []] { possibleDuplicates.formUnion(keys) }
   }
 

@@ -69,7 +69,7 @@ import Testing
     Case(entities(#"{"name": "\#(String(repeating: "1", count: 61))"}"#), "entities[0].name", "\(long("1", 60))\" is"),
     Case(
       entity(#""attributes": [{"name": "x", "type": "double", "default": \#(String(repeating: "9", count: 1_000))}]"#),
-      "entities[0].attributes[0].default", "is no double"),
+      "entities[0].attributes[0].default", "is not of the type double"),
     Case(#"{"format": 1, "name": "M", "version": 1}"#, "entities", "is missing"),
     Case(file(#""entities": {}"#), "entities", "must be a list"),
     Case(file(#""entities": [1]"#), "entities[0]", "must be an object"),
