@@ -79,7 +79,9 @@ import Testing
   }
 
   @Test func overwrittenValueHasNoTimeAfterItsCommitIsPruned() async throws {
-    let scene = try await DaemonFixture(serving: ["--keep-history", "1", "--minimum-retention", "0s", "--prune-every", "1s"])
+    let scene = try await DaemonFixture(serving: [
+      "--keep-history", "1", "--minimum-retention", "0s", "--prune-every", "1s",
+    ])
     let board = try await scene.board()
     let (first, second) = (try await scene.client(), try await scene.client())
     let text = try scene.property("text").number

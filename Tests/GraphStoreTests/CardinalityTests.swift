@@ -174,7 +174,8 @@ import Testing
     let full = try scene.store.store.head.revision
     try scene.store.must([scene.edit(team, removing: [players[0]], base: full)])
     scene.store.replica = UniqueID(high: 3, low: 3)
-    try scene.expectRefusal([scene.edit(team, removing: [players[1]], base: full)], of: team, has: 1, "the minimum is 2")
+    try scene.expectRefusal(
+      [scene.edit(team, removing: [players[1]], base: full)], of: team, has: 1, "the minimum is 2")
     try scene.expect(team, has: 2)
   }
 }

@@ -67,7 +67,9 @@ final class BoardRenderer: BoardPart {
     if pages.boardIsGone {
       return EmptyBoardHint(lines: ["No board is left.", "", "stickies board add NAME  creates one; it appears here."])
     }
-    if case .failed(let sentence)? = pages.pager?.current.pageContent(at: now) { return EmptyBoardHint(lines: [sentence]) }
+    if case .failed(let sentence)? = pages.pager?.current.pageContent(at: now) {
+      return EmptyBoardHint(lines: [sentence])
+    }
     if search.found != nil { return .nothingFound("Esc") }
     if hiddenCount > 0 { return .nothingFound("F") }
     guard pages.page.notes.state == .loaded, pages.page.notes.count == 0 else { return nil }
