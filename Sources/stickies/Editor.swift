@@ -61,18 +61,19 @@ struct Editor {
     let status = await withCheckedContinuation { continuation in
       DispatchQueue(label: "editor").async { continuation.resume(returning: system("\(editor) \(quoted)")) }
     }
+    // The file comes first in both messages: the board cuts its status line at the edge of the screen.
     guard status == 0 else {
       openDirectory = nil
       throw Refusal(
-        .unavailable, "the editor (\(editor)) failed; the note is unchanged, and your text is in \(file)")
+        .unavailable, "your text is in \(file); the editor (\(editor)) failed, and the note is unchanged")
     }
     if ContinuousClock.now - start < briefestUse, FileState(file) == state {
       openDirectory = nil
       leftFiles.append(file)
       throw Refusal(
         .unavailable,
-        "the editor (\(editor)) returned at once; the note is unchanged, and text that you save later stays in "
-          + "\(file); set VISUAL to an editor that waits, such as \(waiting(editor))")
+        "text saved later stays in \(file); the editor (\(editor)) returned at once, and the note is unchanged: set VISUAL "
+          + "to an editor that waits, such as \(waiting(editor))")
     }
     return Editor(text: try contents(of: file, opened: text), directory: directory)
   }

@@ -141,8 +141,8 @@ class OpenTests(unittest.TestCase):
         ann.shows("one")
         ann.types(f"{TAB}E")
         # The path comes first: the line is cut at the edge of the screen.
-        ann.shows("what you wrote is in /")
-        path = re.search(r"what you wrote is in (/\S+note\.md)", ann.text)
+        ann.shows("your text is in /")
+        path = re.search(r"your text is in (/\S+note\.md)", ann.text)
         self.assertIsNotNone(path, ann.text)
         with open(path[1]) as file:
             self.assertIn("and more", file.read())
@@ -156,7 +156,7 @@ class OpenTests(unittest.TestCase):
         ann = self.stage.open(EDITOR="true")
         ann.shows("one")
         ann.types(f"{TAB}E")
-        ann.shows("what you save later stays in /")
+        ann.shows("text saved later stays in /")
         path = re.search(r"stays in (/\S+note\.md)", ann.text)
         self.assertIsNotNone(path, ann.text)
         ann.types("q")
@@ -380,7 +380,7 @@ class OpenTests(unittest.TestCase):
     def test_a_terminal_without_a_cursor_is_told_what_to_do(self):
         dumb = self.stage.open(TERM="dumb")
         self.assertEqual(dumb.ends(), 64)
-        self.assertIn(b"set TERM to what yours is", b" ".join(dumb.received.split()))
+        self.assertIn(b"set TERM to your terminal's type", b" ".join(dumb.received.split()))
         self.assertNotIn(b"\x1b", dumb.received)
 
 
