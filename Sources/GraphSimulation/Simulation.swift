@@ -390,7 +390,7 @@ public final class Simulation {
     case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
     case .discard: break
     case .continueRead(let ticket):
-      // A finished or cancelled read takes no more credit.
+      // A finished or cancelled read ignores further credit.
       node.streams.update(ticket) { $0.credit += 1 }
       node.release(ticket)
     case .cancelRead(let ticket): node.streams[ticket] = nil

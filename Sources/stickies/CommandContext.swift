@@ -275,7 +275,7 @@ struct CommandContext {
     -> ObjectImage
   {
     let saved = try await client.commit(changes, policy: policy)
-    try tellDroppedReferences(saved, changes)
+    try reportDroppedReferences(saved, changes)
     return try await stored(saved, id)
   }
 

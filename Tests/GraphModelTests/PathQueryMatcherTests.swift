@@ -29,8 +29,8 @@ import Testing
     }
   }
 
-  /// What is told, how often the graph was asked for it, and what the queries looked at: each that is evaluated looks at others.
-  private struct ConflictKey {
+  /// The effects of a commit, the reads of the graph for them, and the evaluations of queries.
+  private struct EvaluationCosts {
     let effects: PathQueryEffects
     let asked: Int
     let looks: Int
@@ -62,16 +62,18 @@ import Testing
     }
 
     /// Somebody, the boss unless said, is so old from now on, and so many live queries stand about.
-    func aging(_ one: ObjectImage? = nil, to age: Int64, beside texts: [String]) throws -> ConflictKey {
+    func aging(_ one: ObjectImage? = nil, to age: Int64, beside texts: [String]) throws -> EvaluationCosts {
       try changing(one ?? boss, "age", .integer(age), beside: texts)
     }
 
     /// The boss has this name from now on.
-    func naming(_ name: String, beside texts: [String]) throws -> ConflictKey {
+    func naming(_ name: String, beside texts: [String]) throws -> EvaluationCosts {
       try changing(boss, "name", .string(name), beside: texts)
     }
 
-    func changing(_ before: ObjectImage, _ name: String, _ value: Value, beside texts: [String]) throws -> ConflictKey {
+    func changing(_ before: ObjectImage, _ name: String, _ value: Value, beside texts: [String]) throws
+      -> EvaluationCosts
+    {
       var queries = PathQueryMatcher(model: model)
       for (index, text) in texts.enumerated() {
         let predicate = try GraphPredicate(parsing: text, entity: person, model: model)
@@ -87,7 +89,7 @@ import Testing
       let budget = EvaluationBudget(total: .max, share: .max)
       let kept = CachingImageSource(source, changes, model: model, budget: budget)
       let effects = queries.effects(of: changes, in: kept)
-      return ConflictKey(effects: effects, asked: source.asked.withLock { $0 }, looks: budget.looks)
+      return EvaluationCosts(effects: effects, asked: source.asked.withLock { $0 }, looks: budget.looks)
     }
   }
 

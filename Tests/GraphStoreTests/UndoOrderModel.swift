@@ -35,7 +35,7 @@ struct UndoOrderModel {
   /// The lists when the newest of a chain is taken back.
   func takingBack(_ chain: Int, from present: [[ObjectID]]) -> [[ObjectID]] {
     guard let own = chains[chain].last, let first = own.first else { return present }
-    let past = HistoryCheckState(self, present, step: own, first: first)
+    let past = MemberHistory(self, present, step: own, first: first)
     var result = present
     let there = Set(present.joined())
     let made = own.reduce(into: Set<ObjectID>()) { $0.formUnion(log[$1].inserted) }
@@ -73,7 +73,7 @@ struct UndoOrderModel {
   }
 
   /// Everything since the beginning of a step, by member.
-  private struct HistoryCheckState {
+  private struct MemberHistory {
     private let log: [Entry]
     private let present: [[ObjectID]]
     private let step: Set<Int>

@@ -59,10 +59,9 @@ extension RowRequest {
     self.order = request.order
   }
 
-  private static func order(parsing text: String, of columns: [Column]) throws(PredicateSyntaxError) -> [ValueOrdering]
-  {
+  private static func order(parsing text: String, of columns: [Column]) throws(PredicateSyntaxError) -> [SortColumn] {
     let names = columns.map { $0.name.filter { !$0.isWhitespace } }
-    var order = [ValueOrdering]()
+    var order = [SortColumn]()
     var place = 1
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       func fail(_ reason: String) -> PredicateSyntaxError {
@@ -88,7 +87,7 @@ extension RowRequest {
       guard order.count < [SortKey].maximumCount else {
         throw fail("an order has at most \([SortKey].maximumCount) keys")
       }
-      order.append(ValueOrdering(column: column, ascending: !descends, collation: collation))
+      order.append(SortColumn(column: column, ascending: !descends, collation: collation))
       place += part.unicodeScalars.count + 1
     }
     return order

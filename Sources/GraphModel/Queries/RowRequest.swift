@@ -25,7 +25,7 @@ public struct RowRequest: Hashable, Sendable {
   }
 
   /// A sort key for groups and distinct rows.
-  public struct ValueOrdering: Hashable, Sendable {
+  public struct SortColumn: Hashable, Sendable {
     /// The index of the column, from 0.
     public var column: Int
     /// Whether the order is ascending.
@@ -50,7 +50,7 @@ public struct RowRequest: Hashable, Sendable {
   public var groups: [GraphExpression]
   /// The order of groups and distinct rows. Ties, and an empty list, are ordered by the columns from first to last.
   /// Rows for single objects have the order of the objects.
-  public var order: [ValueOrdering]
+  public var order: [SortColumn]
 
   /// The maximum number of columns.
   public static let maximumColumns = 100
@@ -60,8 +60,7 @@ public struct RowRequest: Hashable, Sendable {
   public static let maximumNameSize = 200
 
   /// Creates a request for a row per object, or per group of objects.
-  public init(columns: [Column], isDistinct: Bool = false, groups: [GraphExpression] = [], order: [ValueOrdering] = [])
-  {
+  public init(columns: [Column], isDistinct: Bool = false, groups: [GraphExpression] = [], order: [SortColumn] = []) {
     self.columns = columns
     self.isDistinct = isDistinct
     self.groups = groups

@@ -131,7 +131,7 @@ struct RowWriter {
     try writeEdges(of: place, shape, isNew: false)
   }
 
-  /// Checks an image before it is written.
+  /// Checks an image before its row changes.
   private func checkImage(_ image: ObjectImage, _ shape: EntityTable.EntityColumns) throws {
     try invariant(image.revision == revision, "the objects that a commit writes have its revision")
     try invariant(

@@ -53,7 +53,7 @@ struct Doctor: AsyncParsableCommand {
   @MainActor
   private func daemon(_ choice: ServerAddressChoice) async -> ([CheckResult], location: String?) {
     let address = choice.address
-    if let refused = ConnectionProbe.connect(to: address) { return ([await choice.nobody(refused)], nil) }
+    if let refused = ConnectionProbe.connect(to: address) { return ([await choice.noDaemon(refused)], nil) }
     let client: GraphClient
     do {
       client = try await options.connecting {

@@ -22,19 +22,19 @@ enum DiskCheck {
       path = slash == path.startIndex ? "/" : String(path[..<slash])
     }
     let free = UInt64(space.f_bavail) * UInt64(space.f_frsize)
-    let told = "\(free >> 20) MiB are free on the disk of \(folder)"
+    let state = "\(free >> 20) MiB are free on the disk of \(folder)"
     let mend =
       "free some space on that disk, or move the data to a larger one; with some space, stop the daemon and remove old "
       + "history with stickiesd compact --keep-commits N"
     if space.f_blocks > 0, free < fullBytes {
-      return CheckResult("disk", .problem, "the disk is full: \(told)", mend: mend)
+      return CheckResult("disk", .problem, "the disk is full: \(state)", mend: mend)
     }
     if space.f_files > 0, space.f_favail == 0 {
       return CheckResult(
         "disk", .problem, "the disk of \(folder) has no room for new files", mend: "delete files there")
     }
-    if space.f_blocks > 0, free < lowBytes { return CheckResult("disk", .warning, "only \(told)", mend: mend) }
-    return CheckResult("disk", .fine, told)
+    if space.f_blocks > 0, free < lowBytes { return CheckResult("disk", .warning, "only \(state)", mend: mend) }
+    return CheckResult("disk", .fine, state)
   }
 }
 

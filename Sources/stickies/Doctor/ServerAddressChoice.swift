@@ -33,7 +33,7 @@ struct ServerAddressChoice {
   }
 
   /// Explains why the connection was refused.
-  func nobody(_ code: Int32) async -> CheckResult {
+  func noDaemon(_ code: Int32) async -> CheckResult {
     let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory)
     let elsewhere = others(running)
     // A running daemon must end before another one can serve its store.
@@ -92,18 +92,18 @@ struct ServerAddressChoice {
 
   /// The message of a command that found no daemon.
   static func sentence(_ address: ServerAddress) -> String {
-    let nobody = "no stickiesd answers at \(address)"
+    let noAnswer = "no stickiesd answers at \(address)"
     if case .tcp(let host, _) = address, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
-      return "\(nobody): there is no host \(host.excerpt); check the name in --server or STICKIES_SERVER"
+      return "\(noAnswer): there is no host \(host.excerpt); check the name in --server or STICKIES_SERVER"
     }
     guard Self.isHere(address) else {
-      return "\(nobody); check the name and the port, and whether a stickiesd listens on that machine"
+      return "\(noAnswer); check the name and the port, and whether a stickiesd listens on that machine"
     }
     if let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory) {
       let (message, mend) = running.explanation(address)
-      return "\(nobody): \(message); \(mend)"
+      return "\(noAnswer): \(message); \(mend)"
     }
-    return "\(nobody); start one with: \(command(address))"
+    return "\(noAnswer); start one with: \(command(address))"
   }
 }
 

@@ -165,7 +165,7 @@ extension CommandContext {
   func base(of image: ObjectImage) -> Revision { max(image.revision, client.welcome?.head.revision ?? 0) }
 
   /// Reports inserts that were merged into existing objects with the same unique key but other values.
-  func tellMet(_ saved: SaveResult) {
+  func reportExistingObjects(_ saved: SaveResult) {
     let met = saved.committed.conflicts.filter { $0.kind == .unique }
     for conflict in met.prefix(Self.maximumMetLines) {
       let what = model.property(conflict.property)?.name ?? "the object"
@@ -184,7 +184,7 @@ extension CommandContext {
 
   /// Reports references that were dropped because other clients deleted their destinations.
   /// - Throws: a refusal if the commit inserted nothing; otherwise the rest of the commit counts as success.
-  func tellDroppedReferences(_ saved: SaveResult, _ changes: [Change]) throws {
+  func reportDroppedReferences(_ saved: SaveResult, _ changes: [Change]) throws {
     let changed = Set(changes.map(\.id))
     let gone = saved.committed.conflicts.filter { $0.kind == .deleted && !changed.contains($0.id) }
     guard let first = gone.first else { return }
@@ -193,10 +193,10 @@ extension CommandContext {
       let what = model.entity(first.id.entity)?.name ?? "object"
       throw Refusal(.conflict, "\(who) has deleted this \(what)", conflicts: gone)
     }
-    tellDeleted(gone)
+    reportDeleted(gone)
   }
 
-  private func tellDeleted(_ conflicts: [Conflict]) {
+  private func reportDeleted(_ conflicts: [Conflict]) {
     for conflict in conflicts {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
       let id = conflict.id.description.prefix(8)
@@ -205,8 +205,8 @@ extension CommandContext {
   }
 
   /// Reports edits that lost a conflict and those that replaced edits of others; the commit succeeded.
-  func tellLost(_ saved: SaveResult) {
-    tellDeleted(saved.committed.conflicts.filter { $0.kind == .deleted })
+  func reportOverwritten(_ saved: SaveResult) {
+    reportDeleted(saved.committed.conflicts.filter { $0.kind == .deleted })
     for conflict in saved.committed.conflicts where conflict.kind == .changed {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
       let what = model.property(conflict.property)?.name ?? "the object"

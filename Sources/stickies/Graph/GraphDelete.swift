@@ -70,7 +70,7 @@ extension GraphCommand {
       }
       let saved = try await shell.client.commit(
         images.map { Change(.delete, $0.id, base: base ?? $0.revision) }, policy: mergePolicy)
-      shell.tellKept(saved)
+      shell.reportKept(saved)
       let commit = try await shell.record(of: saved)
       if shell.output.json { return shell.output.print(ObjectJSON.commit(commit, shell.model)) }
       let kept = saved.kept
@@ -112,7 +112,7 @@ extension GraphCommand {
           explained.done = "\(Output.count(deleted, "object")) before them \(deleted == 1 ? "was" : "were") deleted"
           throw explained
         }
-        shell.tellKept(saved)
+        shell.reportKept(saved)
         deleted += part.count - saved.kept.count
         revisions.append(saved.committed.revision)
         do {
@@ -150,7 +150,7 @@ extension SaveResult {
 
 extension CommandContext {
   /// Reports conflicts between a commit's deletes and changes made since the objects were read. The commit succeeded.
-  fileprivate func tellKept(_ saved: SaveResult) {
+  fileprivate func reportKept(_ saved: SaveResult) {
     for conflict in saved.committed.conflicts where conflict.kind == .changed {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
       let id = conflict.id.description.prefix(8)

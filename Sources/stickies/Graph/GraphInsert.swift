@@ -58,8 +58,8 @@ extension GraphCommand {
         try await NotePlacer(shell, policy.policy)?.place(&changes)
         let saved = try await shell.client.commit(changes, policy: policy.policy)
         let image = try await shell.stored(saved, id)
-        shell.tellMet(saved)
-        shell.tellLost(saved)
+        shell.reportExistingObjects(saved)
+        shell.reportOverwritten(saved)
         shell.output.show(image, else: shell.reference(image))
       }
     }
@@ -127,11 +127,11 @@ private struct LineInserter {
       planner.take(saved.committed.identities, of: plan)
       if saved.committed.conflicts.contains(where: { $0.kind == .unique }) {
         progress.end()
-        shell.tellMet(saved)
+        shell.reportExistingObjects(saved)
       }
       if saved.committed.conflicts.contains(where: { $0.kind != .unique }) {
         progress.end()
-        shell.tellLost(saved)
+        shell.reportOverwritten(saved)
       }
       inserted += plan.changes.count
       commits += 1

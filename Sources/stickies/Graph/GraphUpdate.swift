@@ -115,7 +115,7 @@ extension GraphCommand {
         onlyIf: ifRevision.map { Precondition(revision: $0) })
       let saved = try await shell.client.commit([change], policy: mergePolicy)
       let stored = try await shell.stored(saved, image.id)
-      shell.tellLost(saved)
+      shell.reportOverwritten(saved)
       shell.output.show(stored, else: shell.reference(stored))
     }
 
@@ -152,7 +152,7 @@ extension GraphCommand {
       @MainActor func commit() async throws {
         guard !changes.isEmpty else { return }
         let saved = try await shell.client.commit(changes, policy: mergePolicy)
-        shell.tellLost(saved)
+        shell.reportOverwritten(saved)
         updated += Self.changed(changes, saved)
         revisions.append(saved.committed.revision)
         changes = []

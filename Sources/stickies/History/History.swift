@@ -124,7 +124,7 @@ extension CommandContext {
     let commits = try await client.log(request)
     if output.json {
       output.print(JSON.array(commits.map { ObjectJSON.commit($0, model) }))
-      return try await tellPruned(request, commits)
+      return try await reportPruned(request, commits)
     }
     if commits.isEmpty {
       let newest = try await client.log(limit: 1, changes: 0).first?.revision ?? 0
@@ -147,12 +147,12 @@ extension CommandContext {
       if more > 0, shown.isEmpty { output.print("    \(Output.count(more, "change"))") }
       if more > 0, !shown.isEmpty { output.print("    … and \(more) more") }
     }
-    try await tellPruned(request, commits)
+    try await reportPruned(request, commits)
   }
 
   /// Reports that commits were pruned which the request might have matched.
   @MainActor
-  private func tellPruned(_ request: LogRequest, _ commits: [CommitEntry]) async throws {
+  private func reportPruned(_ request: LogRequest, _ commits: [CommitEntry]) async throws {
     let oldest = try await client.status().oldest
     guard oldest > 0, request.after < oldest else { return }
     // With the newest first and the limit reached, pruned commits would not be in the result anyway.
@@ -184,12 +184,12 @@ extension CommandContext {
     do {
       saved = try await step()
     } catch let refusal as Refusal {
-      tellSkipped(refusal.conflicts)
+      reportSkipped(refusal.conflicts)
       throw refusal
     }
     let commit = try await record(of: saved)
     let skipped = saved.committed.conflicts
-    tellSkipped(skipped)
+    reportSkipped(skipped)
     let what = "revision \(commit.taken ?? "\(commit.revision)")"
     let isRedo = commit.redoes != nil
     // Daemons of earlier releases commit an undo without changes.
@@ -203,7 +203,7 @@ extension CommandContext {
     output.show(commit, else: isRedo ? "redone \(what): \(count) made again" : "undone \(what): \(count) taken back")
   }
 
-  private func tellSkipped(_ skipped: [Conflict]) {
+  private func reportSkipped(_ skipped: [Conflict]) {
     if output.json { return }
     for conflict in skipped {
       StandardError.write("stickies: left alone: \(TextTable.visible(sentence(for: conflict)))")

@@ -25,7 +25,7 @@ struct ChangeWaiter {
   /// Returns when the store has reached the revision.
   func until(_ revision: Revision) async throws {
     guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon sent no welcome") }
-    tellLostConnection()
+    reportLostConnection()
     var reached = head.revision
     if reached < revision {
       if let timeout, timeout.milliseconds == 0 {
@@ -48,7 +48,7 @@ struct ChangeWaiter {
   /// Returns when at least `count` objects match; for 0, when none does.
   /// - Parameter noun: the noun for one object in messages.
   func until(_ count: Int, of entity: Entity, where predicate: GraphPredicate, called noun: String) async throws {
-    tellLostConnection()
+    reportLostConnection()
     let bound = predicate.bound(now: GraphClient.now)
     let results = ResultsController(
       ResultsRequest(entity: entity.number, predicate: bound), in: shell.client.context, perform: shell.client.perform)
@@ -76,7 +76,7 @@ struct ChangeWaiter {
     "\(count == 0 ? "no \(noun)" : Output.count(count, noun)) \(count <= 1 ? "matches" : "match")"
   }
 
-  private func tellLostConnection() {
+  private func reportLostConnection() {
     shell.client.stateDidChange = { state in
       if case .reconnecting(1) = state { StandardError.write("stickies: the connection was lost; trying again") }
     }

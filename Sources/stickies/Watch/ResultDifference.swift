@@ -8,7 +8,7 @@ struct ResultDifference {
   private let model: Model
 
   /// Maximum number of changes that are printed individually; of more only the counts are.
-  static let toldOneByOne = 10
+  static let listedOneByOne = 10
 
   init(from old: [ObjectImage], to new: [ObjectImage], model: Model) {
     self.model = model

@@ -10,14 +10,14 @@ extension WatchPrinter {
   /// unless commits are faster than results.
   private static let commitsAskedFor = 20
 
-  func showAnew(_ query: QueryID, _ images: [ObjectImage], _ at: Token) async {
+  func showReload(_ query: QueryID, _ images: [ObjectImage], _ at: Token) async {
     guard let (entity, predicate) = queries[query] else { return }
     if !silent.contains(query) {
-      let told = revision
+      let shown = revision
       let isBatch = await showBatches(through: at.revision)
       if !unknown.contains(query) {
-        if !isBatch, told < at.revision {
-          output.print(output.dim("changes in revisions \(told + 1) to \(at.revision):"))
+        if !isBatch, shown < at.revision {
+          output.print(output.dim("changes in revisions \(shown + 1) to \(at.revision):"))
         }
         showDifference(to: images, entity, mayMatch: predicate != .always)
       }
@@ -57,7 +57,7 @@ extension WatchPrinter {
     let difference = ResultDifference(from: words.known(of: entity), to: images, model: model)
     if difference.changes.isEmpty {
       output.print("  \(entity.name): no watched objects changed")
-    } else if difference.changes.count > ResultDifference.toldOneByOne {
+    } else if difference.changes.count > ResultDifference.listedOneByOne {
       output.print("  \(entity.name): \(difference.counts)")
     } else {
       for change in difference.changes {

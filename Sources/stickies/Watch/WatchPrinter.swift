@@ -144,7 +144,7 @@ final class WatchPrinter {
     case .loaded(let query, let images, let at):
       waiting.remove(query)
       if isShown, abandoned == nil {
-        return output.json ? try await showWhole(query, images, at.revision) : await showAnew(query, images, at)
+        return output.json ? try await showWhole(query, images, at.revision) : await showReload(query, images, at)
       }
       if !output.json { hold(images, of: query) }
       results[query] = (images, at.revision)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct QuittingTests {
   private let two = UnsentChangesPrompt(count: 2)
 
-  /// The conversation after somebody wanted to quit with two unsent changes.
+  /// A user quits with two unsent changes.
   private func requested(canSend: Bool) -> QuitStateMachine {
     var quitting = QuitStateMachine.idle
     #expect(quitting.request(unsent: 2, canSend: canSend) == (canSend ? .showSending : .ask(two)))
@@ -40,7 +40,7 @@ import Testing
     #expect(quitting.refused(unsent: 2) == nil)
     #expect(quitting.request(unsent: 2, canSend: true) == nil)
     #expect(quitting == .asking(two))
-    // What has arrived meanwhile needs no answer.
+    // A change that has been sent meanwhile needs no answer.
     #expect(quitting.changesSent(leavesTexts: false) == .quit)
   }
 

@@ -126,7 +126,7 @@ private struct WindowedHub {
     try handle(.received(ToServer(request, body), from: Self.session))
   }
 
-  /// Performs the hub's actions until there are no more.
+  /// Performs all pending actions of the hub.
   private mutating func handle(_ event: HubEvent) throws {
     var events = [event]
     while !events.isEmpty {
