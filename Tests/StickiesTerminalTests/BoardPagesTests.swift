@@ -43,6 +43,30 @@ import Testing
     await stage.close()
   }
 
+  /// The neighbor of the shown board is drawn while the user scrolls from one to the other.
+  @Test func linksOfNeighborBoardAreDrawn() async throws {
+    let stage = try await BoardFixture(boards: ["Work", "Home"])
+    _ = try await stage.note("alpha", x: 16)
+    _ = try await stage.note("omega", x: 400)
+    let ann = try await stage.open()
+    await ann.terminal.expects { $0.text.contains("omega") && $0.text.contains("● ○") }
+    let screen = try #require(ann.session.screen)
+    let work = screen.pages.page
+    ann.terminal.press(.tab)
+    ann.terminal.types("L")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects(" link ")
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.text.contains("→") && !$0.text.contains("not yet") }
+    let lines = screen.links.lines(on: work, among: nil)
+    #expect(lines.count == 1)
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("│ Home")
+    #expect(screen.pages.page !== work)
+    #expect(screen.links.lines(on: work, among: nil) == lines)
+    await stage.close()
+  }
+
   @Test func filterAppliesToOffscreenBoards() async throws {
     let stage = try await BoardFixture(boards: ["Work", "Home"])
     _ = try await stage.note("sun", x: 16, color: .yellow)

@@ -25,7 +25,7 @@ extension BoardScreen {
   }
 
   private func note(_ command: Command, check: ((Note) -> Bool)? = nil, _ perform: @escaping () -> Void) {
-    noteCommands.insert(command)
+    commandsNeedingTarget.insert(command)
     board(
       command,
       state: { [weak self] in
@@ -43,7 +43,9 @@ extension BoardScreen {
   func reportMissingTarget(_ key: KeyEvent) -> Bool {
     let equivalent = KeyEquivalent(key.key, key.modifiers)
     guard editing.current == nil, !notes.hasTargets, pages.allowsEditing,
-      application.menuBar.commands.contains(where: { $0.key == equivalent && noteCommands.contains($0.command) })
+      application.menuBar.commands.contains(where: {
+        $0.key == equivalent && commandsNeedingTarget.contains($0.command)
+      })
     else { return false }
     report(selection.mode.isEditing ? "no note is selected" : "no note is chosen; use Tab or a click")
     return true

@@ -60,7 +60,7 @@ final class QuitController: BoardPart {
       return .cancel
     }
     guard bulk.isRestAbandoned || !reportUnchangedNotes() else {
-      bulk.isRestAbandoned = true
+      bulk.abandonRest()
       return .cancel
     }
     finishChanges()

@@ -34,7 +34,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   private(set) lazy var renderer = BoardRenderer(self)
   private(set) lazy var mouseInput = MouseController(self)
   /// Commands that need a target note.
-  var noteCommands = Set<Command>()
+  var commandsNeedingTarget = Set<Command>()
   var observation: ObservationToken?
 
   /// Creates a screen for one board; `open` begins to follow it.
@@ -177,7 +177,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     if connection.state.isConnected {
       saving.saveSoon()
     } else {
-      selection.wasDisconnected = true
+      selection.connectionWasLost()
       // The time of the answer is unknown now, so keys go to the field again.
       if search.awaitsFound { search.stopAwaitingFound() }
     }

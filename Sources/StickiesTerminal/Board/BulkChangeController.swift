@@ -42,6 +42,9 @@ final class BulkChangeController: BoardPart {
     return !isChanging && connection.state.isConnected
   }
 
+  /// Lets the user quit before a change in slices is complete.
+  func abandonRest() { isRestAbandoned = true }
+
   /// Requests a batch that changes all selected notes.
   /// - Parameter work: the change, derived from the first note that it applies to.
   func change(

@@ -10,7 +10,7 @@ import TerminalCells
 final class NavigationController: BoardPart, SearchNavigator {
   let services: BoardServices
   /// Whether the server is asked for the next note; keys pressed meanwhile are queued for that note.
-  var isFinding = false
+  private(set) var isFinding = false
   /// Whether the list beside the canvas is open.
   var isListOpen: () -> Bool = { false }
   /// Notes that stay loaded because a drag or a link is in progress.
@@ -171,6 +171,9 @@ final class NavigationController: BoardPart, SearchNavigator {
   /// Whether keys and pastes stay queued. They follow a key whose effect depends on the server's answer, and are
   /// meant for the note that it finds. Escape cancels the request, Ctrl-C quits.
   var keepsKeysWaiting: Bool { (isFinding || search.awaitsFound) && application.modalWindow == nil }
+
+  /// Queues keys until `releaseKeys`, while something is looked up for them.
+  func keepKeys() { isFinding = true }
 
   /// Delivers the queued keys.
   func releaseKeys() {

@@ -10,7 +10,7 @@ final class SelectionController: BoardPart {
   let services: BoardServices
   var mode = EditMode<ObjectID>()
   /// Whether the connection was lost since the last check of the selection.
-  var wasDisconnected = false
+  private var wasDisconnected = false
   /// Whether the filter changed since the last check of the selection.
   var wasFiltered = false
   private let connection: ConnectionMonitor
@@ -36,6 +36,9 @@ final class SelectionController: BoardPart {
     mode.cancel(at: now)
     (isChecking, checkedTotal, wasDisconnected, wasFiltered) = (false, nil, false, false)
   }
+
+  /// Others may have changed the selected notes before the connection is back.
+  func connectionWasLost() { wasDisconnected = true }
 
   /// Applies a new filter. Hidden notes are deselected; in a large board this includes notes that are not loaded.
   func filterDidChange() {

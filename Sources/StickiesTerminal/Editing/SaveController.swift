@@ -29,7 +29,7 @@ final class SaveController: BoardPart {
   private(set) var refusedInARow = 0
   /// Notes whose text was offered in a question.
   var offered = Set<ObjectID>()
-  /// The keys that last moved notes; nil after any other change.
+  /// The keys that last moved or resized notes; nil after another command on notes, or an undo.
   var keyRepeat: KeyRepeatGroup?
   weak var delegate: (any SaveControllerDelegate)?
   private let pages: BoardPages

@@ -123,7 +123,7 @@ final class LinkController: BoardPart {
       other?.isTemporary != true
     else { return body(here) }
     saving.save()
-    navigation.isFinding = true
+    navigation.keepKeys()
     // The reply arrives after the server has committed the previous save.
     busy.requests.links(BoardPage.links(at: id, and: other, in: context.model), limit: limit) { [weak self] result in
       guard let self else { return }
@@ -219,7 +219,7 @@ final class LinkController: BoardPart {
   private func linkState(_ number: Int, _ from: ObjectID, _ to: ObjectID, _ label: String, on page: BoardPage)
     -> NoteLinkState?
   {
-    guard let start = outline(of: from, on: pages.page), let end = outline(of: to, on: pages.page) else { return nil }
+    guard let start = outline(of: from, on: page), let end = outline(of: to, on: page) else { return nil }
     return NoteLinkState(id: number, from: start, to: end, label: label)
   }
 
