@@ -101,7 +101,8 @@ enum CompactionText {
     lines.append("history \(reaches) back to revision \(pruning.floor); the newest is \(pruning.head)")
     if pruning.wanted > pruning.floor {
       lines.append(
-        "kept \(pruning.wanted - pruning.floor) more, up to revision \(pruning.wanted): clients that were connected since "
+        "\(pruning.wanted - pruning.floor) more commits \(isRehearsal ? "would be" : "were") kept, up to revision "
+          + "\(pruning.wanted): clients that were connected since "
           + "may need them (--minimum-retention)")
     }
     if isRehearsal {

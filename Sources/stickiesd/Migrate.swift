@@ -73,7 +73,7 @@ enum MigrationText {
     return lines.joined(separator: "\n")
   }
 
-  /// Describes a loss, for example `Member.visits, 2 values that the mapping replaces (ID, ID)`.
+  /// Describes a loss, for example `Member.visits, 2 values that are recomputed with another result (ID, ID)`.
   static func description(of loss: MigrationLoss) -> String {
     let isOne = loss.count == 1
     let noun = (loss.path.contains(".") ? "value" : "object") + (isOne ? "" : "s")

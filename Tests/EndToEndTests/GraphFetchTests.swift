@@ -120,7 +120,8 @@ import Testing
       #expect(refused.status == 64)
       #expect(
         refused.errors.hasPrefix(
-          "stickies: groups and distinct rows have no cursor: page them with --limit and --offset\n"))
+          "stickies: groups and distinct rows have no cursor: leave out --after, and page them with --limit and --offset\n"
+        ))
     }
     let second = try fetch(["--limit", "1", "--offset", "1", "--json"]).json()
     #expect(second.arrayValue?.map { $0["vacationDays"] } == [.integer(25)])

@@ -69,7 +69,7 @@ struct Open: AsyncParsableCommand {
       let code = await session.run()
       if let loss = session.loss { StandardError.write("stickies: \(Self.sentence(loss))") }
       if let file = Editor.openFile {
-        StandardError.write("stickies: the editor was interrupted; the text that it saved last is in \(file)")
+        StandardError.write("stickies: the program ended before it read the editor's text, which is in \(file)")
       }
       for file in Editor.leftFiles {
         StandardError.write("stickies: an editor returned at once; the text that it saved later is in \(file)")

@@ -66,7 +66,8 @@ extension GraphCommand {
       }
     }
 
-    private static let pagesOfRows = "groups and distinct rows have no cursor: page them with --limit and --offset"
+    private static let pagesOfRows =
+      "groups and distinct rows have no cursor: leave out --after, and page them with --limit and --offset"
 
     /// The limit of the fetch: options can only narrow a fetch request of the model.
     private func limit(within asked: FetchRequest?) -> Int? {

@@ -32,7 +32,8 @@ extension GraphCommand {
       help: ArgumentHelp("Objects to add to a to-many, ids separated by commas.", valueName: "name=ids"))
     var add: [String] = []
     @Option(
-      parsing: .unconditionalSingleValue, help: ArgumentHelp("Objects to remove from it.", valueName: "name=ids"))
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Objects to remove from a to-many, ids separated by commas.", valueName: "name=ids"))
     var remove: [String] = []
     @Option(
       parsing: .unconditionalSingleValue,
