@@ -117,7 +117,12 @@ extension SQLiteStore {
     let newest = try pool.read { database in
       try GRDB.Row.fetchOne(database, sql: "SELECT hash, source FROM _model ORDER BY number DESC LIMIT 1")
     }
-    guard let newest, Array(newest[0] as Data) != model.hash.bytes else { return }
+    guard let newest else {
+      throw StoreFailure(
+        .corrupt, "the store in \(directory) has no model",
+        advice: "Stop stickiesd, keep a copy of the files, and run stickiesd check.")
+    }
+    guard Array(newest[0] as Data) != model.hash.bytes else { return }
     let cause =
       "its hash is \(ModelHash.text(ofStored: newest[0])), "
       + "the given model's is \(model.hash)"

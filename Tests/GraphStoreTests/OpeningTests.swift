@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GraphModel
 import GraphStore
 import GraphTesting
@@ -83,6 +84,18 @@ import Testing
     let store = try TestStore(try Fixtures.company())
     try store.store.close()
     #expect(try failure(store.directory)?.code == .modelDiffers)
+  }
+
+  @Test func storeWithoutModelIsCorrupt() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    _ = try store.insert("Board", ["name": .string("B")])
+    try store.store.close()
+    let database = try DatabaseQueue(path: store.directory.path + "/graph.sqlite")
+    try database.write { try $0.execute(sql: "DELETE FROM _model") }
+    try database.close()
+    let failure = try failure(store.directory)
+    #expect(failure?.code == .corrupt)
+    #expect(failure?.description.contains("has no model") == true)
   }
 
   @Test func uncleanlyClosedStoreOpens() throws {

@@ -155,6 +155,22 @@ import Testing
     #expect(try copy.store.head.revision == 1)
   }
 
+  /// The largest number that an import may bring leaves none for the next note; the writer refuses it and goes on.
+  @Test func exhaustedSequenceRefusesInserts() throws {
+    let store = try notes()
+    let images = try export(store)
+    var rows = rows(images)
+    let note = try #require(images.indices.last { images[$0].id.entity == (try? store.entity("Note").number) })
+    rows[note][try #require(try store.property("Note.number").slot) + 1] = .integer(.max - 1)
+    let copy = try TestStore(store.model)
+    guard case .committed = try restore(rows, into: copy) else { throw TestStore.UnexpectedCommit() }
+    let refusal = try copy.refusal([copy.insertion("Note", ["text": .string("n")])])
+    #expect(refusal?.violations.first?.rule == "assigned")
+    #expect(refusal?.violations.first?.message == "Note.number has no number left in its sequence")
+    _ = try copy.insert("Board", ["name": .string("New")])
+    #expect(try StoreCheckRun(copy).findings.isEmpty)
+  }
+
   /// Each mistake is told by the number of its row, and leaves nothing behind.
   @Test(arguments: [
     "duplicate id", "missing end", "wrong kind of end", "unique", "required", "rule", "type", "count", "abstract",

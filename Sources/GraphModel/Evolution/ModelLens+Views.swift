@@ -64,11 +64,16 @@ extension ModelLens {
 
   // MARK: - Outcomes
 
+  /// The older number of a property in an outcome; 0, the object as a whole, if the older version lacks the property.
+  private func reported(_ number: PropertyNumber) -> PropertyNumber {
+    if let older = downgraded(property: number) { older } else { 0 }
+  }
+
   /// The conflict with older numbers; the property is 0 if it is not visible.
   public func downgraded(_ conflict: Conflict) -> Conflict {
     var result = conflict
     result.id = downgraded(conflict.id)
-    result.property = downgraded(property: conflict.property) ?? 0
+    result.property = reported(conflict.property)
     result.mine = downgraded(conflict.mine, of: conflict.property)
     result.theirs = downgraded(conflict.theirs, of: conflict.property)
     return result
@@ -84,10 +89,12 @@ extension ModelLens {
     result.conflicts = refusal.conflicts.map { downgraded($0) }
     result.violations = refusal.violations.map { violation in
       Violation(
-        id: downgraded(violation.id), property: downgraded(property: violation.property) ?? 0, rule: violation.rule,
+        id: downgraded(violation.id), property: reported(violation.property), rule: violation.rule,
         value: downgraded(violation.value),
-        others: violation.others.map {
-          Violation.KeyPart(downgraded(property: $0.property) ?? 0, downgraded($0.value, of: $0.property))
+        others: violation.others.compactMap { part in
+          downgraded(property: part.property).map {
+            Violation.KeyPart($0, downgraded(part.value, of: part.property))
+          }
         }, message: translatedMessage(violation.message, about: properties(violation)))
     }
     return result

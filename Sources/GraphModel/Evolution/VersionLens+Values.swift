@@ -40,16 +40,15 @@ extension VersionLens {
   /// A value of the property with this number in the older version.
   func upgraded(_ value: Value, of number: PropertyNumber) throws(Refusal) -> Value {
     guard case .truncated? = conversions[number], case .integer(let whole) = value else { return try upgraded(value) }
-    guard let property = upgradedProperties[number].flatMap({ new.property($0) }), let attribute = property.attribute
-    else {
-      return value
-    }
+    guard let before = old.property(number), let after = upgradedProperties[number].flatMap({ new.property($0) }),
+      let attribute = after.attribute
+    else { preconditionFailure("a converted property is an attribute of both versions") }
     if attribute.kind == .decimal { return attribute.converted(value) }
     guard Int64(exactly: Double(whole)) == whole else {
-      let name = old.property(number).map(old.qualifiedName) ?? ""
       throw Refusal(
         .invalid,
-        "\(name) is a double in version \(new.version) of the model, which can't hold a whole number this large")
+        "\(old.qualifiedName(of: before)) is a double in version \(new.version) of the model, which can't hold a whole "
+          + "number this large")
     }
     return .double(Double(whole))
   }

@@ -44,7 +44,11 @@ extension PathQueryMatcher {
         ?? (unchangedCandidates(id.entity, contextBefore, contextAfter, changed: affected.changedTriggers, budget), [])
       for (numbers, isUnaffected) in [(open, false), (unaffected, true)] {
         for number in numbers {
-          guard let query = queries[number], !affected.unknown.contains(number) else { continue }
+          if affected.unknown.contains(number) { continue }
+          guard let query = queries[number] else {
+            assertionFailure("the indexes name queries that exist")
+            continue
+          }
           let isMember = budget.charge(to: .query(number)) {
             let isIn = contextAfter.map(query.evaluator.matches) == true
             return (before: isUnaffected ? isIn : contextBefore.map(query.evaluator.matches) == true, after: isIn)
@@ -200,12 +204,13 @@ extension PathQueryMatcher {
     return affected
   }
 
-  /// Whether a query has a key for the old or the new value of a property at the end of a path, so that it could turn.
+  /// Whether a query has a key for the old or the new value of a property at the end of a path. Its members may change
+  /// then.
   private func hasIndexedValue(_ change: ObjectChange, _ property: Property, after trigger: Trigger) -> Bool {
     let expression = IndexedExpression.path(GraphPredicate.Path(hops: trigger.hops, end: .property(property.number)))
     let reads = expression.reads(in: model)
     let (old, new) = (change.before.map { [$0[property]] } ?? [], change.after.map { [$0[property]] } ?? [])
-    return model.entity(trigger.root)?.family.contains { entity in
+    return model.family(of: trigger.root).contains { entity in
       guard let index = unchangedObjectIndexes[entity] else { return false }
       var isFound = false
       index.expressions[reads]?[expression]?.queries.forEach(from: old, to: new) { _ in
@@ -217,7 +222,7 @@ extension PathQueryMatcher {
           others.expressions[expression].map { others in (old + new).contains { others.queries.hasMatch(for: $0) } }
             ?? false
         }
-    } ?? false
+    }
   }
 
   /// Follows a path back from its last object to its roots, as far as the budget allows.

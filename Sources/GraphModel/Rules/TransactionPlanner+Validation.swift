@@ -13,6 +13,12 @@ extension TransactionPlanner {
         switch assignment {
         case .sequence where isDue:
           let next = sequences[property.number] ?? reader.nextInSequence(property.number)
+          guard next < .max else {
+            addViolation(
+              draft.after.id, property, "assigned", .null,
+              "\(draft.entity.name).\(property.name) has no number left in its sequence")
+            continue
+          }
           draft.after[property] = .integer(next)
           sequences[property.number] = next + 1
         case .created where isDue: draft.after[property] = .date(now)

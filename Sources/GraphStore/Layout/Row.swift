@@ -18,7 +18,10 @@ struct Row {
 
   /// Checks that a binding was accepted, which requires a statement that was reset. An index that the statement does
   /// not use has no effect: the statements of one fetch share their arguments.
-  private func check(_ code: Int32) { assert(code != SQLITE_MISUSE, "a statement is reset before it is bound") }
+  /// A parameter that was not bound would keep the value of an earlier row, so this is checked in release builds, too.
+  private func check(_ code: Int32) {
+    precondition(code == SQLITE_OK || code == SQLITE_RANGE, "SQLite refused a binding (\(code))")
+  }
 
   /// Binds the text with its length, because it may contain NUL.
   func bind(_ index: Int32, _ value: String) {

@@ -92,8 +92,8 @@ public struct StoreMigration: Sendable {
         } catch {
           // The store is unchanged, so the copy is not needed. But if the disk has failed, the copy may be the better
           // one.
-          let failure = error as? DatabaseError
-          let isOfTheDisk = failure != nil && failure?.resultCode != .SQLITE_FULL
+          let isOfTheDisk =
+            if let failure = error as? DatabaseError { failure.resultCode != .SQLITE_FULL } else { false }
           if let backup = report.backup, !isOfTheDisk { unlink(backup) }
           throw error
         }

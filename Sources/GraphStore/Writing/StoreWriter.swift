@@ -321,7 +321,7 @@ final class StoreWriter {
   ) throws -> UInt64 {
     try invariant(next == revision + 1, "a commit follows the newest one")
     try invariant(outcome.revision == next, "the outcome of a commit has its revision")
-    if let undoes { try invariant((1..<next).contains(undoes), "a commit undoes an earlier one") }
+    if let undoes { try invariant(undoes >= 1 && undoes < next, "a commit undoes an earlier one") }
     try invariant(
       outcome.identities.allSatisfy { $0.temporary.isTemporary && !$0.permanent.isTemporary },
       "an insert turns a temporary id into a permanent one")

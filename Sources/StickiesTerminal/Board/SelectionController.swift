@@ -10,7 +10,7 @@ final class SelectionController: BoardPart {
   let services: BoardServices
   var mode = EditMode<ObjectID>()
   /// Whether the connection was lost since the last check of the selection.
-  private var wasDisconnected = false
+  private(set) var wasDisconnected = false
   /// Whether the filter changed since the last check of the selection.
   var wasFiltered = false
   private let connection: ConnectionMonitor
