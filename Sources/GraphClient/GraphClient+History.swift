@@ -2,8 +2,8 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// History: its commits, earlier states, the origin of a value, and the differences of two states. The server reads it
-/// from the store; unsaved changes in the context are not part of it.
+/// History: its commits, earlier states, the origin of a value, and the differences of two states; and the server's
+/// status. The server answers from the store; unsaved changes in the context are not part of it.
 extension GraphClient {
   // MARK: - Commits and status
 

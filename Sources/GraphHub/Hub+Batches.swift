@@ -30,7 +30,7 @@ extension Hub {
 
   // MARK: - Rows
 
-  /// Keeps rows immediately, ahead of the waiting requests: the batch that needs them is requested later.
+  /// Stages rows immediately, ahead of the waiting requests: the batch that needs them is requested later.
   mutating func stageRows(_ rows: BatchRows, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
     var staged: StagedRows
     if let earlier = session.rows, earlier.id == rows.id {

@@ -19,7 +19,7 @@ extension Hub {
           publishRun(run, &actions)
           run = []
         }
-        last = revision
+        last = max(last ?? revision, revision)
       }
       run.append(entry)
     }
@@ -58,7 +58,7 @@ extension Hub {
     for number in batch.tooLarge.sorted() {
       for session in readers(of: number) { reset(number, of: session, Self.tooLarge, &actions) }
     }
-    for record in results.compactMap(\.result.record) {
+    for record in results.compactMap(\.result.record) where record.revision > before {
       guard let summary = record.summary else { continue }
       for session in sessions.values.inOrder() {
         if case .current = session.progress { reset(session, after: record, summary, &actions) }

@@ -24,9 +24,6 @@ struct QueryTable {
     /// Ascending, so that deltas are sent in a deterministic order.
     var readers = [SessionID]()
 
-    /// Whether some commits have an effect on the query that their records do not contain.
-    var hasUnrecordedEffects: Bool { isRelated || window != nil }
-
     /// The index at which the session is, or would be inserted.
     private func place(of session: SessionID) -> Int {
       var (low, high) = (0, readers.count)
@@ -214,7 +211,7 @@ struct QueryTable {
       assertionFailure("only a registered query has readers")
       return false
     }
-    return entry.hasUnrecordedEffects
+    return entry.isRelated || entry.window != nil
   }
 
   /// The effect of a commit on one query; nil when the record does not contain it.

@@ -116,7 +116,7 @@ final class ObjectState {
     return storedValue(property)
   }
 
-  /// Whether the only unsaved edit of the property is an echo with this value.
+  /// Whether the only unsaved edit of the property is an inverse edit with this value.
   func hasInverseEdit(_ value: Value, _ property: Property) -> Bool {
     guard let local = edits[property.number] else { return false }
     return local.isInverseEdit && local.value == value

@@ -53,7 +53,8 @@ struct ReadScheduler {
   /// The number of threads that are not reserved, and of the free ones among them.
   private let unreserved: Int
   private var free: Int
-  private var isReservedFree: Bool
+  /// Whether one thread is reserved for short reads.
+  private let hasReserved: Bool
   private var queues = [SessionID: SessionQueue]()
   /// Sessions with waiting reads, the least recently served first.
   private var rotation = [SessionID]()
@@ -61,6 +62,7 @@ struct ReadScheduler {
   private var sessions = [StoreRequestID: SessionID]()
   /// The read on the reserved thread.
   private var reservedRead: StoreRequestID?
+  private var isReservedFree: Bool { hasReserved && reservedRead == nil }
 
   /// Whether the read on the reserved thread delays another one that could run there.
   var mustYield: Bool { reservedRead != nil && rotation.contains(where: mayRunShort) }
@@ -68,7 +70,7 @@ struct ReadScheduler {
   init(threads: Int) {
     precondition(threads > 0, "reads need a thread")
     // A single thread is not reserved.
-    isReservedFree = threads > 1
+    hasReserved = threads > 1
     unreserved = threads > 1 ? threads - 1 : threads
     free = unreserved
     share = max(1, threads / 2)
@@ -104,11 +106,11 @@ struct ReadScheduler {
       started.append(Start(ticket: ticket, isShortRead: false))
     }
     if isReservedFree, let session = rotation.first(where: mayRunShort), let ticket = start(session) {
-      (isReservedFree, reservedRead) = (false, ticket)
+      reservedRead = ticket
       started.append(Start(ticket: ticket, isShortRead: true))
     }
     if isReservedFree, let session = rotation.first(where: mayBorrow), let ticket = start(session) {
-      (isReservedFree, reservedRead) = (false, ticket)
+      reservedRead = ticket
       started.append(Start(ticket: ticket, isShortRead: true, isBorrowing: true))
     }
     return started
@@ -131,7 +133,7 @@ struct ReadScheduler {
       queue.running -= 1
       queue.remove(ticket)
     }
-    if reservedRead == ticket { (isReservedFree, reservedRead) = (true, nil) } else { free += 1 }
+    if reservedRead == ticket { reservedRead = nil } else { free += 1 }
     assert(free <= unreserved, "each read has one thread")
   }
 

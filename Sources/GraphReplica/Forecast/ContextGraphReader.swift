@@ -16,7 +16,7 @@ final class ContextGraphReader: PlannerReader {
   }
 
   /// A reader of the outermost context.
-  /// - Parameter judgesKeys: false if unique keys need not be checked.
+  /// - Parameter checksKeys: false if unique keys need not be checked.
   init(_ context: ObjectContext, checksKeys: Bool = true) {
     var root = context
     while let parent = root.parent { root = parent }

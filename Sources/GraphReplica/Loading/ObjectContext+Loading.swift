@@ -105,7 +105,8 @@ extension ObjectContext {
     if let load = loads.sharedLoad(of: tree, for: object.id) { return load }
     var objects = [object]
     if let batch = first.batch {
-      for id in batch.members(from: object.id) where objects.count < LoadScheduler.batchSize && id != object.id {
+      for id in batch.members(from: object.id) where id != object.id {
+        guard objects.count < LoadScheduler.batchSize else { break }
         guard let state = state(id), !state.isDeleted, let instance = state.instance, isMissing(tree, of: state) else {
           continue
         }
