@@ -3,7 +3,9 @@ import Synchronization
 
 /// Runs sessions' reads on a few threads, in the order that `ReadScheduler` decides.
 ///
-/// `ReadScheduler` starts a read only when a thread is free, so the pool's own queue serves as hand-over only.
+/// `ReadScheduler` starts a read only when a thread is free, so a pool's own queue serves as hand-over only. The thread
+/// for short reads keeps the priority of the event loop and the writer. The other threads have a lower one: a read that
+/// computes for minutes takes the time that commits and short reads leave.
 final class ReadExecutor: Sendable {
   /// A short read: a read on the thread that is reserved for short reads.
   struct ShortRead: Sendable {
@@ -26,6 +28,10 @@ final class ReadExecutor: Sendable {
   /// A read to run; `shortRead` is nil on an ordinary thread, where the read runs to its end.
   typealias Job = @Sendable (_ shortRead: ShortRead?) -> JobResult
 
+  /// The amount by which the priority of the threads for long reads is lowered: they get about a tenth of a processor's
+  /// time while a thread of ordinary priority is busy.
+  private static let niceness: Int32 = 10
+
   private struct State {
     var queue: ReadScheduler
     /// The jobs of the waiting reads.
@@ -35,19 +41,29 @@ final class ReadExecutor: Sendable {
   /// The loop adds and cancels reads, and threads finish them.
   private let state: Mutex<State>
   private let pool: ReaderPool
+  /// The thread that is reserved for short reads; none if there is a single thread.
+  private let reserved: ReaderPool
   /// A copy of `queue.mustYield` that the read on the reserved thread polls; written under the mutex.
   private let mustYield = Atomic(false)
 
   init(threads: Int) {
-    pool = ReaderPool(threads: threads)
+    let reservedThreads = threads > 1 ? 1 : 0
+    pool = ReaderPool(threads: threads - reservedThreads, niceness: Self.niceness)
+    reserved = ReaderPool(threads: reservedThreads, name: "short reads")
     state = Mutex(State(queue: ReadScheduler(threads: threads)))
   }
 
   /// - Throws: `StoreFailure(.noThreads)`.
-  func start() throws { try pool.start() }
+  func start() throws {
+    try pool.start()
+    try reserved.start()
+  }
 
   /// Waits for the running reads and drops the waiting ones; blocks until then.
-  func stop() { pool.stop() }
+  func stop() {
+    pool.stop()
+    reserved.stop()
+  }
 
   /// - Parameter isLong: whether to keep the read off the thread that is reserved for short reads.
   func enqueue(_ ticket: StoreRequestID, of session: SessionID, isLong: Bool = false, _ job: @escaping Job) {
@@ -70,7 +86,7 @@ final class ReadExecutor: Sendable {
       }
     }
     for (start, run) in started {
-      pool.enqueue { [self] in
+      (start.isShortRead ? reserved : pool).enqueue { [self] in
         let shortRead = ShortRead(isBorrowing: start.isBorrowing) { [self] in mustYield.load(ordering: .relaxed) }
         switch run(start.isShortRead ? shortRead : nil) {
         case .answered: schedule(.ended(start.ticket))

@@ -2,6 +2,8 @@ import Foundation
 import Synchronization
 
 /// A few threads that run jobs on the store in order of arrival. The sessions' limits bound the queue.
+///
+/// A pool for long jobs yields the processors to the event loop, the writer and the short reads.
 final class ReaderPool: Sendable {
   private struct Queue {
     var jobs = [@Sendable () -> Void]()
@@ -15,16 +17,25 @@ final class ReaderPool: Sendable {
   private let available = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
   private let threads: Int
+  private let name: String
+  private let niceness: Int32
 
-  init(threads: Int) {
-    precondition(threads > 0, "jobs need a thread")
+  /// - Parameters:
+  ///   - name: the threads' name in the system's tools; a number follows it.
+  ///   - niceness: the amount by which the threads' priority is lowered, 0 to 19.
+  init(threads: Int, name: String = "reader", niceness: Int32 = 0) {
+    precondition(threads >= 0, "a pool has no negative number of threads")
+    precondition(niceness >= 0, "a program may lower its threads' priority only")
     self.threads = threads
+    self.name = name
+    self.niceness = niceness
   }
 
   /// - Throws: `StoreFailure(.noThreads)`; threads that were started already end with `stop`.
   func start() throws {
     for number in 0..<threads {
-      try ServerThread.start("reader \(number)") { [self] in
+      try ServerThread.start("\(name) \(number)") { [self] in
+        if niceness > 0 { ServerThread.lowerPriority(by: niceness) }
         run()
         stopped.signal()
       }
@@ -33,6 +44,7 @@ final class ReaderPool: Sendable {
   }
 
   func enqueue(_ job: @escaping @Sendable () -> Void) {
+    assert(threads > 0, "jobs need a thread")
     queue.withLock { $0.jobs.append(job) }
     available.signal()
   }

@@ -51,4 +51,13 @@ enum ServerThread {
     }
     pthread_detach(thread)
   }
+
+  /// Lowers the calling thread's priority for good; a program without privileges cannot raise it again.
+  ///
+  /// On Linux a priority belongs to a thread. Elsewhere it belongs to the process and is left alone.
+  static func lowerPriority(by niceness: Int32) {
+    #if os(Linux)
+      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
+    #endif
+  }
 }
