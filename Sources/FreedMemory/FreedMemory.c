@@ -6,7 +6,7 @@
 
 void limitAllocatorArenas(void) {
 #ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_ARENA_MAX, 8);
 #endif
 }
 

@@ -4,7 +4,10 @@
 // of a hundred thousand objects needed for a moment. Swift's module of the C library leaves these functions out.
 #pragma once
 
-/// Limits the allocator to two arenas, regardless of the number of threads; call it when the program starts.
+/// Limits the allocator to eight arenas, regardless of the number of threads; call it when the program starts.
+///
+/// `releaseFreedMemory` locks one arena after the other, a large one for a tenth of a second. With fewer arenas, the
+/// event loop shares one with the threads that read large results, and waits for it.
 void limitAllocatorArenas(void);
 
 /// Returns freed memory to the system; takes some tens of milliseconds for hundreds of megabytes.
