@@ -79,6 +79,7 @@ extension DraftGraph {
         guard !isStoreAtEnd, graph.mayHaveStoredMembers(list) else { return nil }
         let more = try graph.reader.members(
           of: list.parent, through: list.reference, beyond: chunkEnd, ascending: isAscending, limit: limit)
+        assert(more.count <= limit, "a chunk has at most the requested members")
         isStoreAtEnd = more.count < limit
         limit = min(4 * limit, 1_024)
         chunkEnd = more.last ?? chunkEnd
@@ -132,7 +133,7 @@ extension DraftGraph {
   private mutating func set(_ position: Int64?, of draft: Draft, in list: MemberList, isSpacing: Bool = false) {
     let (id, old) = (draft.after.id, draft.after[list.position])
     if case .integer(let old) = old {
-      lists.update(list.key) { $0.placed.remove(OrderedMemberKey(position: old, id: id)) }
+      lists.modifyIfPresent(list.key) { $0.placed.remove(OrderedMemberKey(position: old, id: id)) }
     }
     draft.after[list.position] = position.map(Value.integer).orNull
     let isHere = draft.before.map { $0[list.reference].objectID == list.parent } == true
@@ -143,7 +144,7 @@ extension DraftGraph {
     }
     guard let position else { return }
     if isHere, draft.before?[list.position] == .integer(position) {
-      lists.update(list.key) { $0.lastStored = nil }
+      lists.modifyIfPresent(list.key) { $0.lastStored = nil }
     } else {
       lists[list.key, default: ListChanges()].placed.insert(OrderedMemberKey(position: position, id: id))
     }
