@@ -65,8 +65,13 @@ struct IntervalTree: PredicateIndex {
     while let index = pending.popLast() {
       guard index >= 0 else { continue }
       let node = nodes[Int(index)]
-      let isBelow = low.map { low in node.interval.low.map { Value.order($0, low) == .ascending } ?? true } ?? false
-      let isAbove = high.flatMap { high in node.interval.low.map { Value.order($0, high) == .descending } } ?? false
+      let (isBelow, isAbove): (Bool, Bool)
+      if let bound = node.interval.low {
+        isBelow = low.map { Value.order(bound, $0) == .ascending } == true
+        isAbove = high.map { Value.order(bound, $0) == .descending } == true
+      } else {
+        (isBelow, isAbove) = (low != nil, false)
+      }
       if !isBelow { pending.append(node.left) }
       if !isAbove { pending.append(node.right) }
       guard isBelow || isAbove || body(node.interval.number) else { return }
@@ -124,6 +129,7 @@ struct IntervalTree: PredicateIndex {
   private mutating func merge(_ left: Int32, _ right: Int32) -> Int32 {
     guard left >= 0 else { return right }
     guard right >= 0 else { return left }
+    assert(!Self.precedes(nodes[Int(right)].interval, nodes[Int(left)].interval), "the trees do not overlap")
     if nodes[Int(left)].priority > nodes[Int(right)].priority {
       nodes[Int(left)].right = merge(nodes[Int(left)].right, right)
       update(left)

@@ -63,6 +63,7 @@ extension TransactionPlanner {
 
   mutating func resolveObjectConflict(_ draft: Draft) throws {
     guard let stored = draft.before, var conflict = objectConflicts[stored.id], !conflict.isResolved else { return }
+    assert(conflict.since <= conflict.seen, "the oldest base is not after the newest one")
     conflict.isResolved = true
     objectConflicts[stored.id] = conflict
     let past = try merger.past(of: stored.id, after: conflict.since)
