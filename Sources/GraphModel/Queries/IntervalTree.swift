@@ -1,6 +1,10 @@
 /// A tree of intervals over one ordered property, which finds the intervals that contain a value. A treap by lower
 /// bound, whose nodes have the greatest upper bound of their subtree. Priorities are hashes of the intervals'
 /// numbers, so the shape depends on the contents only.
+///
+/// It is not a sequence: it has no positions and no rows. GraphHub's `SortedResult` finds rows by position, and
+/// GraphControllers' `RankedSequence` keeps earlier versions. A common tree would carry the counts, the bounds and the
+/// versions of all three in each node.
 struct IntervalTree: PredicateIndex {
   /// An interval with both ends included; nil is unbounded. Open ends may be stored as closed, because the predicate
   /// is evaluated afterward.
@@ -26,7 +30,8 @@ struct IntervalTree: PredicateIndex {
   var isEmpty: Bool { root < 0 }
 
   mutating func insert(_ interval: Interval) {
-    let node = Node(interval: interval, priority: Self.mix(interval.number), greatest: interval.high)
+    let node = Node(
+      interval: interval, priority: (interval.number &+ 0x9E37_79B9_7F4A_7C15).mixed, greatest: interval.high)
     let index: Int32
     if let reused = free.popLast() {
       nodes[Int(reused)] = node
@@ -79,13 +84,6 @@ struct IntervalTree: PredicateIndex {
   }
 
   // MARK: - The treap
-
-  private static func mix(_ number: UInt64) -> UInt64 {
-    var x = number &+ 0x9E37_79B9_7F4A_7C15
-    x = (x ^ (x >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    x = (x ^ (x >> 27)) &* 0x94D0_49BB_1331_11EB
-    return x ^ (x >> 31)
-  }
 
   private static func precedes(_ a: Interval, _ b: Interval) -> Bool {
     let order: ValueOrdering =
