@@ -45,7 +45,7 @@ extension ClientNode {
     // Revisions are counted again from here on.
     defer { lastRevision = 0 }
     child = nil
-    for load in loads.keys { loads.update(load) { $0.spansRestore = true } }
+    for load in loads.keys { loads.modifyIfPresent(load) { $0.spansRestore = true } }
     guard var staleState else { return lostUpdates.exemptAll() }
     // Edits since the restore are also based on revisions that have other contents now.
     if staleState.isStale { lostUpdates.restart() } else { lostUpdates.exemptAll() }

@@ -391,7 +391,7 @@ public final class Simulation {
     case .discard: break
     case .continueRead(let ticket):
       // A finished or cancelled read ignores further credit.
-      node.streams.update(ticket) { $0.credit += 1 }
+      node.streams.modifyIfPresent(ticket) { $0.credit += 1 }
       node.release(ticket)
     case .cancelRead(let ticket): node.streams[ticket] = nil
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))

@@ -4,7 +4,8 @@ import GraphModel
 ///
 /// A treap: a search tree by sort key in which each node counts its subtree, and a heap by priorities hashed from the
 /// ids, which keeps it balanced for every insertion sequence. Finding, inserting and removing take logarithmic time.
-/// Nodes are in one chunked array and are reused.
+/// Nodes are in one chunked array and are reused, because a commit changes few of the rows of a large result and no
+/// reader holds earlier rows. GraphControllers' `RankedSequence` copies nodes instead: its readers compare versions.
 struct SortedResult {
   private struct Node {
     var image: ObjectImage
@@ -268,9 +269,6 @@ struct SortedResult {
 
   /// A hash that is the same in every process.
   private static func priority(of key: UniqueID) -> UInt64 {
-    var number = key.low ^ (key.high &* 0x9E37_79B9_7F4A_7C15)
-    number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-    return number ^ (number >> 31)
+    (key.low ^ (key.high &* 0x9E37_79B9_7F4A_7C15)).mixed
   }
 }

@@ -71,7 +71,7 @@ extension Batch {
       guard !assignments.isEmpty else { throw Refusal(.malformed, "the batch changes nothing") }
       try Self.check(assignments.map(\.property), of: entity, model)
       for assignment in assignments where !assignment.value.isOneValue(in: model) {
-        let name = model.property(assignment.property)?.name ?? ""
+        let name = model.propertyName(assignment.property)
         throw Refusal(
           .malformed,
           "\(entity.name).\(name) is calculated from other objects: a batch reads each object's own properties only")
@@ -79,7 +79,7 @@ extension Batch {
       for number in deferredKeys(in: model) where model.property(number)?.attribute?.kind == .text {
         throw Refusal(
           .malformed,
-          "\(entity.name).\(model.property(number)?.name ?? "") is part of a unique key and merges "
+          "\(entity.name).\(model.propertyName(number)) is part of a unique key and merges "
             + "character by character: a batch can't calculate it")
       }
     case .insert(let properties, _):

@@ -47,7 +47,8 @@ public struct CommitRecord: Hashable, Sendable {
 
   /// The approximate size in memory, in bytes; it bounds the ring of recent commits.
   public var approximateSize: Int {
-    var size = 200 + author.utf8.count + (related?.approximateSize ?? 0)
+    var size = 200 + author.utf8.count
+    if let related { size += related.approximateSize }
     for change in changes {
       size += 100
       if let before = change.before { for value in before.values { size += value.approximateSize } }

@@ -26,6 +26,11 @@ public struct Edit: Hashable, Sendable {
   }
 }
 
+extension Value {
+  /// The text that splices apply to: null counts as empty.
+  var textToSplice: String { if let text = stringValue { text } else { "" } }
+}
+
 extension Edit {
   package var approximateSize: Int {
     switch action {
@@ -42,7 +47,7 @@ extension Edit {
     switch action {
     case .set(let new): return new
     case .splice(let splices):
-      guard let text = TextSplice.apply(splices, to: value.stringValue ?? "") else { return nil }
+      guard let text = TextSplice.apply(splices, to: value.textToSplice) else { return nil }
       return .string(text)
     case .members(let added, let removed):
       let gone = Set(removed)

@@ -232,6 +232,7 @@ public struct Refusal: Error, Hashable, Sendable {
 
   /// Creates a refusal for broken rules; `violations` must not be empty.
   public init(violations: [Violation], conflicts: [Conflict] = []) {
+    precondition(!violations.isEmpty, "a refusal for broken rules has a violation")
     // A batch stops at this number, so the total is unknown.
     let least = violations.count == Batch.maximumViolations ? "at least " : ""
     // The denials of one delete differ only in the object, and their message already has the count.
@@ -247,7 +248,7 @@ public struct Refusal: Error, Hashable, Sendable {
       } else {
         .invalid
       }
-    self.init(code, (violations.first?.message ?? "") + more, conflicts: conflicts, violations: violations)
+    self.init(code, violations[0].message + more, conflicts: conflicts, violations: violations)
   }
 }
 

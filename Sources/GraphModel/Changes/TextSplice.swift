@@ -59,6 +59,7 @@ public struct TextSplice: Hashable, Sendable {
     var suffix = 0
     while suffix < min(a.count, b.count) - prefix, a[a.count - 1 - suffix] == b[b.count - 1 - suffix] { suffix += 1 }
     while suffix > 0, !(isBoundary(a.count - suffix, in: a) && isBoundary(b.count - suffix, in: b)) { suffix -= 1 }
+    assert(prefix + suffix <= min(a.count, b.count), "no byte is in both common parts")
     return TextSplice(
       offset: prefix, length: a.count - prefix - suffix,
       insertion: String(decoding: b[prefix..<(b.count - suffix)], as: UTF8.self))

@@ -55,7 +55,8 @@ public struct Transaction: Hashable, Sendable {
   public var approximateSize: Int {
     var size = 200
     for change in changes {
-      size += 64 + 4 * (change.onlyIf?.properties.count ?? 0)
+      size += 64
+      if let condition = change.onlyIf { size += 4 * condition.properties.count }
       for edit in change.edits { size += edit.approximateSize }
     }
     return size

@@ -25,7 +25,7 @@ extension JSONObjectReader {
 
 extension ModelReader {
   mutating func mappings(_ top: inout JSONObjectReader) -> [Mapping] {
-    let members = top.value("mapping", required: false, "an object", \.members) ?? []
+    guard let members = top.value("mapping", required: false, "an object", \.members) else { return [] }
     return members.compactMap { member in
       let path = "mapping.\(member.name)"
       guard let text = member.value.stringValue else {

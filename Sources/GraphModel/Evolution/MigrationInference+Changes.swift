@@ -86,12 +86,11 @@ extension MigrationInference {
     return plan.fills.contains { $0.property.number == source }
   }
 
-  func limits(_ attribute: Attribute) -> [String] {
+  func limits(_ attribute: Attribute) -> [String?] {
     let kind = attribute.kind
     let bounds = [attribute.minimum, attribute.maximum].map { $0.json(kind: kind).text }
-    return bounds + [
-      "\(attribute.minimumLength ?? -1)", "\(attribute.maximumLength ?? -1)", attribute.pattern ?? "",
-    ]
+    let lengths = [attribute.minimumLength, attribute.maximumLength].map { length in length.map { "\($0)" } }
+    return bounds + lengths + [attribute.pattern]
   }
 
   private mutating func inferOptionality(_ property: Property, _ before: Property, _ path: String) {

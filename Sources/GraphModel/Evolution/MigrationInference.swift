@@ -171,7 +171,7 @@ struct MigrationInference {
   mutating func markUnvalidated(_ property: Property) {
     if !property.isOptional { plan.required.append(property) }
     let family = new.family(of: property.owner)
-    let none = ["null", "null", "-1", "-1", ""]
+    let none = ["null", "null", nil, nil, nil]
     if let attribute = property.attribute, limits(attribute) != none { plan.tightened.insert(property.owner) }
     if family.contains(where: { !new.rules(of: $0).isEmpty }) { plan.tightened.insert(property.owner) }
   }

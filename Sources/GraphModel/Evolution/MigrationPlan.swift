@@ -84,8 +84,8 @@ public struct MigrationPlan: Sendable {
   public static func undetectedChange(from old: Model, to new: Model) -> String? {
     guard old.hash == new.hash else { return nil }
     if !new.mappings.isEmpty { return "has a mapping" }
-    let steps = (try? infer(from: old, to: new))?.steps ?? []
-    return steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty }
+    guard let plan = try? infer(from: old, to: new) else { return nil }
+    return plan.steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty }
       ? "renames entities or properties" : nil
   }
 

@@ -36,12 +36,13 @@ struct ModelExpressionCompiler {
   /// The draft's entities, ancestors before descendants, so that inherited parts exist before they are needed.
   var entitiesFromTheRoots: [(draft: ModelDraft.Entity, entity: Entity)] {
     let entities = zip(draft.entities, model.entities).map { (draft: $0, entity: $1, depth: depth(of: $1)) }
-    let deepest = entities.map(\.depth).max() ?? 0
+    let deepest = entities.reduce(0) { max($0, $1.depth) }
     return (0...deepest).flatMap { depth in entities.filter { $0.depth == depth }.map { ($0.draft, $0.entity) } }
   }
 
   private func depth(of entity: Entity) -> Int {
-    entity.parent.flatMap { model.entity($0) }.map { depth(of: $0) + 1 } ?? 0
+    guard let parent = entity.parent.flatMap({ model.entity($0) }) else { return 0 }
+    return depth(of: parent) + 1
   }
 }
 

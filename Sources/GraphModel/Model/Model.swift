@@ -190,7 +190,7 @@ public final class Entity: Sendable {
     precondition(
       storedProperties.count == slotCount && storedProperties.enumerated().allSatisfy { $1.slot == $0 },
       "each slot of \(name) has one property")
-    maximumNameParts = properties.map { property in 1 + property.name.count { $0 == "." } }.max() ?? 1
+    maximumNameParts = properties.reduce(1) { most, property in max(most, 1 + property.name.count { $0 == "." }) }
   }
 
   /// The own or inherited property of that name; nil if there is none.

@@ -86,7 +86,8 @@ extension ModelLinker {
       } else {
         report(attribute.path + ".composite", "is missing")
       }
-      for member in attribute.json.members ?? []
+      guard let members = attribute.json.members else { continue }
+      for member in members
       where member.value != .null && !Self.membersOfCompositeAttributes.contains(member.name) {
         report("\(attribute.path).\(member.name)", "is not allowed for the type composite; its attributes may have it")
       }
@@ -104,7 +105,8 @@ extension ModelLinker {
   /// The number of properties that an entity declares, with each member of a composite counted.
   func propertyCount(of entity: ModelDraft.Entity) -> Int {
     entity.attributes.reduce(entity.relationships.count) { count, attribute in
-      count + (attribute.isComposite ? composite(of: attribute)?.attributes.count ?? 1 : 1)
+      guard attribute.isComposite, let composite = composite(of: attribute) else { return count + 1 }
+      return count + composite.attributes.count
     }
   }
 

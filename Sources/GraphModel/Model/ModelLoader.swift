@@ -279,7 +279,7 @@ struct JSONObjectReader {
   }
 
   mutating func array(_ name: String, required: Bool = false) -> [(JSON, String)] {
-    let items = value(name, required: required, "a list", \.arrayValue) ?? []
+    guard let items = value(name, required: required, "a list", \.arrayValue) else { return [] }
     return items.enumerated().map { ($1, "\(prefix)\(name)[\($0)]") }
   }
 
@@ -290,8 +290,8 @@ struct JSONObjectReader {
   }
 
   mutating func finish(_ all: inout [ModelError.Mistake]) {
-    for member in json.members ?? [] where !used.contains(member.name) {
-      report(member.name, "is not a valid member here")
+    if let members = json.members {
+      for member in members where !used.contains(member.name) { report(member.name, "is not a valid member here") }
     }
     all += mistakes
   }

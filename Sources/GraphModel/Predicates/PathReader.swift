@@ -38,7 +38,8 @@ struct EvaluationContext {
   var outer: [ObjectImage] = []
 
   func image(at level: Int) -> ObjectImage? {
-    level == 0 ? image : level <= outer.count ? outer[level - 1] : nil
+    assert(level >= 0, "levels count outward from the object itself")
+    return level == 0 ? image : level <= outer.count ? outer[level - 1] : nil
   }
 }
 

@@ -329,7 +329,8 @@ extension PredicateParser {
     _ parts: ArraySlice<Substring>, _ property: Property, _ destination: Entity,
     _ operand: (GraphPredicate.Path.End, GraphValueType, Attribute?) -> Operand
   ) throws(PredicateSyntaxError) -> Operand {
-    let word = String(parts.first ?? "")
+    precondition(!parts.isEmpty, "the path has an @ function here")
+    let word = String(parts[parts.startIndex])
     if word == "@count" {
       guard parts.count == 1 else { throw fail("nothing can follow @count") }
       return operand(.count(property.number), .integer, nil)

@@ -142,15 +142,15 @@ private struct IndexKeyExtractor {
     case .greater, .greaterOrEqual: return range(20, constants.first, nil)
     case .between where constants.count == 2: return range(19, constants[0], constants[1])
     case .beginsWith where !expression.isIdentifier, .matches where !expression.isIdentifier:
-      let text = constants.first?.stringValue ?? ""
+      guard let text = constants.first?.stringValue else { return nil }
       let prefix = comparison.comparator == .matches ? RegularExpression.literalBeginning(of: text) : text
       // The byte order of strings is the order of their scalars.
       guard !prefix.isEmpty else { return nil }
       return range(18, .string(prefix), prefix.firstBeyondPrefix.map(Value.string))
     case .search:
       // All words must occur; the longest is the most selective.
-      let words = constants.first?.stringValue?.words ?? []
-      guard let word = words.max(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
+      guard let words = constants.first?.stringValue?.words, let word = words.max(by: { $0.utf8.count < $1.utf8.count })
+      else { return nil }
       return RankedKeys(rank: 17, keys: [.term(expression, word)])
     case .contains, .endsWith, .like: return keys(ofFolded: comparison, expression, constants)
     default: return nil

@@ -67,12 +67,14 @@ struct IndexedExpressionReader: Sendable {
     }
   }
 
-  func values(_ context: EvaluationContext) -> [Value] {
+  /// The values of an object; none if there is no object.
+  func values(_ context: EvaluationContext?) -> [Value] {
+    guard let context else { return [] }
     switch method {
-    case .path(let reader): reader.values(context)
-    case .ownImage(let read): [IndexedExpression.calculated(read(context))]
+    case .path(let reader): return reader.values(context)
+    case .ownImage(let read): return [IndexedExpression.calculated(read(context))]
     case .relatedImages(let reader, let read):
-      reader.objects(context).compactMap { id in
+      return reader.objects(context).compactMap { id in
         id.flatMap(context.source.image).map { image in
           IndexedExpression.calculated(
             read(EvaluationContext(image: image, source: context.source, paths: context.paths)))

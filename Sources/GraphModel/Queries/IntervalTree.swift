@@ -1,6 +1,10 @@
 /// A tree of intervals over one ordered property, which finds the intervals that contain a value. A treap by lower
 /// bound, whose nodes have the greatest upper bound of their subtree. Priorities are hashes of the intervals'
 /// numbers, so the shape depends on the contents only.
+///
+/// It is not a sequence: it has no positions and no rows. GraphHub's `SortedResult` finds rows by position, and
+/// GraphControllers' `RankedSequence` keeps earlier versions. A common tree would carry the counts, the bounds and the
+/// versions of all three in each node.
 struct IntervalTree: PredicateIndex {
   /// An interval with both ends included; nil is unbounded. Open ends may be stored as closed, because the predicate
   /// is evaluated afterward.
@@ -26,7 +30,8 @@ struct IntervalTree: PredicateIndex {
   var isEmpty: Bool { root < 0 }
 
   mutating func insert(_ interval: Interval) {
-    let node = Node(interval: interval, priority: Self.mix(interval.number), greatest: interval.high)
+    let node = Node(
+      interval: interval, priority: (interval.number &+ 0x9E37_79B9_7F4A_7C15).mixed, greatest: interval.high)
     let index: Int32
     if let reused = free.popLast() {
       nodes[Int(reused)] = node
@@ -65,8 +70,13 @@ struct IntervalTree: PredicateIndex {
     while let index = pending.popLast() {
       guard index >= 0 else { continue }
       let node = nodes[Int(index)]
-      let isBelow = low.map { low in node.interval.low.map { Value.order($0, low) == .ascending } ?? true } ?? false
-      let isAbove = high.flatMap { high in node.interval.low.map { Value.order($0, high) == .descending } } ?? false
+      let (isBelow, isAbove): (Bool, Bool)
+      if let bound = node.interval.low {
+        isBelow = low.map { Value.order(bound, $0) == .ascending } == true
+        isAbove = high.map { Value.order(bound, $0) == .descending } == true
+      } else {
+        (isBelow, isAbove) = (low != nil, false)
+      }
       if !isBelow { pending.append(node.left) }
       if !isAbove { pending.append(node.right) }
       guard isBelow || isAbove || body(node.interval.number) else { return }
@@ -74,13 +84,6 @@ struct IntervalTree: PredicateIndex {
   }
 
   // MARK: - The treap
-
-  private static func mix(_ number: UInt64) -> UInt64 {
-    var x = number &+ 0x9E37_79B9_7F4A_7C15
-    x = (x ^ (x >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    x = (x ^ (x >> 27)) &* 0x94D0_49BB_1331_11EB
-    return x ^ (x >> 31)
-  }
 
   private static func precedes(_ a: Interval, _ b: Interval) -> Bool {
     let order: ValueOrdering =
@@ -124,6 +127,7 @@ struct IntervalTree: PredicateIndex {
   private mutating func merge(_ left: Int32, _ right: Int32) -> Int32 {
     guard left >= 0 else { return right }
     guard right >= 0 else { return left }
+    assert(!Self.precedes(nodes[Int(right)].interval, nodes[Int(left)].interval), "the trees do not overlap")
     if nodes[Int(left)].priority > nodes[Int(right)].priority {
       nodes[Int(left)].right = merge(nodes[Int(left)].right, right)
       update(left)

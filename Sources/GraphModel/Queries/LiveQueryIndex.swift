@@ -25,7 +25,7 @@ public struct LiveQueryIndex: Sendable {
   public mutating func remove(_ query: LiveQuery, number: UInt64) {
     let keys = keys(for: query.predicate)
     for entity in entities(of: query) {
-      entityIndexes.update(entity, removingIf: \.isEmpty) { $0.remove(number, under: keys) }
+      entityIndexes.modifyIfPresent(entity, removingIf: \.isEmpty) { $0.remove(number, under: keys) }
     }
   }
 

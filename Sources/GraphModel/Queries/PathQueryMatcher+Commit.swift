@@ -132,7 +132,7 @@ extension PathQueryMatcher {
     for (reads, expressions) in index.expressions where !reads.isDisjoint(with: changed) {
       for (expression, (reader, queries)) in expressions {
         let values = budget.charge(to: .expression(expression)) {
-          (old: before.map { reader.values($0) } ?? [], new: after.map { reader.values($0) } ?? [])
+          (old: reader.values(before), new: reader.values(after))
         }
         guard let values else { continue }
         queries.forEach(from: values.old, to: values.new) { number in
@@ -209,7 +209,7 @@ extension PathQueryMatcher {
   private func hasIndexedValue(_ change: ObjectChange, _ property: Property, after trigger: Trigger) -> Bool {
     let expression = IndexedExpression.path(GraphPredicate.Path(hops: trigger.hops, end: .property(property.number)))
     let reads = expression.reads(in: model)
-    let (old, new) = (change.before.map { [$0[property]] } ?? [], change.after.map { [$0[property]] } ?? [])
+    let (old, new) = ([change.before].compactMap { $0?[property] }, [change.after].compactMap { $0?[property] })
     return model.family(of: trigger.root).contains { entity in
       guard let index = unchangedObjectIndexes[entity] else { return false }
       var isFound = false
@@ -219,8 +219,8 @@ extension PathQueryMatcher {
       }
       return isFound
         || index.unindexed.values.contains { others in
-          others.expressions[expression].map { others in (old + new).contains { others.queries.hasMatch(for: $0) } }
-            ?? false
+          guard let others = others.expressions[expression] else { return false }
+          return (old + new).contains { others.queries.hasMatch(for: $0) }
         }
     }
   }
@@ -257,7 +257,7 @@ extension EntityQueryIndex<IndexedExpressionReader> {
     var numbers = [UInt64]()
     for (expression, (reader, queries)) in expressions {
       let values = budget.charge(to: .expression(expression)) {
-        (old: before.map { reader.values($0) } ?? [], new: after.map { reader.values($0) } ?? [])
+        (old: reader.values(before), new: reader.values(after))
       }
       guard let (old, new) = values else { continue }
       for value in old { queries.appendMatches(of: value, to: &numbers) }

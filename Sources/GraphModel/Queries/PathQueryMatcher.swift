@@ -24,7 +24,10 @@ public struct PathQueryMatcher {
 
     /// The indexed expressions of all keys.
     var expressions: Set<IndexedExpression> {
-      Set((keys ?? []).map(\.expression) + (transitions?.transitions ?? []).map(\.expression))
+      var all = Set<IndexedExpression>()
+      if let keys { all.formUnion(keys.map(\.expression)) }
+      if let transitions { all.formUnion(transitions.transitions.map(\.expression)) }
+      return all
     }
   }
 
@@ -98,15 +101,15 @@ public struct PathQueryMatcher {
 
   private mutating func updateIndexes(for entry: Query, _ number: UInt64, inserting: Bool) {
     let (query, keys, transitions) = (entry.query, entry.keys, entry.transitions)
-    let paths = (transitions?.expressions ?? (keys ?? []).map(\.expression)).compactMap(\.path)
+    let paths = (transitions?.expressions ?? keys.map { $0.map(\.expression) } ?? []).compactMap(\.path)
     for (property, trigger, isIndexed) in triggers(of: query, indexed: paths) {
       let users = isIndexed ? \TriggerQueries.indexed : \TriggerQueries.unindexed
       if inserting {
         triggers[property, default: [:]][trigger, default: TriggerQueries()][keyPath: users].insert(number)
       } else {
         // A query that reads a trigger twice is removed by the first of the two.
-        triggers.update(property, removingIf: \.isEmpty) { queries in
-          queries.update(trigger, removingIf: \.isEmpty) { $0[keyPath: users].remove(number) }
+        triggers.modifyIfPresent(property, removingIf: \.isEmpty) { queries in
+          queries.modifyIfPresent(trigger, removingIf: \.isEmpty) { $0[keyPath: users].remove(number) }
         }
       }
     }
@@ -131,7 +134,7 @@ public struct PathQueryMatcher {
     if inserting {
       groups[reads, default: EntityQueryIndex()].insert(number, under: keys) { IndexedExpressionReader($0, model) }
     } else {
-      groups.update(reads, removingIf: \.isEmpty) { $0.remove(number, under: keys) }
+      groups.modifyIfPresent(reads, removingIf: \.isEmpty) { $0.remove(number, under: keys) }
     }
   }
 
@@ -152,8 +155,8 @@ public struct PathQueryMatcher {
         ].queries
           .insert(number, under: transition)
       } else {
-        index.expressions.update(reads, removingIf: \.isEmpty) { indexes in
-          indexes.update(expression, removingIf: { $0.queries.isEmpty }) {
+        index.expressions.modifyIfPresent(reads, removingIf: \.isEmpty) { indexes in
+          indexes.modifyIfPresent(expression, removingIf: { $0.queries.isEmpty }) {
             $0.queries.remove(number, under: transition)
           }
         }

@@ -37,7 +37,7 @@ struct EqualityIndex: PredicateIndex {
   mutating func insert(_ number: UInt64, value: Value) { numbers[value, default: []].insert(number) }
 
   mutating func remove(_ number: UInt64, value: Value) {
-    numbers.update(value, removingIf: \.isEmpty) { $0.remove(number) }
+    numbers.modifyIfPresent(value, removingIf: \.isEmpty) { $0.remove(number) }
   }
 
   func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
@@ -121,7 +121,9 @@ struct EntityQueryIndex<Reader: Sendable>: Sendable {
       return
     }
     for key in keys {
-      expressions.update(key.expression, removingIf: { $0.queries.isEmpty }) { $0.queries.remove(number, under: key) }
+      expressions.modifyIfPresent(key.expression, removingIf: { $0.queries.isEmpty }) {
+        $0.queries.remove(number, under: key)
+      }
     }
   }
 }

@@ -41,6 +41,7 @@ struct SubstringIndex: PredicateIndex {
   mutating func insert(_ number: UInt64, substring: String, _ options: StringOptions) {
     var grams = folded.removeValue(forKey: options) ?? Grams()
     let (all, length) = Self.grams(of: substring)
+    assert(!all.isEmpty, "a substring has a gram")
     let best = all.min { grams.entries[$0, default: []].count < grams.entries[$1, default: []].count }
     if let best {
       if grams.entries[best] == nil { grams.lengths[length] += 1 }

@@ -11,6 +11,7 @@ struct TermIndex: PredicateIndex {
   /// - Parameter term: the word, folded as `String.words` are.
   mutating func insert(_ number: UInt64, term: String) {
     let key = Self.key(term)
+    assert(!key.isEmpty, "a term has a letter")
     if searches[key] == nil { lengths[key.count, default: 0] += 1 }
     searches[key, default: []].insert(number)
   }
@@ -23,7 +24,7 @@ struct TermIndex: PredicateIndex {
     else { return }
     searches.remove(at: index)
     assert(lengths[key.count, default: 0] > 0, "a term was counted when it was stored")
-    lengths.update(key.count, removingIf: { $0 == 0 }) { $0 -= 1 }
+    lengths.modifyIfPresent(key.count, removingIf: { $0 == 0 }) { $0 -= 1 }
   }
 
   private static func key(_ term: String) -> [UInt8] { Array((term.searchTerms.first ?? term).utf8) }

@@ -56,6 +56,7 @@ struct TransitionIndex: Sendable {
     let isEmptied = known.contains(where: \.isEmpty)
     let upper = known.compactMap { $0.max(by: precedes) }.sorted(by: precedes)
     let lower = known.compactMap { $0.min(by: precedes) }.sorted(by: precedes)
+    assert(isEmptied || upper.count == 2 && lower.count == 2, "both sides have extremes")
     if let end = upper.last, isEmptied || upper[0] != end {
       maxima.forEach(from: isEmptied ? nil : upper[0], through: end, visit)
     }

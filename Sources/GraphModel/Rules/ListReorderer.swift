@@ -28,6 +28,8 @@ public enum ListReorderer {
         runs.append(Run([object], after: index > 0 ? wanted[index - 1] : nil))
       }
     }
+    assert(
+      runs.reduce(0) { $0 + $1.objects.count } == staying.count { !$0 }, "each object that does not stay moves once")
     return runs
   }
 
@@ -62,7 +64,12 @@ public enum ListReorderer {
   public static func placing(_ objects: [ObjectID], after anchor: ObjectID?, in list: [ObjectID]) -> [ObjectID] {
     let moving = Set(objects)
     var rest = list.filter { !moving.contains($0) }
-    let place = anchor.map { anchor in rest.firstIndex(of: anchor).map { $0 + 1 } ?? rest.endIndex } ?? 0
+    let place: Int
+    if let anchor {
+      place = rest.firstIndex(of: anchor).map { $0 + 1 } ?? rest.endIndex
+    } else {
+      place = rest.startIndex
+    }
     rest.insert(contentsOf: unique(objects), at: place)
     return rest
   }

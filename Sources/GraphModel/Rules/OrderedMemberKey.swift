@@ -31,7 +31,9 @@ public struct SortedPositions: Sendable {
   public mutating func insert(_ place: OrderedMemberKey) {
     guard !blocks.isEmpty else { return blocks.append([place]) }
     let block = min(firstBlock { $0[$0.count - 1] >= place }, blocks.count - 1)
-    blocks[block].insert(place, at: Self.first(in: blocks[block]) { $0 >= place })
+    let index = Self.first(in: blocks[block]) { $0 >= place }
+    assert(index == blocks[block].count || blocks[block][index] != place, "a place is listed once")
+    blocks[block].insert(place, at: index)
     guard blocks[block].count > Self.blockSize else { return }
     let half = blocks[block].count / 2
     blocks.insert(Array(blocks[block][half...]), at: block + 1)

@@ -24,6 +24,7 @@ public enum PositionAllocator {
       guard many <= (high - bounds.lowerBound) / step else { return nil }
       return (0..<many).map { high - (many - $0) * step }
     case (let low?, let high?):
+      assert(low <= high, "neighbors are in order")
       guard high - low > many else { return nil }
       return evenly(count, from: low + 1, through: high - 1)
     }

@@ -5,20 +5,21 @@ extension TransactionPlanner {
   /// both create the tag `foo` therefore succeed.
   mutating func identifyInserts(allocate: (EntityNumber) -> ObjectID) throws -> [Draft?] {
     var inserted = [Draft?](repeating: nil, count: transaction.changes.count)
-    identities.reserveCapacity(transaction.changes.count)
     // The edits are read later, so that those of a large transaction don't pass through the CPU cache twice.
     for index in transaction.changes.indices {
       let (kind, given) = (transaction.changes[index].kind, transaction.changes[index].id)
       guard kind == .insert || kind == .revive else { continue }
-      guard let entity = model.entity(given.entity) else {
-        throw Refusal(.malformed, "there is no entity number \(given.entity) in the model \(model.name)")
+      guard let entity = graph.model.entity(given.entity) else {
+        throw Refusal(.malformed, "there is no entity number \(given.entity) in the model \(graph.model.name)")
       }
       guard !entity.isAbstract else {
         throw Refusal(.malformed, "\(entity.name) is abstract: only its subentities have objects")
       }
       guard (kind == .insert) == given.isTemporary else { throw Self.needsOwnID }
-      let merges = transaction.policy != .error
-      if merges, kind == .insert, let id = try existingObject(for: transaction.changes[index], of: entity) {
+      let merges = transaction.policy != .error && !entity.uniquenessConstraints.isEmpty
+      if merges, kind == .insert,
+        let id = try upserts.existingObject(for: index, in: transaction.changes, of: entity, graph)
+      {
         try assignID(given, id)
         continue
       }
@@ -26,12 +27,10 @@ extension TransactionPlanner {
       if kind == .insert { try assignID(given, id) }
       // A revived object gets its earlier values, nulls included.
       let values = kind == .insert ? entity.initialValues : entity.emptyValues
-      let draft = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
-      guard register(draft) else { throw Self.needsOwnID }
+      let draft = Draft(entity: entity, after: ObjectImage(id: id, revision: graph.revision, values: values))
+      guard graph.register(draft) else { throw Self.needsOwnID }
       inserted[index] = draft
-      if merges {
-        for key in try keys(of: transaction.changes[index], entity) { insertedKeys[key] = id }
-      }
+      if merges { upserts.add(id, for: transaction.changes[index], of: entity, graph) }
     }
     return inserted
   }
@@ -39,63 +38,7 @@ extension TransactionPlanner {
   private static let needsOwnID = Refusal(.malformed, "an insert needs a temporary id of its own")
 
   private mutating func assignID(_ temporary: ObjectID, _ permanent: ObjectID) throws {
-    guard identities.updateValue(permanent, forKey: temporary) == nil else { throw Self.needsOwnID }
-    idAssignments.append(CommitResult.IDAssignment(temporary: temporary, permanent: permanent))
-  }
-
-  private mutating func existingObject(for change: Change, of entity: Entity) throws -> ObjectID? {
-    for key in try keys(of: change, entity) {
-      if let id = insertedKeys[key] { return id }
-      guard let owner = model.entity(key.owner),
-        let id = try reader.object(of: owner, matching: key.constraint, values: key.values),
-        !deletedUpsertTargets.contains(id), !releasesKey(id, key)
-      else { continue }
-      // The key belongs to an object of another entity, which the insert can't become.
-      if id.entity == entity.number {
-        upsertTargets.insert(id)
-        return id
-      }
-    }
-    return nil
-  }
-
-  /// Whether the transaction itself changes the object's key, so that the insert gets this one.
-  private mutating func releasesKey(_ id: ObjectID, _ key: UniqueKey) -> Bool {
-    if ownUpdates == nil {
-      var updates = [ObjectID: [PropertyNumber: Value]]()
-      for change in transaction.changes where change.kind == .update {
-        for edit in change.edits {
-          if case .set(let value) = edit.action { updates[change.id, default: [:]][edit.property] = value }
-        }
-      }
-      ownUpdates = updates
-    }
-    guard let own = ownUpdates?[id] else { return false }
-    return zip(key.constraint, key.values).contains { property, value in
-      guard let wanted = own[property] else { return false }
-      if case .object(let target) = wanted { return permanent(target).map(Value.object) != value }
-      return (model.property(property)?.attribute?.checked(wanted) ?? wanted) != value
-    }
-  }
-
-  /// The unique keys of an insert, without those that the server assigns or that contain null.
-  private func keys(of change: Change, _ entity: Entity) throws -> [UniqueKey] {
-    var keys = [UniqueKey]()
-    for constraint in entity.uniquenessConstraints {
-      let values = constraint.map { number -> Value in
-        for edit in change.edits.reversed() where edit.property == number {
-          guard case .set(let value) = edit.action else { continue }
-          if case .object(let id) = value { return permanent(id).map(Value.object).orNull }
-          return (entity.property(number)?.attribute?.checked(value)).orNull
-        }
-        return (entity.property(number)?.attribute?.defaultValue).orNull
-      }
-      if !values.contains(.null) {
-        keys.append(
-          UniqueKey(owner: model.owner(of: constraint, in: entity).number, constraint: constraint, values: values))
-      }
-    }
-    return keys
+    guard graph.assign(permanent, to: temporary) else { throw Self.needsOwnID }
   }
 
   mutating func applyInsert(_ change: Change, to draft: Draft) throws {
@@ -111,9 +54,9 @@ extension TransactionPlanner {
   /// policy decides: `objectTrump` takes the insert's values, `overwrite` also its defaults for all other properties,
   /// `storeTrump` and `rollback` keep the stored ones.
   mutating func mergeIntoExisting(_ change: Change) throws {
-    guard let known = identities[change.id], let draft = try touch(known) else { return }
-    let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
-    var edits = change.edits.filter { model.property($0.property)?.attribute?.assignment == nil }
+    guard let known = graph.permanent(change.id), let draft = try graph.touch(known) else { return }
+    let mineWins = transaction.policy.prefersTransaction
+    var edits = change.edits.filter { graph.model.property($0.property)?.attribute?.assignment == nil }
     if transaction.policy == .overwrite, draft.before != nil { edits += omittedValues(by: change, draft.entity) }
     for edit in edits {
       guard let property = draft.entity.property(edit.property) else {
@@ -151,14 +94,14 @@ extension TransactionPlanner {
     guard case .set(let value) = edit.action else { return true }
     // Invalid types are refused when the edit is applied; a reference is compared by its permanent id.
     let wanted =
-      property.attribute.map { $0.checked(value) } ?? value.objectID.flatMap { permanent($0) }.map(Value.object)
+      property.attribute.map { $0.checked(value) } ?? value.objectID.flatMap { graph.permanent($0) }.map(Value.object)
     guard draft.after[property] != wanted ?? value else { return false }
     guard let stored = draft.before else {
       // Another insert of the same transaction.
       record(property.number, of: draft.after, mine: wanted ?? value, nil, mineWon: mineWon, kind: .unique)
       return true
     }
-    let past = try reader.history(of: stored.id, after: 0)
+    let past = try graph.reader.history(of: stored.id, after: 0)
     let last = past.last { change in
       change.kind == .inserted || change.edits.contains { $0.property == property.number }
     }

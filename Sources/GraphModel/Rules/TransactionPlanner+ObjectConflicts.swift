@@ -25,7 +25,7 @@ extension TransactionPlanner {
     var decisions = [ObjectID: PastChange]()
     var reached = [ObjectID: Set<PropertyNumber>]()
     for change in transaction.changes where isBehind && (change.kind == .update || change.kind == .insert) {
-      guard let named = permanent(change.id), let draft = try touch(named) else { continue }
+      guard let named = graph.permanent(change.id), let draft = try graph.touch(named) else { continue }
       for (end, last) in try affectedEnds(of: change, draft) {
         let id = end.holder.after.id
         reached[id, default: []].insert(end.property.number)
@@ -33,17 +33,18 @@ extension TransactionPlanner {
       }
       guard change.kind == .update, let stored = draft.before, stored.revision > change.base else { continue }
       stale[stored.id] = (since: change.base, seen: change.base)
-      let past = try past(of: stored.id, after: change.base)
+      let past = try merger.past(of: stored.id, after: change.base)
       if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
       for edit in change.edits {
-        if case .conflicting(_, let last) = try compare(edit, with: stored, past: past) {
+        if case .conflicting(_, let last) = try merger.compare(edit, with: stored, past: past) {
           decisions[stored.id] = newer(last, decisions[stored.id])
         }
       }
     }
     guard !decisions.isEmpty else { return }
     for change in transaction.changes where change.kind == .update {
-      guard let named = permanent(change.id), let id = drafts[named]?.after.id, let decision = decisions[id],
+      guard let named = graph.permanent(change.id), let id = graph.draft(of: named)?.after.id,
+        let decision = decisions[id],
         var conflict = objectConflicts[id]
           ?? stale[id].map({ ObjectConflict(since: $0.since, seen: $0.seen, decision: decision) })
       else { continue }
@@ -62,15 +63,16 @@ extension TransactionPlanner {
 
   mutating func resolveObjectConflict(_ draft: Draft) throws {
     guard let stored = draft.before, var conflict = objectConflicts[stored.id], !conflict.isResolved else { return }
+    assert(conflict.since <= conflict.seen, "the oldest base is not after the newest one")
     conflict.isResolved = true
     objectConflicts[stored.id] = conflict
-    let past = try past(of: stored.id, after: conflict.since)
+    let past = try merger.past(of: stored.id, after: conflict.since)
     if try recordRevival(of: stored.id, in: past, after: conflict.since) { return }
     if let pruned = past.first(where: \.isPruned) {
       // The author's view, and the result of a splice, are unknown.
       let spliced = conflict.edits.first { if case .splice = $0.edit.action { true } else { false } }
       if transaction.policy == .overwrite || spliced != nil {
-        throw unknownPast(of: stored, spliced.flatMap { model.property($0.edit.property) }, pruned)
+        throw merger.unknownPast(of: stored, spliced.flatMap { graph.model.property($0.edit.property) }, pruned)
       }
     }
     if transaction.policy == .overwrite {
@@ -82,10 +84,10 @@ extension TransactionPlanner {
       for (edit, base) in conflict.edits {
         let since = past.filter { $0.revision > base }
         let wanted = wanted(edit, stored, since)
-        let property = model.property(edit.property)
+        let property = graph.model.property(edit.property)
         if let property, property.slot != nil, stored[property] == wanted { continue }
         // A property that others have not changed is decided by another one.
-        let last = property.flatMap { conflictingChange($0, since) }
+        let last = property.flatMap { merger.conflictingChange($0, since) }
         record(
           edit.property, of: stored, mine: wanted, last ?? conflict.decision, mineWon: false, isCollateral: last == nil)
       }
@@ -104,13 +106,13 @@ extension TransactionPlanner {
       guard property.attribute?.assignment == nil, property.attribute?.isDerived != true,
         property.relationship?.isToMany != true,
         let last = unseen.last(where: { change in
-          change.replica != transaction.id.replica && change.edits.contains { $0.property == property.number }
+          change.replica != merger.replica && change.edits.contains { $0.property == property.number }
         })
       else { continue }
-      let seen = value(of: property, in: stored, before: unseen, keepsOwn: true)
+      let seen = merger.value(of: property, in: stored, before: unseen, keepsOwn: true)
       guard seen != stored[property] else { continue }
       // The object that it referred to was deleted, so the reference can't be restored.
-      if let other = seen.objectID, try entity(of: other) == nil { continue }
+      if let other = seen.objectID, try graph.entity(of: other) == nil { continue }
       record(property.number, of: stored, mine: seen, last, mineWon: true, isCollateral: true)
       try apply(Edit(property.number, .set(seen)), to: draft, isInsert: false)
     }
@@ -124,15 +126,15 @@ extension TransactionPlanner {
     case .set, .splice: break
     }
     let last = past.last { change in
-      change.replica != transaction.id.replica && change.edits.contains { $0.property == edit.property }
+      change.replica != merger.replica && change.edits.contains { $0.property == edit.property }
     }
-    if case .merged(let merged) = try compare(edit, with: stored, past: past),
+    if case .merged(let merged) = try merger.compare(edit, with: stored, past: past),
       last == nil || hasOwnEdit(edit.property, past)
     {
       return try applyUncontested(merged, to: draft, since: base)
     }
     let wanted = wanted(edit, stored, past)
-    if let property = model.property(edit.property), stored[property] == wanted { return }
+    if let property = graph.model.property(edit.property), stored[property] == wanted { return }
     record(edit.property, of: stored, mine: wanted, last, mineWon: true)
     try applyUncontested(Edit(edit.property, .set(wanted)), to: draft, since: base)
   }
@@ -141,7 +143,7 @@ extension TransactionPlanner {
   /// merging.
   private func hasOwnEdit(_ property: PropertyNumber, _ past: [PastChange]) -> Bool {
     past.contains { change in
-      change.replica == transaction.id.replica && change.edits.contains { $0.property == property }
+      change.replica == merger.replica && change.edits.contains { $0.property == property }
     }
   }
 
@@ -151,8 +153,8 @@ extension TransactionPlanner {
     case .set(let value): return value
     case .members, .place: return .null
     case .splice:
-      guard let property = model.property(edit.property) else { return .null }
-      return edit.applied(to: value(of: property, in: stored, before: past, keepsOwn: false)).orNull
+      guard let property = graph.model.property(edit.property) else { return .null }
+      return edit.applied(to: merger.value(of: property, in: stored, before: past, keepsOwn: false)).orNull
     }
   }
 }

@@ -13,28 +13,28 @@ extension TransactionPlanner {
       broken += try conflicts(with: condition, of: transaction.changes[index])
     }
     guard !broken.isEmpty else { return }
-    throw Refusal(.conflict, message(for: broken), conflicts: broken)
+    throw Refusal(.conflict, try PlanFindings.message(for: broken, in: graph), conflicts: broken)
   }
 
   private mutating func conflicts(with condition: Precondition, of change: Change) throws -> [Conflict] {
     guard change.kind == .update || change.kind == .delete, !change.id.isTemporary else {
       throw Refusal(.malformed, "an insert can't have a precondition: its object was never read")
     }
-    guard condition.revision > 0, condition.revision < revision else {
+    guard condition.revision > 0, condition.revision < graph.revision else {
       throw Refusal(
         .malformed,
-        "a precondition names the revision at which the object was read, from 1 to \(revision - 1), not \(condition.revision)"
+        "a precondition names the revision at which the object was read, from 1 to \(graph.revision - 1), not \(condition.revision)"
       )
     }
-    guard let draft = try touch(change.id), let stored = draft.before else {
+    guard let draft = try graph.touch(change.id), let stored = draft.before else {
       // An object that never existed is reported for the change itself.
-      guard let deletion = try reader.deletion(of: change.id) else { return [] }
+      guard let deletion = try graph.reader.deletion(of: change.id) else { return [] }
       return [Conflict(kind: .deleted, id: change.id, author: deletion.author, revision: deletion.revision)]
     }
     let properties = try properties(of: condition, draft.entity)
-    guard isStale(stored, since: condition.revision) else { return [] }
-    let past = try past(of: stored.id, after: condition.revision)
-    try refuseUnborn(stored.id, in: past, at: condition.revision)
+    guard stored.hasChanged(since: condition.revision) else { return [] }
+    let past = try merger.past(of: stored.id, after: condition.revision)
+    try merger.refuseUnborn(stored.id, in: past, at: condition.revision)
     if let revival = past.last(where: \.isRevival) {
       return [Conflict(kind: .deleted, id: stored.id, author: revival.author, revision: revival.revision)]
     }
@@ -44,7 +44,7 @@ extension TransactionPlanner {
     return properties.compactMap { property in
       // A position that changed only to make space for others does not count as a change.
       let meant = past.filter { !$0.spacing.contains(property.number) }
-      guard let last = conflictingChange(property, meant) else { return nil }
+      guard let last = merger.conflictingChange(property, meant) else { return nil }
       return Conflict(
         kind: .changed, id: stored.id, property: property.number, mine: wanted(property, by: change),
         theirs: stored[property], author: last.author, revision: last.revision)
@@ -60,7 +60,7 @@ extension TransactionPlanner {
     }
     return try condition.properties.map { number in
       guard let property = entity.property(number) else {
-        let name = model.propertyName(number)
+        let name = graph.model.propertyName(number)
         throw Refusal(.malformed, "\(entity.name) has no property \(name)")
       }
       guard property.slot != nil else {

@@ -24,7 +24,7 @@ extension TransactionPlanner {
       // Under `rollback` a contested object loses all of the transaction's changes to it.
       let decision = transaction.policy == .rollback ? objectConflicts[stored.id]?.decision : nil
       guard let last = own ?? decision else { continue }
-      let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
+      let mineWins = transaction.policy.prefersTransaction
       record(
         end.property.number, of: stored, mine: end.newValue, last, mineWon: mineWins, isCollateral: own == nil)
       if !mineWins { kept.insert(stored.id) }
@@ -50,7 +50,7 @@ extension TransactionPlanner {
   private mutating func storedEnds(of edit: Edit, _ property: Property, _ draft: Draft) throws
     -> [StoredRelationshipEnd]
   {
-    guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
+    guard let relationship = property.relationship, let inverse = graph.model.property(relationship.inverse),
       let inverseRelationship = inverse.relationship
     else { return [] }
     let id = draft.after.id
@@ -58,7 +58,7 @@ extension TransactionPlanner {
       // A one-to-one is stored at both ends. The previous holder of the other object loses it in the same change as
       // that end.
       guard !relationship.isToMany, !inverseRelationship.isToMany, case .set(.object(let named)) = edit.action,
-        let end = try permanent(named).flatMap({ try end(of: $0, inverse, .object(id), isUnnamed: false) })
+        let end = try graph.permanent(named).flatMap({ try end(of: $0, inverse, .object(id), isUnnamed: false) })
       else { return [] }
       return end.names(id) ? [] : [end]
     }
@@ -67,7 +67,9 @@ extension TransactionPlanner {
     var isUnnamed = false
     switch edit.action {
     case .set(let value):
-      let (wanted, present) = (value.objectIDs.compactMap { permanent($0) }, try related(to: id, through: property))
+      let (wanted, present) = (
+        value.objectIDs.compactMap { graph.permanent($0) }, try graph.related(to: id, through: property)
+      )
       let there = Set(present)
       joining = ListReorderer.unique(wanted).filter { !there.contains($0) }
       leaving = there.subtracting(wanted).sorted()
@@ -75,11 +77,11 @@ extension TransactionPlanner {
     case .members(let added, let removed):
       // Two lists merge; a to-one refers to a single object.
       guard !inverseRelationship.isToMany else { return [] }
-      joining = added.compactMap { permanent($0) }
-      leaving = removed.compactMap { permanent($0) }
+      joining = added.compactMap { graph.permanent($0) }
+      leaving = removed.compactMap { graph.permanent($0) }
     case .place(let members, _):
       guard !inverseRelationship.isToMany else { return [] }
-      joining = members.compactMap { permanent($0) }
+      joining = members.compactMap { graph.permanent($0) }
     case .splice: return []
     }
     let wanted = inverseRelationship.isToMany ? Value.null : .object(id)
@@ -93,7 +95,7 @@ extension TransactionPlanner {
   private mutating func end(
     of id: ObjectID, _ property: Property, _ wanted: Value, isUnnamed: Bool
   ) throws -> StoredRelationshipEnd? {
-    guard let holder = try touch(id), holder.before != nil, holder.entity.property(property.number) != nil else {
+    guard let holder = try graph.touch(id), holder.before != nil, holder.entity.property(property.number) != nil else {
       return nil
     }
     return StoredRelationshipEnd(holder: holder, property: property, newValue: wanted, isImplicit: isUnnamed)
@@ -106,15 +108,15 @@ extension TransactionPlanner {
     guard let stored = end.holder.before else { return nil }
     var base = statedBase(of: end, base)
     if transaction.policy == .rollback, let conflict = objectConflicts[stored.id] { base = min(base, conflict.since) }
-    guard isStale(stored, since: base) else { return nil }
-    let about = try past(of: stored.id, after: base).filter { change in
+    guard stored.hasChanged(since: base) else { return nil }
+    let about = try merger.past(of: stored.id, after: base).filter { change in
       if change.kind == .inserted { return change.isRevival || end.isImplicit }
       return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.concerns(id, end) }
     }
     // As with the object's own edits, the replica knows what it set itself, and lists merge.
     let merges = end.property.relationship?.isToMany == true
-    if !merges, about.last?.replica == transaction.id.replica { return nil }
-    return about.last { $0.replica != transaction.id.replica }
+    if !merges, about.last?.replica == merger.replica { return nil }
+    return about.last { $0.replica != merger.replica }
   }
 
   /// The revisions at which the transaction states that it read objects and properties.
@@ -124,14 +126,14 @@ extension TransactionPlanner {
     private(set) var objects = [ObjectID: Revision]()
     /// By property that it edits. Of several revisions the newest counts: the property was edited again after another
     /// read.
-    private(set) var properties = [Reference: Revision]()
+    private(set) var properties = [DraftGraph.Reference: Revision]()
 
     init(_ changes: [Change], permanent: (ObjectID) -> ObjectID?) {
       for change in changes where change.kind == .update || change.kind == .delete {
         guard let id = permanent(change.id) else { continue }
         objects[id] = min(objects[id] ?? change.base, change.base)
         for edit in change.edits {
-          let property = Reference(target: id, property: edit.property)
+          let property = DraftGraph.Reference(target: id, property: edit.property)
           properties[property] = max(properties[property] ?? change.base, change.base)
         }
       }
@@ -141,10 +143,10 @@ extension TransactionPlanner {
   /// The revision at which the transaction read a stored end. It is that of its edit of the end, or else of the end's
   /// object, or else `base`. A base of 0 means that nothing was read, and is ignored.
   private mutating func statedBase(of end: StoredRelationshipEnd, _ base: Revision) -> Revision {
-    let bases = statedBases ?? StatedBaseRevisions(transaction.changes, permanent: permanent)
+    let bases = statedBases ?? StatedBaseRevisions(transaction.changes, permanent: graph.permanent)
     statedBases = bases
     let id = end.holder.after.id
-    if let own = bases.properties[Reference(target: id, property: end.property.number)] { return own }
+    if let own = bases.properties[DraftGraph.Reference(target: id, property: end.property.number)] { return own }
     guard let read = bases.objects[id], read > 0 else { return base }
     return read
   }
@@ -152,12 +154,12 @@ extension TransactionPlanner {
   private func remainder(
     of edit: Edit, _ property: Property, _ draft: Draft, without kept: Set<ObjectID>
   ) throws -> Edit? {
-    func isKept(_ id: ObjectID) -> Bool { permanent(id).map { kept.contains($0) } == true }
+    func isKept(_ id: ObjectID) -> Bool { graph.permanent(id).map { kept.contains($0) } == true }
     let number = edit.property
     switch edit.action {
     case .set(.objects(let ids)) where property.relationship?.isToMany == true:
       let remaining = ids.filter { !isKept($0) }
-      let staying = try related(to: draft.after.id, through: property).filter { kept.contains($0) }
+      let staying = try graph.related(to: draft.after.id, through: property).filter { kept.contains($0) }
       return Edit(number, .set(.objects(remaining + (try inOrder(staying, property, of: draft)))))
     case .members(let added, let removed):
       let (added, removed) = (added.filter { !isKept($0) }, removed.filter { !isKept($0) })
@@ -172,9 +174,9 @@ extension TransactionPlanner {
   /// Members that stay although a list did not mention them are placed after the others, in their previous order.
   private func inOrder(_ members: [ObjectID], _ property: Property, of draft: Draft) throws -> [ObjectID] {
     guard property.relationship?.isOrdered == true, let inverse = property.relationship?.inverse,
-      let reference = model.property(inverse), let list = list(of: draft.after.id, through: reference)
+      let reference = graph.model.property(inverse), let list = graph.list(of: draft.after.id, through: reference)
     else { return members }
-    return try members.compactMap { try place(of: $0, in: list) }.sorted().map(\.id)
+    return try members.compactMap { try graph.place(of: $0, in: list) }.sorted().map(\.id)
   }
 }
 

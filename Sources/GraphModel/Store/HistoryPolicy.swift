@@ -23,7 +23,9 @@ public struct HistoryPolicy: Hashable, Sendable {
   public var prunes: Bool { commits != nil || age != nil }
 
   /// The age in microseconds up to which commits are kept, including those for replicas.
-  public var retention: Timestamp { max(0, max(age ?? 0, minimumRetention)) }
+  public var retention: Timestamp { max(requestedRetention, minimumRetention) }
+
+  private var requestedRetention: Timestamp { max(0, age ?? 0) }
 
   /// The newest revision that `commits` allows pruning up to.
   public func highest(head: Revision) -> Revision {
@@ -32,7 +34,7 @@ public struct HistoryPolicy: Hashable, Sendable {
 
   /// The time before which commits may be pruned; with `forReplicas` false, without regard to replicas.
   public func boundary(now: Timestamp, forReplicas: Bool = true) -> Timestamp {
-    let kept = forReplicas ? retention : max(0, age ?? 0)
+    let kept = forReplicas ? retention : requestedRetention
     let (time, overflows) = now.subtractingReportingOverflow(kept)
     return overflows ? .min : time
   }

@@ -74,6 +74,7 @@ public struct PruningClock: Sendable {
   ///   - start: a reading from before the first commit of this run.
   ///   - retention: the retention time of commits, in microseconds.
   public init(_ start: Reading, retention: Timestamp) {
+    assert(retention >= 0, "a retention time is not negative")
     self.retention = retention
     present = (start.offset, start.monotonic)
     marks = [(start.head, start.monotonic)]

@@ -25,6 +25,7 @@ public enum Cancellation {
     }
 
     func addSteps(_ steps: Int) -> Bool {
+      assert(steps >= 0, "work is never taken back")
       stepsUntilPoll -= steps
       if stepsUntilPoll > 0 { return !isCancelled }
       stepsUntilPoll = Cancellation.pollInterval
@@ -70,6 +71,7 @@ public enum Cancellation {
     /// Counts steps, and checks after each part of `pollInterval`.
     /// - Returns: false if the work should end.
     mutating func addSteps(_ count: Int = 1) -> Bool {
+      assert(count >= 0, "work is never taken back")
       guard let token else { return true }
       steps += count
       // Steps are passed on in larger amounts, as counting each one there would cost more than the step.

@@ -124,14 +124,15 @@ private struct CollationKey {
   mutating func append(_ scalar: Unicode.Scalar) {
     if scalar.isASCII { return append(ascii: UInt8(scalar.value)) }
     let properties = scalar.properties
-    if Self.isMark(properties) { return marks.append(UTF8.encode(scalar) ?? .init()) }
+    if Self.isMark(properties) { return append(mark: scalar) }
     if properties.numericType == .decimal, let value = properties.numericValue { return append(digit: UInt8(value)) }
     let folded = Self.folded(scalar)
+    assert(!folded.isEmpty, "case folding removes no scalar")
     let isFolded = folded.count != 1 || folded.first != scalar
     let weight = properties.changesWhenLowercased ? Case.capital : isFolded ? Case.folded : Level.defaultWeight
     for part in folded {
       if Self.isMark(part.properties) {
-        marks.append(UTF8.encode(part) ?? .init())
+        append(mark: part)
       } else if part.isASCII {
         let byte = UInt8(part.value)
         append(base: CollectionOfOne((0x61...0x7A).contains(byte) ? byte : Self.rank(ofSign: byte)), case: weight)
@@ -139,6 +140,11 @@ private struct CollationKey {
         append(base: Self.group(part).map { [$0] + Array(String(part).utf8) } ?? Array(String(part).utf8), case: weight)
       }
     }
+  }
+
+  private mutating func append(mark scalar: Unicode.Scalar) {
+    guard let bytes = UTF8.encode(scalar) else { preconditionFailure("UTF-8 encodes every scalar") }
+    marks.append(bytes)
   }
 
   /// Whether the scalar is not a base letter: a combining mark, or an invisible scalar such as a soft hyphen.
@@ -172,6 +178,7 @@ private struct CollationKey {
   }
 
   private mutating func append(digit: UInt8) {
+    assert(digit <= 9, "a digit has a decimal value")
     if !countsNumbers {
       append(base: CollectionOfOne(Group.digit + digit), case: Level.defaultWeight)
       return

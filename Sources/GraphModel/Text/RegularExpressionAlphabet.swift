@@ -34,6 +34,7 @@ struct RegularExpressionAlphabet: Sendable {
       let middle = (low + high) / 2
       if bounds[middle].from <= value { low = middle + 1 } else { high = middle }
     }
+    precondition(low > 0, "the first bound is the first scalar beyond the table")
     return Int(bounds[low - 1].symbol)
   }
 

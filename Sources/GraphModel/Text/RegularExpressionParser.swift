@@ -127,12 +127,13 @@ struct RegularExpressionParser {
 
   /// Parses a number, clamped to a million, which exceeds every program.
   private mutating func number() -> Int? {
-    var result: Int?
+    let start = position
+    var result = 0
     while let scalar = next, ("0"..."9").contains(scalar) {
-      result = min(1_000_000, (result ?? 0) * 10 + Int(scalar.value - 0x30))
+      result = min(1_000_000, result * 10 + Int(scalar.value - 0x30))
       position += 1
     }
-    return result
+    return position > start ? result : nil
   }
 
   private func checkSize(_ tree: Tree, at place: Int) throws(RegularExpressionError) {

@@ -75,6 +75,7 @@ struct RegularExpressionProgram: Sendable {
   ) -> InstructionIndex {
     var entry = next
     var copies = minimum
+    precondition(minimum >= 0 && (maximum ?? minimum) >= minimum, "a repetition has a range")
     if let maximum {
       for _ in minimum..<maximum { entry = append(.split(add(part, before: entry, &numbers), next)) }
     } else {
@@ -93,6 +94,7 @@ struct RegularExpressionProgram: Sendable {
   }
 
   private mutating func append(_ instruction: Instruction) -> InstructionIndex {
+    precondition(instructions.count < Int(InstructionIndex.max), "the parser bounds the program")
     instructions.append(instruction)
     return InstructionIndex(instructions.count - 1)
   }

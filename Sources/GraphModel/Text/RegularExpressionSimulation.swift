@@ -35,6 +35,7 @@ struct RegularExpressionSimulation {
   }
 
   mutating func resume(_ threads: [InstructionIndex], _ before: PrecedingContext) {
+    assert(threads.allSatisfy { Int($0) < program.instructions.count }, "the threads are in the program")
     self.threads = threads
     self.before = before
   }

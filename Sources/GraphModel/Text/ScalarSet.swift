@@ -55,6 +55,8 @@ struct ScalarSet: Hashable, Sendable {
         result.append(range)
       }
     }
+    assert(
+      zip(result, result.dropFirst()).allSatisfy { $0.upperBound + 1 < $1.lowerBound }, "merged ranges do not touch")
     return result
   }
 
@@ -81,7 +83,7 @@ struct ScalarProperty: Hashable, Sendable {
 
   /// `\w`, as Unicode recommends for regular expressions.
   static let word = ScalarProperty(
-    categories: ["M", "Nd", "Pc"].reduce(0) { $0 | (ScalarProperty(category: $1)?.categories ?? 0) },
+    categories: ["M", "Nd", "Pc"].reduce(0) { $0 | mask(ofCategory: $1) },
     withAlphabetic: true)
 
   init(categories: UInt32, withAlphabetic: Bool = false, isNegated: Bool = false) {
@@ -92,12 +94,17 @@ struct ScalarProperty: Hashable, Sendable {
 
   /// - Parameter name: `Lu`, or `L` for all categories with this prefix. Nil for an unknown name.
   init?(category name: String) {
+    categories = Self.mask(ofCategory: name)
+    if categories == 0 { return nil }
+  }
+
+  /// The bits of a category, or of all categories with this prefix; none for an unknown name.
+  private static func mask(ofCategory name: String) -> UInt32 {
     var mask: UInt32 = 0
-    for (index, known) in Self.names.enumerated() where known == name || name.utf8.count == 1 && known.hasPrefix(name) {
+    for (index, known) in names.enumerated() where known == name || name.utf8.count == 1 && known.hasPrefix(name) {
       mask |= 1 << UInt32(index)
     }
-    if mask == 0 { return nil }
-    categories = mask
+    return mask
   }
 
   var negated: ScalarProperty {

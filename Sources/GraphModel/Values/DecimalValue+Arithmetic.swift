@@ -70,10 +70,12 @@ extension DecimalValue {
   }
 
   private static func padded(_ digits: [UInt8], _ length: Int) -> [UInt8] {
-    Array(repeating: 0, count: length - digits.count) + digits
+    precondition(length >= digits.count, "the digits fit into the length")
+    return Array(repeating: 0, count: length - digits.count) + digits
   }
 
   private static func sum(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
+    assert(a.count == b.count, "the digits are aligned")
     var result = a
     for index in result.indices.reversed() {
       result[index] += b[index]
@@ -94,6 +96,7 @@ extension DecimalValue {
       borrow = result[index] < take ? 1 : 0
       result[index] = result[index] + 10 * borrow - take
     }
+    assert(borrow == 0, "the first number is not less")
     return result
   }
 

@@ -31,6 +31,7 @@ public struct DecimalValue: Hashable, Comparable, Sendable {
     self.isNegative = digits.isEmpty ? false : isNegative
     self.digits = Array(digits)
     self.exponent = digits.isEmpty ? 0 : exponent
+    assert(self.digits.first != 0 && self.digits.last != 0, "the digits are normalized")
   }
 
   public static func < (left: DecimalValue, right: DecimalValue) -> Bool {

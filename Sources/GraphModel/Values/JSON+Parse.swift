@@ -62,7 +62,7 @@ private struct JSONParser {
   private func error(_ reason: String, at place: Int? = nil) -> JSON.ParseError {
     let before = bytes[..<min(place ?? position, bytes.count)]
     let line = before.count { $0 == 0x0A } + 1
-    let column = before.count - ((before.lastIndex(of: 0x0A) ?? -1) + 1) + 1
+    let column = before.reversed().prefix { $0 != 0x0A }.count + 1
     return JSON.ParseError(line: line, column: column, reason: reason)
   }
 

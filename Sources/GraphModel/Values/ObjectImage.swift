@@ -37,6 +37,7 @@ extension ObjectImage {
   /// Finds the slots whose values differ from another image of the same object, ascending.
   /// - Parameter changed: receives the slots; pass the same array for many objects to reuse its memory.
   func findChangedSlots(since before: ObjectImage, into changed: inout [Int]) {
+    assert(id == before.id && values.count == before.values.count, "both images are of one object")
     changed.removeAll(keepingCapacity: true)
     values.withUnsafeBytes { new in
       before.values.withUnsafeBytes { old in

@@ -48,12 +48,14 @@ public enum RFC3339 {
   }
 
   private static func pad(_ number: Int64, _ width: Int) -> String {
+    assert(number >= 0, "the parts of a date are not negative")
     let text = String(number)
     return String(repeating: "0", count: max(0, width - text.count)) + text
   }
 
   /// The quotient rounded down, and the remainder, which is never negative.
   public static func floorDivide(_ value: Int64, _ by: Int64) -> (Int64, Int64) {
+    assert(by > 0, "the divisor is positive")
     let (quotient, remainder) = value.quotientAndRemainder(dividingBy: by)
     return remainder < 0 ? (quotient - 1, remainder + by) : (quotient, remainder)
   }
@@ -70,6 +72,7 @@ public enum RFC3339 {
   /// The number of days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that
   /// the leap day is the last of its year, and eras of 400 years repeat.
   public static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    assert((1...12).contains(month) && (1...31).contains(day), "the date is in the calendar")
     let shifted = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = floorDivide(shifted, 400)
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
@@ -83,6 +86,7 @@ public enum RFC3339 {
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let shiftedMonth = (5 * dayOfYear + 2) / 153
     let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    assert((1...12).contains(month) && (0...365).contains(dayOfYear), "the day lies in a year")
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
   }
 

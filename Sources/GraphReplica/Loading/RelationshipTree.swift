@@ -1,7 +1,7 @@
 import GraphModel
 
-/// Relationships to load along with a result, and to follow on from the loaded objects. Paths with a common beginning
-/// share it, so that nothing is requested twice.
+/// The names of relationships to load along with a result, and to follow on from the loaded objects: a prefix tree of
+/// paths, not a tree of objects. Paths with a common beginning share it, so that nothing is requested twice.
 public struct RelationshipTree: Hashable, Sendable {
   struct Branch: Hashable, Sendable {
     let property: PropertyNumber

@@ -88,7 +88,7 @@ extension BatchWriter {
       let table = try invariant(writer.layout.table(of: property.owner), "an entity with counted objects has a table")
       for row in rows {
         guard let id = try deleted.id(row, table) else { continue }
-        try collect(TransactionPlanner.violations(ofCounts: [(id, number)], reader: reader))
+        try collect(RuleValidator.violations(ofCounts: [(id, number)], reader: reader))
       }
     }
   }

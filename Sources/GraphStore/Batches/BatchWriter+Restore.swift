@@ -223,7 +223,7 @@ extension BatchWriter {
     let unreadable = Set(violations.lazy.filter { $0.rule == "type" }.map(\.id))
     try forEachImage { number, image, entity in
       guard !unreadable.contains(row(number, image)) else { return }
-      var broken = TransactionPlanner.violations(of: image, in: model)
+      var broken = RuleValidator.violations(of: image, in: model)
       for place in broken.indices { broken[place].id = row(number, image) }
       try collect(broken)
       if references { _ = try resolved(number, image, entity, numbers) }
@@ -254,10 +254,10 @@ extension BatchWriter {
   /// Reports findings in the words that refuse an ordinary insert, where such a refusal exists.
   private func collect(_ findings: [StoreCheck.Finding], _ number: Int, _ image: ObjectImage, _ entity: Entity) throws {
     let kinds = Set(findings.map(\.kind))
-    let values = kinds.contains(.rule) ? TransactionPlanner.violations(of: image, in: model) : []
+    let values = kinds.contains(.rule) ? RuleValidator.violations(of: image, in: model) : []
     let counts =
       kinds.contains(.count)
-      ? try TransactionPlanner.violations(
+      ? try RuleValidator.violations(
         ofCounts: entity.relationships.map { (image.id, $0.number) }, reader: PlanReader(writer: writer)) : []
     var violations = values + counts
     for place in violations.indices { violations[place].id = row(number, image) }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDBSQLite
+import GraphModel
 import Synchronization
 
 /// Files that can lose unsynced writes: a VFS over SQLite's default one, for tests and simulations.

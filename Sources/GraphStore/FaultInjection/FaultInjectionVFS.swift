@@ -1,5 +1,6 @@
 import Foundation
 import GRDBSQLite
+import GraphModel
 import Synchronization
 
 /// An `sqlite3_vfs` that forwards to the default one and injects faults.

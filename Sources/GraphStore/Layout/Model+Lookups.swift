@@ -76,10 +76,3 @@ extension PastChange {
   /// The commit of the change.
   var commit: (revision: Revision, author: String) { (revision, author) }
 }
-
-extension Dictionary {
-  /// Changes a key's value in place, if there is one.
-  mutating func modifyIfPresent(_ key: Key, _ body: (inout Value) throws -> Void) rethrows {
-    if let index = index(forKey: key) { try body(&values[index]) }
-  }
-}

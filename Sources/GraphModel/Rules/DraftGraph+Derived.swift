@@ -1,8 +1,9 @@
 /// Derived attributes: computed after the transaction's own edits and deletes.
-extension TransactionPlanner {
+extension DraftGraph {
   /// Updates counts: the stored count plus the gains and losses in the touched objects, so that no member is read.
   /// This touches the owner of each counted relationship, which is the price of a count.
-  mutating func deriveCounts() throws {
+  /// - Parameter recounts: whether counts are recounted, because members will be deleted that have no draft.
+  mutating func deriveCounts(recounts: Bool) throws {
     guard !model.parts.counts.isEmpty,
       touchedEntities.contains(where: {
         model.parts.countedEnds[$0.number] != nil || model.parts.counts[$0.number] != nil
@@ -25,7 +26,7 @@ extension TransactionPlanner {
         }
       }
     }
-    for draft in order where !draft.isDeleted { try countOwn(draft) }
+    for draft in order where !draft.isDeleted { try countOwn(draft, recounts: recounts) }
     for end in ends {
       guard let gain = gains[end], gain != 0, let entity = try entity(of: end.target) else { continue }
       for derived in model.parts.counts[entity.number, default: []] where derived.relationship.number == end.property {
@@ -38,7 +39,7 @@ extension TransactionPlanner {
   }
 
   /// Counts the members that the object lists itself; other counts of a new object start at 0.
-  private func countOwn(_ draft: Draft) throws {
+  private func countOwn(_ draft: Draft, recounts: Bool) throws {
     for derived in model.parts.counts[draft.entity.number, default: []] {
       if derived.relationship.relationship?.storage == .members {
         draft.after[derived.attribute] = .integer(Int64(draft.after[derived.relationship].objectIDs.count))
@@ -58,19 +59,6 @@ extension TransactionPlanner {
       guard let expressions = model.parts.expressions[draft.entity.number], draft.before?.values != draft.after.values
       else { continue }
       for derived in expressions { draft.after[derived.attribute] = derived.value(for: draft.after) }
-    }
-  }
-}
-
-extension PastChange {
-  /// Whether a client made the change. An update in which the rules alone set something, because an object at the
-  /// other end of a relationship was added or removed, conflicts with nothing.
-  public func isUserEdit(in model: Model) -> Bool {
-    guard kind == .updated, !edits.isEmpty else { return true }
-    return edits.contains { edit in
-      guard let attribute = model.property(edit.property)?.attribute else { return true }
-      if spacing.contains(edit.property) { return false }
-      return [nil, .position].contains(attribute.assignment) && !attribute.isDerived
     }
   }
 }

@@ -1,6 +1,6 @@
 /// Ordered relationships whose members store their positions. The list is the stored one, overlaid with the places
 /// that this transaction assigned and removed; only the relevant neighborhood is read from the store.
-extension TransactionPlanner {
+extension DraftGraph {
   /// An ordered relationship of one object, as its members store it.
   struct MemberList {
     let parent: ObjectID
@@ -48,19 +48,19 @@ extension TransactionPlanner {
       first: OrderedMemberKey? = nil
     ) {
       (self.list, isAscending, self.place, chunkEnd, self.skipped) = (list, ascending, place, place, skipped)
-      seen = first.map { [$0] } ?? []
+      seen = [first].compactMap { $0 }
     }
 
     /// The nth member from the start, with 0 for the nearest; nil if there are not as many.
-    mutating func member(_ number: Int, in planner: TransactionPlanner) throws -> OrderedMemberKey? {
-      while seen.count <= number, let next = try next(in: planner) { seen.append(next) }
+    mutating func member(_ number: Int, in graph: DraftGraph) throws -> OrderedMemberKey? {
+      while seen.count <= number, let next = try next(in: graph) { seen.append(next) }
       return number < seen.count ? seen[number] : nil
     }
 
-    private mutating func next(in planner: TransactionPlanner) throws -> OrderedMemberKey? {
+    private mutating func next(in graph: DraftGraph) throws -> OrderedMemberKey? {
       while true {
-        let stored = try nextStored(in: planner)
-        let placed = planner.lists[list.key]?.placed.next(beyond: place, ascending: isAscending)
+        let stored = try nextStored(in: graph)
+        let placed = graph.lists[list.key]?.placed.next(beyond: place, ascending: isAscending)
         let isStored =
           if let stored, let placed { (stored < placed) == isAscending } else { stored != nil }
         guard let next = isStored ? stored : placed else { return nil }
@@ -70,15 +70,16 @@ extension TransactionPlanner {
       }
     }
 
-    private mutating func nextStored(in planner: TransactionPlanner) throws -> OrderedMemberKey? {
+    private mutating func nextStored(in graph: DraftGraph) throws -> OrderedMemberKey? {
       while true {
         while let next = chunk.first {
-          if planner.hasStoredPlace(next, in: list) { return next }
+          if graph.hasStoredPlace(next, in: list) { return next }
           chunk = chunk.dropFirst()
         }
-        guard !isStoreAtEnd, planner.mayHaveStoredMembers(list) else { return nil }
-        let more = try planner.reader.members(
+        guard !isStoreAtEnd, graph.mayHaveStoredMembers(list) else { return nil }
+        let more = try graph.reader.members(
           of: list.parent, through: list.reference, beyond: chunkEnd, ascending: isAscending, limit: limit)
+        assert(more.count <= limit, "a chunk has at most the requested members")
         isStoreAtEnd = more.count < limit
         limit = min(4 * limit, 1_024)
         chunkEnd = more.last ?? chunkEnd
@@ -89,11 +90,11 @@ extension TransactionPlanner {
 
   /// The store has no members of an object that this transaction inserts.
   private func mayHaveStoredMembers(_ list: MemberList) -> Bool {
-    drafts[list.parent].map { $0.before != nil } != false
+    draft(of: list.parent).map { $0.before != nil } != false
   }
 
   private func hasStoredPlace(_ place: OrderedMemberKey, in list: MemberList) -> Bool {
-    guard let draft = drafts[place.id] else { return true }
+    guard let draft = draft(of: place.id) else { return true }
     return !draft.isDeleted && draft.after[list.reference].objectID == list.parent
       && draft.after[list.position] == .integer(place.position)
   }
@@ -115,7 +116,11 @@ extension TransactionPlanner {
   /// The place of an object in a list; nil if it is not a member.
   func place(of id: ObjectID, in list: MemberList) throws -> OrderedMemberKey? {
     let image: ObjectImage?
-    if let draft = drafts[id] { image = draft.isDeleted ? nil : draft.after } else { image = try reader.image(of: id) }
+    if let draft = draft(of: id) {
+      image = draft.isDeleted ? nil : draft.after
+    } else {
+      image = try reader.image(of: id)
+    }
     guard let image, model.entity(image.id.entity)?.property(list.reference.number) != nil,
       image[list.reference].objectID == list.parent, case .integer(let position) = image[list.position]
     else { return nil }
@@ -128,7 +133,7 @@ extension TransactionPlanner {
   private mutating func set(_ position: Int64?, of draft: Draft, in list: MemberList, isSpacing: Bool = false) {
     let (id, old) = (draft.after.id, draft.after[list.position])
     if case .integer(let old) = old {
-      lists.update(list.key) { $0.placed.remove(OrderedMemberKey(position: old, id: id)) }
+      lists.modifyIfPresent(list.key) { $0.placed.remove(OrderedMemberKey(position: old, id: id)) }
     }
     draft.after[list.position] = position.map(Value.integer).orNull
     let isHere = draft.before.map { $0[list.reference].objectID == list.parent } == true
@@ -139,7 +144,7 @@ extension TransactionPlanner {
     }
     guard let position else { return }
     if isHere, draft.before?[list.position] == .integer(position) {
-      lists.update(list.key) { $0.lastStored = nil }
+      lists.modifyIfPresent(list.key) { $0.lastStored = nil }
     } else {
       lists[list.key, default: ListChanges()].placed.insert(OrderedMemberKey(position: position, id: id))
     }
@@ -181,8 +186,10 @@ extension TransactionPlanner {
     guard !members.isEmpty else { return }
     var following = MemberCursor(list, ascending: true, beyond: anchor, skipping: moving)
     let next = try following.member(0, in: self)
-    var positions = PositionAllocator.between(anchor?.position, next?.position, count: members.count)
-    if positions == nil {
+    let positions: [Int64]
+    if let free = PositionAllocator.between(anchor?.position, next?.position, count: members.count) {
+      positions = free
+    } else {
       let (respaced, displaced) = try makeSpace(for: members.count, after: anchor, &following, in: list, moving)
       for (member, position) in displaced where member.position != position {
         guard let draft = try touch(member.id) else { continue }
@@ -190,7 +197,8 @@ extension TransactionPlanner {
       }
       positions = respaced
     }
-    for (member, position) in zip(members, positions ?? []) {
+    assert(positions.count == members.count, "each member has a position")
+    for (member, position) in zip(members, positions) {
       guard let draft = try touch(member) else { continue }
       set(position, of: draft, in: list)
     }
@@ -213,28 +221,18 @@ extension TransactionPlanner {
 
   // MARK: - Edits of the parent
 
-  /// Adds the objects as members and places them, in this order, directly after `anchor`.
+  /// Places members, in this order, directly after `anchor`; at the end if it is not a member.
   mutating func place(
-    _ objects: [ObjectID], after anchor: ObjectID?, _ property: Property, _ relationship: Relationship, of id: ObjectID
+    _ members: [ObjectID], after anchor: ObjectID?, _ property: Property, _ relationship: Relationship, of id: ObjectID
   ) throws {
-    var members = [ObjectID]()
-    for object in objects {
-      guard let other = try destination(object, of: property, relationship, owner: id) else { continue }
-      try connect(id, other, property, relationship)
-      members.append(other)
-    }
-    members = ListReorderer.unique(members)
-    guard !members.isEmpty else { return }
-    let anchor = anchor.map { permanent($0) ?? $0 }
     if relationship.storage == .members {
       guard let draft = try touch(id) else { return }
       draft.after[property] = .objects(
         ListReorderer.placing(members, after: anchor, in: draft.after[property].objectIDs))
       return
     }
-    guard let reference = model.property(relationship.inverse), let list = list(of: id, through: reference) else {
-      return
-    }
+    let reference = try inverse(of: relationship).property
+    let list = try invariant(list(of: id, through: reference), "the members of an ordered relationship have places")
     let moving = Set(members)
     var predecessor: OrderedMemberKey?
     if let anchor {
@@ -257,12 +255,12 @@ extension TransactionPlanner {
   {
     let wanted = ListReorderer.unique(members)
     if relationship.storage == .members {
-      try touch(id)?.after[property] = .objects(wanted)
+      guard let draft = try touch(id) else { return }
+      draft.after[property] = .objects(wanted)
       return
     }
-    guard let reference = model.property(relationship.inverse), let list = list(of: id, through: reference) else {
-      return
-    }
+    let reference = try inverse(of: relationship).property
+    let list = try invariant(list(of: id, through: reference), "the members of an ordered relationship have places")
     var present = MemberCursor(list, ascending: true, beyond: nil)
     _ = try present.member(.max - 1, in: self)
     let runs = ListReorderer.runs(from: present.seen.map(\.id), to: wanted)
@@ -274,9 +272,9 @@ extension TransactionPlanner {
   }
 }
 
-extension TransactionPlanner.MemberCursor {
+extension DraftGraph.MemberCursor {
   /// The nearest member with its stored place.
-  fileprivate mutating func lastStoredMember(in planner: TransactionPlanner) throws -> OrderedMemberKey? {
-    try nextStored(in: planner)
+  fileprivate mutating func lastStoredMember(in graph: DraftGraph) throws -> OrderedMemberKey? {
+    try nextStored(in: graph)
   }
 }
