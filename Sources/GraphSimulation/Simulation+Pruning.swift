@@ -63,8 +63,7 @@ extension Simulation {
 
   /// Checks the requests that were refused because of pruning.
   func checkPruned(_ client: ClientNode) throws {
-    let (reads, transactions) = (client.prunedReads, client.prunedTransactions)
-    (client.prunedReads, client.prunedTransactions) = ([], [])
+    let (reads, transactions) = (client.past.removePruned(), client.outcomes.removePruned())
     guard !reads.isEmpty || !transactions.isEmpty, let store = server?.store else { return }
     let oldest = try store.oldestRevision
     for revision in reads {

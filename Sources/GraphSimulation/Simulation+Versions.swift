@@ -21,7 +21,7 @@ extension Simulation {
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count
     let differing = fresh.values.sorted { $0.id < $1.id }.filter { held[$0.id] != nil }
-      .first { !client.isCurrent(held[$0.id], $0) }
+      .first { !client.version.isCurrent(held[$0.id], $0) }
     guard lost + extra > 0 || differing != nil else { return }
     let stale = differing.map { image in
       "; \(image.id) should be \(image.revision) \(image.values), held is "

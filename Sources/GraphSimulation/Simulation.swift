@@ -135,7 +135,8 @@ public final class Simulation {
     try startServer()
     for number in 0..<count {
       let lens = versions.lens(of: number)
-      let client = ClientNode(number: number, model: lens?.old ?? model, lens: lens, bug: bug)
+      let client = ClientNode(
+        number: number, version: ClientVersion(model: lens?.old ?? model, lens: lens), bug: bug)
       client.restart(&random)
       clients.append(client)
     }
@@ -197,10 +198,10 @@ public final class Simulation {
       let what = editEstimate(client) ?? client.performRandomAction(&random)
       note("client \(client.number): \(what)")
     case 140..<340:
-      guard let client = random.pick(clients.filter { !$0.up.isEmpty }) else { return false }
+      guard let client = random.pick(clients.filter { !$0.link.up.isEmpty }) else { return false }
       for _ in 0..<burst() { deliverUp(client) }
     case 340..<570:
-      guard let client = random.pick(clients.filter { !$0.down.isEmpty }) else { return false }
+      guard let client = random.pick(clients.filter { !$0.link.down.isEmpty }) else { return false }
       for _ in 0..<burst() { try deliverDown(client) }
     case 570..<690:
       guard server?.commits.isEmpty == false else { return false }
@@ -216,7 +217,9 @@ public final class Simulation {
       guard !halfOpenConnections.isEmpty else { return false }
       advanceHalfOpenConnection()
     case 940..<980:
-      let away = clients.filter { $0.session == nil && !offlineClients.isOffline($0.number, at: recorder.revision) }
+      let away = clients.filter {
+        $0.link.session == nil && !offlineClients.isOffline($0.number, at: recorder.revision)
+      }
       guard let client = random.pick(away) else { return false }
       reconnect(client)
     case 980..<990: takeOffline(random.pick(clients))
@@ -235,11 +238,13 @@ public final class Simulation {
   private func burst() -> Int { random.chance(50) ? 1 : 1 + random.below(12) }
 
   func deliverUp(_ client: ClientNode?) {
-    guard let client, let session = client.session, !client.up.isEmpty, server?.paused.contains(session) == false else {
+    guard let client, let session = client.link.session, !client.link.up.isEmpty,
+      server?.paused.contains(session) == false
+    else {
       return
     }
     note("up \(client.number)")
-    receive(client.up.removeFirst(), from: session)
+    receive(client.link.up.removeFirst(), from: session)
   }
 
   private func receive(_ frame: [UInt8], from session: SessionID) {
@@ -250,9 +255,9 @@ public final class Simulation {
   }
 
   func deliverDown(_ client: ClientNode?) throws {
-    guard let client, let session = client.session, !client.down.isEmpty else { return }
+    guard let client, let session = client.link.session, !client.link.down.isEmpty else { return }
     // The bytes form a stream without message boundaries.
-    let frame = client.down.removeFirst()
+    let frame = client.link.down.removeFirst()
     note("down \(client.number) \(frame.count)")
     client.receive(frame)
     for line in client.traceLines { note("client \(client.number): \(line)") }
@@ -287,7 +292,7 @@ public final class Simulation {
   }
 
   func reconnect(_ client: ClientNode?) {
-    guard let client, client.session == nil, server != nil else { return }
+    guard let client, client.link.session == nil, server != nil else { return }
     lastSession += 1
     sessions[lastSession] = client.number
     note("client \(client.number) connects")
@@ -299,10 +304,10 @@ public final class Simulation {
   }
 
   func disconnect(_ client: ClientNode?) {
-    guard let client, let session = client.session else { return }
+    guard let client, let session = client.link.session else { return }
     note("client \(client.number) is cut off")
     // Servers often notice a lost connection late; meanwhile the client reconnects and has two sessions.
-    let halfOpen = random.chance(50) ? HalfOpenConnection(session: session, up: client.up) : nil
+    let halfOpen = random.chance(50) ? HalfOpenConnection(session: session, up: client.link.up) : nil
     client.disconnect()
     sessions[session] = nil
     if let halfOpen { halfOpenConnections.append(halfOpen) } else { handle(.closed(session)) }
@@ -310,7 +315,7 @@ public final class Simulation {
 
   /// Disconnects a client, for a moment or until the others have committed for a while.
   private func takeOffline(_ client: ClientNode?) {
-    guard let client, client.session != nil else { return }
+    guard let client, client.link.session != nil else { return }
     disconnect(client)
     if random.chance(40) {
       offlineClients.add(client.number, below: recorder.revision + Revision(3 + random.below(12)))
@@ -403,7 +408,7 @@ public final class Simulation {
     case .resumeReading(let id): node.paused.remove(id)
     case .close(let id):
       // The socket closes after its bytes have been read: the link is cut at a later step.
-      if let number = sessions[id] { clients[number].closing = true }
+      if let number = sessions[id] { clients[number].link.closing = true }
     case .report(let failure, _): preconditionFailure("\(failure)")
     case .finished: break
     }
@@ -411,6 +416,6 @@ public final class Simulation {
 
   private func deliver(_ frame: [UInt8], to id: SessionID) {
     guard let number = sessions[id], clients.indices.contains(number) else { return }
-    clients[number].down.append(frame)
+    clients[number].link.down.append(frame)
   }
 }
