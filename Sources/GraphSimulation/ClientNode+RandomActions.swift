@@ -67,6 +67,8 @@ extension ClientNode {
       item?["size"] = .integer(Int64(random.below(10)))
     }
     for name in 0..<3 { insert("Label")?["name"] = .string("l\(name)") }
+    // Only some models have counters.
+    for _ in 0..<2 { _ = insert(CounterCheck.entity) }
     _ = save(&random, "populate", policy: .error)
     perform()
   }
@@ -265,13 +267,19 @@ extension ClientNode {
 
   func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
     let policy = policy ?? random.element(of: MergePolicy.allCases)
-    guard let id = context.save(policy: policy) else { return what + " (nothing)" }
-    checks.lostUpdates.note(save: id)
-    unsaved.removeStored()
+    guard let id = commit(policy) else { return what + " (nothing)" }
     return "\(what), transaction \(id.sequence), \(policy)"
   }
 
-  private func rollback() {
+  /// Saves all changes; nil if there are none.
+  func commit(_ policy: MergePolicy, requiring requirements: [SaveRequirement] = []) -> TransactionID? {
+    guard let id = context.save(policy: policy, requiring: requirements) else { return nil }
+    checks.lostUpdates.note(save: id)
+    unsaved.removeStored()
+    return id
+  }
+
+  func rollback() {
     context.rollback()
     checks.lostUpdates.drop()
     unsaved.removeStored()

@@ -21,6 +21,7 @@ final class ClientNode {
   private(set) lazy var undo = ClientUndo(self)
   private(set) lazy var pad = ScratchPad(self)
   private(set) lazy var restores = RestoreObserver(self)
+  private(set) lazy var counters = ClientCounters(self)
   var outcomes = TransactionOutcomes()
   var unsaved = UnsavedValues()
   var checks: EditChecks
@@ -78,9 +79,11 @@ final class ClientNode {
     batches.restart()
     undo.restart()
     restores.forget()
+    counters.restart()
     // All clients follow the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
     follow("Crew", "")
+    follow(CounterCheck.entity, "")
     if random.chance(70) { follow("Item", "") }
     if random.chance(50) { follow("Thing", "") }
     if random.chance(60) { follow("Label", "") }
@@ -171,6 +174,7 @@ final class ClientNode {
       restores.countResent(id)
       countThroughLens(.committedThroughLens)
       checks.note(id, saved.committed)
+      counters.note(id, nil)
       wasRefused = false
       traceLines.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
     case .saved(let id, .failure(let refusal)):
@@ -187,6 +191,7 @@ final class ClientNode {
         outcomes.note(refused: id)
       }
       countViolations(refusal)
+      counters.note(id, refusal)
       wasRefused = true
       countThroughLens(.refusedThroughLens)
       traceLines.append("transaction \(id.sequence) was refused: \(refusal.message)")
@@ -240,8 +245,11 @@ final class ClientNode {
   private func prepared(_ original: Transaction) -> Transaction {
     var transaction = original
     if bug == .forgottenBases { raiseBases(of: &transaction) }
-    checks.note(
-      sent: version.inStoreVersion(transaction), isReverted: restores.isBasedOnRevertedState(transaction))
+    let isReverted = restores.isBasedOnRevertedState(transaction)
+    checks.note(sent: version.inStoreVersion(transaction), isReverted: isReverted)
+    if isReverted { counters.exempt(transaction.id) }
+    // A precondition is a change of its own, without edits.
+    if bug == .ignoredPreconditions { transaction.changes.removeAll { $0.onlyIf != nil } }
     if bug == .unmovedSplices {
       for index in transaction.changes.indices where transaction.changes[index].kind == .update {
         transaction.changes[index].base = .max

@@ -92,6 +92,8 @@ extension Simulation {
     groupsSeen = max(groupsSeen, undone.groups)
     for _ in undoneSeen..<max(undoneSeen, undone.count) { events.note(.undoneOrder) }
     undoneSeen = max(undoneSeen, undone.count)
+    try checkCounters(records)
+    try check(failureOfTimes(server.store))
     let beginnings = CreationTimeCheck(records, model: model)
     try check(beginnings.failure)
     for _ in returnsSeen..<max(returnsSeen, beginnings.returns) { events.note(.cameBackAsOld) }
@@ -136,6 +138,16 @@ extension Simulation {
     try checkRestores(revisions)
     try check(
       server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+  }
+
+  private func checkCounters(_ records: [CommitRecord]) throws {
+    guard counterRandom != nil else { return }
+    let increments = clients.reduce(into: [:]) { all, client in
+      all.merge(client.counters.increments) { first, _ in first }
+    }
+    let counters = CounterCheck(records, increments, model: model)
+    try check(counters.failure)
+    if counters.undos > 0 { events.note(.incrementUndone) }
   }
 
   private func countMembers(_ objects: [ObjectImage]) {

@@ -9,6 +9,13 @@ extension Simulation {
     return client.editEstimate(&versions.random)
   }
 
+  /// Increments a counter, sometimes, in a run with counters; nil otherwise.
+  func increment(_ client: ClientNode) -> String? {
+    guard var random = counterRandom else { return nil }
+    defer { counterRandom = random }
+    return random.chance(20) ? client.counters.increment(&random) : nil
+  }
+
   /// Compares a live query of an older client with the graph as seen through its lens.
   func checkDowngraded(
     _ query: (id: QueryID, entity: Entity, predicate: GraphPredicate), of client: ClientNode, _ sight: RecordedGraph

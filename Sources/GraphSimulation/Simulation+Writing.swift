@@ -12,7 +12,8 @@ extension Simulation {
     if let place { count = place + 1 }
     note("write \(count) of \(commits.count)")
     let faultPlan = faultPlan(isBatch: place != nil)
-    server?.write(count: count, now: clock * 1_000, faultPlan: faultPlan)
+    clock.noteWrite()
+    server?.write(count: count, now: clock.wall, faultPlan: faultPlan)
     CrashableFiles.fail(directory, with: nil)
     if faultPlan.wasGivenUp {
       events.note(.batchGivenUp)
@@ -54,9 +55,10 @@ extension Simulation {
   /// Records and checks the new commits.
   func recordCommits() throws {
     guard let server else { return }
-    for record in try recorder.catchUp(with: server.store) {
-      try check(failure(of: record))
-    }
+    let last = recorder.records.last
+    let records = try recorder.catchUp(with: server.store)
+    for record in records { try check(failure(of: record)) }
+    try check(clock.note(records, after: last, &events))
     let deleted = recorder.deletedObjects
     for client in clients { client.past.deletedObjects = deleted }
   }

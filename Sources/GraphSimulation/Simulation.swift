@@ -34,6 +34,10 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case unsettledRead
   /// The last chunk of a read bypasses the hub, like the chunks before it.
   case lastChunkPastTheHub
+  /// Clients send increments without their preconditions.
+  case ignoredPreconditions
+  /// History is pruned by the server's clock, although it may have been set.
+  case trustedClock
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
@@ -57,6 +61,9 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 ///   another.
 /// - After a restore from a backup, all of this holds for the restored store: clients detect the restore, keep their
 ///   unsaved edits, and unacknowledged transactions are committed once.
+/// - With counters: a count equals the number of committed increments, less those that are undone.
+/// - With clock jumps: revisions rise in the order of commits, each commit has the time of the server's clock, the state
+///   at a time is the newest one that has it, and no commit is pruned by age before it is that old.
 /// - Clients with an older version of the model read and write through a lens with the same guarantees.
 public final class Simulation {
   struct HalfOpenConnection {
@@ -91,7 +98,9 @@ public final class Simulation {
   var storeOperator: StoreOperator
   var offlineClients = OfflineClients()
   var versions: ClientVersionAssigner
-  var clock: Int64 = 1_000
+  var clock: ServerClock
+  /// The generator of acts on counters; nil in a run without them.
+  var counterRandom: SeededRandom?
   var step = 0
   var recorder: GraphRecorder
   var events = CoverageEventCounts()
@@ -116,20 +125,24 @@ public final class Simulation {
   /// Creates the server and the clients, and the initial objects.
   /// - Parameters:
   ///   - directory: an empty directory for the store.
+  ///   - acts: the kinds of acts that the run has besides the usual ones.
   ///   - trace: called with a line for each step.
   public init(
-    seed: UInt64, directory: String, clients count: Int = 3, bug: PlantedBug? = nil,
-    trace: ((String) -> Void)? = nil
+    seed: UInt64, directory: String, clients count: Int = 3, acts optional: Set<OptionalAct> = [],
+    bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil
   ) throws {
+    let acts = bug.map { optional.union($0.acts) } ?? optional
     self.seed = seed
     self.directory = directory
     self.bug = bug
     self.trace = trace
-    versions = try ClientVersionAssigner(seed: seed, bug: bug, clients: count)
+    versions = try ClientVersionAssigner(seed: seed, bug: bug, clients: count, acts: acts)
     model = versions.served
     recorder = GraphRecorder(model: model)
     random = SeededRandom(seed: seed)
     storeOperator = StoreOperator(seed: seed)
+    clock = ServerClock(seed: seed, jumps: acts.contains(.clockJumps))
+    counterRandom = acts.contains(.counters) ? SeededRandom(seed: seed ^ 0xC0DE) : nil
     ids = IDSource(seed: seed)
     CrashableFiles.watch(directory)
     try startServer()
@@ -164,7 +177,8 @@ public final class Simulation {
   public func run(steps: Int) throws {
     for number in 1...max(1, steps) {
       step = number
-      clock += Int64(random.below(20))
+      clock.advance(by: Int64(random.below(20)))
+      try actOnClock()
       try runOperator()
       try performStep()
       try check(clients.lazy.compactMap(\.failure).first)
@@ -195,7 +209,7 @@ public final class Simulation {
     switch kind {
     case 0..<140:
       guard let client = random.pick(clients) else { return false }
-      let what = editEstimate(client) ?? client.performRandomAction(&random)
+      let what = increment(client) ?? editEstimate(client) ?? client.performRandomAction(&random)
       note("client \(client.number): \(what)")
     case 140..<340:
       guard let client = random.pick(clients.filter { !$0.link.up.isEmpty }) else { return false }
@@ -228,8 +242,8 @@ public final class Simulation {
       disconnect(client)
       client.restart(&random)
       note("client \(client.number) dies")
-    case 992..<996: try crashServer()
-    default: handle(.tick(clock))
+    case 992..<996: try crashServer(checkSetbacks)
+    default: handle(.tick(clock.monotonic))
     }
     return true
   }
@@ -353,8 +367,9 @@ public final class Simulation {
     options.prunedCommits = 4
     let store = try SQLiteStore(directory: directory, model: model, options: options)
     server = try ServerNode(store: store, older: versions.olderModels, bug: bug)
-    handle(.tick(clock))
+    handle(.tick(clock.monotonic))
     try recordCommits()
+    if clock.jumps { clock.started(head: recorder.revision, newest: recorder.records.last?.time) }
   }
 
   /// - Parameter examine: examines the files as they are on disk before the server restarts.
@@ -374,7 +389,7 @@ public final class Simulation {
     guard let event, var node = server else { return }
     server = nil
     var actions = [HubAction]()
-    node.hub.time = clock * 1_000
+    node.hub.time = clock.wall
     node.hub.handle(event, into: &actions)
     for action in actions { perform(action, &node) }
     server = node
