@@ -29,7 +29,7 @@ extension Hub {
   {
     if case .current = session.progress, revision >= head.revision {
       if revision == head.revision {
-        sendFrame(advanceFrame(head.revision, head.fingerprint), to: session, &actions)
+        sender.sendFrame(advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       } else {
         session.pendingAdvance = session.pendingAdvance.map { max(revision, $0) } ?? revision
         hasPendingAdvances = true
@@ -52,14 +52,14 @@ extension Hub {
       }
       session.pendingAdvance = nil
       if case .current = session.progress {
-        sendFrame(advanceFrame(head.revision, head.fingerprint), to: session, &actions)
+        sender.sendFrame(advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       }
     }
   }
 
   /// Sends missed commits to a session that is behind, as far as its backlog allows.
   mutating func pump(_ session: Session, _ actions: inout [HubAction]) {
-    guard session.backlog <= limits.resumeBacklog else { return }
+    guard sender.isDrained(session) else { return }
     var frames = [UInt8]()
     // The revision reached when the backlog fills up: a waiting first result becomes visible at that point.
     var reached: (revision: Revision, fingerprint: UInt64)?
@@ -73,9 +73,7 @@ extension Hub {
         reached = nil
         break
       }
-      guard session.backlog + frames.count < limits.sessionBacklog / 2,
-        totalBacklog + frames.count < limits.totalBacklog || session.backlog + frames.count < limits.guaranteedBacklog
-      else { break }
+      guard sender.hasSpace(after: frames.count, for: session) else { break }
       let next = position + 1
       let (deltas, unknown): ([[UInt8]], [UInt64])
       let read: CommitRecord
@@ -83,7 +81,7 @@ extension Hub {
       if let record = summarized(next, for: session), let summary = record.summary {
         session.progress = .behind(next)
         // Flushes earlier frames first.
-        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
+        if !frames.isEmpty { sender.sendFrame(frames, to: session, &actions) }
         frames = []
         reached = (next, record.fingerprint)
         reset(session, after: record, summary, &actions)
@@ -102,11 +100,11 @@ extension Hub {
       }
       session.progress = .behind(next)
       if deltas.contains(where: { $0.isEmpty || $0.count > limits.maximumFrameSize }) {
-        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
+        if !frames.isEmpty { sender.sendFrame(frames, to: session, &actions) }
         return reset(session, Self.tooLarge, &actions)
       }
       if !unknown.isEmpty {
-        if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
+        if !frames.isEmpty { sender.sendFrame(frames, to: session, &actions) }
         frames = []
         for number in unknown {
           reset(number, of: session, reason(of: number, read, isHistory: isHistory), &actions)
@@ -124,7 +122,7 @@ extension Hub {
     if let reached, reached.revision != advanced, reached.revision >= session.advancedThrough {
       frames += advanceFrame(reached.revision, reached.fingerprint)
     }
-    if !frames.isEmpty { sendFrame(frames, to: session, &actions) }
+    if !frames.isEmpty { sender.sendFrame(frames, to: session, &actions) }
   }
 
   /// The record of a revision, if it only has a summary of its changes; removes it from the session's replay queue.
@@ -166,8 +164,7 @@ extension Hub {
 
   private mutating func requestHistory(_ session: Session, after: Revision, _ actions: inout [HubAction]) {
     assert(session.historyTicket == nil, "a session waits for one part of history at a time")
-    let ticket = ticket()
-    tickets[ticket] = .history(session)
+    let ticket = requests.issue(for: .history(session))
     session.historyTicket = ticket
     // The ring covers the later commits. If it evicts some of them meanwhile, the next request reads those.
     let through = ring.first.map { $0 - 1 } ?? head.revision
@@ -175,10 +172,9 @@ extension Hub {
   }
 
   mutating func replayHistory(
-    _ ticket: StoreRequestID, _ result: Result<[CommitRecord], Refusal>, _ actions: inout [HubAction]
+    _ ticket: StoreRequestID, _ session: Session, _ result: Result<[CommitRecord], Refusal>,
+    _ actions: inout [HubAction]
   ) {
-    // The session has ended, or catches up from another revision.
-    guard case .history(let session)? = tickets.removeValue(forKey: ticket) else { return }
     assert(session.historyTicket == ticket, "a session waits for one part of history at a time")
     session.historyTicket = nil
     switch result {
@@ -193,8 +189,7 @@ extension Hub {
 
   /// Ignores the part of history that the session waits for.
   mutating func cancelHistory(of session: Session) {
-    guard let ticket = session.historyTicket else { return }
-    tickets[ticket] = nil
+    if let ticket = session.historyTicket { requests.remove(ticket) }
     session.historyTicket = nil
   }
 
@@ -208,7 +203,19 @@ extension Hub {
   mutating func reset(_ number: UInt64, of session: Session, _ reason: String, _ actions: inout [HubAction]) {
     // A query that is dropped meanwhile, or that is being loaded, needs no reset.
     guard let reader = session.readers[number], case .live = reader.state else { return }
-    send(ToClient(0, .reset(query: number, reason: reason)), to: session, &actions)
+    sender.send(ToClient(0, .reset(query: number, reason: reason)), to: session, &actions)
     load(number, session, reader.request, &actions)
+  }
+
+  /// Resets every live query that the commit could have touched, when the commit has too many changes to send.
+  mutating func reset(
+    _ session: Session, after record: CommitRecord, _ summary: ChangeSummary, _ actions: inout [HubAction]
+  ) {
+    for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
+      guard case .live = reader.state, reader.through < record.revision, queries.mayAffect(summary, to: number) else {
+        continue
+      }
+      reset(number, of: session, "one commit changed \(summary.count) objects, too many to send one by one", &actions)
+    }
   }
 }

@@ -155,12 +155,12 @@ extension Hub {
     let advance = touched.isEmpty ? [] : advanceFrame(record.revision, record.fingerprint)
     for (id, (session, frames)) in touched.sorted(by: { $0.key < $1.key }) {
       let bytes = Array(frames.joined()) + advance
-      guard fitsBacklog(session, for: bytes.count) else {
+      guard sender.fits(bytes.count, for: session) else {
         session.progress = .behind(record.revision - 1)
         batch.lagging[id] = session
         continue
       }
-      sendFrame(bytes, to: session, &actions)
+      sender.sendFrame(bytes, to: session, &actions)
     }
     assert(record.revision == head.revision + 1, "the commits of a batch follow each other")
     ring.append(record, deltas: deltas, lastQuery: queries.lastNumber)
@@ -251,13 +251,12 @@ extension Hub {
       else { continue }
       // A session whose result was read in the middle of the batch, or whose backlog is full, catches up from the
       // ring.
-      guard reader.through <= before, fitsBacklog(session, for: frames.count) else {
+      guard reader.through <= before, sender.fits(frames.count, for: session) else {
         session.progress = .behind(before)
         lagging.append(session)
         continue
       }
-      session.backlog += frames.count
-      totalBacklog += frames.count
+      sender.count(frames.count, for: session)
       receivers.append(session.id)
     }
     if !receivers.isEmpty { actions.append(.broadcast(frames, to: receivers)) }
@@ -265,20 +264,17 @@ extension Hub {
   }
 
   private mutating func reply(_ ticket: StoreRequestID, _ result: WriteResult, _ actions: inout [HubAction]) {
-    guard let (id, request, bytes) = commits.removeValue(forKey: ticket) else { return }
-    totalCommitBytes -= bytes
-    assert(totalCommitBytes >= 0, "the total counts each commit in flight once")
+    guard let origin = commits.remove(ticket) else { return }
     // The session may have ended before its commit has.
-    guard let session = sessions[id] else { return }
-    session.commitsInFlight -= 1
-    session.commitBytes -= bytes
-    assert(session.commitsInFlight >= 0 && session.commitBytes >= 0, "a commit is answered once")
-    session.batches.remove(ticket)
+    guard let session = sessions[origin.session] else { return }
+    commits.answered(origin, ticket, of: session)
     switch result.outcome {
-    case .refused(let refusal): refuse(request, refusal, session, &actions)
+    case .refused(let refusal): sender.refuse(origin.request, refusal, session, &actions)
     case .committed(let committed):
       let (objects, isComplete) = storedObjects(of: result.record)
-      send(ToClient(request, .committed(committed, objects: objects, isComplete: isComplete)), to: session, &actions)
+      sender.send(
+        ToClient(origin.request, .committed(committed, objects: objects, isComplete: isComplete)), to: session, &actions
+      )
     }
     executeWaiting(session, &actions)
     if isShuttingDown, session.commitsInFlight == 0 {
@@ -298,6 +294,12 @@ extension Hub {
       objects.append(image)
     }
     return (objects, true)
+  }
+
+  mutating func batchProgressed(_ ticket: StoreRequestID, _ progress: BatchProgress, _ actions: inout [HubAction]) {
+    // The session may have ended before its batch has.
+    guard let origin = commits[ticket], let session = sessions[origin.session] else { return }
+    sender.send(ToClient(origin.request, .progress(progress)), to: session, &actions)
   }
 
   mutating func fail(_ tickets: [StoreRequestID], _ failure: StoreFailure, _ actions: inout [HubAction]) {

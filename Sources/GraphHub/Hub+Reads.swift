@@ -6,17 +6,18 @@ import GraphWire
 extension Hub {
   mutating func read(
     _ request: ReadRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
-  ) throws {
+  ) {
     let ticket = startRead(.read(session, request: number), session, number)
-    actions.append(.read(ticket, translated(request, by: session), session: session.id, request: number))
+    actions.append(.read(ticket, session.translated(request), session: session.id, request: number))
   }
 
   /// Registers a read that answers a request; `reads` contains it until it ends or is cancelled.
-  mutating func startRead(_ read: PendingRequest, _ session: Session, _ request: UInt64) -> StoreRequestID {
+  mutating func startRead(_ receiver: StoreRequestTable.Receiver, _ session: Session, _ request: UInt64)
+    -> StoreRequestID
+  {
     assert(session.isLive, "a session that has ended reads nothing")
     assert(session.reads[request] == nil, "a request reads once at a time")
-    let ticket = ticket()
-    tickets[ticket] = read
+    let ticket = requests.issue(for: receiver)
     session.reads[request] = ticket
     return ticket
   }
@@ -24,12 +25,12 @@ extension Hub {
   mutating func finishRead(
     _ ticket: StoreRequestID, _ result: Result<ReadCompletion, Refusal>, _ actions: inout [HubAction]
   ) {
-    switch tickets.removeValue(forKey: ticket) {
+    switch requests.remove(ticket) {
     case .read(let session, let request)?:
       session.reads[request] = nil
       switch result {
-      case .failure(let refusal): refuse(request, refusal, session, &actions)
-      case .success(let end): sendFrame(end.lastFrame, to: session, &actions)
+      case .failure(let refusal): sender.refuse(request, refusal, session, &actions)
+      case .success(let end): sender.sendFrame(end.lastFrame, to: session, &actions)
       }
       executeWaiting(session, &actions)
     case .load(let session, let query)?:
@@ -40,11 +41,11 @@ extension Hub {
       switch result {
       case .failure(let refusal):
         drop(query, session, &actions)
-        refuse(reader.request, refusal, session, &actions)
+        sender.refuse(reader.request, refusal, session, &actions)
       case .success(let end):
         let revision = end.at.revision
         session.readers[query] = Session.Subscription(state: .live, through: revision, request: reader.request)
-        sendFrame(end.lastFrame, to: session, &actions)
+        sender.sendFrame(end.lastFrame, to: session, &actions)
         showWhenReached(query, session, revision, &actions)
       }
       executeWaiting(session, &actions)
@@ -55,15 +56,38 @@ extension Hub {
     }
   }
 
-  mutating func sendStatus(_ ticket: StoreRequestID, _ status: ServerStatus, _ actions: inout [HubAction]) {
-    // The session has ended.
-    guard case .statistics(let session, let request)? = tickets.removeValue(forKey: ticket) else { return }
+  /// Reads the commits after a token, or waits at the head of the store for the next commit.
+  mutating func follow(
+    _ follow: FollowRequest, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
+  ) throws(Refusal) {
+    // Any other token can be answered now, if only with a refusal.
+    if follow.waits, follow.since == head {
+      try followers.add(follow, of: session, request)
+    } else {
+      read(.changes(.follow(follow)), session, request, &actions)
+    }
+  }
+
+  /// Answers the waiting follow requests after a commit.
+  mutating func answerFollowers(_ actions: inout [HubAction]) {
+    for (id, request, follow) in followers.removeDue(at: head) {
+      guard let session = sessions[id] else {
+        assertionFailure("the requests of a session are removed when it ends")
+        continue
+      }
+      read(.changes(.follow(follow)), session, request, &actions)
+    }
+  }
+
+  mutating func sendStatus(
+    _ status: ServerStatus, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
+  ) {
     session.reads[request] = nil
     defer { executeWaiting(session, &actions) }
     var status = status
-    status.server = server
+    status.server = handshake.server
     status.sessions = UInt64(sessions.values.count { $0 !== session && $0.isLive })
     status.registrations = UInt64(queries.registrations - session.readers.count)
-    send(ToClient(request, .status(status)), to: session, &actions)
+    sender.send(ToClient(request, .status(status)), to: session, &actions)
   }
 }

@@ -5,14 +5,14 @@ import GraphWire
 extension Hub {
   mutating func receive(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
     session.lastActivity = now
-    discardPart(of: session)
+    unfinished.discard(of: session)
     switch session.phase {
     case .closing: return
     case .awaitingHello:
       guard case .hello(let hello) = message.body else {
         return end(session, Refusal(.malformed, "the first message of a connection must be hello"), &actions)
       }
-      return welcome(hello, session, message.request, &actions)
+      return receive(hello, session, message.request, &actions)
     case .open: break
     }
     // Increasing numbers make every answer unambiguous.
@@ -26,28 +26,43 @@ extension Hub {
       // After this, all numbers and names are those of the server's model.
       if let lens = session.lens { message = try lens.upgraded(message) }
     } catch {
-      return refuse(message.request, error, session, &actions)
+      return sender.refuse(message.request, error, session, &actions)
     }
     switch message.body {
     case .hello: end(session, Refusal(.malformed, "hello can be sent only once"), &actions)
-    case .ping: send(ToClient(message.request, .pong(position(of: session))), to: session, &actions)
+    case .ping: sender.send(ToClient(message.request, .pong(position(of: session))), to: session, &actions)
     case .close: end(session, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
-    case .presence(let state): presence(state, session, message.request, &actions)
-    case .batchRows(let rows): stageRows(rows, session, message.request, &actions)
+    case .presence(let state): presence.publish(state, of: session, message.request, &sender, &actions)
+    // Rows are staged immediately, ahead of the waiting requests: the batch that needs them is requested later.
+    case .batchRows(let rows): stage(rows, session, message.request, &actions)
     case .commit, .undo, .restore, .batch, .importGraph, .model, .fetch, .exportGraph, .subscribe, .unsubscribe, .log,
       .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
-        return refuse(message.request, refusal, session, &actions)
+        return sender.refuse(message.request, refusal, session, &actions)
       }
       // Requests are performed in order.
       session.waiting.append(message)
       if case .commit(let transaction, _) = message.body { session.commitBytes += transaction.approximateSize }
       executeWaiting(session, &actions)
-      limitRequests(session, &actions)
+      if commits.haveReachedLimit(of: session) { sender.pause(session, &actions) }
     }
+  }
+
+  private mutating func receive(_ hello: Hello, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
+    do {
+      session.lens = try handshake.check(hello)
+    } catch {
+      return end(session, error, &actions)
+    }
+    session.phase = .open
+    session.author = hello.author
+    session.replica = hello.replica
+    session.lastRequest = request
+    let welcome = handshake.welcome(hello, session, head: head)
+    sender.send(ToClient(request, .welcome(welcome)), to: session, &actions)
   }
 
   /// The token that a client may resume from: the head if the client has received everything up to it.
@@ -67,19 +82,6 @@ extension Hub {
     }
   }
 
-  /// Pauses reading from a session with too many waiting commits until some of them are answered.
-  private mutating func limitRequests(_ session: Session, _ actions: inout [HubAction]) {
-    guard !session.isPaused, hasTooManyCommits(session) else { return }
-    session.isPaused = true
-    actions.append(.pauseReading(session.id))
-  }
-
-  func hasTooManyCommits(_ session: Session) -> Bool {
-    session.commitsInFlight >= limits.outstandingRequests || session.commitBytes >= limits.sessionCommitBytes
-      // A session without commits in flight is never paused for the total: no answer would resume it.
-      || session.commitsInFlight > 0 && totalCommitBytes >= limits.totalCommitBytes
-  }
-
   /// Passes a write request to the writer.
   /// - Parameters:
   ///   - rows: the staged rows of a batch.
@@ -93,13 +95,11 @@ extension Hub {
     if let refusal = refusal(of: request, session) {
       session.commitBytes -= bytes
       assert(session.commitBytes >= 0, "a transaction is counted on arrival")
-      refuse(number, refusal, session, &actions)
+      sender.refuse(number, refusal, session, &actions)
       return nil
     }
-    let ticket = ticket()
-    commits[ticket] = (session.id, number, bytes)
-    session.commitsInFlight += 1
-    totalCommitBytes += bytes
+    let ticket = requests.issue()
+    commits.add(ticket, of: session, number, bytes: bytes)
     if let rows { actions.append(.assignRows(rows, for: ticket)) }
     actions.append(.commit(ticket, request))
     return ticket
@@ -139,40 +139,42 @@ extension Hub {
         requestCommit(.restore(restore, author: try author(of: session)), bytes: 0, session, message.request, &actions)
       case .batch(let request): try startBatch(request, session, message.request, &actions)
       case .importGraph(let request): try importGraph(request, session, message.request, &actions)
-      case .exportGraph: try read(.graph, session, message.request, &actions)
+      case .exportGraph: read(.graph, session, message.request, &actions)
       case .undoState(let scope):
-        try read(.undoState(author: try author(of: session), scope: scope), session, message.request, &actions)
-      case .revisionAt(let time): try read(.revision(at: time), session, message.request, &actions)
+        try read(.undoState(author: author(of: session), scope: scope), session, message.request, &actions)
+      case .revisionAt(let time): read(.revision(at: time), session, message.request, &actions)
       case .model:
-        send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: session, &actions)
+        sender.send(
+          ToClient(message.request, .model(source: resolver.model.source, hash: resolver.model.hash)), to: session,
+          &actions)
       case .fetch(let fetch):
-        try read(.objects(request(for: fetch)), session, message.request, &actions)
+        read(.objects(try resolver.request(for: fetch)), session, message.request, &actions)
       case .log(var log):
         log.after = max(log.after, 0)
         log.limit = log.limit == 0 ? 1_000 : min(log.limit, 100_000)
-        try read(.log(log), session, message.request, &actions)
-      case .why(let object, let property): try read(.why(object, property), session, message.request, &actions)
+        read(.log(log), session, message.request, &actions)
+      case .why(let object, let property): read(.why(object, property), session, message.request, &actions)
       case .changes(.follow(let follow)): try self.follow(follow, session, message.request, &actions)
-      case .changes(let changes): try read(.changes(changes), session, message.request, &actions)
+      case .changes(let changes): read(.changes(changes), session, message.request, &actions)
       case .status:
         let ticket = startRead(.statistics(session, request: message.request), session, message.request)
         actions.append(.statistics(ticket))
       case .subscribe(let subscribe): try self.subscribe(subscribe, session, message.request, &actions)
       case .unsubscribe(let query):
         drop(query, session, &actions)
-        send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
+        sender.send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
       case .moveWindow(let query, let offset, let limit):
         try moveWindow(query, offset, limit, session, message.request, &actions)
       case .hello, .ping, .close, .more, .presence, .batchRows:
         assertionFailure("this message is handled on arrival and never waits")
       }
     } catch let refusal as Refusal {
-      refuse(message.request, refusal, session, &actions)
+      sender.refuse(message.request, refusal, session, &actions)
     } catch let failure as InvariantFailure {
       actions.append(.report(failure, session: session.id))
       end(session, Refusal(.unavailable, "\(failure)"), &actions)
     } catch {
-      refuse(message.request, Refusal(.malformed, "\(error)"), session, &actions)
+      sender.refuse(message.request, Refusal(.malformed, "\(error)"), session, &actions)
     }
   }
 
@@ -183,19 +185,57 @@ extension Hub {
     return session.author
   }
 
-  func entity(_ number: EntityNumber) throws -> Entity {
-    guard let entity = model.entity(number) else {
-      throw Refusal(.malformed, "there is no entity number \(number) in the model \(model.name)")
+  // MARK: - Batches
+
+  private mutating func stage(
+    _ rows: BatchRows, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
+  ) {
+    do {
+      try stagedRows.stage(rows, of: session, request, &requests, &actions)
+    } catch {
+      sender.refuse(request, error, session, &actions)
     }
-    return entity
   }
 
-  func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
-    if text.isEmpty { return .always }
-    do {
-      return try GraphPredicate(parsing: text, entity: entity, model: model).bound(now: time)
-    } catch {
-      throw Refusal(.malformed, "the predicate can't be read at \(error)")
+  mutating func rowsKept(
+    _ ticket: StoreRequestID, _ session: Session, _ request: UInt64, _ result: Result<Int, Refusal>,
+    _ actions: inout [HubAction]
+  ) {
+    switch result {
+    case .success(let count):
+      stagedRows.acknowledge(ticket, of: session)
+      sender.send(ToClient(request, .progress(BatchProgress(done: count, total: 0, changed: 0))), to: session, &actions)
+    case .failure(let refusal):
+      stagedRows.drop(of: session, &requests, &actions)
+      sender.refuse(request, refusal, session, &actions)
+    }
+  }
+
+  private mutating func startBatch(
+    _ request: BatchRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    var rows: StoreRequestID?
+    if case .insert(_, let count) = request.operation { rows = try stagedRows.ticket(of: request.id, count, session) }
+    try start(try resolver.batch(request), rows, session, number, &actions)
+  }
+
+  /// Imports a whole graph as a batch.
+  private mutating func importGraph(
+    _ request: ImportRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    let rows = try stagedRows.ticket(of: request.id, request.rows, session)
+    let batch = Batch(id: request.id, entity: 0, operation: .restore(rows: Int(clamping: request.rows)))
+    try start(batch, rows, session, number, &actions)
+  }
+
+  private mutating func start(
+    _ batch: Batch, _ rows: StoreRequestID?, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    let run = BatchJob(batch, author: try author(of: session))
+    try run.batch.check(in: resolver.model)
+    if let ticket = requestCommit(.batch(run), rows: rows, bytes: 0, session, number, &actions) {
+      session.batches.insert(ticket)
+      if rows != nil { stagedRows.handOver(of: session, &requests) }
     }
   }
 }

@@ -6,15 +6,13 @@ extension Hub {
   mutating func subscribe(
     _ subscribe: Subscribe, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
   ) throws {
-    let entity = try entity(subscribe.entity)
-    let predicate = try predicate(subscribe.predicate, entity)
+    let entity = try resolver.entity(subscribe.entity)
+    let predicate = try resolver.predicate(subscribe.predicate, entity)
     let query = LiveQuery(entity: subscribe.entity, predicate: predicate, wholeObjects: subscribe.wholeObjects)
     guard session.readers.count < limits.queriesPerSession else {
       throw Refusal(.limit, "a connection follows at most \(limits.queriesPerSession) queries")
     }
-    let window = try subscribe.window.map {
-      (range: try range($0.offset, $0.limit), sort: try windowOrder($0.sort, entity))
-    }
+    let window = try subscribe.window.map { try resolver.window($0, entity) }
     // The old query is dropped only after nothing can fail.
     if subscribe.replaces != 0 { drop(subscribe.replaces, session, &actions) }
     let number =
@@ -43,9 +41,9 @@ extension Hub {
     }
   }
 
-  mutating func finishRecognizing(_ ticket: StoreRequestID, _ isKnown: Bool, _ actions: inout [HubAction]) {
-    // The query was dropped meanwhile.
-    guard case .recognize(let session, let query)? = tickets.removeValue(forKey: ticket) else { return }
+  mutating func finishRecognizing(
+    _ ticket: StoreRequestID, _ query: UInt64, _ session: Session, _ isKnown: Bool, _ actions: inout [HubAction]
+  ) {
     guard let reader = session.readers[query], case .recognizing(ticket, let since) = reader.state else {
       return assertionFailure("a token is checked for a reader that waits for the answer")
     }
@@ -65,7 +63,7 @@ extension Hub {
     // The effect of old commits on key-path queries and windows is not recorded.
     if queries.hasUnrecordedEffects(query) { return load(query, session, request, known: true, &actions) }
     session.readers[query] = Session.Subscription(state: .live, through: since, request: request)
-    send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: session, &actions)
+    sender.send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: session, &actions)
     rewind(session, to: since, for: query)
     pump(session, &actions)
   }
@@ -78,10 +76,10 @@ extension Hub {
     if entry.window != nil { return loadWindow(query, session, request, known: known, &actions) }
     let ticket = startRead(.load(session, query: query), session, request)
     session.readers[query] = Session.Subscription(state: .loading(ticket), through: .max, request: request)
-    send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: session, &actions)
+    sender.send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: session, &actions)
     var fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
     fetch.isUnordered = true
-    actions.append(.read(ticket, translated(.objects(fetch), by: session), session: session.id, request: request))
+    actions.append(.read(ticket, session.translated(.objects(fetch)), session: session.id, request: request))
   }
 
   mutating func drop(_ query: UInt64, _ session: Session, _ actions: inout [HubAction]) {
@@ -89,11 +87,11 @@ extension Hub {
     guard let reader = session.readers.removeValue(forKey: query) else { return }
     switch reader.state {
     case .loading(let ticket):
-      tickets[ticket] = nil
+      requests.remove(ticket)
       session.reads[reader.request] = nil
       actions.append(.cancelRead(ticket))
     case .recognizing(let ticket, _):
-      tickets[ticket] = nil
+      requests.remove(ticket)
       session.reads[reader.request] = nil
     case .waiting, .live: break
     }

@@ -11,44 +11,31 @@ import GraphWire
 /// the author's reply comes last. A session whose backlog is full lags: its deltas are dropped, and it catches up
 /// from the ring of recent commits or from history. A session that has just loaded a query, or that resumes one,
 /// catches up in the same way.
+///
+/// The hub coordinates parts that own their state, and only the hub ends sessions and passes from one part to another.
 public struct Hub {
-  let model: Model
-  let lenses: ModelLenses
   let limits: HubLimits
-  let server: String
+  let handshake: Handshake
+  var resolver: RequestResolver
+  var sender: SessionSender
   /// The newest commit that the hub has processed.
   var head: Token
   var ring: CommitRing
   var queries: QueryTable
   var orders = SortedResultTable()
   var sessions = [SessionID: Session]()
-  var totalBacklog = 0
-  /// Bytes of incomplete frames of all sessions.
-  var unfinishedBytes = 0
-  /// The session and request of each commit in flight; kept after its session has ended.
-  var commits = [StoreRequestID: (session: SessionID, request: UInt64, bytes: Int)]()
-  var totalCommitBytes = 0
-  var tickets = [StoreRequestID: PendingRequest]()
-  var lastTicket: UInt64 = 0
+  var unfinished: UnfinishedFrames
+  var commits: CommitsInFlight
+  var requests = StoreRequestTable()
+  var stagedRows = StagedRowTable()
+  var followers: FollowerTable
+  var presence = PresenceTable()
   var now: Int64 = 0
-  /// The time of day, set by the runner before each message: the value of `now()` in that message's predicates.
-  public var time: Timestamp = 0
   var isShuttingDown = false
   /// Whether some session's first result is ahead of the hub.
   var hasPendingAdvances = false
   /// Test only: a planted bug that the simulation must catch.
   package var forgetsRemovals = false
-
-  /// The receiver of an answer. The requests of a session are removed when it ends.
-  enum PendingRequest {
-    case read(Session, request: UInt64)
-    case load(Session, query: UInt64)
-    case history(Session)
-    case recognize(Session, query: UInt64)
-    case statistics(Session, request: UInt64)
-    case rows(Session)
-    case order(UInt64)
-  }
 
   /// Creates a hub without sessions.
   /// - Parameters:
@@ -57,18 +44,22 @@ public struct Hub {
   public init(
     model: Model, older: [Model] = [], head: Token, server: String = "", limits: HubLimits = HubLimits()
   ) {
-    self.model = model
-    lenses = ModelLenses(to: model, from: older)
     self.head = head
-    self.server = server
     self.limits = limits
+    handshake = Handshake(model: model, older: older, server: server, limits: limits)
+    resolver = RequestResolver(model: model, limits: limits)
+    sender = SessionSender(limits: limits)
+    unfinished = UnfinishedFrames(limits: limits)
+    commits = CommitsInFlight(limits: limits)
+    followers = FollowerTable(limits: limits)
     ring = CommitRing(maximumSize: limits.ringBytes, maximumCount: limits.ringCommits)
     queries = QueryTable(model: model)
   }
 
   /// Handles one event and appends the resulting actions in order.
   public mutating func handle(_ event: HubEvent, into actions: inout [HubAction]) {
-    // A connection may close while its last bytes are still handled.
+    // A connection may close while its last bytes are still handled, and an answer of the store may come when its
+    // receiver has ended.
     switch event {
     case .opened(let id): open(id, &actions)
     case .received(let message, let id): if let session = sessions[id] { receive(message, session, &actions) }
@@ -80,14 +71,22 @@ public struct Hub {
     case .committed(let results): publish(results, &actions)
     case .commitFailed(let tickets, let failure): fail(tickets, failure, &actions)
     case .batchProgress(let ticket, let progress): batchProgressed(ticket, progress, &actions)
-    case .rowsKept(let ticket, let request, let result): rowsKept(ticket, request, result, &actions)
+    case .rowsKept(let ticket, let request, let result):
+      if let session = requests.session(ofRows: ticket) { rowsKept(ticket, session, request, result, &actions) }
     case .readFinished(let ticket, let result): finishRead(ticket, result, &actions)
-    case .collected(let ticket, let images): collected(ticket, images, &actions)
-    case .collectFinished(let ticket, let result): finishCollecting(ticket, result, &actions)
-    case .continueOrder(let ticket): continueOrder(ticket, &actions)
-    case .history(let ticket, let result): replayHistory(ticket, result, &actions)
-    case .recognized(let ticket, let isKnown): finishRecognizing(ticket, isKnown, &actions)
-    case .statistics(let ticket, let status): sendStatus(ticket, status, &actions)
+    case .collected(let ticket, let images):
+      if let order = requests.order(ticket) { collected(order, images, &actions) }
+    case .collectFinished(let ticket, let result):
+      if let order = requests.order(ticket) { finishCollecting(order, ticket, result, &actions) }
+    case .continueOrder(let ticket): if let order = requests.order(ticket) { continueOrder(order, ticket, &actions) }
+    case .history(let ticket, let result):
+      if let session = requests.removeHistory(ticket) { replayHistory(ticket, session, result, &actions) }
+    case .recognized(let ticket, let isKnown):
+      if let (session, query) = requests.removeRecognition(ticket) {
+        finishRecognizing(ticket, query, session, isKnown, &actions)
+      }
+    case .statistics(let ticket, let status):
+      if let (session, request) = requests.removeStatistics(ticket) { sendStatus(status, session, request, &actions) }
     case .tick(let milliseconds): tick(milliseconds, &actions)
     case .shutdown: shutDown(&actions)
     }
@@ -104,43 +103,14 @@ public struct Hub {
     return actions
   }
 
+  /// The time of day, set by the runner before each message: the value of `now()` in that message's predicates.
+  public var time: Timestamp {
+    get { resolver.time }
+    set { resolver.time = newValue }
+  }
+
   /// The numbers of sessions and of registered live queries; tests check that both return to zero.
   public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
-
-  mutating func ticket() -> StoreRequestID {
-    lastTicket += 1
-    return StoreRequestID(lastTicket)
-  }
-
-  // MARK: - Sending
-
-  mutating func send(_ message: ToClient, to session: Session, _ actions: inout [HubAction]) {
-    sendFrame(Frame.encode(session.lens?.downgraded(message) ?? message), to: session, &actions)
-  }
-
-  mutating func sendFrame(_ frame: [UInt8], to session: Session, _ actions: inout [HubAction]) {
-    session.backlog += frame.count
-    totalBacklog += frame.count
-    actions.append(.send(frame, to: session.id))
-    // A client that does not read its answers may not send further requests.
-    if session.backlog > limits.sessionBacklog, !session.isPaused {
-      session.isPaused = true
-      actions.append(.pauseReading(session.id))
-    }
-  }
-
-  /// Answers a request with a refusal.
-  mutating func refuse(
-    _ request: UInt64, _ refusal: Refusal, _ session: Session, _ actions: inout [HubAction]
-  ) {
-    send(ToClient(request, .refused(refusal)), to: session, &actions)
-  }
-
-  /// Whether this number of bytes fits into the session's backlog.
-  func fitsBacklog(_ session: Session, for bytes: Int) -> Bool {
-    if session.backlog + bytes > limits.sessionBacklog { return false }
-    return totalBacklog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.guaranteedBacklog
-  }
 
   // MARK: - Opening and closing
 
@@ -155,46 +125,41 @@ public struct Hub {
   mutating func end(_ session: Session, _ refusal: Refusal, _ actions: inout [HubAction]) {
     if case .closing = session.phase { return }
     session.phase = .closing
-    send(ToClient(0, .close(code: refusal.code.rawValue, message: refusal.message)), to: session, &actions)
+    sender.send(ToClient(0, .close(code: refusal.code.rawValue, message: refusal.message)), to: session, &actions)
     release(session, &actions)
     actions.append(.close(session.id))
   }
 
   /// Releases everything that the session registered.
   mutating func release(_ session: Session, _ actions: inout [HubAction]) {
-    discardPart(of: session)
+    unfinished.discard(of: session)
     for number in session.readers.keys.sorted() { unregister(number, session, &actions) }
     for (_, ticket) in session.reads.sorted(by: { $0.key < $1.key }) {
-      tickets[ticket] = nil
+      requests.remove(ticket)
       actions.append(.cancelRead(ticket))
     }
-    releaseBatches(of: session, &actions)
+    stagedRows.drop(of: session, &requests, &actions)
+    for ticket in session.batches.sorted() { actions.append(.cancelBatch(ticket)) }
     cancelHistory(of: session)
     session.readers = [:]
     session.reads = [:]
     session.replay = []
     session.waiting = []
-    session.followers = [:]
-    if session.hasPresence {
-      session.hasPresence = false
-      forwardPresence([], of: session, left: true, &actions)
-    }
+    followers.remove(session)
+    presence.remove(session, &sender, &actions)
   }
 
   private mutating func remove(_ session: Session, _ actions: inout [HubAction]) {
     session.phase = .closing
     release(session, &actions)
     sessions[session.id] = nil
-    totalBacklog -= session.backlog
-    assert(totalBacklog >= 0 && unfinishedBytes >= 0, "a session has its share of the totals")
+    sender.remove(session)
     finishShutdown(&actions)
   }
 
   private mutating func drain(_ session: Session, _ bytes: Int, _ actions: inout [HubAction]) {
-    let drained = min(bytes, session.backlog)
-    session.backlog -= drained
+    sender.drain(bytes, of: session)
     session.lastActivity = now
-    totalBacklog -= drained
     if session.isBehind { pump(session, &actions) }
     serveWindows(session, &actions)
     if session.isPaused { resumeReading(session, &actions) }
@@ -202,12 +167,20 @@ public struct Hub {
 
   /// Resumes reading from a paused session when its backlog and its commits are below their limits.
   mutating func resumeReading(_ session: Session, _ actions: inout [HubAction]) {
-    guard session.isPaused, session.backlog <= limits.resumeBacklog, !hasTooManyCommits(session) else { return }
+    guard session.isPaused, sender.isDrained(session), !commits.haveReachedLimit(of: session) else { return }
     session.isPaused = false
     session.lastActivity = now
-    // A paused session could not complete its frame.
-    if let part = session.unfinished { session.unfinished = UnfinishedFrame(bytes: part.bytes, since: now) }
+    unfinished.restart(of: session, at: now)
     actions.append(.resumeReading(session.id))
+  }
+
+  private mutating func receivePart(_ bytes: Int, of session: Session, _ actions: inout [HubAction]) {
+    unfinished.receive(bytes, of: session, at: now)
+    if unfinished.exceedMemory {
+      for session in unfinished.sessionsByAge where unfinished.exceedMemory {
+        end(session, unfinished.memoryRefusal, &actions)
+      }
+    }
   }
 
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [HubAction]) {
@@ -225,7 +198,9 @@ public struct Hub {
       default: break
       }
     }
-    endOverdueFrames(&actions)
+    for session in unfinished.sessions.inOrder() {
+      if let refusal = unfinished.overdueRefusal(of: session, at: now) { end(session, refusal, &actions) }
+    }
     removeIdleOrders(&actions)
   }
 
@@ -241,7 +216,6 @@ public struct Hub {
 
   /// Reports the end of a shutdown, once all sessions have ended and all commits in flight are answered.
   mutating func finishShutdown(_ actions: inout [HubAction]) {
-    guard isShuttingDown, sessions.isEmpty, commits.isEmpty else { return }
-    actions.append(.finished)
+    if isShuttingDown, sessions.isEmpty, commits.isEmpty { actions.append(.finished) }
   }
 }

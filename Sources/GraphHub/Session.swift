@@ -63,19 +63,13 @@ final class Session {
   /// Commits from history that are being sent to the session.
   var replay = Deque<CommitRecord>()
   var historyTicket: StoreRequestID?
-  /// The received part of the next frame.
-  var unfinished: Hub.UnfinishedFrame?
   var commitsInFlight = 0
   /// Tickets of the batches among the commits in flight.
   var batches = Set<StoreRequestID>()
-  /// Rows of a batch that has not been requested yet.
-  var rows: Hub.StagedRows?
   /// The approximate size of the transactions received and not answered yet.
   var commitBytes = 0
   /// Requests that wait for earlier commits or reads: a fetch sent after a save sees that save.
   var waiting = Deque<ToServer>()
-  /// Follow requests that wait for the next commit, by request.
-  var followers = [UInt64: FollowRequest]()
   /// Reads in progress, by request.
   var reads = [UInt64: StoreRequestID]()
   /// The revision at which a loaded query becomes visible, if the hub has not reached it yet.
@@ -83,9 +77,11 @@ final class Session {
   var isPaused = false
   var lastActivity: Int64
   var lastRequest: UInt64 = 0
-  var hasPresence = false
 
   init(_ id: SessionID, lastActivity: Int64) { (self.id, self.lastActivity) = (id, lastActivity) }
+
+  /// The read request, translated by the session's lens.
+  func translated(_ request: ReadRequest) -> ReadRequest { lens.map { .translated(request, through: $0) } ?? request }
 
   var isLive: Bool { if case .open = phase { true } else { false } }
 }

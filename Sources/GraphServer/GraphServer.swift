@@ -153,10 +153,11 @@ public struct GraphServer: Service {
   /// Warns about a newest commit in the future. The clock was wrong then or is wrong now; only an operator can decide
   /// which.
   private func warnOfFuture(_ start: PruningClock.Reading) {
-    guard let newest = start.newest, newest > start.wall + PruningClock.tolerance else { return }
-    log.warning(
-      "the newest commit has a time in the future: the clock was wrong then, or is wrong now; check the system clock",
-      metadata: ["revision": "\(start.head)", "time": "\(RFC3339.text(newest))"])
+    if let newest = start.newest, newest > start.wall + PruningClock.tolerance {
+      log.warning(
+        "the newest commit has a time in the future: the clock was wrong then, or is wrong now; check the system clock",
+        metadata: ["revision": "\(start.head)", "time": "\(RFC3339.text(newest))"])
+    }
   }
 
   private static let shutdownTime = TimeAmount.seconds(10)

@@ -142,7 +142,7 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func writeCommits() {
-    guard !commits.isEmpty else { return }
+    if commits.isEmpty { return }
     let turn = commits
     commits.removeAll(keepingCapacity: true)
     if let result = writer.write(turn, isFree: pendingResults == 0, &fastPath) {
@@ -190,14 +190,15 @@ final class HubRunner: @unchecked Sendable {
   /// Logs one line at once, then at most one in ten seconds, because many clients may retry.
   private func report(_ failure: StoreFailure) {
     refusedBatches += 1
-    guard let omitted = logLimiter.omitted(before: failure.code.rawValue) else { return }
-    log.critical(
-      "the store refuses commits",
-      metadata: ["failure": "\(failure)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+    if let omitted = logLimiter.omitted(before: failure.code.rawValue) {
+      log.critical(
+        "the store refuses commits",
+        metadata: ["failure": "\(failure)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+    }
   }
 
   private func reportRecovery() {
-    guard refusedBatches > 0 else { return }
+    if refusedBatches == 0 { return }
     // This line is limited in the same way, for a store that alternates between failure and success.
     if let omitted = logLimiter.omitted(before: "recovery") {
       log.notice(

@@ -57,7 +57,7 @@ final class PruningSchedule: @unchecked Sendable {
   // MARK: - On the loop
 
   private func check() {
-    guard pruning == nil else { return }
+    if pruning != nil { return }
     internalReaders.enqueue { [self] in
       let reading = Result { try Self.reading(store) }
       runner.loop.execute { self.decide(reading) }
@@ -111,6 +111,7 @@ final class PruningSchedule: @unchecked Sendable {
   }
 
   private func begin(_ plan: Result<HistoryPruning, any Error>) {
+    // As in `decide`.
     guard pruning == nil else { return }
     switch plan {
     case .success(let plan) where plan.commits > 0:

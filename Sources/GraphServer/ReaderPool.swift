@@ -60,24 +60,25 @@ final class ReaderPool: Sendable {
   }
 
   private func run() {
-    while true {
-      available.wait()
-      let job = queue.withLock { queue -> (@Sendable () -> Void)? in
-        guard queue.next < queue.jobs.count else {
-          assert(queue.isStopping, "a thread wakes for a job or for the end")
-          return nil
-        }
-        defer {
-          queue.next += 1
-          if queue.next == queue.jobs.count || queue.next > 1_024 {
-            queue.jobs.removeFirst(queue.next)
-            queue.next = 0
-          }
-        }
-        return queue.jobs[queue.next]
+    while let job = nextJob() { job() }
+  }
+
+  /// Waits for the next job; nil when the pool stops.
+  private func nextJob() -> (@Sendable () -> Void)? {
+    available.wait()
+    return queue.withLock { queue in
+      guard queue.next < queue.jobs.count else {
+        assert(queue.isStopping, "a thread wakes for a job or for the end")
+        return nil
       }
-      guard let job else { return }
-      job()
+      defer {
+        queue.next += 1
+        if queue.next == queue.jobs.count || queue.next > 1_024 {
+          queue.jobs.removeFirst(queue.next)
+          queue.next = 0
+        }
+      }
+      return queue.jobs[queue.next]
     }
   }
 }

@@ -38,11 +38,11 @@ final class StoreFileWatcher: Sendable {
         defer { (state.isChecking, state.failure) = (false, failure) }
         return state.failure
       }
-      guard failure != before else { return }
-      if let failure {
+      switch failure {
+      case before: break
+      case let failure?:
         log.critical("the store's files were moved, replaced or removed", metadata: ["failure": "\(failure)"])
-      } else {
-        log.notice("the store's files are back; commits resume")
+      case nil: log.notice("the store's files are back; commits resume")
       }
     }
   }

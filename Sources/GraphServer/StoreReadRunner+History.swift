@@ -23,9 +23,10 @@ extension StoreReadRunner {
       }
       chunk.append(entry(commit))
       size += commit.approximateSize
-      guard size >= ProtocolLimits.chunkSize else { return }
-      try stream.add(frame(ToClient(number, .log(chunk, last: false))))
-      (chunk, size) = ([], 0)
+      if size >= ProtocolLimits.chunkSize {
+        try stream.add(frame(ToClient(number, .log(chunk, last: false))))
+        (chunk, size) = ([], 0)
+      }
     }
     try stream.finish(frame(ToClient(number, .log(chunk, last: true))), at: head)
   }
@@ -73,9 +74,10 @@ extension StoreReadRunner {
       }
       chunk.append(difference)
       size += added
-      guard size >= ProtocolLimits.chunkSize else { return }
-      try stream.add(frame(ToClient(number, .differences(chunk, last: false))))
-      (chunk, size) = ([], 0)
+      if size >= ProtocolLimits.chunkSize {
+        try stream.add(frame(ToClient(number, .differences(chunk, last: false))))
+        (chunk, size) = ([], 0)
+      }
     }
     try stream.finish(frame(ToClient(number, .differences(chunk, last: true))), at: head)
   }

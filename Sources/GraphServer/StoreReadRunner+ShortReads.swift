@@ -49,9 +49,10 @@ extension StoreReadRunner {
       var (frames, bytes) = ([[UInt8]](), 0)
       let found = try store.answer(fetch, while: mayContinue) { part in
         time.restart(at: .now)
-        guard let part = translated(part), let frame = try encoder.append(part) else { return }
-        bytes += frame.count
-        frames.append(frame)
+        if let part = translated(part), let frame = try encoder.append(part) {
+          bytes += frame.count
+          frames.append(frame)
+        }
         if bytes > Self.shortReadBytes { throw ResultTooLarge() }
       }
       let last = encoder.finish(found)

@@ -96,9 +96,10 @@ final class WriterThread: Sendable {
       defer { mailbox.isIdle = false }
       return (mailbox.isIdle, mailbox.isRunning)
     }
-    guard isRunning else { return }
-    if mustWake { wake.signal() }
-    stopped.wait()
+    if isRunning {
+      if mustWake { wake.signal() }
+      stopped.wait()
+    }
   }
 
   private enum WorkItem {

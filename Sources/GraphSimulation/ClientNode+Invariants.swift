@@ -19,8 +19,8 @@ extension ClientNode {
     for object in objects {
       if object.id.entity == folder.number {
         let naive = ListOrderCheck.order(of: object.id, items, in: images, model: model)
-        var sorted = lens == nil ? [] : naive
-        if lens == nil {
+        var sorted = !version.isOlder ? [] : naive
+        if !version.isOlder {
           _ = try store.fetch(
             FetchRequest(
               entity: item.number,
@@ -54,24 +54,9 @@ extension ClientNode {
     return seen == others ? nil : "client \(number) has \(name) of \(owner.id) as \(seen), the store as \(others)"
   }
 
-  /// Describes an unsaved attribute that has changed since it was set; nil if there is none.
-  func lostEdit() -> String? {
-    for (object, property, value) in unsavedValues where !object.isDeleted && object[property] != value {
-      return "client \(number) has set \(property) of \(object.id) to \(value) and holds \(object[property])"
-    }
-    return nil
-  }
-
   /// Describes a request or a load that has not ended; nil if there is none.
   func unfinishedReading() -> String? {
-    if pendingBatch != nil { return "client \(number) still waits for its batch" }
-    if !pastReads.isEmpty { return "client \(number) still reads the past" }
-    if !fetches.isEmpty { return "client \(number) still waits for what it asked" }
-    if !loads.isEmpty { return "client \(number) still loads" }
-    for query in queries where prefetching.contains(query.id) {
-      guard context.prefetch(of: query.id).load == nil else { return "client \(number) still prefetches" }
-      events.note(.queryPrefetched)
-    }
-    return nil
+    if batches.pending != nil { return "client \(number) still waits for its batch" }
+    return past.unfinished ?? fetches.unfinished ?? loads.unfinished()
   }
 }

@@ -8,7 +8,7 @@ extension ClientNode {
   /// - Returns: a description for the trace.
   func performRandomAction(_ random: inout SeededRandom) -> String {
     defer {
-      removeDeletedFromChild()
+      pad.removeDeleted()
       perform()
     }
     if wasRefused, random.chance(60) {
@@ -35,21 +35,21 @@ extension ClientNode {
     case 24...25: return editThingTree(&random)
     case 26...27: return editTask(&random)
     case 28: return editCover(&random)
-    case 29...30: return undo(&random)
-    case 31...33: return batch(&random)
-    case 34...35, 49...50: return touchFaults(&random)
-    case 36: return prefetch(&random)
-    case 37...38: return readPast(&random)
-    case 39...40: return restore(&random)
-    case 41...44: return scroll(&random)
+    case 29...30: return undo.request(&random)
+    case 31...33: return batches.start(&random)
+    case 34...35, 49...50: return loads.touchFaults(&random)
+    case 36: return loads.prefetch(&random)
+    case 37...38: return past.read(&random)
+    case 39...40: return past.restore(&random)
+    case 41...44: return windows.scroll(&random)
     case 45...48: return editValues(&random)
     case 51: return editNearLabels(&random)
     case 52...54: return editCrew(&random)
     case 55: return editTransient(&random)
-    case 56...59: return requestFetch(&random)
-    case 60...61: return group(&random)
-    case 62...64: return performStep(&random)
-    case 65...67, 71...74: return editChildContext(&random)
+    case 56...59: return fetches.request(&random)
+    case 60...61: return undo.group(&random)
+    case 62...64: return undo.performStep(&random)
+    case 65...67, 71...74: return pad.edit(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -63,10 +63,12 @@ extension ClientNode {
     for _ in 0..<12 {
       let item = insert("Item")
       item?["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
-      item?["kind"] = .string(random.element(of: kinds))
+      item?["kind"] = .string(random.element(of: version.kinds))
       item?["size"] = .integer(Int64(random.below(10)))
     }
     for name in 0..<3 { insert("Label")?["name"] = .string("l\(name)") }
+    // Only some models have counters.
+    for _ in 0..<2 { _ = insert(CounterCheck.entity) }
     _ = save(&random, "populate", policy: .error)
     perform()
   }
@@ -83,7 +85,7 @@ extension ClientNode {
     guard let folder = random.pick(objects("Folder")) else { return "no folder" }
     guard let item = insert("Item") else { return "" }
     item["folder"] = .object(folder.id)
-    item["kind"] = .string(random.element(of: kinds))
+    item["kind"] = .string(random.element(of: version.kinds))
     item["size"] = .integer(Int64(random.below(10)))
     item["text"] = .string(random.element(of: ["a", "b c", "", "a b"]))
     if random.chance(30) { item["memo"] = .string(random.element(of: ["A b", "É", "", "x"])) }
@@ -99,11 +101,11 @@ extension ClientNode {
     // All clients prefer the same item, so that unsaved edits conflict with other clients' commits.
     guard let item = random.chance(40) ? items.first : random.pick(items) else { return "no item" }
     if random.chance(50) { set(item, "size", .integer(Int64(random.below(100)) - 2)) }
-    if random.chance(40) { set(item, "kind", .string(random.element(of: kinds))) }
+    if random.chance(40) { set(item, "kind", .string(random.element(of: version.kinds))) }
     // All clients prefer to edit the text of the oldest item.
     if let page = random.chance(60) ? items.first : item {
       for _ in 0..<random.below(4) {
-        if case .string(let text) = page["text"] { page["text"] = .string(textMerges.edit(text, &random)) }
+        if case .string(let text) = page["text"] { page["text"] = .string(checks.textMerges.edit(text, &random)) }
       }
     }
     if random.chance(20), let folder = random.pick(objects("Folder")) { item["folder"] = .object(folder.id) }
@@ -186,7 +188,7 @@ extension ClientNode {
       set(thing, "memo", random.element(of: [.null, .string("A b"), .string("É"), .string("")]))
     }
     if random.chance(50) {
-      let name = inClientVersion("remark") ?? ""
+      let name = version.inClientVersion("remark") ?? ""
       let words = thing[name].stringValue ?? ""
       let more = random.element(of: ["a", " b", "漢", "a"])
       thing[name] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)
@@ -265,23 +267,30 @@ extension ClientNode {
 
   func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
     let policy = policy ?? random.element(of: MergePolicy.allCases)
-    guard let id = context.save(policy: policy) else { return what + " (nothing)" }
-    lostUpdates.note(save: id)
-    unsavedValues = []
+    guard let id = commit(policy) else { return what + " (nothing)" }
     return "\(what), transaction \(id.sequence), \(policy)"
   }
 
-  private func rollback() {
+  /// Saves all changes; nil if there are none.
+  func commit(_ policy: MergePolicy, requiring requirements: [SaveRequirement] = []) -> TransactionID? {
+    guard let id = context.save(policy: policy, requiring: requirements) else { return nil }
+    checks.lostUpdates.note(save: id)
+    unsaved.removeStored()
+    return id
+  }
+
+  func rollback() {
     context.rollback()
-    lostUpdates.drop()
-    (unsavedValues, wasRefused) = ([], false)
+    checks.lostUpdates.drop()
+    unsaved.removeStored()
+    wasRefused = false
   }
 
   /// Refreshes the objects of a refused transaction to other clients' values and keeps the user's own edits.
   private func refresh() {
-    for object in lostUpdates.returnedObjects.compactMap({ context.object($0) }) {
+    for object in checks.lostUpdates.returnedObjects.compactMap({ context.object($0) }) {
       context.refresh(object)
-      lostUpdates.note(lookAt: object.id, revision: object.revision)
+      checks.lostUpdates.note(lookAt: object.id, revision: object.revision)
     }
     wasRefused = false
   }
@@ -291,14 +300,13 @@ extension ClientNode {
     // An older version of the model may lack the property.
     guard object.entity.property(named: name) != nil else { return }
     write(value, name, object)
-    unsavedValues.removeAll { $0.object === object && $0.property == name }
-    unsavedValues.append((object, name, value))
+    unsaved.set(object, name, value)
   }
 
   /// Sets an attribute and records the values on which the user based the edit.
   func write(_ value: Value, _ name: String, _ object: ManagedObject) {
     if let number = object.entity.property(named: name)?.number {
-      lostUpdates.note(object.id, number, readAt: object.revision, value: lens == nil ? object[name] : nil)
+      checks.lostUpdates.note(object.id, number, readAt: object.revision, value: !version.isOlder ? object[name] : nil)
     }
     object[name] = value
   }

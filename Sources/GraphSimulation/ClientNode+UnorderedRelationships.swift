@@ -65,36 +65,13 @@ extension ClientNode {
 
   // MARK: - Transient attributes
 
-  /// A value of a transient attribute, kept until the next quiet moment.
-  struct TransientEdit {
-    let object: ManagedObject
-    let value: Value
-    /// The object's revision when the value was set.
-    let revision: Revision
-  }
-
   func editTransient(_ random: inout SeededRandom) -> String {
     guard let thing = random.pick(objects("Thing").filter { !$0.isInserted }) else { return "nothing to choose" }
     let value = Value.bool(random.chance(70))
     thing["chosen"] = value
     // A value of the wrong type, which must have no effect.
     thing["chosen"] = .integer(1)
-    transientEdits.removeAll { $0.object === thing }
-    transientEdits.append(TransientEdit(object: thing, value: value, revision: thing.revision))
+    unsaved.choose(thing, value)
     return "choose \(thing.id)"
-  }
-
-  /// Describes a transient value that a save, a rollback or another client's commit has changed; nil if there is
-  /// none.
-  func lostTransientEdit() -> String? {
-    defer { transientEdits = [] }
-    for edit in transientEdits where !edit.object.isDeleted {
-      guard edit.object["chosen"] == edit.value else {
-        return "client \(number) has chosen \(edit.value) of \(edit.object.id) and holds "
-          + "\(edit.object["chosen"])"
-      }
-      events.note(edit.object.revision > edit.revision ? .transientOutlivedCommits : .transientKept)
-    }
-    return nil
   }
 }

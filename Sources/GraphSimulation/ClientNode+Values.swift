@@ -15,4 +15,18 @@ extension ClientNode {
     if random.chance(5) { set(thing, "share", .double(4.5)) }
     return random.chance(65) ? save(&random, "measure") : "measure without saving"
   }
+
+  /// Sets an estimate, which only runs with two versions have; the older version has it as an integer.
+  func editEstimate(_ random: inout SeededRandom) -> String {
+    defer { perform() }
+    if random.chance(20), let (name, text) = random.pick(SimulationVersions.queries) {
+      follow(name, text)
+      return "follow \(name) \(text)"
+    }
+    guard let thing = random.pick(objects("Thing")) else { return "nothing to estimate" }
+    let halves = random.below(16) - 3
+    let value: Value = !version.isOlder ? .double(Double(halves) / 2) : .integer(Int64(halves / 2))
+    set(thing, "effort", random.chance(15) ? .null : value)
+    return random.chance(80) ? save(&random, "estimate") : "estimate without saving"
+  }
 }

@@ -91,6 +91,14 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   case fetchedThroughLens
   /// A stored value appeared differently to it.
   case seenOtherwise
+  /// A counter was incremented, or the increment was refused because another client had changed the counter.
+  case counterIncremented, incrementRefused
+  /// The increment of a counter was undone or redone.
+  case incrementUndone
+  /// The server's clock was set ahead or back; or a commit has an earlier time than the previous one.
+  case clockSetAhead, clockSetBack, commitSetBack
+  /// History was pruned by age; or was not pruned because the clock was not trusted.
+  case prunedByAge, pruningRefused
 }
 
 /// Counts the events.

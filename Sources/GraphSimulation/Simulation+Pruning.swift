@@ -40,6 +40,62 @@ extension Simulation {
     }
   }
 
+  // MARK: - The server's clock
+
+  /// Sets the server's clock, or prunes history by age; mostly neither.
+  func actOnClock() throws {
+    switch clock.nextAct() {
+    case .set(let difference)?:
+      note("the server's clock is set by \(difference / 1_000_000) s")
+      if difference != 0 { events.note(difference > 0 ? .clockSetAhead : .clockSetBack) }
+    case .prune?: try pruneByAge()
+    case nil: break
+    }
+  }
+
+  private func pruneByAge() throws {
+    // What a failed write has left is known only after the next one.
+    try recordCommits()
+    guard let store = server?.store else { return }
+    let (now, ceiling): (Timestamp, Revision)
+    switch clock.decide(head: recorder.revision, newest: recorder.records.last?.time) {
+    case .prune(let time, let through): (now, ceiling) = (time, through)
+    case .refuse where bug == .trustedClock: (now, ceiling) = (clock.wall, .max)
+    case .refuse(let reason):
+      note("the clock is not trusted: \(reason)")
+      return events.note(.pruningRefused)
+    }
+    let policy = HistoryPolicy(age: ServerClock.retention, minimumRetention: 0)
+    let plan = try store.pruning(policy, now: now, through: bug == .trustedClock ? .max : ceiling)
+    try check(clock.failure(ofPruning: plan))
+    note("pruned by age up to \(plan.floor) of \(plan.head)")
+    if plan.floor > plan.oldest { events.note(.prunedByAge) }
+    // A slice that fails leaves the state of the store unknown, and the next commit reopens it.
+    while let hasMore = try? store.prune(through: plan.floor), hasMore {}
+  }
+
+  /// Checks the marks of the commits at which the clock had gone back, while the server is not running.
+  func checkSetbacks() throws {
+    guard clock.jumps else { return }
+    let findings = try StoreCheck.run(directory: directory, model: model, heldObjects: 3)
+    try check(findings.first.map { "the store is damaged after the clock was set: \($0)" })
+  }
+
+  /// Describes a time whose state is not the newest one that has it; nil if there is none.
+  func failureOfTimes(_ store: SQLiteStore) throws -> String? {
+    guard clock.jumps else { return nil }
+    let oldest = try store.oldestRevision
+    let kept = recorder.records.filter { $0.revision >= oldest }
+    for time in kept.suffix(12).flatMap({ [$0.time - 1, $0.time] }) {
+      guard let expected = kept.last(where: { $0.time <= time }), expected.revision > oldest else { continue }
+      let found = try store.revision(at: time).revision
+      if found != expected.revision {
+        return "the state at \(time) is revision \(found), it should be \(expected.revision)"
+      }
+    }
+    return nil
+  }
+
   // MARK: - Counting
 
   /// Counts a client that resumes.
@@ -63,8 +119,7 @@ extension Simulation {
 
   /// Checks the requests that were refused because of pruning.
   func checkPruned(_ client: ClientNode) throws {
-    let (reads, transactions) = (client.prunedReads, client.prunedTransactions)
-    (client.prunedReads, client.prunedTransactions) = ([], [])
+    let (reads, transactions) = (client.past.removePruned(), client.outcomes.removePruned())
     guard !reads.isEmpty || !transactions.isEmpty, let store = server?.store else { return }
     let oldest = try store.oldestRevision
     for revision in reads {

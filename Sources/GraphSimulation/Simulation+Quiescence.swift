@@ -15,19 +15,19 @@ extension Simulation {
     try checkPromises()
     // Objects outside the live queries are only known to be current right after a load.
     for client in clients where random.chance(50) {
-      let what = client.prefetchAtRest(&random)
+      let what = client.loads.prefetchAtRest(&random)
       note("client \(client.number): \(what)")
       // A prefetch of objects that are all held already sends no request and has ended.
       try checkReads(of: client)
     }
-    for client in clients { client.requestUndoState(&random) }
+    for client in clients { client.undo.requestState(&random) }
     try finishWork()
     try checkUndoStates()
   }
 
   private func finishWork() throws {
     for _ in 0..<20_000 {
-      for client in clients where client.session == nil { reconnect(client) }
+      for client in clients where client.link.session == nil { reconnect(client) }
       var isQuiet = true
       // A cancelled batch closes its connection even now.
       while !halfOpenConnections.isEmpty {
@@ -35,19 +35,19 @@ extension Simulation {
         advanceHalfOpenConnection()
       }
       for client in clients {
-        while client.session != nil, !client.up.isEmpty,
-          server?.paused.contains(client.session ?? 0) == false
+        while client.link.session != nil, !client.link.up.isEmpty,
+          server?.paused.contains(client.link.session ?? 0) == false
         {
           isQuiet = false
           deliverUp(client)
         }
-        while client.session != nil, !client.down.isEmpty {
+        while client.link.session != nil, !client.link.down.isEmpty {
           isQuiet = false
           try deliverDown(client)
         }
-        if client.closing {
+        if client.link.closing {
           isQuiet = false
-          client.closing = false
+          client.link.closing = false
           disconnect(client)
         }
       }
@@ -82,16 +82,18 @@ extension Simulation {
       }
     }
     if let item = model.entity(named: "Item"), let text = item.property(named: "text") {
-      try check(TextMergeCheck.failure(in: records, of: clients.map(\.textMerges), text: text, in: item))
+      try check(TextMergeCheck.failure(in: records, of: clients.map(\.checks.textMerges), text: text, in: item))
     }
-    try check(LostUpdateCheck.failure(in: records, of: clients.map(\.lostUpdates), model: model))
-    try check(ListOrderCheck.failure(in: records, of: clients.map(\.listOrders), model: model))
+    try check(LostUpdateCheck.failure(in: records, of: clients.map(\.checks.lostUpdates), model: model))
+    try check(ListOrderCheck.failure(in: records, of: clients.map(\.checks.listOrders), model: model))
     let undone = ImmediateUndoChecker(records, except: undoneInPart, model: model)
     try check(undone.failure)
     for _ in groupsSeen..<max(groupsSeen, undone.groups) { events.note(.undoneWholeGroup) }
     groupsSeen = max(groupsSeen, undone.groups)
     for _ in undoneSeen..<max(undoneSeen, undone.count) { events.note(.undoneOrder) }
     undoneSeen = max(undoneSeen, undone.count)
+    try checkCounters(records)
+    try check(failureOfTimes(server.store))
     let beginnings = CreationTimeCheck(records, model: model)
     try check(beginnings.failure)
     for _ in returnsSeen..<max(returnsSeen, beginnings.returns) { events.note(.cameBackAsOld) }
@@ -108,15 +110,15 @@ extension Simulation {
     let isEarly: (Value) -> Bool = { if case .date(let time) = $0 { time < 0 } else { false } }
     if objects.contains(where: { $0.values.contains(where: isEarly) }) { events.note(.dateBefore1970) }
     for client in clients {
-      for (id, revision) in client.acknowledged where revisions[id] != revision {
+      for (id, revision) in client.outcomes.acknowledged where revisions[id] != revision {
         try check(
           "transaction \(id) was acknowledged as \(revision) and is \(revisions[id].map(String.init) ?? "gone")")
       }
-      for id in client.refused where revisions[id] != nil {
+      for id in client.outcomes.refused where revisions[id] != nil {
         try check("transaction \(id) was refused but exists")
       }
-      let visible = client.lens.map { _ in client.downgraded(graph) }
-      if objects.contains(where: client.isChangedByLens) { client.countThroughLens(.seenOtherwise) }
+      let visible = client.version.isOlder ? client.version.downgraded(graph) : nil
+      if objects.contains(where: client.version.isChangedByLens) { client.countThroughLens(.seenOtherwise) }
       for query in client.queries {
         if let visible {
           try checkDowngraded(query, of: client, visible)
@@ -124,11 +126,11 @@ extension Simulation {
           try checkQuery(query, of: client, server)
         }
       }
-      for window in client.windows { try check(window.failure(of: client, in: server.store, visible)) }
-      try check(client.brokenOrder(in: server.store, objects.compactMap(client.downgraded)))
-      try check(client.lostEdit())
-      try check(client.lostTransientEdit())
-      try check(client.lostChildEdit())
+      for window in client.windows.all { try check(window.failure(of: client, in: server.store, visible)) }
+      try check(client.brokenOrder(in: server.store, objects.compactMap(client.version.downgraded)))
+      try check(client.unsaved.lostEdit(of: client.number))
+      try check(client.unsaved.lostTransientEdit(of: client.number, &client.events))
+      try check(client.pad.lostEdit())
       try check(client.unfinishedReading())
       try check(
         client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
@@ -136,6 +138,16 @@ extension Simulation {
     try checkRestores(revisions)
     try check(
       server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+  }
+
+  private func checkCounters(_ records: [CommitRecord]) throws {
+    guard counterRandom != nil else { return }
+    let increments = clients.reduce(into: [:]) { all, client in
+      all.merge(client.counters.increments) { first, _ in first }
+    }
+    let counters = CounterCheck(records, increments, model: model)
+    try check(counters.failure)
+    if counters.undos > 0 { events.note(.incrementUndone) }
   }
 
   private func countMembers(_ objects: [ObjectImage]) {

@@ -4,19 +4,15 @@ import GraphReplica
 /// Compares the reads of clients with the recorded graph.
 extension Simulation {
   func checkReads(of client: ClientNode) throws {
-    let (past, loads) = (client.finishedPastReads, client.finishedLoads)
-    (client.finishedPastReads, client.finishedLoads) = ([], [])
-    for read in past { try check(failure(of: read, client)) }
-    for load in loads { try check(failure(of: load, client)) }
-    let fetches = client.finishedFetches
-    client.finishedFetches = []
-    for fetch in fetches { try check(failure(of: fetch, client)) }
+    for read in client.past.removeFinished() { try check(failure(of: read, client)) }
+    for load in client.loads.removeFinished() { try check(failure(of: load, client)) }
+    for fetch in client.fetches.removeFinished() { try check(failure(of: fetch, client)) }
   }
 
-  private func failure(of fetch: ClientNode.CompletedFetch, _ client: ClientNode) -> String? {
+  private func failure(of fetch: ClientFetches.CompletedFetch, _ client: ClientNode) -> String? {
     let (pending, found) = (fetch.request, fetch.request.answer)
     let name = "client \(client.number), \(pending.event), \(pending.fetch.predicate) by \(pending.fetch.sort)"
-    guard let graph = recorder.state(fetch.revision).map(client.downgraded) else {
+    guard let graph = recorder.state(fetch.revision).map(client.version.downgraded) else {
       return "\(name): read at revision \(fetch.revision), which never existed"
     }
     let wanted = pending.expected(graph, pending.behind)
@@ -32,8 +28,8 @@ extension Simulation {
     return nil
   }
 
-  private func failure(of read: ClientNode.PastRead, _ client: ClientNode) -> String? {
-    guard let graph = recorder.state(read.revision).map(client.downgraded) else { return nil }
+  private func failure(of read: ClientPast.PastRead, _ client: ClientNode) -> String? {
+    guard let graph = recorder.state(read.revision).map(client.version.downgraded) else { return nil }
     events.note(read.isByID ? .pastReadByID : .pastRead)
     client.countThroughLens(.pastReadThroughLens)
     let wanted = graph.objects(of: read.entity, read.predicate)
@@ -47,13 +43,13 @@ extension Simulation {
       + "\(extra) too many of \(wanted.count)"
   }
 
-  private func failure(of finished: ClientNode.CompletedLoad, _ client: ClientNode) -> String? {
+  private func failure(of finished: ClientLoads.CompletedLoad, _ client: ClientNode) -> String? {
     let isOfFaults = finished.load.paths.isEmpty
     if let id = finished.unfilled.first { return "client \(client.number) loaded \(id), which is still a fault" }
     // State from before a restore does not exist in the present history.
     for image in finished.images where image.revision >= 0 && !finished.isStale {
       // Each changed object has the revision of its commit, so a held object must equal the one stored then.
-      guard let stored = recorder.version(of: image.id, image.revision).flatMap(client.downgraded) else {
+      guard let stored = recorder.version(of: image.id, image.revision).flatMap(client.version.downgraded) else {
         return "client \(client.number) holds \(image.id) of revision \(image.revision), which never existed"
       }
       if stored != image {
@@ -78,8 +74,8 @@ extension Simulation {
 
   /// Checks that all related objects are loaded and current, and that the number of requests depends on the paths
   /// only.
-  private func failure(atRest finished: ClientNode.CompletedLoad, _ client: ClientNode) -> String? {
-    guard let graph = recorder.state(recorder.revision).map(client.downgraded) else { return nil }
+  private func failure(atRest finished: ClientLoads.CompletedLoad, _ client: ClientNode) -> String? {
+    guard let graph = recorder.state(recorder.revision).map(client.version.downgraded) else { return nil }
     let branches = finished.load.paths.reduce(0) { $0 + $1.count }
     // One relationship needs one request for the members of a to-many, or one for each of three root entities.
     if finished.requests > 3 * branches {
@@ -94,7 +90,7 @@ extension Simulation {
           let hasIt = client.model.entity(id.entity)?.property(property.number) != nil
           return hasIt ? graph.related(to: id, through: property) : []
         }
-        for id in level where !client.isCurrent(images[id], graph.images[id]) {
+        for id in level where !client.version.isCurrent(images[id], graph.images[id]) {
           return "client \(client.number) followed \(property.name) to \(id): held \(images[id]?.values ?? []), "
             + "stored \(graph.images[id]?.values ?? [])"
         }

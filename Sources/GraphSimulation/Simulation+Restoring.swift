@@ -44,7 +44,7 @@ extension Simulation {
     let lost = recorder
     note("the operator restores revision \(backup.recorder.revision) over \(lost.revision)")
     events.note(.storePutBack)
-    for client in clients { client.becomeStale(behind: backup.recorder, of: lost) }
+    for client in clients { client.restores.becomeStale(behind: backup.recorder, of: lost) }
     try crashServer {
       let report: StoreRestore.Report
       do {
@@ -57,7 +57,7 @@ extension Simulation {
       recorder.revert(from: lost)
       try checkHead(report.head, of: "the restored store")
     }
-    let behind = clients.filter { $0.staleState?.mustDetectRestore == true }
+    let behind = clients.filter(\.restores.mustDetect)
     if let late = storeOperator.restored(at: step, behind: behind.map(\.number)) {
       offlineClients.add(late.client, below: clients[late.client].lastRevision + Revision(late.commits))
     }
@@ -72,7 +72,7 @@ extension Simulation {
 
   /// Counts a client that returns after other commits have passed the revision that it had seen.
   func countStaleReturn(_ client: ClientNode) {
-    if client.staleState?.mustDetectRestore == true, recorder.revision >= client.lastRevision {
+    if client.restores.mustDetect, recorder.revision >= client.lastRevision {
       events.note(.restoreOvertaken)
     }
   }
@@ -82,12 +82,12 @@ extension Simulation {
   /// Checks restores at a quiet moment, with the revisions of all transactions.
   func checkRestores(_ revisions: [TransactionID: Revision]) throws {
     for client in clients {
-      if client.staleState?.mustDetectRestore == true {
+      if client.restores.mustDetect {
         try check(
           "client \(client.number) has not noticed the restore to before revision \(client.lastRevision)")
       }
-      client.staleState = nil
-      for id in client.revertedTransactions where revisions[id] != nil {
+      client.restores.forget()
+      for id in client.restores.revertedTransactions where revisions[id] != nil {
         try check("transaction \(id) was acknowledged and removed by a restore, but exists again")
       }
     }

@@ -9,6 +9,13 @@ extension Simulation {
     return client.editEstimate(&versions.random)
   }
 
+  /// Increments a counter, sometimes, in a run with counters; nil otherwise.
+  func increment(_ client: ClientNode) -> String? {
+    guard var random = counterRandom else { return nil }
+    defer { counterRandom = random }
+    return random.chance(20) ? client.counters.increment(&random) : nil
+  }
+
   /// Compares a live query of an older client with the graph as seen through its lens.
   func checkDowngraded(
     _ query: (id: QueryID, entity: Entity, predicate: GraphPredicate), of client: ClientNode, _ sight: RecordedGraph
@@ -21,7 +28,7 @@ extension Simulation {
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count
     let differing = fresh.values.sorted { $0.id < $1.id }.filter { held[$0.id] != nil }
-      .first { !client.isCurrent(held[$0.id], $0) }
+      .first { !client.version.isCurrent(held[$0.id], $0) }
     guard lost + extra > 0 || differing != nil else { return }
     let stale = differing.map { image in
       "; \(image.id) should be \(image.revision) \(image.values), held is "

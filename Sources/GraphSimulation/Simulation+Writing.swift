@@ -12,7 +12,8 @@ extension Simulation {
     if let place { count = place + 1 }
     note("write \(count) of \(commits.count)")
     let faultPlan = faultPlan(isBatch: place != nil)
-    server?.write(count: count, now: clock * 1_000, faultPlan: faultPlan)
+    clock.noteWrite()
+    server?.write(count: count, now: clock.wall, faultPlan: faultPlan)
     CrashableFiles.fail(directory, with: nil)
     if faultPlan.wasGivenUp {
       events.note(.batchGivenUp)
@@ -54,11 +55,12 @@ extension Simulation {
   /// Records and checks the new commits.
   func recordCommits() throws {
     guard let server else { return }
-    for record in try recorder.catchUp(with: server.store) {
-      try check(failure(of: record))
-    }
+    let last = recorder.records.last
+    let records = try recorder.catchUp(with: server.store)
+    for record in records { try check(failure(of: record)) }
+    try check(clock.note(records, after: last, &events))
     let deleted = recorder.deletedObjects
-    for client in clients { client.deletedObjects = deleted }
+    for client in clients { client.past.deletedObjects = deleted }
   }
 
   private func failure(of record: CommitRecord) -> String? {
@@ -67,17 +69,19 @@ extension Simulation {
       let after = recorder.state(record.revision)
     else { return nil }
     let client = clients[number]
-    if let oldest = try? server?.store.oldestRevision, client.lostUpdates.began(record.transaction, below: oldest) {
+    if let oldest = try? server?.store.oldestRevision,
+      client.checks.lostUpdates.began(record.transaction, below: oldest)
+    {
       events.note(.editedBelowFloor)
     }
     if let batch = client.batches[record.transaction] {
       events.note(batch.event)
-      client.committedBatches.insert(batch.id)
+      client.batches.note(committed: batch.id)
       if record.summary != nil { events.note(.batchInSlices) }
-      return batch.failure(from: client.downgraded(before), to: client.downgraded(after))
+      return batch.failure(from: client.version.downgraded(before), to: client.version.downgraded(after))
     }
     if record.undoes != nil { return failure(ofUndo: record, of: client) }
-    if let request = client.restores[record.transaction] {
+    if let request = client.past.restores[record.transaction] {
       return RestoreInvariants(recorder: recorder, model: model).failure(of: request, record, after, &events)
     }
     return nil

@@ -34,6 +34,10 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case unsettledRead
   /// The last chunk of a read bypasses the hub, like the chunks before it.
   case lastChunkPastTheHub
+  /// Clients send increments without their preconditions.
+  case ignoredPreconditions
+  /// History is pruned by the server's clock, although it may have been set.
+  case trustedClock
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
@@ -57,6 +61,9 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 ///   another.
 /// - After a restore from a backup, all of this holds for the restored store: clients detect the restore, keep their
 ///   unsaved edits, and unacknowledged transactions are committed once.
+/// - With counters: a count equals the number of committed increments, less those that are undone.
+/// - With clock jumps: revisions rise in the order of commits, each commit has the time of the server's clock, the state
+///   at a time is the newest one that has it, and no commit is pruned by age before it is that old.
 /// - Clients with an older version of the model read and write through a lens with the same guarantees.
 public final class Simulation {
   struct HalfOpenConnection {
@@ -91,7 +98,9 @@ public final class Simulation {
   var storeOperator: StoreOperator
   var offlineClients = OfflineClients()
   var versions: ClientVersionAssigner
-  var clock: Int64 = 1_000
+  var clock: ServerClock
+  /// The generator of acts on counters; nil in a run without them.
+  var counterRandom: SeededRandom?
   var step = 0
   var recorder: GraphRecorder
   var events = CoverageEventCounts()
@@ -116,26 +125,31 @@ public final class Simulation {
   /// Creates the server and the clients, and the initial objects.
   /// - Parameters:
   ///   - directory: an empty directory for the store.
+  ///   - acts: the kinds of acts that the run has besides the usual ones.
   ///   - trace: called with a line for each step.
   public init(
-    seed: UInt64, directory: String, clients count: Int = 3, bug: PlantedBug? = nil,
-    trace: ((String) -> Void)? = nil
+    seed: UInt64, directory: String, clients count: Int = 3, acts optional: Set<OptionalAct> = [],
+    bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil
   ) throws {
+    let acts = bug.map { optional.union($0.acts) } ?? optional
     self.seed = seed
     self.directory = directory
     self.bug = bug
     self.trace = trace
-    versions = try ClientVersionAssigner(seed: seed, bug: bug, clients: count)
+    versions = try ClientVersionAssigner(seed: seed, bug: bug, clients: count, acts: acts)
     model = versions.served
     recorder = GraphRecorder(model: model)
     random = SeededRandom(seed: seed)
     storeOperator = StoreOperator(seed: seed)
+    clock = ServerClock(seed: seed, jumps: acts.contains(.clockJumps))
+    counterRandom = acts.contains(.counters) ? SeededRandom(seed: seed ^ 0xC0DE) : nil
     ids = IDSource(seed: seed)
     CrashableFiles.watch(directory)
     try startServer()
     for number in 0..<count {
       let lens = versions.lens(of: number)
-      let client = ClientNode(number: number, model: lens?.old ?? model, lens: lens, bug: bug)
+      let client = ClientNode(
+        number: number, version: ClientVersion(model: lens?.old ?? model, lens: lens), bug: bug)
       client.restart(&random)
       clients.append(client)
     }
@@ -163,7 +177,8 @@ public final class Simulation {
   public func run(steps: Int) throws {
     for number in 1...max(1, steps) {
       step = number
-      clock += Int64(random.below(20))
+      clock.advance(by: Int64(random.below(20)))
+      try actOnClock()
       try runOperator()
       try performStep()
       try check(clients.lazy.compactMap(\.failure).first)
@@ -194,13 +209,13 @@ public final class Simulation {
     switch kind {
     case 0..<140:
       guard let client = random.pick(clients) else { return false }
-      let what = editEstimate(client) ?? client.performRandomAction(&random)
+      let what = increment(client) ?? editEstimate(client) ?? client.performRandomAction(&random)
       note("client \(client.number): \(what)")
     case 140..<340:
-      guard let client = random.pick(clients.filter { !$0.up.isEmpty }) else { return false }
+      guard let client = random.pick(clients.filter { !$0.link.up.isEmpty }) else { return false }
       for _ in 0..<burst() { deliverUp(client) }
     case 340..<570:
-      guard let client = random.pick(clients.filter { !$0.down.isEmpty }) else { return false }
+      guard let client = random.pick(clients.filter { !$0.link.down.isEmpty }) else { return false }
       for _ in 0..<burst() { try deliverDown(client) }
     case 570..<690:
       guard server?.commits.isEmpty == false else { return false }
@@ -216,7 +231,9 @@ public final class Simulation {
       guard !halfOpenConnections.isEmpty else { return false }
       advanceHalfOpenConnection()
     case 940..<980:
-      let away = clients.filter { $0.session == nil && !offlineClients.isOffline($0.number, at: recorder.revision) }
+      let away = clients.filter {
+        $0.link.session == nil && !offlineClients.isOffline($0.number, at: recorder.revision)
+      }
       guard let client = random.pick(away) else { return false }
       reconnect(client)
     case 980..<990: takeOffline(random.pick(clients))
@@ -225,8 +242,8 @@ public final class Simulation {
       disconnect(client)
       client.restart(&random)
       note("client \(client.number) dies")
-    case 992..<996: try crashServer()
-    default: handle(.tick(clock))
+    case 992..<996: try crashServer(checkSetbacks)
+    default: handle(.tick(clock.monotonic))
     }
     return true
   }
@@ -235,11 +252,13 @@ public final class Simulation {
   private func burst() -> Int { random.chance(50) ? 1 : 1 + random.below(12) }
 
   func deliverUp(_ client: ClientNode?) {
-    guard let client, let session = client.session, !client.up.isEmpty, server?.paused.contains(session) == false else {
+    guard let client, let session = client.link.session, !client.link.up.isEmpty,
+      server?.paused.contains(session) == false
+    else {
       return
     }
     note("up \(client.number)")
-    receive(client.up.removeFirst(), from: session)
+    receive(client.link.up.removeFirst(), from: session)
   }
 
   private func receive(_ frame: [UInt8], from session: SessionID) {
@@ -250,9 +269,9 @@ public final class Simulation {
   }
 
   func deliverDown(_ client: ClientNode?) throws {
-    guard let client, let session = client.session, !client.down.isEmpty else { return }
+    guard let client, let session = client.link.session, !client.link.down.isEmpty else { return }
     // The bytes form a stream without message boundaries.
-    let frame = client.down.removeFirst()
+    let frame = client.link.down.removeFirst()
     note("down \(client.number) \(frame.count)")
     client.receive(frame)
     for line in client.traceLines { note("client \(client.number): \(line)") }
@@ -287,7 +306,7 @@ public final class Simulation {
   }
 
   func reconnect(_ client: ClientNode?) {
-    guard let client, client.session == nil, server != nil else { return }
+    guard let client, client.link.session == nil, server != nil else { return }
     lastSession += 1
     sessions[lastSession] = client.number
     note("client \(client.number) connects")
@@ -299,10 +318,10 @@ public final class Simulation {
   }
 
   func disconnect(_ client: ClientNode?) {
-    guard let client, let session = client.session else { return }
+    guard let client, let session = client.link.session else { return }
     note("client \(client.number) is cut off")
     // Servers often notice a lost connection late; meanwhile the client reconnects and has two sessions.
-    let halfOpen = random.chance(50) ? HalfOpenConnection(session: session, up: client.up) : nil
+    let halfOpen = random.chance(50) ? HalfOpenConnection(session: session, up: client.link.up) : nil
     client.disconnect()
     sessions[session] = nil
     if let halfOpen { halfOpenConnections.append(halfOpen) } else { handle(.closed(session)) }
@@ -310,7 +329,7 @@ public final class Simulation {
 
   /// Disconnects a client, for a moment or until the others have committed for a while.
   private func takeOffline(_ client: ClientNode?) {
-    guard let client, client.session != nil else { return }
+    guard let client, client.link.session != nil else { return }
     disconnect(client)
     if random.chance(40) {
       offlineClients.add(client.number, below: recorder.revision + Revision(3 + random.below(12)))
@@ -348,8 +367,9 @@ public final class Simulation {
     options.prunedCommits = 4
     let store = try SQLiteStore(directory: directory, model: model, options: options)
     server = try ServerNode(store: store, older: versions.olderModels, bug: bug)
-    handle(.tick(clock))
+    handle(.tick(clock.monotonic))
     try recordCommits()
+    if clock.jumps { clock.started(head: recorder.revision, newest: recorder.records.last?.time) }
   }
 
   /// - Parameter examine: examines the files as they are on disk before the server restarts.
@@ -369,7 +389,7 @@ public final class Simulation {
     guard let event, var node = server else { return }
     server = nil
     var actions = [HubAction]()
-    node.hub.time = clock * 1_000
+    node.hub.time = clock.wall
     node.hub.handle(event, into: &actions)
     for action in actions { perform(action, &node) }
     server = node
@@ -403,7 +423,7 @@ public final class Simulation {
     case .resumeReading(let id): node.paused.remove(id)
     case .close(let id):
       // The socket closes after its bytes have been read: the link is cut at a later step.
-      if let number = sessions[id] { clients[number].closing = true }
+      if let number = sessions[id] { clients[number].link.closing = true }
     case .report(let failure, _): preconditionFailure("\(failure)")
     case .finished: break
     }
@@ -411,6 +431,6 @@ public final class Simulation {
 
   private func deliver(_ frame: [UInt8], to id: SessionID) {
     guard let number = sessions[id], clients.indices.contains(number) else { return }
-    clients[number].down.append(frame)
+    clients[number].link.down.append(frame)
   }
 }

@@ -15,8 +15,8 @@ enum SimulationVersions {
     (seed &+ 1) % 10 < 4 && (bug == nil || bug == .unsettledRead)
   }
 
-  static func load() throws -> (older: Model, newer: Model) {
-    let model = try JSON(parsing: SimulationModel.source)
+  static func load(_ acts: Set<OptionalAct> = []) throws -> (older: Model, newer: Model) {
+    let model = try SimulationModel.json(acts)
     return (try Model(parsing: older(model).text.utf8), try Model(parsing: newer(model).text.utf8))
   }
 
@@ -78,13 +78,13 @@ struct ClientVersionAssigner {
   private let older: Set<Int>
   var random: SeededRandom
 
-  init(seed: UInt64, bug: PlantedBug?, clients: Int) throws {
+  init(seed: UInt64, bug: PlantedBug?, clients: Int, acts: Set<OptionalAct>) throws {
     random = SeededRandom(seed: seed ^ 0x1E45)
     guard SimulationVersions.areMixed(seed: seed, bug: bug) else {
-      (served, lens, older) = (try SimulationModel.load(), nil, [])
+      (served, lens, older) = (try SimulationModel.load(acts), nil, [])
       return
     }
-    let versions = try SimulationVersions.load()
+    let versions = try SimulationVersions.load(acts)
     var chosen = Set<Int>()
     for client in 0..<clients where random.chance(50) { chosen.insert(client) }
     // At least one client of each version.
@@ -122,7 +122,7 @@ extension JSON {
       })
   }
 
-  fileprivate func adding(_ element: JSON, to name: String) -> JSON {
+  func adding(_ element: JSON, to name: String) -> JSON {
     setting(name, .array((self[name]?.arrayValue ?? []) + [element]))
   }
 }

@@ -16,6 +16,8 @@ struct GraphSim: ParsableCommand {
   var steps = 1_000
   @Option(help: "The number of clients.")
   var clients = 3
+  @Option(help: "Add a kind of act to the runs: \(OptionalAct.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var act: [OptionalAct] = []
   @Option(help: "Plant a bug: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
   var bug: PlantedBug?
   @Flag(help: "Print how often each event happened.")
@@ -35,7 +37,7 @@ struct GraphSim: ParsableCommand {
       defer { try? FileManager.default.removeItem(at: directory) }
       do {
         let simulation = try Simulation(
-          seed: seed, directory: directory.path, clients: clients, bug: bug,
+          seed: seed, directory: directory.path, clients: clients, acts: Set(act), bug: bug,
           trace: trace ? { print($0) } : nil)
         try simulation.run(steps: steps)
         happened.merge(simulation.eventCounts, uniquingKeysWith: +)
@@ -49,4 +51,5 @@ struct GraphSim: ParsableCommand {
   }
 }
 
+extension OptionalAct: ExpressibleByArgument {}
 extension PlantedBug: ExpressibleByArgument {}

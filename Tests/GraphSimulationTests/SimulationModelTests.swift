@@ -55,7 +55,7 @@ import Testing
           order: question.isDistinct || !question.groups.isEmpty ? question.sort : "", entity: entity, model: model)
       }
     }
-    for (name, paths) in ClientNode.trees {
+    for (name, paths) in ClientLoads.trees {
       let entity = try #require(model.entity(named: name))
       for path in paths {
         #expect(throws: Never.self, "\(name) \(path)") {

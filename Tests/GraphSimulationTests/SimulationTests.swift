@@ -7,9 +7,11 @@ import Testing
 @testable import GraphSimulation
 
 /// A run in a folder of its own.
-private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) throws {
+private func simulate(
+  seed: UInt64, steps: Int = 1_000, acts: Set<OptionalAct> = [], bug: PlantedBug? = nil
+) throws {
   let directory = try TemporaryDirectory()
-  try Simulation(seed: seed, directory: directory.path, bug: bug).run(steps: steps)
+  try Simulation(seed: seed, directory: directory.path, acts: acts, bug: bug).run(steps: steps)
 }
 
 @Suite struct SimulationTests {
@@ -17,6 +19,13 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
   func allInvariantsHold(tens: Int) throws {
     for seed in UInt64(tens * 10)..<UInt64(tens * 10 + 10) {
       #expect(throws: Never.self, "seed \(seed)") { try simulate(seed: seed) }
+    }
+  }
+
+  @Test(arguments: OptionalAct.allCases)
+  func allInvariantsHoldWithOptionalActs(act: OptionalAct) throws {
+    for seed in UInt64(200)..<210 {
+      #expect(throws: Never.self, "seed \(seed)") { try simulate(seed: seed, acts: [act]) }
     }
   }
 
@@ -39,8 +48,14 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
       #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
       happened.merge(simulation.eventCounts, uniquingKeysWith: +)
     }
+    for seed in UInt64(1_200)..<1_220 {
+      let directory = try TemporaryDirectory()
+      let simulation = try Simulation(seed: seed, directory: directory.path, acts: Set(OptionalAct.allCases))
+      #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
+      happened.merge(simulation.eventCounts, uniquingKeysWith: +)
+    }
     for happening in CoverageEvent.allCases {
-      #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 69 seeds")
+      #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 90 seeds")
     }
   }
 

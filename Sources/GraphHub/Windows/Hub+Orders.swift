@@ -8,7 +8,7 @@ extension Hub {
     // The writer's watch precedes the read, so that no commit falls between the two.
     sendWatches(&actions)
     let ticket = collect(number, key, for: session, &actions)
-    let rows = SortedResult(order: SortOrder(key.sort, model: model))
+    let rows = SortedResult(order: SortOrder(key.sort, model: resolver.model))
     orders.insert(key, number: number, rows: rows, ticket: ticket, from: head.revision)
     return number
   }
@@ -17,8 +17,7 @@ extension Hub {
   private mutating func collect(
     _ number: UInt64, _ key: SortedResultTable.Key, for session: Session, _ actions: inout [HubAction]
   ) -> StoreRequestID {
-    let ticket = ticket()
-    tickets[ticket] = .order(number)
+    let ticket = requests.issue(for: .order(number))
     var fetch = FetchRequest(entity: key.query.entity, predicate: key.query.predicate)
     // A runner that reads in this sort lets each object be appended without a search.
     fetch.sort = key.sort
@@ -46,33 +45,28 @@ extension Hub {
 
   private mutating func cancelCollecting(_ ticket: StoreRequestID, _ actions: inout [HubAction]) {
     // The ticket of a read that has ended is removed.
-    guard tickets.removeValue(forKey: ticket) != nil else { return }
-    actions.append(.cancelRead(ticket))
+    if requests.remove(ticket) != nil { actions.append(.cancelRead(ticket)) }
   }
 
   // MARK: - Reading
 
-  mutating func collected(_ ticket: StoreRequestID, _ images: [ObjectImage], _ actions: inout [HubAction]) {
-    // The order was removed meanwhile.
-    guard case .order(let number)? = tickets[ticket] else { return }
+  mutating func collected(_ number: UInt64, _ images: [ObjectImage], _ actions: inout [HubAction]) {
     orders.update(number, maximumRows: limits.orderRows) { $0.append(images) }
     enforceMemoryLimit(&actions)
   }
 
   mutating func finishCollecting(
-    _ ticket: StoreRequestID, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
+    _ number: UInt64, _ ticket: StoreRequestID, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
   ) {
-    // The order was removed meanwhile.
-    guard case .order(let number)? = tickets[ticket] else { return }
     guard case .loading(ticket, let from)? = orders.state(of: number) else {
       return assertionFailure("an order is loading until its read ends")
     }
     switch result {
     case .failure(let refusal):
-      tickets[ticket] = nil
+      requests.remove(ticket)
       endOrder(number, refusal, &actions)
     case .success(let at) where at.revision < from:
-      tickets[ticket] = nil
+      requests.remove(ticket)
       reloadOrder(number, from: from, &actions)
     case .success(let at):
       orders.set(.carrying(ticket, at: at), of: number)
@@ -81,14 +75,12 @@ extension Hub {
   }
 
   /// Continues to apply the commits that arrived while the order was read.
-  mutating func continueOrder(_ ticket: StoreRequestID, _ actions: inout [HubAction]) {
-    // The order was removed meanwhile.
-    guard case .order(let number)? = tickets[ticket] else { return }
+  mutating func continueOrder(_ number: UInt64, _ ticket: StoreRequestID, _ actions: inout [HubAction]) {
     switch orders.state(of: number) {
     case .carrying(_, let at)?: carryOver(ticket, number, at, &actions)
     case .loading(_, let from)?:
       // Meanwhile, a commit with an unknown effect on the order arrived.
-      tickets[ticket] = nil
+      requests.remove(ticket)
       reloadOrder(number, from: from, &actions)
     case .ready?, nil: assertionFailure("only an order that is being filled continues")
     }
@@ -108,7 +100,7 @@ extension Hub {
     // The order may have been evicted.
     guard let entry = orders[number] else { return }
     guard entry.deferred.isEmpty else { return actions.append(.continueOrder(ticket)) }
-    tickets[ticket] = nil
+    requests.remove(ticket)
     orders.set(.ready(at), of: number)
     var served = [SessionID: Session]()
     for window in orders.windows(of: number) {
@@ -123,7 +115,7 @@ extension Hub {
     let first = orders.windows(of: number).compactMap { readers(of: $0.number).first }.first
     guard let first else { return removeOrder(number, &actions) }
     orders.discardDeferred(of: number)
-    let empty = SortedResult(order: SortOrder(key.sort, model: model))
+    let empty = SortedResult(order: SortOrder(key.sort, model: resolver.model))
     let old = orders.update(number, maximumRows: limits.orderRows) { rows in
       defer { rows = empty }
       return rows
@@ -184,7 +176,7 @@ extension Hub {
           continue
         }
         drop(window, session, &actions)
-        refuse(reader.request, refusal, session, &actions)
+        sender.refuse(reader.request, refusal, session, &actions)
       }
     }
   }

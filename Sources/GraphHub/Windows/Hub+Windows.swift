@@ -10,28 +10,6 @@ import GraphWire
 extension Hub {
   // MARK: - Requests
 
-  func range(_ offset: UInt64, _ limit: UInt64) throws -> WindowRange {
-    guard limit > 0 else {
-      throw Refusal(.malformed, "a window needs a limit, from 1 to \(limits.windowRows) rows")
-    }
-    guard limit <= UInt64(limits.windowRows) else {
-      throw Refusal(
-        .limit, "a window has at most \(limits.windowRows) rows, not \(limit): ask for fewer rows, and move the window")
-    }
-    return WindowRange(offset: Int(clamping: offset), limit: Int(limit))
-  }
-
-  func windowOrder(_ text: String, _ entity: Entity) throws -> [SortKey] {
-    let keys = try order(text, entity)
-    for key in keys where !GraphExpression.path(key.path).readsOnlyOwnImage(in: model) {
-      throw Refusal(
-        .malformed,
-        "a window sorts by the object's own properties, and \([key].text(in: model)) reads other objects: sort by a "
-          + "derived attribute, or follow the query without a window")
-    }
-    return keys
-  }
-
   /// Registers the session as a reader of a window, and creates the window's order if there is none.
   mutating func register(
     _ query: LiveQuery, _ range: WindowRange, _ sort: [SortKey], for session: Session, _ actions: inout [HubAction]
@@ -65,7 +43,7 @@ extension Hub {
     guard let reader = session.readers[query], let entry = queries[query],
       let old = entry.window
     else { throw Refusal(.notFound, "this connection follows no window \(query)") }
-    let range = try range(offset, limit)
+    let range = try resolver.range(offset, limit)
     // The new window comes first, so that the order is not removed with the old one.
     let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects, lens: old.lens)
     let number = queries.register(window, of: entry.query, for: session.id)
@@ -82,9 +60,9 @@ extension Hub {
         total: UInt64(rows.order.count), at: head)
       let message = ToClient(request, .windowMoved(moved))
       let frame = Frame.encode(window.lens?.downgraded(message) ?? message)
-      if frame.count <= limits.windowBytes, fitsBacklog(session, for: frame.count) {
+      if frame.count <= limits.windowBytes, sender.fits(frame.count, for: session) {
         session.readers[number] = Session.Subscription(state: .live, through: head.revision, request: request)
-        return sendFrame(frame + advanceFrame(head.revision, head.fingerprint), to: session, &actions)
+        return sender.sendFrame(frame + advanceFrame(head.revision, head.fingerprint), to: session, &actions)
       }
     }
     loadWindow(number, session, request, known: true, &actions)
@@ -96,13 +74,12 @@ extension Hub {
     _ query: UInt64, _ session: Session, _ request: UInt64, known: Bool, _ actions: inout [HubAction]
   ) {
     session.readers[query] = Session.Subscription(state: .waiting, through: .max, request: request)
-    send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: session, &actions)
+    sender.send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: session, &actions)
     serveWindows(session, &actions)
   }
 
   /// Sends the first results that the session waits for, if their orders are ready and the backlog has space.
   mutating func serveWindows(_ session: Session, _ actions: inout [HubAction]) {
-    guard session.isLive else { return }
     for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
       guard case .waiting = reader.state, let window = queries[number]?.window, let rows = rows(of: window.order)
       else { continue }
@@ -119,14 +96,14 @@ extension Hub {
         let refusal = Refusal(
           .limit,
           "the rows of the window have more than \(limits.windowBytes) bytes: ask for fewer than \(images.count)")
-        refuse(reader.request, refusal, session, &actions)
+        sender.refuse(reader.request, refusal, session, &actions)
         continue
       }
       frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count))
-      guard session.backlog == 0 || fitsBacklog(session, for: frames.count) else { return }
+      guard session.backlog == 0 || sender.fits(frames.count, for: session) else { return }
       session.readers[number] = Session.Subscription(
         state: .live, through: rows.at.revision, request: reader.request)
-      sendFrame(frames, to: session, &actions)
+      sender.sendFrame(frames, to: session, &actions)
       showWhenReached(number, session, rows.at.revision, &actions)
     }
   }

@@ -85,8 +85,7 @@ final class UnixListener: @unchecked Sendable {
   }
 
   private func removeOwn() {
-    guard let identity = current?.identity, SocketFile.Identity(of: path) == identity else { return }
-    unlink(path)
+    if let identity = current?.identity, SocketFile.Identity(of: path) == identity { unlink(path) }
   }
 
   /// Removes a stale file, or throws the reason why the name is not available; called under the lock.

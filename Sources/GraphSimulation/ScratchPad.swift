@@ -3,7 +3,7 @@ import GraphReplica
 
 /// A scratch pad: a child context in which a user edits for a while and then saves or discards. Until it is saved,
 /// its edits must not be visible elsewhere, not even in the parent context; a discarded pad leaves nothing behind.
-extension ClientNode {
+final class ScratchPad {
   /// A child context with a record of its edits.
   struct ChildContextRecord {
     let context: ObjectContext
@@ -28,12 +28,24 @@ extension ClientNode {
     }
   }
 
-  func editChildContext(_ random: inout SeededRandom) -> String {
+  private unowned let client: ClientNode
+  /// The child context with unsaved edits; nil when none is open.
+  private var child: ChildContextRecord?
+
+  init(_ client: ClientNode) { self.client = client }
+
+  /// Forgets the pad, because the process has died or what it is based on has gone.
+  func restart() { child = nil }
+
+  /// Removes the records of objects that other clients have deleted.
+  func drop(_ ids: Set<ObjectID>) { child?.drop(ids) }
+
+  func edit(_ random: inout SeededRandom) -> String {
     guard child != nil else {
-      child = ChildContextRecord(context: context.makeChild())
+      child = ChildContextRecord(context: client.context.makeChild())
       return "open a pad"
     }
-    let hadChanges = context.hasChanges
+    let hadChanges = client.context.hasChanges
     let what: String
     switch random.below(17) {
     case 0...4: what = editInChild(&random)
@@ -43,8 +55,8 @@ extension ClientNode {
     case 12: what = discardChild()
     default: return saveChild(&random)
     }
-    if context.hasChanges != hadChanges {
-      failure = failure ?? "client \(number) has gained or lost changes because of an unconfirmed pad"
+    if client.context.hasChanges != hadChanges {
+      client.fail("client \(client.number) has gained or lost changes because of an unconfirmed pad")
     }
     return what
   }
@@ -54,7 +66,7 @@ extension ClientNode {
   /// An object that exists on the server, in the parent context and on the pad.
   private func childObject(_ name: String, _ random: inout SeededRandom) -> (here: ManagedObject, there: ManagedObject)?
   {
-    guard let here = random.pick(objects(name).filter { !$0.isInserted }),
+    guard let here = random.pick(client.objects(name).filter { !$0.isInserted }),
       let there: ManagedObject = child?.context.object(for: here), !there.isDeleted
     else { return nil }
     return (here, there)
@@ -68,12 +80,13 @@ extension ClientNode {
       name == "memo" ? .string(random.element(of: ["A b", "É", "x"])) : SimulationModel.value(of: name, &random)
     there[name] = value
     if here[name] != before {
-      failure = failure ?? "client \(number) shows \(name) of \(here.id) as \(value), which is only on a pad"
+      client.fail("client \(client.number) shows \(name) of \(here.id) as \(value), which is only on a pad")
     }
     child?.edits.removeAll { $0.object === there && $0.property == name }
     child?.edits.append(
       ChildContextRecord.AttributeEdit(
-        object: there, property: name, value: value, revision: there.revision, seen: lens == nil ? old : nil))
+        object: there, property: name, value: value, revision: there.revision, seen: !client.version.isOlder ? old : nil
+      ))
     return "set \(name) of \(here.id) on a pad"
   }
 
@@ -82,19 +95,19 @@ extension ClientNode {
       return "nothing for a pad"
     }
     let before = here["text"]
-    there["text"] = .string(textMerges.edit(text, &random))
+    there["text"] = .string(client.checks.textMerges.edit(text, &random))
     if here["text"] != before {
-      failure = failure ?? "client \(number) shows words in \(here.id) which are only on a pad"
+      client.fail("client \(client.number) shows words in \(here.id) which are only on a pad")
     }
     return "write in \(here.id) on a pad"
   }
 
   private func insertInChild(_ random: inout SeededRandom) -> String {
-    guard let task = model.entity(named: "Task").flatMap({ child?.context.insert($0) }) else { return "no task" }
+    guard let task = client.model.entity(named: "Task").flatMap({ child?.context.insert($0) }) else { return "no task" }
     task["starts"] = .integer(Int64(random.below(4)))
     if let (item, _) = childObject("Item", &random) { task["about"] = .object(item.id) }
-    if context.object(task.id) != nil {
-      failure = failure ?? "client \(number) shows \(task.id), which was made on a pad"
+    if client.context.object(task.id) != nil {
+      client.fail("client \(client.number) shows \(task.id), which was made on a pad")
     }
     child?.made.append(task)
     return "make \(task.id) on a pad"
@@ -103,7 +116,7 @@ extension ClientNode {
   private func deleteInChild(_ random: inout SeededRandom) -> String {
     guard let (here, there) = childObject("Task", &random) else { return "nothing for a pad" }
     child?.context.delete(there)
-    if here.isDeleted { failure = failure ?? "client \(number) misses \(here.id), which was deleted on a pad" }
+    if here.isDeleted { client.fail("client \(client.number) misses \(here.id), which was deleted on a pad") }
     child?.edits.removeAll { $0.object === there }
     child?.deleted.append(here.id)
     return "delete \(here.id) on a pad"
@@ -114,57 +127,59 @@ extension ClientNode {
   private func discardChild() -> String {
     weak let discarded = child?.context
     child = nil
-    if discarded != nil { failure = failure ?? "client \(number) has discarded a pad, which still exists" }
-    events.note(.padDiscarded)
+    if discarded != nil { client.fail("client \(client.number) has discarded a pad, which still exists") }
+    client.events.note(.padDiscarded)
     return "discard a pad"
   }
 
   private func saveChild(_ random: inout SeededRandom) -> String {
     guard let child else { return "no pad" }
-    failure = failure ?? lostChildEdit()
+    if let lost = lostEdit() { client.fail(lost) }
     let edits = child.edits.filter { !$0.object.isDeleted }
     child.context.save()
-    if child.context.hasChanges { failure = failure ?? "client \(number) has confirmed a pad, which still has changes" }
+    if child.context.hasChanges { client.fail("client \(client.number) has confirmed a pad, which still has changes") }
     for edit in edits {
-      guard let object = context.object(edit.object.id), object[edit.property] == edit.value else {
-        failure = failure ?? "client \(number) has confirmed \(edit.property) of \(edit.object.id), and lost it"
+      guard let object = client.context.object(edit.object.id), object[edit.property] == edit.value else {
+        client.fail("client \(client.number) has confirmed \(edit.property) of \(edit.object.id), and lost it")
         continue
       }
-      events.note(object.revision > edit.revision ? .padConfirmedOverCommits : .padConfirmed)
+      client.events.note(object.revision > edit.revision ? .padConfirmedOverCommits : .padConfirmed)
       if let number = object.entity.property(named: edit.property)?.number {
-        lostUpdates.note(object.id, number, readAt: edit.revision, value: edit.seen)
+        client.checks.lostUpdates.note(object.id, number, readAt: edit.revision, value: edit.seen)
       }
-      unsavedValues.removeAll { $0.object === object && $0.property == edit.property }
-      unsavedValues.append((object, edit.property, edit.value))
+      client.unsaved.set(object, edit.property, edit.value)
     }
     for object in child.made {
-      if !context.insertedObjects.contains(where: { $0.id == object.id }) {
-        failure = failure ?? "client \(number) has confirmed \(object.id), and lost it"
+      if !client.context.insertedObjects.contains(where: { $0.id == object.id }) {
+        client.fail("client \(client.number) has confirmed \(object.id), and lost it")
       }
-      events.note(.padMade)
+      client.events.note(.padMade)
     }
     for id in child.deleted {
-      if context.object(id) != nil { failure = failure ?? "client \(number) has confirmed that \(id) goes, and has it" }
-      events.note(.padDeleted)
+      if client.context.object(id) != nil {
+        client.fail("client \(client.number) has confirmed that \(id) goes, and has it")
+      }
+      client.events.note(.padDeleted)
     }
     self.child = nil
-    return random.chance(75) ? save(&random, "confirm a pad") : "confirm a pad without saving"
+    return random.chance(75) ? client.save(&random, "confirm a pad") : "confirm a pad without saving"
   }
 
   // MARK: - Invariants
 
   /// Removes the records of objects that this client itself has deleted.
-  func removeDeletedFromChild() {
+  func removeDeleted() {
     guard var child else { return }
     child.edits.removeAll { $0.object.isDeleted }
-    child.deleted.removeAll { context.object($0) == nil }
+    child.deleted.removeAll { client.context.object($0) == nil }
     self.child = child
   }
 
   /// Describes an attribute that was set on a pad and has changed since; nil if there is none.
-  func lostChildEdit() -> String? {
+  func lostEdit() -> String? {
     for edit in child?.edits ?? [] where !edit.object.isDeleted && edit.object[edit.property] != edit.value {
-      return "client \(number) has set \(edit.property) of \(edit.object.id) to \(edit.value) on a pad, where it is "
+      return
+        "client \(client.number) has set \(edit.property) of \(edit.object.id) to \(edit.value) on a pad, where it is "
         + "\(edit.object[edit.property])"
     }
     return nil

@@ -4,7 +4,7 @@ import GraphWire
 
 /// Fetches that are not live: pages, counts, ids, rows, groups and fetch request templates. Each answer names its
 /// revision and is compared with the recorded graph of that revision.
-extension ClientNode {
+final class ClientFetches {
   /// The contents of an answer to a fetch.
   struct FetchedAnswer: Equatable {
     var objects = [ObjectImage]()
@@ -31,9 +31,27 @@ extension ClientNode {
     let revision: Revision
   }
 
-  func requestFetch(_ random: inout SeededRandom) -> String {
+  unowned let client: ClientNode
+  private var pending = [RequestID: PendingFetch]()
+  private var finished = [CompletedFetch]()
+
+  init(_ client: ClientNode) { self.client = client }
+
+  /// Forgets the fetches, because the process has died.
+  func restart() { (pending, finished) = ([:], []) }
+
+  /// Takes the finished fetches, to be checked.
+  func removeFinished() -> [CompletedFetch] {
+    defer { finished = [] }
+    return finished
+  }
+
+  /// Describes a fetch that has not ended; nil if there is none.
+  var unfinished: String? { pending.isEmpty ? nil : "client \(client.number) still waits for what it asked" }
+
+  func request(_ random: inout SeededRandom) -> String {
     // Rows and cursors contain names and values of the client's version, so they are not compared for older clients.
-    let form = random.below(lens == nil ? 12 : 6)
+    let form = random.below(!client.version.isOlder ? 12 : 6)
     let pending =
       switch form {
       case 0...1: countFetch(&random)
@@ -43,14 +61,14 @@ extension ClientNode {
       default: pageFetch(&random)
       }
     guard let pending else { return "nothing to ask" }
-    requestFetch(pending)
+    request(pending)
     return "ask \(pending.event)"
   }
 
-  private func requestFetch(_ pending: PendingFetch) {
-    let requestID = newRequestID()
-    fetches[requestID] = pending
-    context.handle(.ask(requestID, .fetch(pending.fetch)))
+  private func request(_ pending: PendingFetch) {
+    let requestID = client.newRequestID()
+    self.pending[requestID] = pending
+    client.context.handle(.ask(requestID, .fetch(pending.fetch)))
   }
 
   // MARK: - Random fetches
@@ -58,17 +76,19 @@ extension ClientNode {
   private func randomQuery(
     _ random: inout SeededRandom
   ) -> (entity: Entity, predicate: GraphPredicate, sort: [SortKey])? {
-    guard let (name, text) = SimulationModel.randomQuery(&random), let entity = model.entity(named: name),
-      let predicate = predicate(text, of: entity)
+    guard let (name, text) = SimulationModel.randomQuery(&random), let entity = client.model.entity(named: name),
+      let predicate = client.version.predicate(text, of: entity)
     else { return nil }
     let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
-    guard let order = random.pick(orders).flatMap(inClientVersion),
-      let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: model)
+    guard let order = random.pick(orders).flatMap(client.version.inClientVersion),
+      let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: client.model)
     else { return nil }
     return (entity, predicate, sort)
   }
 
-  private func text(_ predicate: GraphPredicate) -> String { predicate == .always ? "" : predicate.text(in: model) }
+  private func text(_ predicate: GraphPredicate) -> String {
+    predicate == .always ? "" : predicate.text(in: client.model)
+  }
 
   private func countFetch(_ random: inout SeededRandom) -> PendingFetch? {
     guard let (entity, predicate, _) = randomQuery(&random) else { return nil }
@@ -82,7 +102,7 @@ extension ClientNode {
     guard let (entity, predicate, sort) = randomQuery(&random) else { return nil }
     let (limit, offset) = (1 + random.below(20), random.below(4))
     let fetch = Fetch(
-      entity: entity.number, predicate: text(predicate), sort: sort.text(in: model), limit: UInt64(limit),
+      entity: entity.number, predicate: text(predicate), sort: sort.text(in: client.model), limit: UInt64(limit),
       offset: UInt64(offset), result: .identifiers)
     return PendingFetch(event: .fetchedIdentifiers, fetch: fetch) { graph, _ in
       let sorted = SortOrder(sort, model: graph.model)
@@ -93,9 +113,9 @@ extension ClientNode {
   }
 
   private func rowFetch(_ random: inout SeededRandom) -> PendingFetch? {
-    guard let pending = random.pick(ExpectedRowFetch.all), let entity = model.entity(named: pending.entity),
+    guard let pending = random.pick(ExpectedRowFetch.all), let entity = client.model.entity(named: pending.entity),
       let text = random.pick(SimulationModel.queries.filter { $0.entity == pending.entity }.map(\.predicate)),
-      let predicate = predicate(text, of: entity)
+      let predicate = client.version.predicate(text, of: entity)
     else { return nil }
     let (limit, offset) = random.chance(30) ? (1 + random.below(3), random.below(2)) : (0, 0)
     let fetch = Fetch(
@@ -114,7 +134,7 @@ extension ClientNode {
     guard let (entity, predicate, sort) = randomQuery(&random) else { return nil }
     let limit = 1 + random.below(5)
     let fetch = Fetch(
-      entity: entity.number, predicate: text(predicate), sort: sort.text(in: model), limit: UInt64(limit))
+      entity: entity.number, predicate: text(predicate), sort: sort.text(in: client.model), limit: UInt64(limit))
     return PendingFetch(event: .fetchedPage, fetch: fetch) { graph, behind in
       let order = SortOrder(sort, model: graph.model)
       let all = order.sorted(Array(graph.objects(of: entity, predicate).values), in: graph)
@@ -133,37 +153,37 @@ extension ClientNode {
   // MARK: - Answers
 
   /// - Returns: false if the chunk belongs to another request.
-  func receiveFetch(_ chunk: Chunk, of requestID: RequestID) -> Bool {
-    guard var pending = fetches.removeValue(forKey: requestID) else { return false }
+  func receive(_ chunk: Chunk, of requestID: RequestID) -> Bool {
+    guard var pending = self.pending.removeValue(forKey: requestID) else { return false }
     pending.answer.objects += chunk.objects
     pending.answer.rows += chunk.rows
     guard let end = chunk.end else {
-      fetches[requestID] = pending
-      context.handle(.more(requestID))
+      self.pending[requestID] = pending
+      client.context.handle(.more(requestID))
       return true
     }
     pending.answer.count = Int(end.count)
     // Groups and distinct rows have no cursor, and the further pages of a template are not requested.
     if pending.event == .fetchedPage || pending.event == .fetchedNextPage, !chunk.next.isEmpty {
       pending.answer.next = try? FetchCursor(bytes: chunk.next)
-      if pending.answer.next == nil { failure = failure ?? "client \(number) has received an invalid cursor" }
+      if pending.answer.next == nil { client.fail("client \(client.number) has received an invalid cursor") }
     }
-    finishedFetches.append(CompletedFetch(request: pending, revision: end.at.revision))
+    finished.append(CompletedFetch(request: pending, revision: end.at.revision))
     guard let next = pending.answer.next, pending.page < 6 else { return true }
     var following = PendingFetch(
       event: .fetchedNextPage, fetch: pending.fetch, expected: pending.expected, behind: next)
     following.fetch.after = chunk.next
     following.page = pending.page + 1
-    requestFetch(following)
+    request(following)
     return true
   }
 
   /// - Returns: false if the refusal belongs to another request.
-  func refuseFetch(_ refusal: Refusal, of requestID: RequestID) -> Bool {
-    guard let pending = fetches.removeValue(forKey: requestID) else { return false }
+  func refuse(_ refusal: Refusal, of requestID: RequestID) -> Bool {
+    guard let pending = self.pending.removeValue(forKey: requestID) else { return false }
     // A lost connection ends its requests.
     if refusal.code != .unavailable {
-      failure = failure ?? "client \(number) can't ask \(pending.event): \(refusal.message)"
+      client.fail("client \(client.number) can't ask \(pending.event): \(refusal.message)")
     }
     return true
   }

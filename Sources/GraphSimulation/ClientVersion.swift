@@ -5,7 +5,13 @@ import GraphReplica
 ///
 /// The checks apply the lens to single images only. Predicates and sorts are evaluated on those images, never with
 /// the lens's own translation of them.
-extension ClientNode {
+struct ClientVersion {
+  let model: Model
+  /// The lens of a client with an older version of the model.
+  let lens: ModelLens?
+
+  var isOlder: Bool { lens != nil }
+
   /// The model of the store.
   var served: Model { lens?.new ?? model }
 
@@ -15,6 +21,12 @@ extension ClientNode {
   /// Translates a name, predicate or sort into this client's version; nil for a predicate that cannot be checked
   /// there.
   func inClientVersion(_ text: String) -> String? { lens == nil ? text : SimulationVersions.older(text) }
+
+  /// Parses a predicate in the names of the store's model; nil if this client's version cannot express it.
+  func predicate(_ text: String, of entity: Entity) -> GraphPredicate? {
+    guard let text = inClientVersion(text) else { return nil }
+    return try? SimulationModel.predicate(text, entity, model)
+  }
 
   // MARK: - Reading through the lens
 
@@ -57,26 +69,5 @@ extension ClientNode {
     var nothing = transaction
     nothing.changes = []
     return (try? lens.upgraded(transaction)) ?? nothing
-  }
-
-  /// Sets an estimate, which only runs with two versions have; the older version has it as an integer.
-  func editEstimate(_ random: inout SeededRandom) -> String {
-    defer { perform() }
-    if random.chance(20), let (name, text) = random.pick(SimulationVersions.queries) {
-      follow(name, text)
-      return "follow \(name) \(text)"
-    }
-    guard let thing = random.pick(objects("Thing")) else { return "nothing to estimate" }
-    let halves = random.below(16) - 3
-    let value: Value = lens == nil ? .double(Double(halves) / 2) : .integer(Int64(halves / 2))
-    set(thing, "effort", random.chance(15) ? .null : value)
-    return random.chance(80) ? save(&random, "estimate") : "estimate without saving"
-  }
-
-  // MARK: - Counting
-
-  /// Counts an event if this client has an older version of the model.
-  func countThroughLens(_ event: CoverageEvent) {
-    if lens != nil { events.note(event) }
   }
 }

@@ -4,7 +4,7 @@ import GraphWire
 
 /// A user's batches, one at a time: first the rows, if any, then the batch. After a lost connection, the batch is
 /// requested again under its id, because its outcome is unknown.
-extension ClientNode {
+final class ClientBatches {
   /// A batch that has not been answered.
   struct PendingBatch {
     let batch: SimulatedBatch
@@ -20,13 +20,34 @@ extension ClientNode {
     var isThere = false
   }
 
-  func batch(_ random: inout SeededRandom) -> String {
-    guard pendingBatch == nil else { return "a batch is under way" }
-    let id = context.newTransactionID()
+  private unowned let client: ClientNode
+  /// All batches that this client has requested, before and after restarts.
+  private var requested = [TransactionID: SimulatedBatch]()
+  /// The batches that the store has committed, whether or not the client knows.
+  private var committed = Set<TransactionID>()
+  private(set) var pending: PendingBatch?
+
+  init(_ client: ClientNode) { self.client = client }
+
+  /// Forgets the pending batch, because the process has died.
+  func restart() { pending = nil }
+
+  /// The batch that this transaction commits.
+  subscript(id: TransactionID) -> SimulatedBatch? { requested[id] }
+
+  /// Records that the store has committed a batch.
+  func note(committed id: TransactionID) { committed.insert(id) }
+
+  /// Records that a restored backup contains only these transactions.
+  func revert(to known: Set<TransactionID>) { committed.formIntersection(known) }
+
+  func start(_ random: inout SeededRandom) -> String {
+    guard pending == nil else { return "a batch is under way" }
+    let id = client.context.newTransactionID()
     guard let batch = makeBatch(id, &random) else { return "no batch" }
-    batches[id] = batch
-    pendingBatch = PendingBatch(batch: batch)
-    requestBatch()
+    requested[id] = batch
+    pending = PendingBatch(batch: batch)
+    request()
     return "batch \(id.sequence), \(batch.event) of \(batch.entity.name)"
   }
 
@@ -44,8 +65,8 @@ extension ClientNode {
     _ id: TransactionID, _ name: String, _ policy: MergePolicy = .error,
     _ operation: (Entity) throws -> SimulatedBatch.Operation?
   ) -> SimulatedBatch? {
-    guard let entity = model.entity(named: name), let operation = try? operation(entity) else { return nil }
-    return SimulatedBatch(id: id, entity: entity, policy: policy, operation: operation, model: model)
+    guard let entity = client.model.entity(named: name), let operation = try? operation(entity) else { return nil }
+    return SimulatedBatch(id: id, entity: entity, policy: policy, operation: operation, model: client.model)
   }
 
   private func insertion(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
@@ -66,11 +87,11 @@ extension ClientNode {
         .insert(["starts", "due", "at"].compactMap { entity.property(named: $0) }, rows)
       }
     default:
-      guard let folder = random.pick(objects("Folder").filter { !$0.isInserted }) else { return nil }
+      guard let folder = random.pick(client.objects("Folder").filter { !$0.isInserted }) else { return nil }
       let rows = (0..<count).map { _ -> [Value] in
         [
           .object(folder.id), .integer(Int64(random.below(20))),
-          .string(random.element(of: kinds)), .string(random.element(of: ["a", "b c", ""])),
+          .string(random.element(of: client.version.kinds)), .string(random.element(of: ["a", "b c", ""])),
         ]
       }
       return make(id, "Item") { entity in
@@ -85,7 +106,7 @@ extension ClientNode {
     let condition = random.pick(conditions) ?? ""
     let choice = random.below(7)
     let number = Int64(random.below(12))
-    let folder = random.pick(objects("Folder").filter { !$0.isInserted })?.id
+    let folder = random.pick(client.objects("Folder").filter { !$0.isInserted })?.id
     let price = SimulationModel.value(of: "price", &random)
     return make(id, name) { entity in
       func set(_ name: String, _ becoming: SimulatedBatch.NewValue) -> (
@@ -108,7 +129,7 @@ extension ClientNode {
         }
       // An older version of the model may lack a property.
       let known = assignments.compactMap { $0 }
-      return known.isEmpty ? nil : predicate(condition, of: entity).map { .update($0, known) }
+      return known.isEmpty ? nil : client.version.predicate(condition, of: entity).map { .update($0, known) }
     }
   }
 
@@ -121,97 +142,97 @@ extension ClientNode {
       ("Thing", "at < now() - days(2) AND price != NULL"), ("Task", "done == TRUE AND share > 1"),
     ]
     guard let (name, condition) = random.pick(choices) else { return nil }
-    return make(id, name) { predicate(condition, of: $0).map { .delete($0) } }
+    return make(id, name) { client.version.predicate(condition, of: $0).map { .delete($0) } }
   }
 
   // MARK: - Asking and answers
 
   /// Requests the pending batch, starting with its rows.
-  func requestBatch() {
-    guard var pending = pendingBatch, pending.requestID == nil, pending.rows.isEmpty, session != nil else { return }
+  func request() {
+    guard var pending, pending.requestID == nil, pending.rows.isEmpty, client.link.session != nil else { return }
     pending.timesRequested += 1
-    if pending.timesRequested > 1 { events.note(.batchAskedAgain) }
+    if pending.timesRequested > 1 { client.events.note(.batchAskedAgain) }
     (pending.done, pending.changed) = (0, nil)
-    pending.isThere = committedBatches.contains(pending.batch.id)
+    pending.isThere = committed.contains(pending.batch.id)
     guard case .insert(_, let rows) = pending.batch.operation else {
       return send(pending)
     }
     let half = (rows.count + 1) / 2
     let parts = [Array(rows[..<half]), Array(rows[half...])].filter { !$0.isEmpty }
-    let requestIDs = parts.map { _ in newRequestID() }
+    let requestIDs = parts.map { _ in client.newRequestID() }
     pending.rows = Set(requestIDs)
-    pendingBatch = pending
+    self.pending = pending
     for (requestID, part) in zip(requestIDs, parts) {
-      context.handle(.ask(requestID, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
+      client.context.handle(.ask(requestID, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
     }
   }
 
   /// Requests the batch, of which all rows have been sent.
   private func send(_ batch: PendingBatch) {
     var pending = batch
-    let requestID = newRequestID()
+    let requestID = client.newRequestID()
     pending.requestID = requestID
-    pendingBatch = pending
-    context.handle(.ask(requestID, .batch(pending.batch.request)))
+    self.pending = pending
+    client.context.handle(.ask(requestID, .batch(pending.batch.request)))
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func receiveBatch(_ answer: RequestResult, of requestID: RequestID) -> Bool {
-    guard var pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
+  func receive(_ answer: RequestResult, of requestID: RequestID) -> Bool {
+    guard var pending, pending.requestID == requestID || pending.rows.contains(requestID) else {
       return false
     }
     switch answer {
     case .kept:
       pending.rows.remove(requestID)
-      pendingBatch = pending
+      self.pending = pending
       if pending.rows.isEmpty { send(pending) }
     case .progress(let progress):
-      events.note(.batchProgress)
+      client.events.note(.batchProgress)
       if progress.done < pending.done || progress.done > progress.total {
-        failure = failure ?? "client \(number)'s batch has come to \(progress.done) of \(progress.total) objects"
+        client.fail("client \(client.number)'s batch has come to \(progress.done) of \(progress.total) objects")
       }
       (pending.done, pending.changed) = (progress.done, progress.changed)
-      pendingBatch = pending
+      self.pending = pending
     case .saved where pending.changed == 0:
-      traceLines.append("batch \(pending.batch.id.sequence) changes nothing")
-      events.note(.batchOfNothing)
+      client.traceLines.append("batch \(pending.batch.id.sequence) changes nothing")
+      client.events.note(.batchOfNothing)
       // A batch that was requested twice may still be running, and may find objects by then.
-      if pending.timesRequested == 1 { refused.append(pending.batch.id) }
-      pendingBatch = nil
+      if pending.timesRequested == 1 { client.outcomes.refused.append(pending.batch.id) }
+      self.pending = nil
     case .saved(let saved):
-      acknowledged.append((pending.batch.id, saved.committed.revision))
-      countResent(pending.batch.id)
-      countThroughLens(.batchThroughLens)
-      traceLines.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
-      if pending.isThere { events.note(.batchAnsweredAgain) }
-      pendingBatch = nil
+      client.outcomes.acknowledged.append((pending.batch.id, saved.committed.revision))
+      client.restores.countResent(pending.batch.id)
+      client.countThroughLens(.batchThroughLens)
+      client.traceLines.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
+      if pending.isThere { client.events.note(.batchAnsweredAgain) }
+      self.pending = nil
     default: break
     }
     return true
   }
 
   /// - Returns: false if the refusal belongs to another request.
-  func refuseBatch(_ refusal: Refusal, of requestID: RequestID) -> Bool {
-    guard var pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
+  func refuse(_ refusal: Refusal, of requestID: RequestID) -> Bool {
+    guard var pending, pending.requestID == requestID || pending.rows.contains(requestID) else {
       return false
     }
-    traceLines.append("batch \(pending.batch.id.sequence) was refused: \(refusal.message)")
+    client.traceLines.append("batch \(pending.batch.id.sequence) was refused: \(refusal.message)")
     pending.requestID = nil
     pending.rows.remove(requestID)
-    pendingBatch = pending
+    self.pending = pending
     switch refusal.code {
     // After a lost connection, the outcome is unknown.
     case .unavailable: break
     case .malformed, .notAllowed, .limit:
-      failure = failure ?? "client \(number)'s batch was refused as \(refusal)"
+      client.fail("client \(client.number)'s batch was refused as \(refusal)")
     case .pruned:
-      prunedTransactions.append(pending.batch.id)
-      pendingBatch = nil
+      client.outcomes.pruned.append(pending.batch.id)
+      self.pending = nil
     default:
-      events.note(.batchRefused)
+      client.events.note(.batchRefused)
       // A batch that was requested twice may still be running on a connection that the server has not closed yet.
-      if pending.timesRequested == 1 { refused.append(pending.batch.id) }
-      pendingBatch = nil
+      if pending.timesRequested == 1 { client.outcomes.refused.append(pending.batch.id) }
+      self.pending = nil
     }
     return true
   }

@@ -28,7 +28,7 @@ struct FollowedWindow {
     guard ids == fresh.map(\.id), held.count == ids.count else {
       return "\(name): it shows \(ids.map(\.description)), the store has \(fresh.map(\.id.description))"
     }
-    let stale = fresh.filter { !client.isCurrent(held[$0.id], $0) }
+    let stale = fresh.filter { !client.version.isCurrent(held[$0.id], $0) }
     if !ids.isEmpty { client.countThroughLens(.scrolledThroughLens) }
     return stale.isEmpty ? nil : "\(name): \(stale.count) rows are stale"
   }
@@ -49,41 +49,51 @@ struct FollowedWindow {
   }
 }
 
-extension ClientNode {
+/// The windows of a client, with their expected ranges.
+final class ClientWindows {
+  private unowned let client: ClientNode
+  private(set) var all = [FollowedWindow]()
+
+  init(_ client: ClientNode) { self.client = client }
+
+  /// Forgets the windows, because the process has died.
+  func restart() { all = [] }
+
   /// Opens, moves, resizes or closes a window.
   func scroll(_ random: inout SeededRandom) -> String {
-    if windows.isEmpty || windows.count < 4 && random.chance(25) {
-      followWindow(&random)
+    if all.isEmpty || all.count < 4 && random.chance(25) {
+      follow(&random)
       return "follow a window"
     }
-    let place = random.below(windows.count)
+    let place = random.below(all.count)
     if random.chance(15) {
-      context.unfollow(windows.remove(at: place).id)
+      client.context.unfollow(all.remove(at: place).id)
       return "unfollow a window"
     }
     // Possibly two moves at once: the second is requested while the first is in progress.
     for _ in 0..<(1 + random.below(2)) {
-      windows[place].offset = random.chance(20) ? random.below(60) : random.below(8)
-      if random.chance(30) { windows[place].limit = 1 + random.below(9) }
-      context.moveWindow(of: windows[place].id, offset: windows[place].offset, limit: windows[place].limit)
+      all[place].offset = random.chance(20) ? random.below(60) : random.below(8)
+      if random.chance(30) { all[place].limit = 1 + random.below(9) }
+      client.context.moveWindow(of: all[place].id, offset: all[place].offset, limit: all[place].limit)
     }
     return "move a window"
   }
 
-  func followWindow(_ random: inout SeededRandom) {
-    guard let (name, text) = SimulationModel.randomQuery(&random), let entity = model.entity(named: name) else {
+  func follow(_ random: inout SeededRandom) {
+    guard let (name, text) = SimulationModel.randomQuery(&random), let entity = client.model.entity(named: name) else {
       return
     }
     let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
     guard
-      let predicate = predicate(text, of: entity), let order = random.pick(orders).flatMap(inClientVersion),
-      let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: model)
+      let predicate = client.version.predicate(text, of: entity),
+      let order = random.pick(orders).flatMap(client.version.inClientVersion),
+      let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: client.model)
     else { return }
     let (offset, limit) = (random.below(6), 1 + random.below(9))
-    let id = context.follow(entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit)
-    windows.append(
+    let id = client.context.follow(entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit)
+    all.append(
       FollowedWindow(id: id, entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit))
-    perform()
+    client.perform()
   }
 }
 

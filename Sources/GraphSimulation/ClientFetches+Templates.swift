@@ -3,7 +3,7 @@ import GraphReplica
 import GraphWire
 
 /// Fetch request templates, with their answers computed by hand.
-extension ClientNode {
+extension ClientFetches {
   func templateFetch(_ random: inout SeededRandom) -> PendingFetch? {
     switch random.below(3) {
     case 0:
@@ -40,15 +40,15 @@ extension ClientNode {
     _ name: String, _ arguments: [String: JSON], where matches: @escaping (ObjectImage, RecordedGraph) -> Bool,
     by precedes: @escaping (ObjectImage, ObjectImage, RecordedGraph) -> Bool
   ) -> PendingFetch? {
-    guard let template = model.fetchRequest(named: name), let entity = model.entity(template.entity),
-      let request = try? template.request(with: arguments, model: model)
+    guard let template = client.model.fetchRequest(named: name), let entity = client.model.entity(template.entity),
+      let request = try? template.request(with: arguments, model: client.model)
     else {
-      failure = failure ?? "client \(number) can't ask \(name)"
+      client.fail("client \(client.number) can't ask \(name)")
       return nil
     }
     let fetch = Fetch(
-      entity: request.entity, predicate: request.predicate == .always ? "" : request.predicate.text(in: model),
-      sort: request.sort.text(in: model), limit: UInt64(request.limit ?? 0))
+      entity: request.entity, predicate: request.predicate == .always ? "" : request.predicate.text(in: client.model),
+      sort: request.sort.text(in: client.model), limit: UInt64(request.limit ?? 0))
     return PendingFetch(event: .fetchedTemplate, fetch: fetch) { graph, _ in
       let all = graph.images.values.filter { $0.id.entity == entity.number && matches($0, graph) }
         .sorted { precedes($0, $1, graph) }

@@ -5,31 +5,48 @@ import GraphWire
 /// Undo and redo of the next step, of a step in a separate undo stack, or of a named commit.
 ///
 /// A step is one save or a named group of several.
-extension ClientNode {
+final class ClientUndo {
+  private unowned let client: ClientNode
+  /// All undos and redos that this client has sent, before and after restarts.
+  private(set) var requests = [TransactionID: UndoRequest]()
+  /// The number of undo stacks that this client has taken, before and after restarts.
+  private var scopesMade: UInt64 = 0
+  /// The undo states that this client has requested.
+  private var states = [RequestID: ReportedUndoState]()
+
+  init(_ client: ClientNode) { self.client = client }
+
+  /// Forgets the requested undo states, because the process has died.
+  func restart() { states = [:] }
+
+  /// Records that an undo was sent.
+  func note(sent request: UndoRequest) { requests[request.id] = request }
+
   /// Undoes or redoes a step of the user.
   ///
   /// The step may be from before a restart, and other clients may have changed its objects since.
-  func undo(_ random: inout SeededRandom) -> String {
-    var request = UndoRequest(context.newTransactionID(), redo: random.chance(35))
+  func request(_ random: inout SeededRandom) -> String {
+    var request = UndoRequest(client.context.newTransactionID(), redo: random.chance(35))
     switch random.below(10) {
     case 0...3: break
-    case 4...6: request.scope = context.undoScope?.id ?? .zero
+    case 4...6: request.scope = client.context.undoScope?.id ?? .zero
     default:
       // Possibly from the middle of the stack.
       request.revision =
-        request.redo ? nil : random.pick(acknowledged.suffix(12).filter { undos[$0.id] == nil })?.revision
+        request.redo
+        ? nil : random.pick(client.outcomes.acknowledged.suffix(12).filter { requests[$0.id] == nil })?.revision
     }
-    context.undo(request)
+    client.context.undo(request)
     return "\(request.redo ? "redo" : "undo"), transaction \(request.id.sequence)"
   }
 
   /// Takes or leaves a separate undo stack, or begins or ends a group, whose saves form one step.
   func group(_ random: inout SeededRandom) -> String {
-    guard let scope = context.undoScope else {
+    guard let scope = client.context.undoScope else {
       scopesMade += 1
       // One of two stacks, which exist again after a restart; group numbers are never reused.
-      let id = UniqueID(high: UInt64(number) + 1, low: 0x5C0 + UInt64(random.below(2)))
-      context.undoScope = UndoScope(id: id, after: scopesMade << 20)
+      let id = UniqueID(high: UInt64(client.number) + 1, low: 0x5C0 + UInt64(random.below(2)))
+      client.context.undoScope = UndoScope(id: id, after: scopesMade << 20)
       return "take a stack"
     }
     if scope.isGrouping {
@@ -37,7 +54,7 @@ extension ClientNode {
       return "end a group"
     }
     if random.chance(20) {
-      context.undoScope = nil
+      client.context.undoScope = nil
       return "leave the stack"
     }
     scope.beginGroup(named: "group \(random.below(100))")
@@ -46,21 +63,21 @@ extension ClientNode {
 
   /// Performs a step of several saves, sometimes followed by its undo.
   func performStep(_ random: inout SeededRandom) -> String {
-    if context.undoScope == nil { _ = group(&random) }
-    guard let scope = context.undoScope else { return "no stack" }
+    if client.context.undoScope == nil { _ = group(&random) }
+    guard let scope = client.context.undoScope else { return "no stack" }
     scope.beginGroup(named: "step \(random.below(100))")
     var said = [String]()
     for _ in 0..<(2 + random.below(2)) {
       switch random.below(4) {
-      case 0: said.append(describe(&random))
-      case 1: said.append(placeItems(&random))
-      case 2: said.append(arrangeLabels(&random))
-      default: said.append(insertItem(&random))
+      case 0: said.append(client.describe(&random))
+      case 1: said.append(client.placeItems(&random))
+      case 2: said.append(client.arrangeLabels(&random))
+      default: said.append(client.insertItem(&random))
       }
     }
     scope.endGroup()
     if !scope.isGrouping, random.chance(50) {
-      context.undo(UndoRequest(context.newTransactionID(), scope: scope.id))
+      client.context.undo(UndoRequest(client.context.newTransactionID(), scope: scope.id))
       said.append("undo")
     }
     return "step: " + said.joined(separator: "; ")
@@ -75,26 +92,32 @@ extension ClientNode {
   }
 
   /// Requests the undo state at a quiet moment, so that the answer belongs to the recorded state.
-  func requestUndoState(_ random: inout SeededRandom) {
-    let requestID = newRequestID()
-    undoStates[requestID] = ReportedUndoState(scope: random.chance(50) ? nil : context.undoScope?.id ?? .zero)
-    context.handle(.ask(requestID, .undoState(scope: undoStates[requestID]?.scope)))
-    perform()
+  func requestState(_ random: inout SeededRandom) {
+    let requestID = client.newRequestID()
+    states[requestID] = ReportedUndoState(scope: random.chance(50) ? nil : client.context.undoScope?.id ?? .zero)
+    client.context.handle(.ask(requestID, .undoState(scope: states[requestID]?.scope)))
+    client.perform()
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func receiveUndoState(_ answer: RequestResult, of requestID: RequestID) -> Bool {
-    guard var reported = undoStates[requestID], case .undoState(let state) = answer else { return false }
+  func receive(_ answer: RequestResult, of requestID: RequestID) -> Bool {
+    guard var reported = states[requestID], case .undoState(let state) = answer else { return false }
     reported.state = state
-    undoStates[requestID] = reported
+    states[requestID] = reported
     return true
+  }
+
+  /// Takes the reported states, to be checked.
+  fileprivate func removeStates() -> [ReportedUndoState] {
+    defer { states = [:] }
+    return states.sorted { $0.key < $1.key }.map(\.value)
   }
 }
 
 extension Simulation {
   /// Checks that a committed undo took the step that its user meant, and describes a difference.
   func failure(ofUndo record: CommitRecord, of client: ClientNode) -> String? {
-    guard record.undoes != nil, let request = client.undos[record.transaction],
+    guard record.undoes != nil, let request = client.undo.requests[record.transaction],
       let floor = try? server?.store.oldestRevision
     else { return nil }
     let before = recorder.records.prefix { $0.revision < record.revision }
@@ -119,7 +142,7 @@ extension Simulation {
   func checkUndoStates() throws {
     guard let floor = try server?.store.oldestRevision else { return }
     for client in clients {
-      for (_, told) in client.undoStates.sorted(by: { $0.key < $1.key }) {
+      for told in client.undo.removeStates() {
         // A lost connection ends its requests.
         guard let state = told.state else { continue }
         let twin = UndoStackModel(recorder.records, of: "client \(client.number)", scope: told.scope, after: floor)
@@ -130,7 +153,6 @@ extension Simulation {
         }
         events.note(.undoStateTold)
       }
-      client.undoStates = [:]
     }
   }
 }

@@ -3,7 +3,7 @@ import GraphReplica
 import GraphWire
 
 /// A client whose store is restored from a backup while it holds later state.
-extension ClientNode {
+final class RestoreObserver {
   /// A client's record of the commits that a restore removed, kept until the next quiet moment.
   struct StaleState {
     /// Whether the client has seen a revision that the store no longer has, and has not detected that.
@@ -15,41 +15,57 @@ extension ClientNode {
     var unanswered = [TransactionID: Bool]()
   }
 
+  private unowned let client: ClientNode
+  /// The outdated state that the client holds since a restore; nil when there is none.
+  private var staleState: StaleState?
+  /// Acknowledged transactions that a restore has removed, before and after restarts.
+  private(set) var revertedTransactions = [TransactionID]()
+
+  init(_ client: ClientNode) { self.client = client }
+
+  /// Forgets the outdated state: the process has died, or all clients hold the present at a quiet moment.
+  func forget() { staleState = nil }
+
+  /// Whether the client has seen a revision that the store no longer has, and has not detected that.
+  var mustDetect: Bool { staleState.map(\.mustDetectRestore) == true }
+
   /// Whether the client takes state that a restore removed for valid.
-  var isStale: Bool { staleState?.isStale ?? false }
+  var isStale: Bool { staleState.map(\.isStale) == true }
 
   /// Records that the store was restored.
   /// - Parameters:
   ///   - kept: the history of the backup.
   ///   - lost: the history of the store until now.
   func becomeStale(behind kept: GraphRecorder, of lost: GraphRecorder) {
-    var next = StaleState(mustDetectRestore: lastRevision > kept.revision || staleState?.mustDetectRestore == true)
+    var next = StaleState(mustDetectRestore: client.lastRevision > kept.revision || mustDetect)
     let (known, committed) = (Set(kept.records.map(\.transaction)), Set(lost.records.map(\.transaction)))
-    let unanswered = context.replica.pendingTransactions + [pendingBatch?.batch.id].compactMap { $0 }
+    let unanswered = client.context.replica.pendingTransactions + [client.batches.pending?.batch.id].compactMap { $0 }
     for id in unanswered where !known.contains(id) { next.unanswered[id] = committed.contains(id) }
     staleState = next
     // Edits on it are based on revisions that will have other contents.
-    child = nil
-    lostUpdates.restart()
-    let deleted = acknowledged.filter { $0.revision > kept.revision }.map(\.id)
-    acknowledged.removeAll { $0.revision > kept.revision }
+    client.pad.restart()
+    client.checks.lostUpdates.restart()
+    let deleted = client.outcomes.acknowledged.filter { $0.revision > kept.revision }.map(\.id)
+    client.outcomes.acknowledged.removeAll { $0.revision > kept.revision }
     revertedTransactions += deleted
-    textMerges.revert(Set(deleted))
-    committedBatches.formIntersection(known)
-    if !deleted.isEmpty { events.note(.acknowledgedTakenBack) }
+    client.checks.textMerges.revert(Set(deleted))
+    client.batches.revert(to: known)
+    if !deleted.isEmpty { client.events.note(.acknowledgedTakenBack) }
   }
 
   /// Handles the replica's report that the store does not recognize its state. It also occurs where the state was
   /// pruned.
-  func detectRestore() {
+  func detect() {
     // Revisions are counted again from here on.
-    defer { lastRevision = 0 }
-    child = nil
-    for load in loads.keys { loads.modifyIfPresent(load) { $0.spansRestore = true } }
-    guard var staleState else { return lostUpdates.exemptAll() }
+    defer { client.lastRevision = 0 }
+    client.pad.restart()
+    client.loads.spanRestore()
+    guard var staleState else { return client.checks.lostUpdates.exemptAll() }
     // Edits since the restore are also based on revisions that have other contents now.
-    if staleState.isStale { lostUpdates.restart() } else { lostUpdates.exemptAll() }
-    if staleState.mustDetectRestore { events.note(context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed) }
+    if staleState.isStale { client.checks.lostUpdates.restart() } else { client.checks.lostUpdates.exemptAll() }
+    if staleState.mustDetectRestore {
+      client.events.note(client.context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed)
+    }
     (staleState.mustDetectRestore, staleState.isStale) = (false, false)
     self.staleState = staleState
   }
@@ -57,7 +73,7 @@ extension ClientNode {
   /// Records that an unanswered transaction has reached the store.
   func countResent(_ id: TransactionID) {
     guard let wasCommitted = staleState?.unanswered.removeValue(forKey: id) else { return }
-    events.note(wasCommitted ? .landedAgain : .landedAfterRestore)
+    client.events.note(wasCommitted ? .landedAgain : .landedAfterRestore)
   }
 
   /// Whether a transaction is based on objects in a state that a restore removed.
@@ -65,7 +81,7 @@ extension ClientNode {
     isStale
       || transaction.changes.contains { change in
         // Objects that were not reloaded since then have a negative revision.
-        !change.id.isTemporary && (context.object(change.id)?.revision ?? 0) < 0
+        !change.id.isTemporary && (client.context.object(change.id)?.revision ?? 0) < 0
       }
   }
 

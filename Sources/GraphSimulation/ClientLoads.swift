@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 
 /// The user fires faults and prefetches relationships of visible objects.
-extension ClientNode {
+final class ClientLoads {
   /// A load in progress, with the objects at which it began, which are retained together with what is loaded.
   struct PendingLoad {
     let objects: [ManagedObject]
@@ -40,26 +40,63 @@ extension ClientNode {
     "Crew": ["members", "members.folder"],
   ]
 
+  private unowned let client: ClientNode
+  private var pending = [LoadID: PendingLoad]()
+  private var finished = [CompletedLoad]()
+  /// The queries that prefetch relationships.
+  private var prefetching = Set<QueryID>()
+
+  init(_ client: ClientNode) { self.client = client }
+
+  /// Forgets the loads, because the process has died.
+  func restart() { (pending, finished, prefetching) = ([:], [], []) }
+
+  /// Records that the client has detected a restored store.
+  func spanRestore() {
+    for load in pending.keys { pending.update(load) { $0.spansRestore = true } }
+  }
+
+  /// Takes the finished loads, to be checked.
+  func removeFinished() -> [CompletedLoad] {
+    defer { finished = [] }
+    return finished
+  }
+
+  /// Records that a query prefetches relationships.
+  func note(prefetching query: QueryID) { prefetching.insert(query) }
+
+  /// Describes a load that has not ended; nil if there is none.
+  func unfinished() -> String? {
+    if !pending.isEmpty { return "client \(client.number) still loads" }
+    for query in client.queries where prefetching.contains(query.id) {
+      guard client.context.prefetch(of: query.id).load == nil else {
+        return "client \(client.number) still prefetches"
+      }
+      client.events.note(.queryPrefetched)
+    }
+    return nil
+  }
+
   func touchFaults(_ random: inout SeededRandom) -> String {
     var ids = [ObjectID]()
-    for object in objects("Thing").shuffled(using: &random).prefix(12) {
+    for object in client.objects("Thing").shuffled(using: &random).prefix(12) {
       for property in object.entity.storedProperties where property.relationship != nil {
         ids += object.value(property.number).objectIDs
       }
     }
-    if random.chance(30) { ids += deletedObjects.suffix(6) }
+    if random.chance(30) { ids += client.past.deletedObjects.suffix(6) }
     let faults = ids.filter { !$0.isTemporary }.shuffled(using: &random)
-      .compactMap { context.fault($0) }.filter(\.isFault).prefix(1 + random.below(6))
+      .compactMap { client.context.fault($0) }.filter(\.isFault).prefix(1 + random.below(6))
     guard !faults.isEmpty else { return "no faults" }
-    let load = context.load(Array(faults), bringsOthers: random.chance(50))
-    loads[load] = PendingLoad(objects: Array(faults))
-    context.sendLoads()
+    let load = client.context.load(Array(faults), bringsOthers: random.chance(50))
+    pending[load] = PendingLoad(objects: Array(faults))
+    client.context.sendLoads()
     return "touch \(faults.count) faults"
   }
 
   func prefetch(_ random: inout SeededRandom) -> String {
     let name = random.element(of: ["Folder", "Item", "Thing", "Label", "Crew"])
-    let roots = objects(name).filter { !$0.isInserted }.shuffled(using: &random).prefix(1 + random.below(4))
+    let roots = client.objects(name).filter { !$0.isInserted }.shuffled(using: &random).prefix(1 + random.below(4))
     guard !roots.isEmpty, let text = random.pick(Self.trees[name, default: []]) else { return "nothing to prefetch" }
     return load(text, name, Array(roots), isReload: random.chance(50))
   }
@@ -67,41 +104,42 @@ extension ClientNode {
   /// Prefetches from all objects of one entity at a quiet moment.
   func prefetchAtRest(_ random: inout SeededRandom) -> String {
     let name = random.element(of: ["Folder", "Item", "Thing", "Label", "Crew"])
-    let roots = objects(name).filter { !$0.isInserted }
+    let roots = client.objects(name).filter { !$0.isInserted }
     guard !roots.isEmpty, let text = random.pick(Self.trees[name, default: []]) else { return "nothing to prefetch" }
-    defer { perform() }
+    defer { client.perform() }
     return load(text, name, roots, isReload: true, isAtRest: true)
   }
 
   private func load(
     _ text: String, _ name: String, _ roots: [ManagedObject], isReload: Bool, isAtRest: Bool = false
   ) -> String {
-    guard let entity = model.entity(named: name),
-      let tree = try? RelationshipTree(parsing: text, entity: entity, model: model)
+    guard let entity = client.model.entity(named: name),
+      let tree = try? RelationshipTree(parsing: text, entity: entity, model: client.model)
     else { return "no tree" }
-    var pending = PendingLoad(objects: roots, isAtRest: isAtRest, isReload: isReload, requestsBefore: fetchesSent)
+    var pending = PendingLoad(
+      objects: roots, isAtRest: isAtRest, isReload: isReload, requestsBefore: client.link.fetchesSent)
     pending.paths = text.split(separator: ",").map { path in
       var place: Entity? = entity
       return path.split(separator: ".").compactMap { name in
         let property = place?.property(named: String(name))
-        place = property?.relationship.flatMap { model.entity($0.destination) }
+        place = property?.relationship.flatMap { client.model.entity($0.destination) }
         return property
       }
     }
-    loads[context.load(tree, of: roots, reloadsHeld: isReload)] = pending
-    context.sendLoads()
+    self.pending[client.context.load(tree, of: roots, reloadsHeld: isReload)] = pending
+    client.context.sendLoads()
     return "prefetch \(text) of \(roots.count) of \(name)"
   }
 
   // MARK: - Results
 
   func finish(_ load: LoadID, _ refusal: Refusal?) {
-    guard let pending = loads.removeValue(forKey: load) else { return }
+    guard let pending = self.pending.removeValue(forKey: load) else { return }
     // The connection was lost; a later access loads the objects again.
     guard refusal == nil else { return }
     var finished = CompletedLoad(load: pending)
-    finished.requests = fetchesSent - pending.requestsBefore
-    finished.isStale = isStale
+    finished.requests = client.link.fetchesSent - pending.requestsBefore
+    finished.isStale = client.restores.isStale
     var reached = pending.objects
     for path in pending.paths {
       var level = pending.objects
@@ -111,7 +149,7 @@ extension ClientNode {
       }
     }
     // Edits that are not saved or not acknowledged yet would count as loaded values.
-    let isSettled = context.replica.pendingTransactions.isEmpty && !context.hasChanges
+    let isSettled = client.context.replica.pendingTransactions.isEmpty && !client.context.hasChanges
     for object in reached {
       if object.isDeleted {
         if isSettled { finished.missing.append(object.id) }
@@ -123,6 +161,6 @@ extension ClientNode {
         finished.images.append(ObjectImage(id: object.id, revision: object.revision, values: values))
       }
     }
-    finishedLoads.append(finished)
+    self.finished.append(finished)
   }
 }

@@ -1,0 +1,39 @@
+import GraphModel
+import GraphWire
+
+/// The requests that wait at the head of the store for the next commit.
+///
+/// Clients that follow the whole store from a token request one part at a time, so a slow client costs nothing.
+struct FollowerTable {
+  private let limits: HubLimits
+  /// The requests of each session, by their number.
+  private var requests = [SessionID: [UInt64: FollowRequest]]()
+
+  init(limits: HubLimits) { self.limits = limits }
+
+  mutating func add(_ follow: FollowRequest, of session: Session, _ request: UInt64) throws(Refusal) {
+    guard let waiting = requests[session.id] else {
+      requests[session.id] = [request: follow]
+      return
+    }
+    guard waiting.count < limits.waitingFollowers else {
+      throw Refusal(.limit, "more than \(limits.waitingFollowers) requests wait for the next commit")
+    }
+    requests[session.id, default: [:]][request] = follow
+  }
+
+  mutating func remove(_ session: Session) { requests[session.id] = nil }
+
+  /// Removes the requests that can be answered at `head`, in the order of their sessions and numbers.
+  mutating func removeDue(at head: Token) -> [(session: SessionID, request: UInt64, follow: FollowRequest)] {
+    var due = [(session: SessionID, request: UInt64, follow: FollowRequest)]()
+    for (session, waiting) in requests.sorted(by: { $0.key < $1.key }) {
+      let rest = waiting.filter { $0.value.since == head }
+      for (request, follow) in waiting.sorted(by: { $0.key < $1.key }) where rest[request] == nil {
+        due.append((session, request, follow))
+      }
+      requests[session] = rest.isEmpty ? nil : rest
+    }
+    return due
+  }
+}

@@ -1,0 +1,75 @@
+import GraphModel
+import GraphWire
+
+/// Checks the hello of a client: its protocol version, model and identity.
+///
+/// A client with an older version of the model gets a lens. The lens translates its messages on arrival
+/// (`Hub.receive`), and the server's on departure (`SessionSender.send`, and the stream reader for frames that bypass
+/// the hub). Everything in between uses the server's version. Live queries with the same lens share their deltas.
+struct Handshake {
+  private let model: Model
+  private let lenses: ModelLenses
+  private let limits: HubLimits
+  /// The server's name and version, for the welcome and the status.
+  let server: String
+
+  /// - Parameter older: earlier versions of the model.
+  init(model: Model, older: [Model], server: String, limits: HubLimits) {
+    self.model = model
+    lenses = ModelLenses(to: model, from: older)
+    self.server = server
+    self.limits = limits
+  }
+
+  /// - Returns: the lens of the client; nil for a client with the server's model.
+  /// - Throws: `Refusal` if the server can't serve the client.
+  func check(_ hello: Hello) throws(Refusal) -> ModelLens? {
+    guard hello.protocolVersion == ProtocolLimits.version else {
+      throw Refusal(
+        .notAllowed,
+        "the client speaks protocol \(hello.protocolVersion), this server speaks \(ProtocolLimits.version): "
+          + "use programs of the same release")
+    }
+    let lens = try lens(for: hello.model)
+    guard hello.replica != .zero else {
+      throw Refusal(.malformed, "hello must name a replica: sixteen random bytes")
+    }
+    guard hello.author.utf8.count <= ProtocolLimits.maximumAuthorSize, !hello.author.isEmpty else {
+      throw Refusal(
+        .malformed,
+        "the author has \(hello.author.utf8.count) bytes; 1 to \(ProtocolLimits.maximumAuthorSize) are allowed")
+    }
+    return lens
+  }
+
+  /// The answer to a hello that `check` has accepted.
+  func welcome(_ hello: Hello, _ session: Session, head: Token) -> Welcome {
+    var resumed = false
+    if let token = hello.token { resumed = token.store == head.store && token.revision <= head.revision }
+    return Welcome(
+      model: session.lens?.old ?? model, head: head, session: session.id, server: server, resumed: resumed,
+      maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds))
+  }
+
+  /// The lens for a client with this model; nil for the server's own model, and for a client that names no model.
+  /// - Throws: `Refusal` that names both models and the incompatible changes between them.
+  private func lens(for hash: ModelHash?) throws(Refusal) -> ModelLens? {
+    guard let hash, hash != model.hash else { return nil }
+    let served = "the server's is \(model.hash) (\(model.name) \(model.version))"
+    switch lenses[hash] {
+    case .lens(let lens): return lens
+    case .unknown:
+      throw Refusal(.notAllowed, "the client's model is \(hash), \(served): use a client with the server's model")
+    case .none(let old, let problems):
+      let shown = problems.all.prefix(Self.shownProblems).map { "\($0.path) \($0.reason)" }.joined(separator: "; ")
+      let rest = problems.all.count - Self.shownProblems
+      throw Refusal(
+        .notAllowed,
+        "the client's model is \(hash) (\(old.name) \(old.version)), \(served), and a client of version "
+          + "\(old.version) can't handle these changes: \(shown)\(rest > 0 ? "; and \(rest) more" : ""): "
+          + "use a client with the server's model")
+    }
+  }
+
+  private static let shownProblems = 5
+}

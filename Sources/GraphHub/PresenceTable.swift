@@ -1,0 +1,39 @@
+import GraphModel
+import GraphWire
+
+/// The sessions that have published a presence: the state that sessions show to each other.
+///
+/// A presence is forwarded and never stored. A session enters with its first presence and leaves when it ends.
+struct PresenceTable {
+  private var sessions = [SessionID: Session]()
+
+  /// Forwards the presence of a session, which from now on receives the presences of others.
+  mutating func publish(
+    _ state: [UInt8], of session: Session, _ request: UInt64, _ sender: inout SessionSender,
+    _ actions: inout [HubAction]
+  ) {
+    guard state.count <= ProtocolLimits.maximumPresenceSize else {
+      let refusal = Refusal(.limit, "a presence has at most \(ProtocolLimits.maximumPresenceSize) bytes")
+      return sender.refuse(request, refusal, session, &actions)
+    }
+    sessions[session.id] = session
+    forward(state, of: session, left: false, &sender, &actions)
+  }
+
+  /// Removes a session that has ended, and notifies the others.
+  mutating func remove(_ session: Session, _ sender: inout SessionSender, _ actions: inout [HubAction]) {
+    if sessions.removeValue(forKey: session.id) != nil { forward([], of: session, left: true, &sender, &actions) }
+  }
+
+  /// Sends a presence to every other session that has published one; lagging sessions miss it.
+  private func forward(
+    _ state: [UInt8], of session: Session, left: Bool, _ sender: inout SessionSender, _ actions: inout [HubAction]
+  ) {
+    let frame = Frame.encode(
+      ToClient(0, .presence(session: session.id, author: session.author, state: state, left: left)))
+    for other in sessions.values.inOrder() where other !== session && sender.fits(frame.count, for: other) {
+      assert(other.isLive, "a session that ends has no presence")
+      sender.sendFrame(frame, to: other, &actions)
+    }
+  }
+}

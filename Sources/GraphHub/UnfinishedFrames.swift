@@ -1,0 +1,77 @@
+import GraphModel
+
+/// The incomplete frames of all sessions.
+///
+/// A client that announces a large message and never completes it occupies server memory, so the time for one frame
+/// and the bytes of all of them are bounded. An entry is removed when its frame is complete or its session ends.
+struct UnfinishedFrames {
+  /// The received part of a session's next frame.
+  private struct Part {
+    let session: Session
+    let bytes: Int
+    /// When its first byte arrived, or when the server last resumed reading from the session.
+    var since: Int64
+  }
+
+  private let limits: HubLimits
+  private var parts = [SessionID: Part]()
+  private var bytes = 0
+
+  init(limits: HubLimits) { self.limits = limits }
+
+  /// Records how much of a session's next frame has arrived; 0 if there is no incomplete frame.
+  mutating func receive(_ count: Int, of session: Session, at now: Int64) {
+    let since = parts[session.id].map(\.since) ?? now
+    discard(of: session)
+    if count > 0 {
+      parts[session.id] = Part(session: session, bytes: count, since: since)
+      bytes += count
+    }
+  }
+
+  /// Discards the record of an incomplete frame that is now complete or whose session has ended.
+  mutating func discard(of session: Session) {
+    // Most messages arrive in one piece.
+    if parts.isEmpty { return }
+    if let part = parts.removeValue(forKey: session.id) { bytes -= part.bytes }
+    assert(bytes >= 0 && (bytes == 0) == parts.isEmpty, "the total counts each incomplete frame once")
+  }
+
+  /// Restarts the time of a frame that its session could not complete while it was paused.
+  mutating func restart(of session: Session, at now: Int64) {
+    if let index = parts.index(forKey: session.id) { parts.values[index].since = now }
+  }
+
+  // MARK: - Limits
+
+  var exceedMemory: Bool { bytes > limits.unfinishedBytes }
+
+  /// The sessions to end, in this order, while the frames exceed their memory.
+  ///
+  /// The oldest incomplete frames come first, so that a client that sends at full speed is ended last. Small parts are
+  /// exempt, because every connection has one now and then.
+  var sessionsByAge: [Session] {
+    parts.values.filter { $0.bytes > limits.guaranteedBacklog }
+      .sorted { ($0.since, $0.session.id) < ($1.since, $1.session.id) }.map(\.session)
+  }
+
+  var memoryRefusal: Refusal {
+    Refusal(
+      .unavailable,
+      "the server holds more than \(limits.unfinishedBytes >> 20) MiB of incomplete messages, and this one is the "
+        + "oldest: connect again later, and send each message without a pause")
+  }
+
+  /// The sessions with an incomplete frame.
+  var sessions: [Session] { parts.values.map(\.session) }
+
+  /// The refusal of a session whose frame has been incomplete for too long; nil for other sessions.
+  func overdueRefusal(of session: Session, at now: Int64) -> Refusal? {
+    guard let part = parts[session.id], !session.isPaused, now - part.since > limits.frameMilliseconds else {
+      return nil
+    }
+    return Refusal(
+      .unavailable,
+      "a message was not complete within \(limits.frameMilliseconds / 1_000) s; \(part.bytes) bytes of it arrived")
+  }
+}

@@ -1,0 +1,40 @@
+import GraphModel
+
+/// The checks of what a user edits: texts, lists, and the revisions that its edits are based on.
+///
+/// They span the restarts of the client, and compare the edits with the commits at quiet moments.
+struct EditChecks {
+  var textMerges: TextMergeCheck
+  private(set) var listOrders = ListOrderCheck()
+  var lostUpdates = LostUpdateCheck()
+  private let model: Model
+  private let text: PropertyNumber
+
+  /// - Parameter model: the model of the store.
+  init(client: Int, model: Model) {
+    guard let text = model.entity(named: "Item")?.property(named: "text") else {
+      preconditionFailure("the simulation's model has texts")
+    }
+    textMerges = TextMergeCheck(client: client)
+    self.model = model
+    self.text = text.number
+  }
+
+  mutating func note(_ id: TransactionID, _ committed: CommitResult) {
+    textMerges.note(id, committed)
+    listOrders.note(id, committed)
+    lostUpdates.note(id, committed)
+  }
+
+  /// Records a sent transaction.
+  /// - Parameter isReverted: whether it is based on a state that a restore removed.
+  mutating func note(sent transaction: Transaction, isReverted: Bool) {
+    textMerges.note(transaction, text: text)
+    listOrders.note(transaction)
+    lostUpdates.note(transaction, model: model)
+    if isReverted {
+      textMerges.exempt(transaction, text: text)
+      lostUpdates.exempt(transaction.id)
+    }
+  }
+}
