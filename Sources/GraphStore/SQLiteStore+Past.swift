@@ -64,7 +64,7 @@ extension SQLiteStore {
   /// The newest commit at or before a time.
   public func revision(at time: Timestamp) throws -> RevisionAtTime {
     try read { _, history, head in
-      let found = try history.revision(at: time)
+      let found = try CommitTimes(history: history).revision(at: time)
       return RevisionAtTime(revision: found.revision, time: found.time, author: found.author, head: head)
     }
   }

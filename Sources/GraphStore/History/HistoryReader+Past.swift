@@ -48,6 +48,11 @@ extension HistoryReader {
         + "without commits: start again with the present state")
   }
 
+  /// The failure for a commit between others that a damaged history lacks.
+  func missingCommit(_ revision: Revision) -> StoreFailure {
+    StoreFailure(.corrupt, "history lacks the commit of revision \(revision)", advice: "Run stickiesd check.")
+  }
+
   /// Returns a past object with its derived attributes computed, as far as the object alone determines them.
   func computed(_ image: ObjectImage?, at revision: Revision) -> ObjectImage? {
     let properties = objects.layout.computed(behind: revision)
@@ -163,44 +168,5 @@ extension HistoryReader {
     row.bind(2, revision)
     defer { sqlite3_reset(row.statement) }
     return try connection.step(row) ? row.integer(0) : nil
-  }
-
-  // MARK: - Times
-
-  /// Returns the newest commit at or before a time. For the last pruned commit, the floor still has the time.
-  ///
-  /// Times may fall between revisions (`ClockSetbacks`): of several runs that reach back to the time, the newest
-  /// counts.
-  func revision(at time: Timestamp) throws -> (revision: Revision, time: Timestamp, author: String) {
-    let (oldest, head) = (try oldest(), try head().revision)
-    if let found = try newestCommit(upTo: time, from: oldest + 1, through: head), let commit = try dated(found) {
-      return commit
-    }
-    if let floor = try HistoryFloor.read(connection), floor.revision == oldest, floor.time <= time {
-      return (oldest, floor.time, try name(ofAuthor: floor.author))
-    }
-    guard oldest == 0 else {
-      guard let kept = try dated(oldest + 1) else { throw missingCommit(oldest + 1) }
-      throw Refusal(
-        .pruned,
-        "the history of that time was pruned: the oldest commit that is kept, revision \(kept.revision), is from "
-          + RFC3339.text(kept.time))
-    }
-    return (0, 0, "")
-  }
-
-  private func name(ofAuthor number: Int64) throws -> String {
-    let row = try connection.statement("SELECT name FROM _author WHERE number = ?")
-    row.bind(1, number)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.text(0) : ""
-  }
-
-  private func dated(_ revision: Revision) throws -> (revision: Revision, time: Timestamp, author: String)? {
-    let row = try connection.statement(
-      "SELECT time, a.name FROM _commit JOIN _author AS a ON a.number = author WHERE revision = ?")
-    row.bind(1, revision)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? (revision, row.integer(0), row.text(1)) : nil
   }
 }

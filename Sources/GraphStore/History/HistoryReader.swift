@@ -384,10 +384,6 @@ struct HistoryReader {
 
   /// The author of a commit.
   func author(of revision: Revision) throws -> String? {
-    let row = try connection.statement(
-      "SELECT a.name FROM _commit JOIN _author AS a ON a.number = author WHERE revision = ?")
-    row.bind(1, revision)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.text(0) : nil
+    try CommitAuthors(connection).stamp(of: revision)?.author
   }
 }

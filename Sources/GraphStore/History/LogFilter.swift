@@ -30,15 +30,16 @@ struct LogFilter {
     self.changes = changes
     family = filter.family(in: history.objects.model)
     object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
-    authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try history.number(ofAuthor: $0) }.sorted()
+    let names = CommitAuthors(history.connection)
+    authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try names.number(of: $0) }.sorted()
     var (low, high) = (max(after, 0), through)
     (since, until) = (filter.since, filter.until)
-    let first = try history.oldest() + 1
+    let (times, first) = (CommitTimes(history: history), try history.oldest() + 1)
     if let since = filter.since {
-      low = try history.oldestCommit(from: since, from: first, through: high).map { max(low, $0 - 1) } ?? high
+      low = try times.oldestCommit(from: since, from: first, through: high).map { max(low, $0 - 1) } ?? high
     }
     if let until = filter.until {
-      let last = until == .min ? nil : try history.newestCommit(upTo: until - 1, from: first, through: high)
+      let last = until == .min ? nil : try times.newestCommit(upTo: until - 1, from: first, through: high)
       // If no commit is that old, the range is empty.
       high = if let last { min(high, last) } else { min(high, 0) }
     }
@@ -96,7 +97,7 @@ struct LogFilter {
 
   private func isByAuthor(_ name: String) throws -> Bool {
     guard let authors else { return true }
-    guard let number = try history.number(ofAuthor: name) else { return false }
+    guard let number = try CommitAuthors(history.connection).number(of: name) else { return false }
     return authors.contains(number)
   }
 
@@ -153,14 +154,5 @@ struct LogFilter {
     (commit.changes, commit.more) = changes > 0 ? ([change], 0) : ([], 1)
     commit.parts = nil
     return try body(commit)
-  }
-}
-
-extension HistoryReader {
-  fileprivate func number(ofAuthor name: String) throws -> Int64? {
-    let row = try connection.statement("SELECT number FROM _author WHERE name = ?")
-    row.bind(1, name)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : nil
   }
 }

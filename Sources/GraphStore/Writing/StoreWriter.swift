@@ -364,9 +364,9 @@ final class StoreWriter {
 
   private func number(ofAuthor name: String) throws -> Int64 {
     if let number = authors[.string(name)] { return number }
-    let found = try connection.statement("SELECT number FROM _author WHERE name = ?")
-    found.bind(1, name)
-    let number = try interned(found, "INSERT INTO _author (name) VALUES (?)") { $0.bind(1, name) }
+    let number =
+      try CommitAuthors(connection).number(of: name)
+      ?? insertName("INSERT INTO _author (name) VALUES (?)") { $0.bind(1, name) }
     if authors.count >= Self.internLimit { authors.removeAll() }
     authors[.string(name)] = number
     return number
@@ -382,7 +382,9 @@ final class StoreWriter {
     }
     let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
     found.bind(1, id.replica)
-    let number = try interned(found, "INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
+    let known = try connection.step(found) ? found.integer(0) : nil
+    sqlite3_reset(found.statement)
+    let number = try known ?? insertName("INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
     let newest = try connection.statement("SELECT max(sequence) FROM _commit WHERE replica = ?")
     newest.bind(1, number)
     var highest = try connection.step(newest) && !newest.isNull(0) ? newest.integer(0) : .min
@@ -395,9 +397,8 @@ final class StoreWriter {
     return number
   }
 
-  private func interned(_ found: Row, _ insert: String, bind: (Row) -> Void) throws -> Int64 {
-    defer { sqlite3_reset(found.statement) }
-    if try connection.step(found) { return found.integer(0) }
+  /// Runs an insert into a table of interned names; returns the new number.
+  private func insertName(_ insert: String, bind: (Row) -> Void) throws -> Int64 {
     let row = try connection.statement(insert)
     bind(row)
     try connection.run(row)
