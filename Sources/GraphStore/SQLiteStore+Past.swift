@@ -31,9 +31,10 @@ extension SQLiteStore {
     try read { _, history, head in
       try history.check(revision, head: head.revision)
       let entity = try invariant(model.entity(request.entity), "a checked request names an entity of the model")
+      let past = ObjectTimeTravelReader(history: history)
       var count = 0
       for id in ids {
-        guard var image = try history.image(of: id, at: revision), entity.family.contains(image.id.entity) else {
+        guard var image = try past.image(of: id, at: revision), entity.family.contains(image.id.entity) else {
           continue
         }
         count += 1

@@ -2,7 +2,7 @@ import GRDBSQLite
 import GraphModel
 
 /// The difference between two states: the objects touched between them, each as it was in both. Changes that were
-/// reverted are no difference.
+/// reverted are no difference. Both states come from `ObjectTimeTravelReader`; the commits between them give only ids.
 struct DifferenceReader {
   /// The maximum number of changes between the two states.
   static let maximumChanges = 1_000_000

@@ -104,6 +104,13 @@ extension HistoryChange {
     }
   }
 
+  /// The change with the complete object before and after it.
+  func objectChange(from before: ObjectImage?, to after: ObjectImage?) -> ObjectChange {
+    ObjectChange(
+      kind: kind, id: id, before: before, after: kind == .deleted ? nil : after, edits: edits.map(\.edit),
+      spacing: spacing)
+  }
+
   /// Returns the object before this change, given the object after it.
   func before(_ after: ObjectImage?, model: Model) -> ObjectImage? {
     switch kind {

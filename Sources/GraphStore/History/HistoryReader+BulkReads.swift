@@ -2,9 +2,92 @@ import GRDBSQLite
 import GraphModel
 import HeapModule
 
-/// The changes of many objects. Walking each object's past separately would decode a commit of 100,000 objects
-/// 100,000 times.
+/// The changes of single objects, and of many objects at once. Walking along each of 100,000 objects would decode a
+/// commit that changed them all 100,000 times.
 extension HistoryReader {
+  /// One change of one object, with the data to undo it.
+  struct RecordedChange {
+    var revision: Revision
+    var author: String
+    var replica: UniqueID
+    var change: HistoryChange
+
+    /// The change in the form that the rules read.
+    var past: PastChange {
+      PastChange(
+        revision: revision, author: author, replica: replica, kind: change.kind,
+        isRevival: change.kind == .inserted && change.previous > 0, edits: change.edits.map(\.edit),
+        reversals: change.edits.map(\.reversed), spacing: change.spacing)
+    }
+  }
+
+  /// Returns the changes of one object after `base`, oldest first, as far as history has them.
+  func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [RecordedChange] {
+    try chain(of: id, newest: newest, after: base).events
+  }
+
+  /// - Returns: the events, and the change at which the walk ended: at or below `base`, unless the rest was pruned.
+  private func chain(
+    of id: ObjectID, newest: Revision, after base: Revision
+  ) throws -> (events: [RecordedChange], end: Revision) {
+    var walk = ObjectWalk(id, from: newest, self)
+    var events = [RecordedChange]()
+    while let event = try walk.next(after: base) { events.append(event) }
+    return (events.reversed(), walk.revision)
+  }
+
+  /// Like `events`, in the form that the rules read; a pruned part comes first, as one change.
+  func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
+    let (events, end) = try chain(of: id, newest: newest, after: base)
+    let past = events.map(\.past)
+    return try end > base && end <= oldest() ? [.pruned(upTo: end)] + past : past
+  }
+
+  /// Returns the change of one object in a commit; nil if history does not have it.
+  func event(of id: ObjectID, in revision: Revision) throws -> RecordedChange? {
+    guard let entry = try entry(revision), let change = try change(of: id, in: revision, entry) else { return nil }
+    return RecordedChange(revision: revision, author: entry.author, replica: entry.replica, change: change)
+  }
+
+  private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {
+    if let known = recent[revision, 0] { return known }
+    return try row(of: revision).map { recent.keep($0) }
+  }
+
+  /// Returns the change of one object in a commit; repeated changes in a batch are merged into one.
+  private func change(
+    of id: ObjectID, in revision: Revision, _ entry: RecentCommits.Entry
+  ) throws -> HistoryChange? {
+    guard entry.isInParts else { return entry.changes[id] }
+    let changes: [HistoryChange] = try parts(of: revision, holding: id).compactMap { number in
+      if let known = recent[revision, number] { return known.changes[id] }
+      guard var commit = try row(of: revision) else { return nil }
+      commit.changes = try part(number, of: revision)
+      commit.part = number
+      return recent.keep(commit).changes[id]
+    }
+    return HistoryChange.joined(changes).first
+  }
+
+  /// The revision and the author of an object's delete; nil for a present object.
+  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
+    let row = try connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
+    row.bind(1, id.key)
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row) else { return nil }
+    let revision = row.integer(0)
+    // Tombstones outlive their pruned commits.
+    if let author = try author(of: revision) { return (revision, author) }
+    return try revision <= oldest() ? (revision, "") : nil
+  }
+
+  /// The author of a commit.
+  func author(of revision: Revision) throws -> String? {
+    try CommitAuthors(connection).stamp(of: revision)?.author
+  }
+
+  // MARK: - Many objects
+
   /// The changes of an object after `base`, up to `newest`, its last change.
   struct ChangeRange {
     var newest: Revision

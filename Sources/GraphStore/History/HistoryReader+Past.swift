@@ -1,10 +1,8 @@
 import GRDBSQLite
 import GraphModel
 
-/// Past states of objects, from history: of all objects touched since a revision, or of one.
+/// The revisions whose states can be read.
 extension HistoryReader {
-  // MARK: - Available revisions
-
   /// The oldest readable revision: the graph before the oldest commit in history.
   func oldest() throws -> Revision {
     let row = try connection.statement("SELECT min(revision) FROM _commit")
@@ -74,99 +72,5 @@ extension HistoryReader {
       .limit,
       "ask for \(later): \(excess) since revision \(revision); single objects can be read as of any revision by their "
         + "ids, and a backup from that time has the whole graph")
-  }
-
-  // MARK: - All touched objects
-
-  /// Returns every object touched after a revision, as it was then; nil if it did not exist. Table names must resolve
-  /// to the present on this connection.
-  func images(at revision: Revision, limits: PastLimits) throws -> [ObjectID: ObjectImage?] {
-    var images = [ObjectID: ObjectImage?]()
-    var (count, bytes) = (0, 0)
-    var mapped = MigratedValues(objects.layout)
-    var counts = PastCounts(objects.layout, at: revision)
-    try forEachCommitNewestFirst(after: revision) { commit in
-      count += commit.changes.count + 1
-      for change in commit.changes.reversed() where objects.model.entity(change.id.entity) != nil {
-        let after: ObjectImage?
-        if let known = images[change.id] {
-          after = known
-          bytes -= known.memorySize
-        } else {
-          let isAsked = change.kind == .updated || change.kind == .inserted && !mapped.isEmpty
-          after = isAsked ? try objects.readImage(of: change.id) : nil
-        }
-        mapped.pass(change.id, after, at: commit.revision)
-        let before = change.before(after, model: objects.model)
-        counts.pass(before, after, at: commit.revision)
-        images[change.id] = .some(before)
-        bytes += before.memorySize
-        assert(bytes >= 0)
-        // The limits held for all newer commits. A single commit may touch a million objects.
-        if let excess = limits.excess(objects: images.count, bytes: bytes) {
-          throw Self.limitRefusal(revision, excess, readable: commit.revision)
-        }
-      }
-      guard count <= Self.maximumSkippedChanges else {
-        let excess = "objects have changed more than \(Self.maximumSkippedChanges) times"
-        throw Self.limitRefusal(revision, excess, readable: commit.revision)
-      }
-    }
-    // An object whose count was different may not have been touched itself.
-    for id in counts.owners where images.index(forKey: id) == nil {
-      let image = try objects.readImage(of: id)
-      images[id] = image.map { .some($0) }
-      bytes += image.memorySize
-      if let excess = limits.excess(objects: images.count, bytes: bytes) {
-        throw Self.limitRefusal(revision, excess)
-      }
-    }
-    guard !mapped.isEmpty || !objects.layout.computed(behind: revision).isEmpty else { return images }
-    return images.mapValues { computed(mapped.migrated($0, at: revision, counts), at: revision) }
-  }
-
-  // MARK: - One object
-
-  /// Returns an object as it was at a revision; nil if it did not exist. The walk begins at the present or at the
-  /// nearest keyframe, whichever is closer.
-  func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
-    // A keyframe from before a migration without commits lacks the values that the migration added.
-    var first = revision
-    if let mapped = objects.layout.mapped { first = max(first, mapped.since) }
-    guard var (image, made) = try nearest(id, from: first) else { return nil }
-    var mapped = MigratedValues(objects.layout)
-    while made > revision {
-      guard let event = try event(of: id, in: made), event.change.previous < made else {
-        throw try prunedCommit(made)
-      }
-      mapped.pass(id, image, at: made)
-      image = event.change.before(image, model: objects.model)
-      made = event.change.previous
-    }
-    return computed(mapped.migrated(image, at: revision), at: revision)
-  }
-
-  /// The start of the walk: an image, and the revision that produced it.
-  private func nearest(_ id: ObjectID, from revision: Revision) throws -> (image: ObjectImage?, made: Revision)? {
-    if let keyframe = try keyframe(of: id, from: revision), let event = try event(of: id, in: keyframe),
-      !event.change.values.isEmpty
-    {
-      return (ObjectImage(id: event.change.id, revision: keyframe, values: event.change.values), keyframe)
-    }
-    if let present = try objects.readImage(of: id) { return (present, present.revision) }
-    let row = try connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
-    row.bind(1, id.key)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? (nil, row.integer(0)) : nil
-  }
-
-  /// The object's first keyframe at or after a revision.
-  private func keyframe(of id: ObjectID, from revision: Revision) throws -> Revision? {
-    let row = try connection.statement(
-      "SELECT revision FROM _whole WHERE id = ? AND revision >= ? ORDER BY revision LIMIT 1")
-    row.bind(1, id.key)
-    row.bind(2, revision)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : nil
   }
 }

@@ -45,10 +45,7 @@ struct LogEntryBuilder {
       }
       for change in slice {
         let after = try past.image(of: change.id, at: commit.revision)
-        changes.append(
-          ObjectChange(
-            kind: change.kind, id: change.id, before: change.before(after, model: objects.model), after: after,
-            edits: change.edits.map(\.edit), spacing: change.spacing))
+        changes.append(change.objectChange(from: change.before(after, model: objects.model), to: after))
       }
     }
     var record = CommitRecord(

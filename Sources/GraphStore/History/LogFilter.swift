@@ -123,19 +123,18 @@ struct LogFilter {
   ) throws -> Revision? {
     if let family, !family.contains(object.entity) { return nil }
     let newest = try history.newestChange(of: object, present: history.objects.readImage(of: object))
-    var (revision, found, steps, last) = (newest, [Revision](), 0, Revision?.none)
-    while revision > after, let change = try history.change(of: object, at: revision), change.previous < revision {
+    var walk = ObjectWalk(object, from: newest, history)
+    var (found, steps, last) = ([Revision](), 0, Revision?.none)
+    while let revision = try walk.next(after: after)?.revision {
       steps += 1
       guard steps <= Self.maximumCommits else { throw Self.tooMany }
-      if revision <= through {
-        if newestFirst {
-          last = revision
-          guard try pass(revision, object, body) else { return last }
-        } else {
-          found.append(revision)
-        }
+      guard revision <= through else { continue }
+      if newestFirst {
+        last = revision
+        guard try pass(revision, object, body) else { return last }
+      } else {
+        found.append(revision)
       }
-      revision = change.previous
     }
     for revision in found.reversed() {
       last = revision
@@ -149,7 +148,7 @@ struct LogFilter {
     _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Bool {
     guard var commit = try history.row(of: revision), isInTime(commit.time),
-      let change = try history.change(of: object, at: revision), try isByAuthor(commit.author)
+      let change = try history.event(of: object, in: revision)?.change, try isByAuthor(commit.author)
     else { return true }
     (commit.changes, commit.more) = changes > 0 ? ([change], 0) : ([], 1)
     commit.parts = nil

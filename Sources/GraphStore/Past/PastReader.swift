@@ -12,6 +12,12 @@ struct PastLimits: Sendable {
     if objects > self.objects { return "more than \(self.objects) objects have changed" }
     return bytes > self.bytes ? "objects of more than \(self.bytes) bytes have changed" : nil
   }
+
+  func excess(of walk: GraphRollback) -> String? {
+    let most = HistoryReader.maximumSkippedChanges
+    if walk.changes + walk.commits > most { return "objects have changed more than \(most) times" }
+    return excess(objects: walk.images.count, bytes: walk.bytes)
+  }
 }
 
 /// A connection for reads of the graph at a past revision.
@@ -85,9 +91,10 @@ final class PastReader: @unchecked Sendable {
     shown = nil
     let tables = PastTables(connection: connection, layout: layout)
     try tables.hide()
-    for (id, image) in try history.images(at: since, limits: limits) where images.index(forKey: id) == nil {
-      images[id] = .some(image)
+    let touched = try GraphRollback.images(at: since, history) { walk, readable in
+      if let excess = limits.excess(of: walk) { throw HistoryReader.limitRefusal(since, excess, readable: readable) }
     }
+    for (id, image) in touched where images.index(forKey: id) == nil { images[id] = .some(image) }
     let bytes = images.values.reduce(0) { $0 + $1.memorySize }
     if let excess = limits.excess(objects: images.count, bytes: bytes) {
       throw HistoryReader.limitRefusal(revision, excess)

@@ -2,7 +2,7 @@ import GraphModel
 
 /// The graph at a revision, as far as a restore needs it.
 ///
-/// It is the present, with the objects touched since rolled back over it.
+/// It is the present, with the objects touched since over it, as `GraphRollback` or `ObjectTimeTravelReader` found them.
 final class RestoreSnapshot {
   let history: HistoryReader
   /// The objects that differ from the present; nil for one that did not exist.
@@ -26,29 +26,15 @@ final class RestoreSnapshot {
   /// Reads the complete graph, with all commits since the revision.
   /// - Throws: `Refusal(.limit)` if they have more than `maximumChanges` changes.
   convenience init(_ history: HistoryReader, at revision: Revision, maximumChanges: Int) throws {
-    var touched = [ObjectID: ObjectImage?]()
-    var count = 0
-    var mapped = MigratedValues(history.objects.layout)
-    try history.forEachCommitNewestFirst(after: revision) { commit in
-      count += commit.changes.count
-      guard count <= maximumChanges else {
+    let touched = try GraphRollback.images(at: revision, history) { walk, _ in
+      guard walk.changes <= maximumChanges else {
         throw Refusal(
           .limit,
           "more than \(maximumChanges) changes were made since revision \(revision): restore objects one by one "
             + "without their contents, or to a later revision")
       }
-      if !mapped.isEmpty {
-        for change in commit.changes {
-          let after = try touched[change.id] ?? history.objects.readImage(of: change.id)
-          mapped.pass(change.id, after, at: commit.revision)
-        }
-      }
-      _ = try history.rollBack(commit, in: &touched)
     }
-    if !mapped.isEmpty { touched = touched.mapValues { mapped.migrated($0, at: revision) } }
-    // Objects of removed entities can't be restored.
-    let model = history.objects.model
-    self.init(history: history, touched: touched.filter { model.entity($0.key.entity) != nil })
+    self.init(history: history, touched: touched)
   }
 
   /// Reads the objects that one commit changed, as they were just before it, and nothing else.
