@@ -54,13 +54,14 @@ struct LogFilter {
     guard after < through, authors?.isEmpty != true else { return nil }
     assert(after >= 0)
     if let object { return try forEach(of: object, newestFirst: newestFirst, body) }
-    let authorCondition =
-      if let authors { "AND author IN (\(authors.map(String.init).joined(separator: ", "))) " } else { "" }
+    // One text for all lists of authors, because the connection keeps its statement.
+    let authorCondition = authors == nil ? "" : "AND author IN (SELECT value FROM json_each(?3)) "
     let order = newestFirst ? "DESC" : "ASC"
     let row = try history.connection.statement(
-      HistoryReader.columns + " WHERE revision > ? AND revision <= ? \(authorCondition)ORDER BY revision \(order)")
+      HistoryReader.columns + " WHERE revision > ?1 AND revision <= ?2 \(authorCondition)ORDER BY revision \(order)")
     row.bind(1, after)
     row.bind(2, through)
+    if let authors { row.bind(3, "[\(authors.map(String.init).joined(separator: ","))]") }
     defer { sqlite3_reset(row.statement) }
     var (last, count): (Revision?, Int) = (nil, 0)
     while try history.connection.step(row) {

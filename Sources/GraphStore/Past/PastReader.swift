@@ -25,12 +25,13 @@ struct PastLimits: Sendable {
 /// It keeps the tables of one revision, so that the next fetch at that revision costs as much as one of the present;
 /// a commit in between adds the objects that it touched.
 ///
-/// `@unchecked Sendable`: `shown` is accessed inside the queue only.
+/// `@unchecked Sendable`: `shown` and the statements are accessed inside the queue only.
 final class PastReader: @unchecked Sendable {
   private let queue: DatabaseQueue
   private let layout: StoreLayout
   private let limits: PastLimits
   private let damage: DamageReporter
+  private let statements = StatementCache()
   private var shown: MaterializedState?
 
   /// The state in the TEMP tables.
@@ -59,7 +60,7 @@ final class PastReader: @unchecked Sendable {
     do {
       try queue.inDatabase { database in
         try database.inTransaction(.deferred) {
-          let connection = Connection(database)
+          let connection = Connection(database, statements: statements)
           let scope = try show(revision, connection)
           let objects = ObjectReader(connection, layout: layout)
           result = Swift.Result { try body(objects, HistoryReader(objects: objects), scope) }

@@ -16,7 +16,7 @@ struct RowWriter {
   let sums: [UInt64]
   /// The revision of the commit.
   let revision: Revision
-  let statements: UpdateStatements
+  let updates: UpdateTexts
   /// Whether some inserts revive deleted objects, whose tombstones are then removed.
   let hasRevivals: Bool
   /// Unique keys that stay null until all objects of a batch are written.
@@ -142,7 +142,7 @@ struct RowWriter {
   private func updateColumns(
     _ columns: [EntityTable.Column], of table: EntityTable, _ image: ObjectImage, row known: Int64?, sum: UInt64
   ) throws {
-    guard let sql = statements.update(columns, of: table, byRow: known != nil) else {
+    guard let sql = updates.update(columns, of: table, byRow: known != nil) else {
       for column in columns { try updateColumn(column, image, row: known, sum: sum) }
       return
     }

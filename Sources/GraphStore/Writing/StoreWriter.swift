@@ -33,8 +33,7 @@ final class StoreWriter {
   private let lastWriters = LastWriterTracker()
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
-  let updates = UpdateStatements()
-  let keys = KeyStatements()
+  let updates = UpdateTexts()
   /// Whether history has a floor, so that a transaction that is not found may have been pruned.
   var isPruned: Bool
   var faults = Faults()
@@ -244,7 +243,7 @@ final class StoreWriter {
     let outcome = CommitResult(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + job.skipped)
     try RowWriter(
-      objects: objects, fullText: fullText, changes: plan.changes, sums: sums, revision: next, statements: updates,
+      objects: objects, fullText: fullText, changes: plan.changes, sums: sums, revision: next, updates: updates,
       hasRevivals: !revived.isEmpty
     ).write()
     let print = try writeCommit(
