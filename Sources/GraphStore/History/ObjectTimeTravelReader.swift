@@ -65,7 +65,7 @@ final class ObjectTimeTravelReader {
     }
     for (id, events) in try history.events(of: spans) {
       try count(events.count)
-      states.modifyIfPresent(id) { $0.ahead = events }
+      states.update(id) { $0.ahead = events }
     }
   }
 

@@ -145,11 +145,11 @@ final class EntityTable: Sendable {
   }
 
   static func edgeName(_ property: Property, _ model: Model) -> String {
-    model.path(of: property)
+    model.qualifiedName(of: property)
   }
 
   static func fullTextName(_ property: Property, _ model: Model) -> String {
-    model.path(of: property) + ".words"
+    model.qualifiedName(of: property) + ".words"
   }
 
   func column(of property: PropertyNumber) -> Column? {
