@@ -45,8 +45,7 @@ final class FullTextIndexer {
   // MARK: - Changes of texts
 
   func inserted(_ text: String?, row: Int64, _ table: EntityTable.FullTextTable) {
-    guard let text, !text.isEmpty else { return }
-    put(nil, text, RowKey(property: table.property.number, row: row), table)
+    if let text, !text.isEmpty { put(nil, text, RowKey(property: table.property.number, row: row), table) }
   }
 
   func updated(from old: String?, to new: String?, row: Int64, _ table: EntityTable.FullTextTable) {

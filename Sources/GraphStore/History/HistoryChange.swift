@@ -45,18 +45,22 @@ struct HistoryEdit {
   /// The edit that reverses this one, applied to the property's value after it.
   var reversed: Edit {
     switch action {
-    case .set(let old, _): return Edit(property, .set(old))
-    case .members(let added, let removed): return Edit(property, .members(added: removed, removed: added))
-    case .splice(let splices, let removed):
-      var shift = 0
-      var back = [TextSplice]()
-      for (splice, text) in zip(splices, removed) {
-        let inserted = splice.insertion.utf8.count
-        back.append(TextSplice(offset: splice.offset + shift, length: inserted, insertion: text))
-        shift += inserted - splice.length
-      }
-      return Edit(property, .splice(back))
+    case .set(let old, _): Edit(property, .set(old))
+    case .members(let added, let removed): Edit(property, .members(added: removed, removed: added))
+    case .splice(let splices, let removed): Edit(property, .splice(Self.reversal(of: splices, removed: removed)))
     }
+  }
+
+  /// The splices that reverse others, applied to the text after them.
+  static func reversal(of splices: [TextSplice], removed: [String]) -> [TextSplice] {
+    var shift = 0
+    var back = [TextSplice]()
+    for (splice, text) in zip(splices, removed) {
+      let inserted = splice.insertion.utf8.count
+      back.append(TextSplice(offset: splice.offset + shift, length: inserted, insertion: text))
+      shift += inserted - splice.length
+    }
+    return back
   }
 }
 
@@ -169,9 +173,10 @@ extension HistoryChange: BinaryCodable {
     lastWrites: [ObjectID: LastWriterIndex] = [:]
   ) throws -> [UInt8] {
     try invariant(changes.count == sums.count, "each recorded change has a checksum")
+    if changes.isEmpty { return [] }
     var writer = BinaryWriter(capacity: 48 * changes.count)
     try changes.withUnsafeBufferPointer { buffer in
-      guard let changes = buffer.baseAddress else { return }
+      let changes = try invariant(buffer.baseAddress, "a buffer with changes has an address")
       for index in buffer.indices {
         let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
         let isKeyframe = !keyframes.isEmpty && keyframes.contains(index)

@@ -100,16 +100,18 @@ extension HistoryReader {
     var events = [ObjectID: [RecordedChange]]()
     var waiting = [Revision: [ObjectID]]()
     var revisions = Heap<Revision>()
-    func wait(_ id: ObjectID, for revision: Revision) {
-      guard let base = spans[id]?.base, revision > base else { return }
-      if waiting[revision] == nil { revisions.insert(revision) }
-      waiting[revision, default: []].append(id)
+    func wait(_ id: ObjectID, for revision: Revision) throws {
+      let span = try invariant(spans[id], "only changes of the requested objects are read")
+      if revision > span.base {
+        if waiting[revision] == nil { revisions.insert(revision) }
+        waiting[revision, default: []].append(id)
+      }
     }
-    for (id, span) in spans { wait(id, for: span.newest) }
+    for (id, span) in spans { try wait(id, for: span.newest) }
     while let revision = revisions.popMax(), let ids = waiting.removeValue(forKey: revision) {
       for event in try self.events(of: ids, in: revision) where event.change.previous < revision {
         events[event.change.id, default: []].append(event)
-        wait(event.change.id, for: event.change.previous)
+        try wait(event.change.id, for: event.change.previous)
       }
     }
     return events.mapValues { $0.reversed() }

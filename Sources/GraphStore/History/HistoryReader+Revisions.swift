@@ -27,23 +27,25 @@ extension HistoryReader {
 
   /// Checks that every migration since the revision can convert all values to the present model.
   private func checkModel(at revision: Revision) throws {
-    guard let unreadable = objects.layout.unreadable, revision < unreadable.before else { return }
-    throw Refusal(
-      .limit,
-      "revision \(revision) was made before the model changed with revision \(unreadable.before), and can't be converted "
-        + "to the new model: \(unreadable.obstacle). The log shows the changes of that time; the graph can be read as of "
-        + "\(unreadable.before) and later")
+    if let unreadable = objects.layout.unreadable, revision < unreadable.before {
+      throw Refusal(
+        .limit,
+        "revision \(revision) was made before the model changed with revision \(unreadable.before), and can't be converted "
+          + "to the new model: \(unreadable.obstacle). The log shows the changes of that time; the graph can be read as of "
+          + "\(unreadable.before) and later")
+    }
   }
 
   /// Checks that no migration since the revision changed objects without commits.
   ///
   /// States before such a migration can be read, but not the changes that lead from them to the present.
   func checkMigrations(since revision: Revision) throws {
-    guard let mapped = objects.layout.mapped, revision < mapped.since else { return }
-    throw Refusal(
-      .limit,
-      "revision \(revision) was made before the model changed with revision \(mapped.since), which \(mapped.what) "
-        + "without commits: start again with the present state")
+    if let mapped = objects.layout.mapped, revision < mapped.since {
+      throw Refusal(
+        .limit,
+        "revision \(revision) was made before the model changed with revision \(mapped.since), which \(mapped.what) "
+          + "without commits: start again with the present state")
+    }
   }
 
   /// The failure for a commit between others that a damaged history lacks.

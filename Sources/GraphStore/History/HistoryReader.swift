@@ -34,6 +34,15 @@ struct HistoryReader {
     var parts: CommitPartSummary?
     /// The number of the part in `changes`.
     var part = 0
+
+    /// The record of the commit for clients, with changes that have complete images.
+    func record(of changes: [ObjectChange], _ numbers: NumberAssignment) -> CommitRecord {
+      var record = CommitRecord(
+        revision: revision, time: time, author: author, transaction: transaction, fingerprint: fingerprint, undo: undo,
+        undoes: undoes, redoes: redoes, changes: changes, summary: parts?.summary(numbers))
+      record.more = more
+      return record
+    }
   }
 
   /// The statement for a commit's row.
@@ -161,16 +170,14 @@ struct HistoryReader {
         try rollBackParts(of: commit, touching: wantedIDs, in: &present)
         changes = []
       }
-      guard isWanted else { return }
-      let record = CommitRecord(
-        revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
-        fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
-        changes: changes, summary: commit.parts?.summary(objects.layout.numbers))
-      bytes += record.approximateSize
-      guard bytes <= maximumBytes else {
-        throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")
+      if isWanted {
+        let record = commit.record(of: changes, objects.layout.numbers)
+        bytes += record.approximateSize
+        guard bytes <= maximumBytes else {
+          throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")
+        }
+        records.append(record)
       }
-      records.append(record)
     }
     guard Int64(records.count) == max(0, through - after) else {
       throw Refusal(.limit, "history no longer holds every commit after revision \(after)")

@@ -48,11 +48,6 @@ struct LogEntryBuilder {
         changes.append(change.objectChange(from: change.before(after, model: objects.model), to: after))
       }
     }
-    var record = CommitRecord(
-      revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
-      fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
-      changes: changes, summary: commit.parts?.summary(objects.layout.numbers))
-    record.more = commit.more
-    return record
+    return commit.record(of: changes, objects.layout.numbers)
   }
 }

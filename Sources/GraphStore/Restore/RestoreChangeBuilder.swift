@@ -250,13 +250,13 @@ struct RestoreChangeBuilder {
       return
     }
     if inverse.relationship?.isToMany == true {
-      guard !holder[inverse].objectIDs.contains(id) else { return }
-      return add(Edit(inverse.number, .members(added: [id], removed: [])), to: other)
+      if !holder[inverse].objectIDs.contains(id) {
+        add(Edit(inverse.number, .members(added: [id], removed: [])), to: other)
+      }
+    } else if let present = holder[inverse].objectID {
+      if present != id { skipped.append(try taken(other, inverse, wanted: id, holder: present, holder)) }
+    } else {
+      add(Edit(inverse.number, .set(.object(id))), to: other)
     }
-    guard holder[inverse].objectID != id else { return }
-    if let present = holder[inverse].objectID {
-      return skipped.append(try taken(other, inverse, wanted: id, holder: present, holder))
-    }
-    add(Edit(inverse.number, .set(.object(id))), to: other)
   }
 }

@@ -259,7 +259,7 @@ struct UndoStacks {
     while try connection.step(row) {
       let commit = StackCommit(
         revision: row.integer(0), undoes: row.isNull(1) ? nil : row.integer(1), group: try Self.group(row.blob(2)))
-      guard try body(commit) else { return }
+      guard try body(commit) else { break }
     }
   }
 

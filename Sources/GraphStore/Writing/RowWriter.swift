@@ -27,12 +27,14 @@ struct RowWriter {
 
   func write() throws {
     try invariant(changes.count == sums.count, "each object that a commit writes has a checksum")
+    // A save without changes makes a commit, too.
+    if changes.isEmpty { return }
     if changes.count > 1 || !deferredKeys.isEmpty { try releaseUniqueKeys() }
     var waiting = [(ObjectImage, Int)]()
     var deleted = [Int]()
     // Access in place, because a copy of a change costs more than some steps of its processing.
     try changes.withUnsafeBufferPointer { buffer in
-      guard let changes = buffer.baseAddress else { return }
+      let changes = try invariant(buffer.baseAddress, "a buffer with changes has an address")
       for index in buffer.indices where changes[index].kind == .inserted {
         let image = try invariant(changes[index].after, "an insert has the object after it")
         try invariant(image.id == changes[index].id, "a change has the image of its own object")
@@ -318,7 +320,7 @@ struct RowWriter {
         row.bind(1, id.key)
         try runOnOne(row)
       }
-      objects.forget(id)
+      objects.forget(id, in: table)
       let tombstone = try connection.statement(Self.insertTombstone)
       tombstone.bind(1, id.key)
       tombstone.bind(2, Int64(layout.numbers.stored(entity: id.entity)))
