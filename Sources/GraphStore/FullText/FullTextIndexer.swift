@@ -169,8 +169,11 @@ final class FullTextIndexer {
       else { continue }
       let shape = try invariant(table.shape(of: image.id.entity), "an object that was read has columns in its table")
       for words in shape.fullTextTables {
-        let (old, new) = (before?[words.property].stringValue, image[words.property].stringValue)
-        if old != new { put(old, new, RowKey(property: words.property.number, row: found.row), words) }
+        // As values, which compare by bytes: canonically equivalent texts may have different words.
+        let (old, new) = (before.value(of: words.property), image[words.property])
+        if old != new {
+          put(old.stringValue, new.stringValue, RowKey(property: words.property.number, row: found.row), words)
+        }
       }
     }
   }
