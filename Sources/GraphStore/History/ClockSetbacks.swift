@@ -1,4 +1,3 @@
-import GRDBSQLite
 import GraphModel
 
 /// The commits at which the clock had gone back, so that their times are below those of earlier commits.
@@ -14,9 +13,7 @@ enum ClockSetbacks {
 
   /// Whether the table exists.
   static func tableExists(_ connection: Connection) throws -> Bool {
-    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_setback'")
-    defer { sqlite3_reset(table.statement) }
-    return try connection.step(table)
+    try connection.hasTable("_setback")
   }
 
   static func record(_ revision: Revision, time: Timestamp, previous: Timestamp, _ connection: Connection) throws {
@@ -38,9 +35,6 @@ enum ClockSetbacks {
 
   /// The latest time from before a setback; nil if there was none.
   static func latest(_ connection: Connection) throws -> Timestamp? {
-    guard try tableExists(connection) else { return nil }
-    let row = try connection.statement("SELECT max(previous) FROM _setback")
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) && !row.isNull(0) ? row.integer(0) : nil
+    try tableExists(connection) ? connection.integer("SELECT max(previous) FROM _setback") : nil
   }
 }

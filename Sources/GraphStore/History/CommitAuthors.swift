@@ -9,10 +9,7 @@ struct CommitAuthors {
 
   /// The number of a name; nil if no commit was made under it.
   func number(of name: String) throws -> Int64? {
-    let row = try connection.statement("SELECT number FROM _author WHERE name = ?")
-    row.bind(1, name)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : nil
+    try connection.integer("SELECT number FROM _author WHERE name = ?", .string(name))
   }
 
   /// The name with a number; nil if a damaged store lacks it.

@@ -1,4 +1,3 @@
-import GRDBSQLite
 import GraphModel
 
 /// Finds commits by their times. All commits of a range that is searched must exist.
@@ -69,20 +68,14 @@ struct CommitTimes {
     _ condition: String, _ value: Int64, from first: Revision, through last: Revision
   ) throws -> Revision? {
     guard try ClockSetbacks.tableExists(connection) else { return nil }
-    let row = try connection.statement(
-      "SELECT revision FROM _setback WHERE revision > ?1 AND revision <= ?2 AND \(condition) LIMIT 1")
-    row.bind(1, first)
-    row.bind(2, last)
-    row.bind(3, value)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : nil
+    return try connection.integer(
+      "SELECT revision FROM _setback WHERE revision > ?1 AND revision <= ?2 AND \(condition) LIMIT 1",
+      .integer(first), .integer(last), .integer(value))
   }
 
   private func time(of revision: Revision) throws -> Timestamp {
-    let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
-    row.bind(1, revision)
-    defer { sqlite3_reset(row.statement) }
-    guard try connection.step(row) else { throw history.missingCommit(revision) }
-    return row.integer(0)
+    let time = try connection.integer("SELECT time FROM _commit WHERE revision = ?", .integer(revision))
+    guard let time else { throw history.missingCommit(revision) }
+    return time
   }
 }

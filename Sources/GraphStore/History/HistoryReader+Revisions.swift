@@ -1,13 +1,10 @@
-import GRDBSQLite
 import GraphModel
 
 /// The revisions whose states can be read.
 extension HistoryReader {
   /// The oldest readable revision: the graph before the oldest commit in history.
   func oldest() throws -> Revision {
-    let row = try connection.statement("SELECT min(revision) FROM _commit")
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) && !row.isNull(0) ? row.integer(0) - 1 : 0
+    if let first = try connection.integer("SELECT min(revision) FROM _commit") { first - 1 } else { 0 }
   }
 
   /// - Throws: `Refusal` for a revision that never existed, does not exist yet, or was pruned.

@@ -1,4 +1,3 @@
-import GRDBSQLite
 import GraphModel
 
 /// Past states of objects, each found along its own past (`ObjectWalk`) without reading unrelated commits.
@@ -85,14 +84,10 @@ final class ObjectTimeTravelReader {
   private func keyframe(of id: ObjectID, from revision: Revision) throws -> State? {
     // A keyframe from before a migration without commits lacks the values that the migration added.
     let first = if let mapped = history.objects.layout.mapped { max(revision, mapped.since) } else { revision }
-    let row = try history.connection.statement(
-      "SELECT revision FROM _whole WHERE id = ? AND revision >= ? ORDER BY revision LIMIT 1")
-    row.bind(1, id.key)
-    row.bind(2, first)
-    defer { sqlite3_reset(row.statement) }
-    guard try history.connection.step(row), let event = try history.event(of: id, in: row.integer(0)),
-      !event.change.values.isEmpty
-    else { return nil }
+    let place = try history.connection.integer(
+      "SELECT revision FROM _whole WHERE id = ? AND revision >= ? ORDER BY revision LIMIT 1", .uuid(id.key),
+      .integer(first))
+    guard let place, let event = try history.event(of: id, in: place), !event.change.values.isEmpty else { return nil }
     let image = ObjectImage(id: event.change.id, revision: event.revision, values: event.change.values)
     return state(image, of: id, at: event.revision)
   }

@@ -12,9 +12,7 @@ struct OverwrittenValues {
 
   /// Whether the table exists.
   static func tableExists(_ connection: Connection) throws -> Bool {
-    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
-    defer { sqlite3_reset(table.statement) }
-    return try connection.step(table)
+    try connection.hasTable("_lost")
   }
 
   /// Records the conflicts that a commit lost.

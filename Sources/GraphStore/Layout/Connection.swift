@@ -95,6 +95,19 @@ final class Connection {
 
   func run(_ sql: SQL) throws { try run(statement(sql)) }
 
+  /// Returns the first column of a statement's first row; nil if there is no row, or if the column is null.
+  func integer(_ sql: String, _ arguments: Value...) throws -> Int64? {
+    let row = try statement(sql)
+    for (index, argument) in arguments.enumerated() { row.bind(Int32(index + 1), argument) }
+    defer { sqlite3_reset(row.statement) }
+    return try step(row) && !row.isNull(0) ? row.integer(0) : nil
+  }
+
+  /// Whether the database has a table of this name.
+  func hasTable(_ name: String) throws -> Bool {
+    try integer("SELECT 1 FROM sqlite_schema WHERE name = ?", .string(name)) != nil
+  }
+
   /// The rowid of the last insert.
   var lastRow: Int64 { sqlite3_last_insert_rowid(pointer) }
 

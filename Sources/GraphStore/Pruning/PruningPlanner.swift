@@ -33,17 +33,13 @@ struct PruningPlanner {
   /// future by a wrong clock does not indicate its age, so it is removed with its neighbors and does not keep later
   /// commits. Only the oldest commits are examined: those that may be removed, and one more.
   private func last(before time: Timestamp, now: Timestamp) throws -> Revision {
-    let young = try history.connection.statement(
-      "SELECT revision FROM _commit WHERE time >= ? AND time <= ? ORDER BY revision LIMIT 1")
-    young.bind(1, time)
-    young.bind(2, now)
-    let end = try history.connection.step(young) ? young.integer(0) : .max
-    sqlite3_reset(young.statement)
-    let old = try history.connection.statement(
-      "SELECT revision FROM _commit WHERE revision < ? AND time < ? ORDER BY revision DESC LIMIT 1")
-    old.bind(1, end)
-    old.bind(2, time)
-    defer { sqlite3_reset(old.statement) }
-    return try history.connection.step(old) ? old.integer(0) : try history.oldest()
+    let young = try history.connection.integer(
+      "SELECT revision FROM _commit WHERE time >= ? AND time <= ? ORDER BY revision LIMIT 1", .integer(time),
+      .integer(now))
+    let end = if let young { young } else { Revision.max }
+    let old = try history.connection.integer(
+      "SELECT revision FROM _commit WHERE revision < ? AND time < ? ORDER BY revision DESC LIMIT 1", .integer(end),
+      .integer(time))
+    return try old ?? history.oldest()
   }
 }

@@ -197,6 +197,15 @@ final class ObjectReader: ImageSource {
     return found
   }
 
+  /// The objects at the other end of a relationship, wherever it is stored.
+  func readRelated(to image: ObjectImage, through property: Property) throws -> [ObjectID] {
+    guard let relationship = property.relationship else { return [] }
+    guard relationship.storage == .inverse, let inverse = model.property(relationship.inverse) else {
+      return image[property].objectIDs
+    }
+    return try readReferrers(to: image.id, through: inverse)
+  }
+
   /// The members of an ordered relationship after or before a place, for the rules engine.
   func readMembers(
     of parent: ObjectID, through reference: Property, beyond place: OrderedMemberKey?, ascending: Bool, limit: Int

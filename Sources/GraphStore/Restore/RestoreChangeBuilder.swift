@@ -124,8 +124,7 @@ struct RestoreChangeBuilder {
 
   /// The stored properties in history; to-ones come before their positions.
   private func inOrder(_ entity: EntityNumber) -> [Property] {
-    let stored = model.storedProperties(of: entity).filter { $0.attribute?.isDerived != true }
-    return stored.filter { !$0.isPlace } + stored.filter(\.isPlace)
+    model.storedProperties(of: entity).filter { $0.attribute?.isDerived != true }.placesLast
   }
 
   private mutating func reachable(

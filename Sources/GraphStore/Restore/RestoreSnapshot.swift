@@ -73,12 +73,10 @@ final class RestoreSnapshot {
 
   /// The objects at the other end of a relationship.
   func related(to image: ObjectImage, through property: Property) throws -> [ObjectID] {
-    guard let relationship = property.relationship else { return [] }
-    guard relationship.storage == .inverse, let inverse = model.property(relationship.inverse) else {
-      return image[property].objectIDs
-    }
-    let untouched = try objects.readReferrers(to: image.id, through: inverse).filter { touched[$0] == nil }
-    return (untouched + referrers[Reference(target: image.id, property: inverse.number), default: []]).sorted()
+    let related = try objects.readRelated(to: image, through: property)
+    guard let relationship = property.relationship, relationship.storage == .inverse else { return related }
+    let past = referrers[Reference(target: image.id, property: relationship.inverse), default: []]
+    return (related.filter { touched[$0] == nil } + past).sorted()
   }
 
   /// Returns an object with everything that it contained, the object first.

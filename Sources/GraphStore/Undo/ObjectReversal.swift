@@ -156,7 +156,7 @@ struct ObjectReversal {
     var (edits, skipped) = ([Edit](), [Conflict]())
     // A position is restored together with its to-one, or not at all.
     var (kept, returning) = (Set<PropertyNumber>(), Set<PropertyNumber>())
-    for property in inOrder(model) {
+    for property in properties.keys.sorted().compactMap({ model.property($0) }).placesLast {
       guard let reversal = properties[property.number], let slot = property.slot, slot < image.values.count,
         !kept.contains(property.number)
       else { continue }
@@ -195,15 +195,14 @@ struct ObjectReversal {
     }
     return (edits, skipped)
   }
-
-  /// To-ones come before their positions.
-  private func inOrder(_ model: Model) -> [Property] {
-    let found = properties.keys.sorted().compactMap { model.property($0) }
-    return found.filter { !$0.isPlace } + found.filter(\.isPlace)
-  }
 }
 
 extension Property {
   /// Whether this is the position among the members of an ordered relationship.
   var isPlace: Bool { attribute?.assignment == .position }
+}
+
+extension [Property] {
+  /// The properties with positions last, because a position belongs to the value of its to-one.
+  var placesLast: [Property] { filter { !$0.isPlace } + filter(\.isPlace) }
 }

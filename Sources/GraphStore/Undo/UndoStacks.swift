@@ -294,9 +294,6 @@ struct UndoStacks {
   }
 
   private func newestUndo(of revision: Revision) throws -> Revision? {
-    let row = try connection.statement("SELECT max(revision) FROM _commit WHERE undoes = ?")
-    row.bind(1, revision)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) && !row.isNull(0) ? row.integer(0) : nil
+    try connection.integer("SELECT max(revision) FROM _commit WHERE undoes = ?", .integer(revision))
   }
 }

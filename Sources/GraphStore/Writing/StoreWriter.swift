@@ -86,11 +86,9 @@ final class StoreWriter {
     if let latest = try ClockSetbacks.latest(connection) {
       lastIDHigh = max(lastIDHigh, UInt64(max(0, latest)) << 8, try Self.highestID(layout, connection))
     }
-    let model = try connection.statement("SELECT number FROM _model WHERE hash = ?")
-    model.bind(1, layout.model.hash.bytes)
-    modelNumber = try connection.step(model) ? model.integer(0) : 0
-    try invariant(modelNumber > 0, "the store that was opened has the model that it serves")
-    sqlite3_reset(model.statement)
+    modelNumber = try invariant(
+      connection.integer("SELECT number FROM _model WHERE hash = ?", .data(layout.model.hash.bytes)),
+      "the store that was opened has the model that it serves")
     try fullText.reload(unverified)
   }
 
@@ -379,15 +377,11 @@ final class StoreWriter {
       replicas[id.replica] = known
       return known.number
     }
-    let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
-    found.bind(1, id.replica)
-    let known = try connection.step(found) ? found.integer(0) : nil
-    sqlite3_reset(found.statement)
-    let number = try known ?? insertName("INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
-    let newest = try connection.statement("SELECT max(sequence) FROM _commit WHERE replica = ?")
-    newest.bind(1, number)
-    var highest = try connection.step(newest) && !newest.isNull(0) ? newest.integer(0) : .min
-    sqlite3_reset(newest.statement)
+    let number =
+      try connection.integer("SELECT number FROM _replica WHERE id = ?", .uuid(id.replica))
+      ?? insertName("INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
+    let newest = try connection.integer("SELECT max(sequence) FROM _commit WHERE replica = ?", .integer(number))
+    var highest = if let newest { newest } else { Int64.min }
     if isPruned, let pruned = try HistoryFloor.highestSequence(of: number, connection) {
       highest = max(highest, pruned)
     }
