@@ -71,7 +71,7 @@ extension SQLiteStore {
   /// - Parameter files: the files that the names must refer to. They are checked for every new connection; readers'
   ///   connections open when they are first needed.
   static func open(
-    _ path: String, options: Options, _ fetches: FetchStatements.Table, _ files: OpenedFiles
+    _ path: String, options: Options, _ statements: StatementCache.Table, _ files: OpenedFiles
   ) throws -> DatabasePool {
     try files.verify()
     var configuration = Configuration()
@@ -83,7 +83,7 @@ extension SQLiteStore {
     configuration.prepareDatabase { database in
       try files.verify(database)
       try Self.prepare(database, options)
-      if database.configuration.readonly { fetches.open(database) }
+      if database.configuration.readonly { statements.open(database) }
     }
     let hadLog = StoreFiles.hasContent(path + "-wal")
     let pool = try DatabasePool(path: path, configuration: configuration)

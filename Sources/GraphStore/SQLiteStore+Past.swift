@@ -31,9 +31,10 @@ extension SQLiteStore {
     try read { _, history, head in
       try history.check(revision, head: head.revision)
       let entity = try invariant(model.entity(request.entity), "a checked request names an entity of the model")
+      let past = ObjectTimeTravelReader(history: history)
       var count = 0
       for id in ids {
-        guard var image = try history.image(of: id, at: revision), entity.family.contains(image.id.entity) else {
+        guard var image = try past.image(of: id, at: revision), entity.family.contains(image.id.entity) else {
           continue
         }
         count += 1
@@ -64,7 +65,7 @@ extension SQLiteStore {
   /// The newest commit at or before a time.
   public func revision(at time: Timestamp) throws -> RevisionAtTime {
     try read { _, history, head in
-      let found = try history.revision(at: time)
+      let found = try CommitTimes(history: history).revision(at: time)
       return RevisionAtTime(revision: found.revision, time: found.time, author: found.author, head: head)
     }
   }

@@ -10,7 +10,7 @@ extension SQLiteStore {
     do {
       return try pool.read { database in
         let objects = ObjectReader(
-          Connection(database, fetches: fetches.list(of: database)), layout: layout, damage: damage)
+          Connection(database, statements: statements.cache(of: database)), layout: layout, damage: damage)
         let history = HistoryReader(objects: objects)
         let head = try history.head()
         return try body(

@@ -190,9 +190,9 @@ extension SQLiteStore {
 
   private func reopen() throws {
     writer = nil
-    fetches.removeAll()
+    statements.removeAll()
     if isLockLost { try closeConnections() } else { releaseLocks() }
-    let fresh = try Self.open(path, options: options, fetches, files)
+    let fresh = try Self.open(path, options: options, statements, files)
     // Reads in progress finish on their old connections.
     connections.withLock { $0 = fresh }
     pastReaders.forget()

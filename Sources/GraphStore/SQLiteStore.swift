@@ -21,7 +21,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   public let storeID: UniqueID
 
   let path: String
-  let fetches = FetchStatements.Table()
+  let statements = StatementCache.Table()
   /// Replaced after a failure that leaves the state on disk unknown.
   let connections: Mutex<DatabasePool>
   private let lock: StoreLock
@@ -158,7 +158,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)
       self.files = files
       location = StoreFiles.real(directory)
-      let pool = try Self.open(path, options: options, fetches, files)
+      let pool = try Self.open(path, options: options, statements, files)
       connections = Mutex(pool)
       storeID = try pool.read { database in
         // Only a damaged store has no id; `stickiesd check` reports it.
@@ -183,7 +183,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   }
 
   /// Without `close`, the connections close when their last statements are finalized.
-  deinit { fetches.removeAll() }
+  deinit { statements.removeAll() }
 
   var pool: DatabasePool { connections.withLock { $0 } }
 
@@ -207,7 +207,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       // If the checkpoint fails, the next start repeats it.
       _ = try? database.checkpoint(.truncate)
     }
-    fetches.removeAll()
+    statements.removeAll()
     renameForeignLog()
     try pool.close()
     lock.release()

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GraphModel
 import GraphStore
 import GraphTesting
@@ -265,6 +266,44 @@ import struct GraphModel.FetchRequest
       directory: store.directory.path, model: try MigrationTests.model(Self.first), heldObjects: 3)
     #expect(findings.contains { $0.kind == .model })
     #expect(!findings.contains { $0.place.table == "_version" }, "\(findings)")
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM _model WHERE number = 1", "lacks its model number 1"),
+    ("DELETE FROM _version WHERE model = 1", "lacks the numbers of its model number 1"),
+  ])
+  func storeWithoutOneOfItsModelVersionsIsCorrupt(damage: String, message: String) throws {
+    let store = try TestStore(try MigrationTests.model(Self.first))
+    _ = try store.insert("Barn", ["name": .string("red")])
+    try store.store.close()
+    let model = try MigrationTests.model(Self.second)
+    try MigrationTests.migrate(store.directory, to: [model])
+    let database = try DatabaseQueue(path: store.directory.path + "/graph.sqlite")
+    try database.write { try $0.execute(sql: damage) }
+    try database.close()
+    let failure = #expect(throws: StoreFailure.self) { try MigrationTests.opened(model, store.directory) }
+    #expect(failure?.code == .corrupt)
+    #expect(failure?.description.contains(message) == true, "\(String(describing: failure))")
+  }
+
+  /// Two texts of a model may differ only in the normalization of a default. The one of the migration counts.
+  @Test func defaultOfMigrationKeepsItsBytes() throws {
+    func model(_ version: Int, color: String) throws -> Model {
+      let attributes =
+        #"{"name": "name", "type": "string"}"#
+        + (color.isEmpty ? "" : #", {"name": "color", "type": "string", "default": "\#(color)"}"#)
+      return try MigrationTests.model(
+        #"{"format": 1, "name": "M", "version": \#(version), "entities": [{"name": "Row", "attributes": [\#(attributes)]}]}"#
+      )
+    }
+    var store = try TestStore(try model(1, color: ""))
+    let row = try store.insert("Row", ["name": .string("a")])
+    try store.store.close()
+    try MigrationTests.migrate(store.directory, to: [try model(2, color: "gr\u{E9}e")])
+    store = try MigrationTests.opened(try model(2, color: "gre\u{301}e"), store.directory)
+    let color = try store.property("Row.color")
+    #expect(try state(store, at: 1)[row.key]?[color] == .string("gr\u{E9}e"))
+    #expect(try state(store)[row.key]?[color] == .string("gr\u{E9}e"))
   }
 
   // MARK: - Mappings and expressions

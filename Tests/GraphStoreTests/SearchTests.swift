@@ -94,4 +94,18 @@ import Testing
     let mark = try DatabaseQueue(path: store.directory.path + "/graph.sqlite").read { try LayoutVersion.read($0) }
     #expect(mark == LayoutVersion(layout: StoreLayout.version))
   }
+
+  /// The pending update of a text whose new bytes are canonically equivalent to the indexed ones.
+  @Test func textInAnotherNormalizationIsIndexedAfterReopening() throws {
+    let store = try TestStore(try Fixtures.company(), wordLimit: 2)
+    let person = try store.insert("Person", ["name": .string("p"), "bio": .string("caf\u{E9} \u{212B}")])
+    _ = try store.insert("Person", ["name": .string("q"), "bio": .string("tea")])
+    try store.must([store.update(person, "Person.bio", .string("cafe\u{301} A\u{30A}"))])
+    try store.reopen()
+    _ = try store.insert("Person", ["name": .string("r"), "bio": .string("milk")])
+    #expect(try store.all("Person", "bio SEARCH \"caf\u{E9}\"").count == 1)
+    #expect(try store.all("Person", "bio SEARCH \"cafe\u{301}\"").count == 1)
+    try store.store.close()
+    #expect(try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)
+  }
 }

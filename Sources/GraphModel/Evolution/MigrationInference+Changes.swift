@@ -172,7 +172,7 @@ extension MigrationInference {
       report(
         path,
         relationship.isToMany
-          ? "becomes a to-many that is stored at the other end: declare \(new.ownerName(of: property)) first"
+          ? "becomes a to-many that is stored at the other end: declare \(new.owner(of: property).name) first"
           : "can't become a to-one: an object may have several; give it another name")
     }
   }

@@ -69,20 +69,20 @@ public final class Model: Sendable {
     if let entity = self.entity(entity) { entity.family } else { [] }
   }
 
-  /// The stored properties of an entity; none for an unknown entity.
+  /// The stored properties of an entity; none for an unknown entity. History may name entities that were removed.
   package func storedProperties(of entity: EntityNumber) -> [Property] {
     if let entity = self.entity(entity) { entity.storedProperties } else { [] }
   }
 
   /// The property's name after that of the entity that declares it: `Person.age`.
-  func qualifiedName(of property: Property) -> String { "\(ownerName(of: property)).\(property.name)" }
+  package func qualifiedName(of property: Property) -> String { "\(owner(of: property).name).\(property.name)" }
 
-  /// The name of the entity that declares a property of this model.
-  func ownerName(of property: Property) -> String {
+  /// The entity that declares a property of this model.
+  package func owner(of property: Property) -> Entity {
     guard let owner = entity(property.owner) else {
       preconditionFailure("the owner of \(property.name) is an entity of its model")
     }
-    return owner.name
+    return owner
   }
 
   /// A property's name for messages; the client may have sent an unknown number.

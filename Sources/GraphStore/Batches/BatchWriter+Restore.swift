@@ -207,7 +207,7 @@ extension BatchWriter {
   private func write(_ changes: [ObjectChange], sums: [UInt64]) throws {
     try RowWriter(
       objects: writer.objects, fullText: writer.fullText, changes: changes, sums: sums, revision: revision,
-      statements: writer.updates, hasRevivals: false
+      updates: writer.updates, hasRevivals: false
     ).write()
   }
 

@@ -127,7 +127,7 @@ final class BatchWriter {
     let sums = try writer.sums(of: plan.changes, &size)
     try RowWriter(
       objects: writer.objects, fullText: writer.fullText, changes: plan.changes, sums: sums, revision: revision,
-      statements: writer.updates, hasRevivals: false, deferredKeys: deferredKeys
+      updates: writer.updates, hasRevivals: false, deferredKeys: deferredKeys
     ).write()
     try writer.advance(&writer.sequences, plan.sequences)
     try writePart(plan.changes, sums: sums, size: size)

@@ -1,4 +1,3 @@
-import GRDBSQLite
 import GraphModel
 
 /// Updates the full-text indexes behind the commits.
@@ -45,8 +44,7 @@ final class FullTextIndexer {
   // MARK: - Changes of texts
 
   func inserted(_ text: String?, row: Int64, _ table: EntityTable.FullTextTable) {
-    guard let text, !text.isEmpty else { return }
-    put(nil, text, RowKey(property: table.property.number, row: row), table)
+    if let text, !text.isEmpty { put(nil, text, RowKey(property: table.property.number, row: row), table) }
   }
 
   func updated(from old: String?, to new: String?, row: Int64, _ table: EntityTable.FullTextTable) {
@@ -153,9 +151,8 @@ final class FullTextIndexer {
   // MARK: - Opening
 
   static func watermark(_ connection: Connection) throws -> Revision {
-    let row = try connection.statement("SELECT revision FROM _words")
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : 0
+    // Without its row the indexes count as empty; `check` reports it.
+    if let revision = try connection.integer("SELECT revision FROM _words") { revision } else { 0 }
   }
 
   /// Recomputes the pending updates from the commits since the watermark.
@@ -170,8 +167,11 @@ final class FullTextIndexer {
       else { continue }
       let shape = try invariant(table.shape(of: image.id.entity), "an object that was read has columns in its table")
       for words in shape.fullTextTables {
-        let (old, new) = (before?[words.property].stringValue, image[words.property].stringValue)
-        if old != new { put(old, new, RowKey(property: words.property.number, row: found.row), words) }
+        // As values, which compare by bytes: canonically equivalent texts may have different words.
+        let (old, new) = (before.value(of: words.property), image[words.property])
+        if old != new {
+          put(old.stringValue, new.stringValue, RowKey(property: words.property.number, row: found.row), words)
+        }
       }
     }
   }

@@ -2,7 +2,7 @@ import GRDBSQLite
 import GraphModel
 
 /// The difference between two states: the objects touched between them, each as it was in both. Changes that were
-/// reverted are no difference.
+/// reverted are no difference. Both states come from `ObjectTimeTravelReader`; the commits between them give only ids.
 struct DifferenceReader {
   /// The maximum number of changes between the two states.
   static let maximumChanges = 1_000_000
@@ -40,9 +40,8 @@ struct DifferenceReader {
         try later.prepare(Dictionary(uniqueKeysWithValues: next.map { ($0, high) }))
         try earlier.prepare(Dictionary(uniqueKeysWithValues: next.map { ($0, low) }))
       }
-      var (after, before) = (try later.image(of: id, at: high), try earlier.image(of: id, at: low))
-      forgetCounts(of: &after)
-      forgetCounts(of: &before)
+      let after = try later.image(of: id, at: high).map(withoutAddedCounts)
+      let before = try earlier.image(of: id, at: low).map(withoutAddedCounts)
       let (first, second) = isBackwards ? (after, before) : (before, after)
       guard let difference = ObjectDifference(from: first, to: second, model: model) else { continue }
       if let root, try !isInside(after, root, later, high), try !isInside(before, root, earlier, low) { continue }
@@ -50,13 +49,16 @@ struct DifferenceReader {
     }
   }
 
-  /// Removes counts that a migration added, unless the object alone determines them. Before it they had no value.
-  private func forgetCounts(of image: inout ObjectImage?) {
-    guard var known = image, let entity = model.entity(known.id.entity) else { return }
+  /// The image without the counts that a migration added, unless the object alone determines them. Before it they had
+  /// no value.
+  private func withoutAddedCounts(_ image: ObjectImage) -> ObjectImage {
+    var image = image
+    // The entity of a deleted object may have been removed from the model.
+    let entity = model.entity(image.id.entity)
     for step in history.objects.layout.mappedSteps where low < step.since {
-      for count in step.counts where entity.property(count.attribute.number) != nil { known[count.attribute] = .null }
+      for count in step.counts where entity?.property(count.attribute.number) != nil { image[count.attribute] = .null }
     }
-    image = known
+    return image
   }
 
   private func touched() throws -> [ObjectID] {

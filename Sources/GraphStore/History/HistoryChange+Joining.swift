@@ -23,7 +23,10 @@ extension HistoryChange {
   private mutating func join(_ later: HistoryChange) {
     sum = later.sum
     // An object inserted by this commit disappears completely when the commit is rolled back.
-    guard kind == .updated else { return }
+    if kind == .updated { joinEdits(of: later) }
+  }
+
+  private mutating func joinEdits(of later: HistoryChange) {
     // A position change counts as spacing only if all of its changes are spacing.
     let meant = Set(edits.map(\.property)).subtracting(spacing).union(
       Set(later.edits.map(\.property)).subtracting(later.spacing))

@@ -45,18 +45,22 @@ struct HistoryEdit {
   /// The edit that reverses this one, applied to the property's value after it.
   var reversed: Edit {
     switch action {
-    case .set(let old, _): return Edit(property, .set(old))
-    case .members(let added, let removed): return Edit(property, .members(added: removed, removed: added))
-    case .splice(let splices, let removed):
-      var shift = 0
-      var back = [TextSplice]()
-      for (splice, text) in zip(splices, removed) {
-        let inserted = splice.insertion.utf8.count
-        back.append(TextSplice(offset: splice.offset + shift, length: inserted, insertion: text))
-        shift += inserted - splice.length
-      }
-      return Edit(property, .splice(back))
+    case .set(let old, _): Edit(property, .set(old))
+    case .members(let added, let removed): Edit(property, .members(added: removed, removed: added))
+    case .splice(let splices, let removed): Edit(property, .splice(Self.reversal(of: splices, removed: removed)))
     }
+  }
+
+  /// The splices that reverse others, applied to the text after them.
+  static func reversal(of splices: [TextSplice], removed: [String]) -> [TextSplice] {
+    var shift = 0
+    var back = [TextSplice]()
+    for (splice, text) in zip(splices, removed) {
+      let inserted = splice.insertion.utf8.count
+      back.append(TextSplice(offset: splice.offset + shift, length: inserted, insertion: text))
+      shift += inserted - splice.length
+    }
+    return back
   }
 }
 
@@ -102,6 +106,13 @@ extension HistoryChange {
     return splices.map { splice in
       String(decoding: bytes[min(splice.offset, bytes.count)..<min(splice.end, bytes.count)], as: UTF8.self)
     }
+  }
+
+  /// The change with the complete object before and after it.
+  func objectChange(from before: ObjectImage?, to after: ObjectImage?) -> ObjectChange {
+    ObjectChange(
+      kind: kind, id: id, before: before, after: kind == .deleted ? nil : after, edits: edits.map(\.edit),
+      spacing: spacing)
   }
 
   /// Returns the object before this change, given the object after it.
@@ -162,9 +173,10 @@ extension HistoryChange: BinaryCodable {
     lastWrites: [ObjectID: LastWriterIndex] = [:]
   ) throws -> [UInt8] {
     try invariant(changes.count == sums.count, "each recorded change has a checksum")
+    if changes.isEmpty { return [] }
     var writer = BinaryWriter(capacity: 48 * changes.count)
     try changes.withUnsafeBufferPointer { buffer in
-      guard let changes = buffer.baseAddress else { return }
+      let changes = try invariant(buffer.baseAddress, "a buffer with changes has an address")
       for index in buffer.indices {
         let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
         let isKeyframe = !keyframes.isEmpty && keyframes.contains(index)

@@ -9,15 +9,18 @@ extension HistoryReader {
   ///   - changes: the changes in their stored form.
   /// - Throws: `Refusal(.unavailable)` if the commit has changed, if this reader looks for damage.
   func verify(_ row: Row, changes: [UInt8]) throws {
-    guard let damage = objects.damage else { return }
-    let revision = row.integer(0)
-    let seal = FingerprintInput(
-      previous: try previous(row), revision: revision, time: row.integer(1), author: row.text(2),
+    if let damage = objects.damage, try fingerprint(of: row, changes: changes) != UInt64(bitPattern: row.integer(5)) {
+      throw damage.refusal(commit: row.integer(0))
+    }
+  }
+
+  private func fingerprint(of row: Row, changes: [UInt8]) throws -> UInt64 {
+    try FingerprintInput(
+      previous: previous(row), revision: row.integer(0), time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       model: row.integer(10), undoes: row.isNull(6) ? nil : row.integer(6), undo: row.blob(7), outcome: row.blob(11),
-      counters: row.blob(12), changes: changes)
-    guard seal.fingerprint != UInt64(bitPattern: row.integer(5)) else { return }
-    throw damage.refusal(commit: revision)
+      counters: row.blob(12), changes: changes
+    ).fingerprint
   }
 
   /// The fingerprint of the preceding commit; for the oldest commit in history, from the floor.

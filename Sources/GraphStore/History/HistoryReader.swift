@@ -5,46 +5,10 @@ import GraphModel
 /// (`CommitPartSummary`); only its undo holds it completely.
 struct HistoryReader {
   let objects: ObjectReader
-  private let recent = RecentCommits()
+  /// Commits read for single objects.
+  let recent = RecentCommits()
 
   init(objects: ObjectReader) { self.objects = objects }
-
-  /// A cache of decoded commits for reads of single objects.
-  ///
-  /// A commit of many objects is decoded once, not once for each object.
-  private final class RecentCommits {
-    struct Entry {
-      let author: String
-      let replica: UniqueID
-      let isInParts: Bool
-      let changes: [ObjectID: HistoryChange]
-    }
-
-    /// The key of an entry; part 0 is the commit's row itself.
-    struct Key: Hashable {
-      let revision: Revision
-      let part: Int
-    }
-
-    private var entries = [Key: Entry]()
-    private var size = 0
-
-    subscript(revision: Revision, part: Int) -> Entry? { entries[Key(revision: revision, part: part)] }
-
-    func keep(_ commit: Commit) -> Entry {
-      // Entries never become invalid, because commits don't change. The cache holds some tens of thousands of
-      // changes.
-      if size > 50_000 { (entries, size) = ([:], 0) }
-      let entry = Entry(
-        author: commit.author, replica: commit.transaction.replica, isInParts: commit.parts != nil,
-        changes: Dictionary(commit.changes.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
-      entries[Key(revision: commit.revision, part: commit.part)] = entry
-      size += commit.changes.count
-      return entry
-    }
-
-    func forget() { (entries, size) = ([:], 0) }
-  }
 
   /// Clears the cache after a rollback, because revisions are reused then.
   func forgetRecent() { recent.forget() }
@@ -70,6 +34,15 @@ struct HistoryReader {
     var parts: CommitPartSummary?
     /// The number of the part in `changes`.
     var part = 0
+
+    /// The record of the commit for clients, with changes that have complete images.
+    func record(of changes: [ObjectChange], _ numbers: NumberAssignment) -> CommitRecord {
+      var record = CommitRecord(
+        revision: revision, time: time, author: author, transaction: transaction, fingerprint: fingerprint, undo: undo,
+        undoes: undoes, redoes: redoes, changes: changes, summary: parts?.summary(numbers))
+      record.more = more
+      return record
+    }
   }
 
   /// The statement for a commit's row.
@@ -197,16 +170,14 @@ struct HistoryReader {
         try rollBackParts(of: commit, touching: wantedIDs, in: &present)
         changes = []
       }
-      guard isWanted else { return }
-      let record = CommitRecord(
-        revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
-        fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
-        changes: changes, summary: commit.parts?.summary(objects.layout.numbers))
-      bytes += record.approximateSize
-      guard bytes <= maximumBytes else {
-        throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")
+      if isWanted {
+        let record = commit.record(of: changes, objects.layout.numbers)
+        bytes += record.approximateSize
+        guard bytes <= maximumBytes else {
+          throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")
+        }
+        records.append(record)
       }
-      records.append(record)
     }
     guard Int64(records.count) == max(0, through - after) else {
       throw Refusal(.limit, "history no longer holds every commit after revision \(after)")
@@ -277,117 +248,27 @@ struct HistoryReader {
     var changes = [ObjectChange]()
     changes.reserveCapacity(commit.changes.count)
     for change in commit.changes.reversed() {
-      let after: ObjectImage?
-      if let known = present[change.id] {
-        after = known
-      } else {
-        after = change.kind == .deleted ? nil : try objects.readImage(of: change.id)
-      }
-      let before = change.before(after, model: model)
-      present[change.id] = .some(before)
-      changes.append(
-        ObjectChange(
-          kind: change.kind, id: change.id, before: before, after: change.kind == .deleted ? nil : after,
-          edits: change.edits.map(\.edit), spacing: change.spacing))
+      let (before, after) = try rollBack(change, in: &present, readsInserted: true)
+      changes.append(change.objectChange(from: before, to: after))
     }
     changes.reverse()
     return changes
   }
 
-  /// One change of one object, with the data to undo it.
-  struct RecordedChange {
-    var revision: Revision
-    var author: String
-    var replica: UniqueID
-    var change: HistoryChange
-
-    /// The change in the form that the rules read.
-    var past: PastChange {
-      PastChange(
-        revision: revision, author: author, replica: replica, kind: change.kind,
-        isRevival: change.kind == .inserted && change.previous > 0, edits: change.edits.map(\.edit),
-        reversals: change.edits.map(\.reversed), spacing: change.spacing)
+  /// Rolls `present` back over one change.
+  /// - Parameter readsInserted: whether `after` is needed for an inserted object that is not in `present` yet.
+  func rollBack(
+    _ change: HistoryChange, in present: inout [ObjectID: ObjectImage?], readsInserted: Bool
+  ) throws -> (before: ObjectImage?, after: ObjectImage?) {
+    let after: ObjectImage?
+    if let known = present[change.id] {
+      after = known
+    } else {
+      let isRead = change.kind == .updated || change.kind == .inserted && readsInserted
+      after = isRead ? try objects.readImage(of: change.id) : nil
     }
-  }
-
-  /// Returns the changes of one object after `base`, oldest first. Follows the chain from its newest change
-  /// backwards, as far as history has it.
-  func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [RecordedChange] {
-    try chain(of: id, newest: newest, after: base).events
-  }
-
-  /// - Returns: the events, and the change at which the chain ended: at or below `base`, unless the rest was pruned.
-  private func chain(
-    of id: ObjectID, newest: Revision, after base: Revision
-  ) throws -> (events: [RecordedChange], end: Revision) {
-    var events = [RecordedChange]()
-    var revision = newest
-    while revision > base, let entry = try entry(revision), let change = try change(of: id, in: revision, entry),
-      change.previous < revision
-    {
-      events.append(
-        RecordedChange(revision: revision, author: entry.author, replica: entry.replica, change: change))
-      revision = change.previous
-    }
-    return (events.reversed(), revision)
-  }
-
-  /// Like `events`, in the form that the rules read; a pruned part comes first, as one change.
-  func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
-    let (events, end) = try chain(of: id, newest: newest, after: base)
-    let past = events.map(\.past)
-    return try end > base && end <= oldest() ? [.pruned(upTo: end)] + past : past
-  }
-
-  /// Returns the change of one object in a commit.
-  func event(of id: ObjectID, in revision: Revision) throws -> RecordedChange? {
-    guard let entry = try entry(revision), let change = try change(of: id, in: revision, entry) else { return nil }
-    return RecordedChange(revision: revision, author: entry.author, replica: entry.replica, change: change)
-  }
-
-  /// Returns the change of one object in a commit; nil if history does not have it.
-  func change(of id: ObjectID, at revision: Revision) throws -> HistoryChange? {
-    try entry(revision).flatMap { try change(of: id, in: revision, $0) }
-  }
-
-  private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {
-    if let known = recent[revision, 0] { return known }
-    return try row(of: revision).map { recent.keep($0) }
-  }
-
-  /// Returns the change of one object in a commit; repeated changes in a batch are merged into one.
-  private func change(
-    of id: ObjectID, in revision: Revision, _ entry: RecentCommits.Entry
-  ) throws -> HistoryChange? {
-    guard entry.isInParts else { return entry.changes[id] }
-    let changes: [HistoryChange] = try parts(of: revision, holding: id).compactMap { number in
-      if let known = recent[revision, number] { return known.changes[id] }
-      guard var commit = try row(of: revision) else { return nil }
-      commit.changes = try part(number, of: revision)
-      commit.part = number
-      return recent.keep(commit).changes[id]
-    }
-    return HistoryChange.joined(changes).first
-  }
-
-  /// The revision and the author of an object's delete; nil for a present object.
-  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
-    let row = try connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
-    row.bind(1, id.key)
-    defer { sqlite3_reset(row.statement) }
-    guard try connection.step(row) else { return nil }
-    let revision = row.integer(0)
-    // Tombstones outlive their pruned commits.
-    if let author = try author(of: revision) { return (revision, author) }
-    return try revision <= oldest() ? (revision, "") : nil
-  }
-
-  /// The author of a commit.
-  func author(of revision: Revision) throws -> String? {
-    let row = try connection.statement(
-      "SELECT a.name FROM _commit JOIN _author AS a ON a.number = author WHERE revision = ?")
-    row.bind(1, revision)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.text(0) : nil
+    let before = change.before(after, model: model)
+    present[change.id] = .some(before)
+    return (before, after)
   }
 }

@@ -1,9 +1,9 @@
 import GraphModel
 
-/// A shortcut through an object's past: the last change of each property, within a range of the object's changes.
+/// An index into an object's past: the last change of each property, within a range of the object's changes.
 ///
-/// A search for the origin of one property continues at its mark, or before the range, instead of walking through the
-/// changes of all other properties. Every 64th change of an object has marks, as far as the writer has seen the
+/// A walk (`ObjectWalk`) to the origin of one property continues at its mark, or before the range, instead of passing
+/// the changes of all other properties. Every 64th change of an object has marks, as far as the writer has seen the
 /// changes (`LastWriterTracker`). Marks are an optimization only; history is complete without them.
 struct LastWriterIndex: Equatable {
   struct LastWrite: Equatable {

@@ -45,17 +45,9 @@ struct LogEntryBuilder {
       }
       for change in slice {
         let after = try past.image(of: change.id, at: commit.revision)
-        changes.append(
-          ObjectChange(
-            kind: change.kind, id: change.id, before: change.before(after, model: objects.model), after: after,
-            edits: change.edits.map(\.edit), spacing: change.spacing))
+        changes.append(change.objectChange(from: change.before(after, model: objects.model), to: after))
       }
     }
-    var record = CommitRecord(
-      revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
-      fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
-      changes: changes, summary: commit.parts?.summary(objects.layout.numbers))
-    record.more = commit.more
-    return record
+    return commit.record(of: changes, objects.layout.numbers)
   }
 }

@@ -30,15 +30,16 @@ struct LogFilter {
     self.changes = changes
     family = filter.family(in: history.objects.model)
     object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
-    authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try history.number(ofAuthor: $0) }.sorted()
+    let names = CommitAuthors(history.connection)
+    authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try names.number(of: $0) }.sorted()
     var (low, high) = (max(after, 0), through)
     (since, until) = (filter.since, filter.until)
-    let first = try history.oldest() + 1
+    let (times, first) = (CommitTimes(history: history), try history.oldest() + 1)
     if let since = filter.since {
-      low = try history.oldestCommit(from: since, from: first, through: high).map { max(low, $0 - 1) } ?? high
+      low = try times.oldestCommit(from: since, from: first, through: high).map { max(low, $0 - 1) } ?? high
     }
     if let until = filter.until {
-      let last = until == .min ? nil : try history.newestCommit(upTo: until - 1, from: first, through: high)
+      let last = until == .min ? nil : try times.newestCommit(upTo: until - 1, from: first, through: high)
       // If no commit is that old, the range is empty.
       high = if let last { min(high, last) } else { min(high, 0) }
     }
@@ -53,13 +54,14 @@ struct LogFilter {
     guard after < through, authors?.isEmpty != true else { return nil }
     assert(after >= 0)
     if let object { return try forEach(of: object, newestFirst: newestFirst, body) }
-    let authorCondition =
-      if let authors { "AND author IN (\(authors.map(String.init).joined(separator: ", "))) " } else { "" }
+    // One text for all lists of authors, because the connection keeps its statement.
+    let authorCondition = authors == nil ? "" : "AND author IN (SELECT value FROM json_each(?3)) "
     let order = newestFirst ? "DESC" : "ASC"
     let row = try history.connection.statement(
-      HistoryReader.columns + " WHERE revision > ? AND revision <= ? \(authorCondition)ORDER BY revision \(order)")
+      HistoryReader.columns + " WHERE revision > ?1 AND revision <= ?2 \(authorCondition)ORDER BY revision \(order)")
     row.bind(1, after)
     row.bind(2, through)
+    if let authors { row.bind(3, "[\(authors.map(String.init).joined(separator: ","))]") }
     defer { sqlite3_reset(row.statement) }
     var (last, count): (Revision?, Int) = (nil, 0)
     while try history.connection.step(row) {
@@ -96,7 +98,7 @@ struct LogFilter {
 
   private func isByAuthor(_ name: String) throws -> Bool {
     guard let authors else { return true }
-    guard let number = try history.number(ofAuthor: name) else { return false }
+    guard let number = try CommitAuthors(history.connection).number(of: name) else { return false }
     return authors.contains(number)
   }
 
@@ -122,19 +124,18 @@ struct LogFilter {
   ) throws -> Revision? {
     if let family, !family.contains(object.entity) { return nil }
     let newest = try history.newestChange(of: object, present: history.objects.readImage(of: object))
-    var (revision, found, steps, last) = (newest, [Revision](), 0, Revision?.none)
-    while revision > after, let change = try history.change(of: object, at: revision), change.previous < revision {
+    var walk = ObjectWalk(object, from: newest, history)
+    var (found, steps, last) = ([Revision](), 0, Revision?.none)
+    while let revision = try walk.next(after: after)?.revision {
       steps += 1
       guard steps <= Self.maximumCommits else { throw Self.tooMany }
-      if revision <= through {
-        if newestFirst {
-          last = revision
-          guard try pass(revision, object, body) else { return last }
-        } else {
-          found.append(revision)
-        }
+      guard revision <= through else { continue }
+      if newestFirst {
+        last = revision
+        guard try pass(revision, object, body) else { return last }
+      } else {
+        found.append(revision)
       }
-      revision = change.previous
     }
     for revision in found.reversed() {
       last = revision
@@ -148,19 +149,10 @@ struct LogFilter {
     _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Bool {
     guard var commit = try history.row(of: revision), isInTime(commit.time),
-      let change = try history.change(of: object, at: revision), try isByAuthor(commit.author)
+      let change = try history.event(of: object, in: revision)?.change, try isByAuthor(commit.author)
     else { return true }
     (commit.changes, commit.more) = changes > 0 ? ([change], 0) : ([], 1)
     commit.parts = nil
     return try body(commit)
-  }
-}
-
-extension HistoryReader {
-  fileprivate func number(ofAuthor name: String) throws -> Int64? {
-    let row = try connection.statement("SELECT number FROM _author WHERE name = ?")
-    row.bind(1, name)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : nil
   }
 }

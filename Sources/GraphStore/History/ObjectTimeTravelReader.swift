@@ -1,15 +1,23 @@
 import GraphModel
 
-/// Past states of objects, each found along its own past without reading unrelated commits. The walk only goes back:
-/// the revisions requested for one object must not rise.
+/// Past states of objects, each found along its own past (`ObjectWalk`) without reading unrelated commits.
+///
+/// The walk begins at the present or at the nearest keyframe, whichever is closer, and only goes back: the revisions
+/// requested for one object must not rise.
 final class ObjectTimeTravelReader {
   private struct State {
     var image: ObjectImage?
-    /// The revision of the change that produced the image.
-    var newest: Revision
+    /// The changes that remain; the next one produced the image.
+    var walk: ObjectWalk
     var mapped: MigratedValues
-    /// The changes up to it that were already read, oldest first.
+    /// The next changes, as far as they were already read, oldest first.
     var ahead = [HistoryReader.RecordedChange]()
+
+    mutating func next() throws -> HistoryReader.RecordedChange? {
+      guard let event = ahead.popLast() else { return try walk.next() }
+      walk.skip(to: event.change.previous)
+      return event
+    }
   }
 
   /// The maximum number of changes rolled back for one answer.
@@ -25,19 +33,13 @@ final class ObjectTimeTravelReader {
 
   /// The object after the commit of a revision; nil if it did not exist.
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
-    var state = try states[id] ?? present(id)
-    if state.newest > revision {
-      rollBack(&state, id, to: revision)
-      if state.newest > revision {
-        state.ahead = try history.events(of: id, newest: state.newest, after: revision)
-        try count(state.ahead)
-        rollBack(&state, id, to: revision)
-      }
-      guard state.newest <= revision else {
-        throw Refusal.pruned(revision, oldest: try history.oldest())
-      }
+    var state = try states[id] ?? keyframe(of: id, from: revision) ?? present(id)
+    while state.walk.revision > revision {
+      guard let event = try state.next() else { throw Refusal.pruned(revision, oldest: try history.oldest()) }
+      try count(1)
+      state.mapped.pass(id, state.image, at: event.revision)
+      state.image = event.change.before(state.image, model: history.objects.model)
     }
-    assert(state.newest <= revision)
     // States may be dropped: their objects then start from the present again.
     if states[id] == nil, states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
     states[id] = state
@@ -56,37 +58,41 @@ final class ObjectTimeTravelReader {
     for (id, revision) in revisions {
       let state = try states[id] ?? present(id)
       states[id] = state
-      if state.newest > revision, state.ahead.isEmpty {
-        spans[id] = HistoryReader.ChangeRange(newest: state.newest, base: revision)
+      if state.walk.revision > revision, state.ahead.isEmpty {
+        spans[id] = HistoryReader.ChangeRange(newest: state.walk.revision, base: revision)
       }
     }
     for (id, events) in try history.events(of: spans) {
-      try count(events)
-      states.modifyIfPresent(id) { $0.ahead = events }
+      try count(events.count)
+      states.update(id) { $0.ahead = events }
     }
   }
 
-  private func rollBack(_ state: inout State, _ id: ObjectID, to revision: Revision) {
-    while let event = state.ahead.last, event.revision > revision {
-      state.ahead.removeLast()
-      state.mapped.pass(id, state.image, at: event.revision)
-      state.image = event.change.before(state.image, model: history.objects.model)
-      state.newest = event.change.previous
-    }
-  }
-
-  private func count(_ events: [HistoryReader.RecordedChange]) throws {
-    steps += events.count
+  private func count(_ events: Int) throws {
+    steps += events
     guard steps <= Self.maximumSteps else {
       throw Refusal(.limit, "more than \(Self.maximumSteps) changes would have to be undone; ask for less")
     }
   }
 
   private func present(_ id: ObjectID) throws -> State {
-    let mapped = MigratedValues(history.objects.layout)
-    if let image = try history.objects.readImage(of: id) {
-      return State(image: image, newest: image.revision, mapped: mapped)
-    }
-    return State(image: nil, newest: try history.newestChange(of: id, present: nil), mapped: mapped)
+    let image = try history.objects.readImage(of: id)
+    return state(image, of: id, at: try history.newestChange(of: id, present: image))
+  }
+
+  /// The state at the object's first keyframe at or after a revision; nil if it has none.
+  private func keyframe(of id: ObjectID, from revision: Revision) throws -> State? {
+    // A keyframe from before a migration without commits lacks the values that the migration added.
+    let first = if let mapped = history.objects.layout.mapped { max(revision, mapped.since) } else { revision }
+    let place = try history.connection.integer(
+      "SELECT revision FROM _whole WHERE id = ? AND revision >= ? ORDER BY revision LIMIT 1", .uuid(id.key),
+      .integer(first))
+    guard let place, let event = try history.event(of: id, in: place), !event.change.values.isEmpty else { return nil }
+    let image = ObjectImage(id: event.change.id, revision: event.revision, values: event.change.values)
+    return state(image, of: id, at: event.revision)
+  }
+
+  private func state(_ image: ObjectImage?, of id: ObjectID, at newest: Revision) -> State {
+    State(image: image, walk: ObjectWalk(id, from: newest, history), mapped: MigratedValues(history.objects.layout))
   }
 }

@@ -12,9 +12,7 @@ struct OverwrittenValues {
 
   /// Whether the table exists.
   static func tableExists(_ connection: Connection) throws -> Bool {
-    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
-    defer { sqlite3_reset(table.statement) }
-    return try connection.step(table)
+    try connection.hasTable("_lost")
   }
 
   /// Records the conflicts that a commit lost.
@@ -38,15 +36,16 @@ struct OverwrittenValues {
     .OverwrittenValue]
   {
     var losers = [ValueOrigin.OverwrittenValue]()
+    let commits = CommitAuthors(connection)
     for conflict in try conflicts(of: winner) where conflict.mineWon && conflict.isAbout(property, of: id) {
       var loser = ValueOrigin.OverwrittenValue(
         value: conflict.theirs, revision: conflict.revision, time: 0, author: conflict.author)
       // The commit that lost may have been pruned.
-      if let commit = try commit(conflict.revision) { loser.time = commit.time }
+      if let commit = try commits.stamp(of: conflict.revision) { loser.time = commit.time }
       losers.append(loser)
     }
     for revision in try revisions(of: property, of: id, after: winner) {
-      guard let commit = try commit(revision) else { continue }
+      guard let commit = try commits.stamp(of: revision) else { continue }
       for conflict in try conflicts(of: revision) where conflict.isLoss && conflict.isAbout(property, of: id) {
         losers.append(.init(value: conflict.mine, revision: revision, time: commit.time, author: commit.author))
       }
@@ -75,14 +74,6 @@ struct OverwrittenValues {
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row), !row.isNull(0) else { return [] }
     return numbers.present(try CommitResult(binary: row.blob(0))).conflicts
-  }
-
-  private func commit(_ revision: Revision) throws -> (time: Timestamp, author: String)? {
-    let row = try connection.statement(
-      "SELECT time, a.name FROM _commit JOIN _author AS a ON a.number = author WHERE revision = ?")
-    row.bind(1, revision)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? (row.integer(0), row.text(1)) : nil
   }
 }
 

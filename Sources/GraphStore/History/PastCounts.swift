@@ -19,9 +19,9 @@ struct PastCounts {
 
   /// Called when the walk rolls back a change of a revision, which left the object as `after`.
   mutating func pass(_ before: ObjectImage?, _ after: ObjectImage?, at revision: Revision) {
-    guard !steps.isEmpty, let entity = (before ?? after).flatMap({ model.entity($0.id.entity) }) else { return }
     for step in steps where revision <= step.since {
-      for count in step.counts where entity.property(count.end.number) != nil {
+      let entity = (before ?? after).flatMap { model.entity($0.id.entity) }
+      for count in step.counts where entity?.property(count.end.number) != nil {
         let (old, new) = (before.value(of: count.end).objectIDs, after.value(of: count.end).objectIDs)
         guard old != new else { continue }
         for id in old { differences[id, default: [:]][count.attribute.number, default: 0] += 1 }

@@ -15,17 +15,11 @@ struct ValueOrigins {
     let property = try stored(number, of: id)
     let image = try history.objects.readImage(of: id)
     var value = image.value(of: property)
-    var revision = if let deletion { deletion } else { try history.newestChange(of: id, present: image) }
+    var walk = ObjectWalk(
+      id, from: try deletion ?? history.newestChange(of: id, present: image), history)
     // Changes before the property was added do not concern its values.
     var beginning = history.objects.layout.beginning(of: number)
-    while revision > 0 {
-      guard let change = try history.change(of: id, at: revision), change.previous < revision else {
-        // The object's earlier changes were pruned, but the migration that gave it the value was not.
-        if revision < beginning, try history.row(of: beginning) != nil {
-          return try makeOrigin(.updated, value, replaced: nil, number, id, at: beginning, deletion)
-        }
-        break
-      }
+    while let (revision, change) = try walk.next().map({ ($0.revision, $0.change) }) {
       if revision < beginning {
         guard change.kind == .deleted else {
           return try makeOrigin(.updated, value, replaced: nil, number, id, at: beginning, deletion)
@@ -34,31 +28,31 @@ struct ValueOrigins {
         beginning = 0
       }
       switch change.kind {
-      case .deleted:
-        value = change.keptValue(property)
-        revision = change.previous
+      case .deleted: value = change.keptValue(property)
       case .inserted:
         guard change.previous > 0 else {
           return try makeOrigin(.inserted, value, replaced: .null, number, id, at: revision, deletion)
         }
         // A revival mostly restores the value from before the delete.
         var kept = Value.null
-        if let before = try history.change(of: id, at: change.previous) {
-          kept = before.keptValue(property)
+        if let before = try history.event(of: id, in: change.previous) {
+          kept = before.change.keptValue(property)
         } else {
           try history.refusePrunedCommit(change.previous)
         }
         if kept != value { return try makeOrigin(.revived, value, replaced: kept, number, id, at: revision, deletion) }
-        revision = change.previous
       case .updated:
         let edits = change.spacing.contains(number) ? [] : change.edits.filter { $0.property == number }
         guard edits.isEmpty else {
           let old = edits.reversed().reduce(value) { $1.reversed.applied(to: $0) ?? $0 }
           return try makeOrigin(.updated, value, replaced: old, number, id, at: revision, deletion)
         }
-        let next = change.lastWrites?.next(for: number) ?? change.previous
-        revision = next < revision ? next : change.previous
+        if let next = change.lastWrites?.next(for: number), next < revision { walk.skip(to: next) }
       }
+    }
+    // The object's earlier changes were pruned, but the migration that gave it the value was not.
+    if walk.revision > 0, walk.revision < beginning, try history.row(of: beginning) != nil {
+      return try makeOrigin(.updated, value, replaced: nil, number, id, at: beginning, deletion)
     }
     throw Refusal(
       .pruned,

@@ -37,6 +37,8 @@ final class EntityTable: Sendable {
   /// that alone have the attribute; empty if there is no such condition, or if an ancestor's objects have the
   /// attribute too.
   let partialKeys: [PropertyNumber: String]
+  /// For each entity, the statements that find id and entity by the values of its unique keys.
+  private let keyLookups: [EntityNumber: [(constraint: [PropertyNumber], sql: SQL)]]
   let numbers: NumberAssignment
 
   /// The number of columns before the properties in `select`.
@@ -107,6 +109,17 @@ final class EntityTable: Sendable {
       }
     }
     self.partialKeys = partialKeys
+    keyLookups = Dictionary(
+      uniqueKeysWithValues: family.map { [columns] entity in
+        let lookups = entity.uniquenessConstraints.map { constraint in
+          let keys = constraint.compactMap { position[$0].map { "\(quoted(columns[$0].name)) = ?" } }
+          precondition(keys.count == constraint.count, "each property of a unique key has a column")
+          let members = entity.number == entity.root ? "" : " AND _entity IN (\(numbers.family(of: entity)))"
+          let sql = SQL("SELECT _id, _entity FROM \(table) WHERE \(keys.joined(separator: " AND "))\(members)")
+          return (constraint: constraint, sql: sql)
+        }
+        return (entity.number, lookups)
+      })
     shapes = Dictionary(
       uniqueKeysWithValues: family.map { [columns, edges, fullTextTables] entity in
         let own = entity.storedProperties.compactMap { position[$0.number].map { columns[$0] } }
@@ -116,6 +129,11 @@ final class EntityTable: Sendable {
 
   /// The layout of an entity's objects; nil for an entity of another family.
   func shape(of entity: EntityNumber) -> EntityColumns? { shapes[entity] }
+
+  /// The statement that finds id and entity by the values of a unique key; nil if the entity has no such key.
+  func lookup(of constraint: [PropertyNumber], in entity: EntityNumber) -> SQL? {
+    keyLookups[entity, default: []].first { $0.constraint == constraint }?.sql
+  }
 
   /// The statements that find the objects that refer to a row through a stored relationship.
   func referrers(through property: Property) -> (all: SQL, count: SQL)? {
@@ -127,11 +145,11 @@ final class EntityTable: Sendable {
   }
 
   static func edgeName(_ property: Property, _ model: Model) -> String {
-    model.path(of: property)
+    model.qualifiedName(of: property)
   }
 
   static func fullTextName(_ property: Property, _ model: Model) -> String {
-    model.path(of: property) + ".words"
+    model.qualifiedName(of: property) + ".words"
   }
 
   func column(of property: PropertyNumber) -> Column? {

@@ -3,11 +3,6 @@ import GraphModel
 /// Lookups by numbers from rows and history. History may name entities that the present model no longer has; they have
 /// neither properties nor names.
 extension Model {
-  /// The stored properties of an entity.
-  func storedProperties(of entity: EntityNumber) -> [Property] {
-    if let entity = self.entity(entity) { entity.storedProperties } else { [] }
-  }
-
   /// The attributes of an entity.
   func attributes(of entity: EntityNumber) -> [Property] {
     if let entity = self.entity(entity) { entity.attributes } else { [] }
@@ -22,17 +17,6 @@ extension Model {
   func displayName(of entity: EntityNumber) -> String {
     if let entity = self.entity(entity) { entity.name } else { "object" }
   }
-
-  /// The entity that declares a property of this model.
-  func owner(of property: Property) -> Entity {
-    guard let owner = entity(property.owner) else {
-      preconditionFailure("the model that has \(property.name) has its entity, number \(property.owner)")
-    }
-    return owner
-  }
-
-  /// The path of a property of this model: `Note.title`.
-  func path(of property: Property) -> String { "\(owner(of: property).name).\(property.name)" }
 }
 
 /// An object that may not exist at a revision.

@@ -59,7 +59,7 @@ final class PastMigration: Sendable {
           successors[old.number] = Successor(property: property, isConverted: true)
           predecessors[property.number] = old
         } else if let plan {
-          let name = later.model.path(of: property)
+          let name = later.model.qualifiedName(of: property)
           switch plan.origins[property.number] {
           case .mapped:
             if mapped == nil { mapped = "computed \(name) by a mapping" }
@@ -99,7 +99,7 @@ final class PastMigration: Sendable {
     guard let reference, plan.kept(reference.number) != nil, let list = reference.relationship?.inverse,
       let property = plan.new.property(list)
     else { return nil }
-    return plan.new.path(of: property)
+    return plan.new.qualifiedName(of: property)
   }
 
   /// The later version's property that continues an earlier one.

@@ -28,6 +28,8 @@ enum StoreVersions {
   /// converted.
   /// - Parameter model: the newest model as given, whose transients, documentation and limits may differ from the
   ///   stored text.
+  /// - Throws: `StoreFailure(.corrupt)` if a version lacks one of its two rows: without a version, rows and commits of
+  ///   its time would be read with the numbers of another one.
   static func load(_ database: Database, model: Model) throws -> [StoreVersion] {
     // A pruned store has a higher layout, migrated or not.
     guard try LayoutVersion.read(database).layout >= layout,
@@ -36,23 +38,31 @@ enum StoreVersions {
     let rows = try GRDB.Row.fetchAll(
       database,
       sql: """
-        SELECT v.model, v.revision, v.numbers, m.source FROM _version AS v JOIN _model AS m ON m.number = v.model
+        SELECT v.model, v.revision, v.numbers, m.source FROM _version AS v LEFT JOIN _model AS m ON m.number = v.model
         ORDER BY v.model
         """)
+    let unnumbered = try Int64.fetchOne(
+      database, sql: "SELECT min(number) FROM _model WHERE number NOT IN (SELECT model FROM _version)")
+    if let unnumbered { throw damaged("lacks the numbers of its model number \(unnumbered)") }
     return try rows.enumerated().map { index, row in
-      let source: String = row[3]
+      let number: Int64 = row[0]
+      guard let source = row[3] as String? else { throw damaged("lacks its model number \(number)") }
       let isNewest = index == rows.count - 1
-      var read: Model? = source == model.source ? model : try? Model(parsing: source.utf8)
+      // By bytes: canonically equivalent texts have different defaults.
+      var read: Model? = UTF8Comparison.equal(source, model.source) ? model : try? Model(parsing: source.utf8)
       // The caller checks whether this is the store's own model.
       if isNewest, read?.hash != model.hash { read = model }
       // Equal hashes mean equal numbers, except for transient properties, which come last and may differ.
       guard let kept = read, let numbers = StoreVersion.numbers(of: isNewest ? model : kept, in: row[2]) else {
-        throw StoreFailure(
-          .corrupt, "the store's model number \(row[0] as Int64) can't be read",
-          advice: "Stop stickiesd, keep a copy of the files, and run stickiesd check.")
+        throw damaged("has a model number \(number) that can't be read")
       }
-      return StoreVersion(number: row[0], since: row[1], model: kept, numbers: numbers)
+      return StoreVersion(number: number, since: row[1], model: kept, numbers: numbers)
     }
+  }
+
+  private static func damaged(_ what: String) -> StoreFailure {
+    StoreFailure(
+      .corrupt, "the store \(what)", advice: "Stop stickiesd, keep a copy of the files, and run stickiesd check.")
   }
 
   /// The layout of a store whose newest model is the given one.

@@ -12,6 +12,12 @@ struct PastLimits: Sendable {
     if objects > self.objects { return "more than \(self.objects) objects have changed" }
     return bytes > self.bytes ? "objects of more than \(self.bytes) bytes have changed" : nil
   }
+
+  func excess(of walk: GraphRollback) -> String? {
+    let most = HistoryReader.maximumSkippedChanges
+    if walk.changes + walk.commits > most { return "objects have changed more than \(most) times" }
+    return excess(objects: walk.images.count, bytes: walk.bytes)
+  }
 }
 
 /// A connection for reads of the graph at a past revision.
@@ -19,12 +25,13 @@ struct PastLimits: Sendable {
 /// It keeps the tables of one revision, so that the next fetch at that revision costs as much as one of the present;
 /// a commit in between adds the objects that it touched.
 ///
-/// `@unchecked Sendable`: `shown` is accessed inside the queue only.
+/// `@unchecked Sendable`: `shown` and the statements are accessed inside the queue only.
 final class PastReader: @unchecked Sendable {
   private let queue: DatabaseQueue
   private let layout: StoreLayout
   private let limits: PastLimits
   private let damage: DamageReporter
+  private let statements = StatementCache()
   private var shown: MaterializedState?
 
   /// The state in the TEMP tables.
@@ -53,7 +60,7 @@ final class PastReader: @unchecked Sendable {
     do {
       try queue.inDatabase { database in
         try database.inTransaction(.deferred) {
-          let connection = Connection(database)
+          let connection = Connection(database, statements: statements)
           let scope = try show(revision, connection)
           let objects = ObjectReader(connection, layout: layout)
           result = Swift.Result { try body(objects, HistoryReader(objects: objects), scope) }
@@ -85,9 +92,10 @@ final class PastReader: @unchecked Sendable {
     shown = nil
     let tables = PastTables(connection: connection, layout: layout)
     try tables.hide()
-    for (id, image) in try history.images(at: since, limits: limits) where images.index(forKey: id) == nil {
-      images[id] = .some(image)
+    let touched = try GraphRollback.images(at: since, history) { walk, readable in
+      if let excess = limits.excess(of: walk) { throw HistoryReader.limitRefusal(since, excess, readable: readable) }
     }
+    for (id, image) in touched where images.index(forKey: id) == nil { images[id] = .some(image) }
     let bytes = images.values.reduce(0) { $0 + $1.memorySize }
     if let excess = limits.excess(objects: images.count, bytes: bytes) {
       throw HistoryReader.limitRefusal(revision, excess)

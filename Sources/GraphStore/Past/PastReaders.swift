@@ -61,9 +61,10 @@ final class PastReaders: Sendable {
   private func checkIn(_ reader: PastReader) {
     state.withLock { state in
       // The slot is missing if the store has been reopened since.
-      guard let place = state.slots.firstIndex(where: { $0.reader === reader }) else { return }
-      assert(state.slots[place].users > 0)
-      state.slots[place].users -= 1
+      if let place = state.slots.firstIndex(where: { $0.reader === reader }) {
+        assert(state.slots[place].users > 0)
+        state.slots[place].users -= 1
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 import GraphModel
 
-/// The tables of a past graph, on a read-only connection, in SQLite's TEMP schema. The file stays untouched.
+/// The tables of a past graph, on a read-only connection, in SQLite's TEMP schema. The file stays untouched. They show
+/// to SQL the objects that `GraphRollback` found.
 ///
 /// For each entity table with changes since the revision
 /// - `_gone.Note` has the rows of the present to hide: those of objects changed or inserted since;

@@ -40,9 +40,7 @@ struct HistoryFloor: Equatable {
   }
 
   static func tableExists(_ connection: Connection) throws -> Bool {
-    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_floor'")
-    defer { sqlite3_reset(table.statement) }
-    return try connection.step(table)
+    try connection.hasTable("_floor")
   }
 
   /// Reads the floor; nil if nothing was pruned.
@@ -76,10 +74,7 @@ struct HistoryFloor: Equatable {
 
   /// The highest sequence number among a replica's pruned transactions, as stored; nil for none.
   static func highestSequence(of replica: Int64, _ connection: Connection) throws -> Int64? {
-    let row = try connection.statement("SELECT sequence FROM _pruned WHERE replica = ?")
-    row.bind(1, replica)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : nil
+    try connection.integer("SELECT sequence FROM _pruned WHERE replica = ?", .integer(replica))
   }
 }
 

@@ -14,7 +14,7 @@ extension SQLiteStore {
   public func pruning(
     _ policy: HistoryPolicy, now: Timestamp, through ceiling: Revision = .max
   ) throws -> HistoryPruning {
-    try read { _, history, _ in try history.pruning(policy, now: now, through: ceiling) }
+    try read { _, history, _ in try PruningPlanner(history: history).plan(policy, now: now, through: ceiling) }
   }
 
   /// Removes a slice of history; it is on disk when the call returns. Only the caller of `commit` may call it,

@@ -68,8 +68,7 @@ final class ObjectReader: ImageSource {
   /// Remembers an object that was just written, because the next one may refer to it.
   func keepLatest(_ id: ObjectID, row: Int64) { latest = (id, row) }
 
-  func forget(_ id: ObjectID) {
-    guard let table = layout.table(of: id.entity) else { return }
+  func forget(_ id: ObjectID, in table: EntityTable) {
     latest = nil
     // Every entry by row has an entry by id.
     if let known = rows.removeValue(forKey: id) { ids[RowKey(root: table.root.number, row: known.row)] = nil }
@@ -135,9 +134,11 @@ final class ObjectReader: ImageSource {
   func endTrail() { trail = nil }
 
   private func record(_ id: ObjectID, row: Int64, in table: EntityTable) {
-    guard var current = trail.take() else { return }
-    current.append(id, row: row, in: table)
-    trail = current
+    // Taken out, so that it is changed in place.
+    if var current = trail.take() {
+      current.append(id, row: row, in: table)
+      trail = current
+    }
   }
 
   /// The row of an object without a lookup, if its image was among the next ones read.
@@ -194,6 +195,15 @@ final class ObjectReader: ImageSource {
     }
     sqlite3_reset(row.statement)
     return found
+  }
+
+  /// The objects at the other end of a relationship, wherever it is stored.
+  func readRelated(to image: ObjectImage, through property: Property) throws -> [ObjectID] {
+    guard let relationship = property.relationship else { return [] }
+    guard relationship.storage == .inverse, let inverse = model.property(relationship.inverse) else {
+      return image[property].objectIDs
+    }
+    return try readReferrers(to: image.id, through: inverse)
   }
 
   /// The members of an ordered relationship after or before a place, for the rules engine.

@@ -124,8 +124,7 @@ struct RestoreChangeBuilder {
 
   /// The stored properties in history; to-ones come before their positions.
   private func inOrder(_ entity: EntityNumber) -> [Property] {
-    let stored = model.storedProperties(of: entity).filter { $0.attribute?.isDerived != true }
-    return stored.filter { !$0.isPlace } + stored.filter(\.isPlace)
+    model.storedProperties(of: entity).filter { $0.attribute?.isDerived != true }.placesLast
   }
 
   private mutating func reachable(
@@ -250,13 +249,13 @@ struct RestoreChangeBuilder {
       return
     }
     if inverse.relationship?.isToMany == true {
-      guard !holder[inverse].objectIDs.contains(id) else { return }
-      return add(Edit(inverse.number, .members(added: [id], removed: [])), to: other)
+      if !holder[inverse].objectIDs.contains(id) {
+        add(Edit(inverse.number, .members(added: [id], removed: [])), to: other)
+      }
+    } else if let present = holder[inverse].objectID {
+      if present != id { skipped.append(try taken(other, inverse, wanted: id, holder: present, holder)) }
+    } else {
+      add(Edit(inverse.number, .set(.object(id))), to: other)
     }
-    guard holder[inverse].objectID != id else { return }
-    if let present = holder[inverse].objectID {
-      return skipped.append(try taken(other, inverse, wanted: id, holder: present, holder))
-    }
-    add(Edit(inverse.number, .set(.object(id))), to: other)
   }
 }

@@ -2,7 +2,7 @@ import GraphModel
 
 /// The graph at a revision, as far as a restore needs it.
 ///
-/// It is the present, with the objects touched since rolled back over it.
+/// It is the present, with the objects touched since over it, as `GraphRollback` or `ObjectTimeTravelReader` found them.
 final class RestoreSnapshot {
   let history: HistoryReader
   /// The objects that differ from the present; nil for one that did not exist.
@@ -26,29 +26,15 @@ final class RestoreSnapshot {
   /// Reads the complete graph, with all commits since the revision.
   /// - Throws: `Refusal(.limit)` if they have more than `maximumChanges` changes.
   convenience init(_ history: HistoryReader, at revision: Revision, maximumChanges: Int) throws {
-    var touched = [ObjectID: ObjectImage?]()
-    var count = 0
-    var mapped = MigratedValues(history.objects.layout)
-    try history.forEachCommitNewestFirst(after: revision) { commit in
-      count += commit.changes.count
-      guard count <= maximumChanges else {
+    let touched = try GraphRollback.images(at: revision, history) { walk, _ in
+      guard walk.changes <= maximumChanges else {
         throw Refusal(
           .limit,
           "more than \(maximumChanges) changes were made since revision \(revision): restore objects one by one "
             + "without their contents, or to a later revision")
       }
-      if !mapped.isEmpty {
-        for change in commit.changes {
-          let after = try touched[change.id] ?? history.objects.readImage(of: change.id)
-          mapped.pass(change.id, after, at: commit.revision)
-        }
-      }
-      _ = try history.rollBack(commit, in: &touched)
     }
-    if !mapped.isEmpty { touched = touched.mapValues { mapped.migrated($0, at: revision) } }
-    // Objects of removed entities can't be restored.
-    let model = history.objects.model
-    self.init(history: history, touched: touched.filter { model.entity($0.key.entity) != nil })
+    self.init(history: history, touched: touched)
   }
 
   /// Reads the objects that one commit changed, as they were just before it, and nothing else.
@@ -87,12 +73,10 @@ final class RestoreSnapshot {
 
   /// The objects at the other end of a relationship.
   func related(to image: ObjectImage, through property: Property) throws -> [ObjectID] {
-    guard let relationship = property.relationship else { return [] }
-    guard relationship.storage == .inverse, let inverse = model.property(relationship.inverse) else {
-      return image[property].objectIDs
-    }
-    let untouched = try objects.readReferrers(to: image.id, through: inverse).filter { touched[$0] == nil }
-    return (untouched + referrers[Reference(target: image.id, property: inverse.number), default: []]).sorted()
+    let related = try objects.readRelated(to: image, through: property)
+    guard let relationship = property.relationship, relationship.storage == .inverse else { return related }
+    let past = referrers[Reference(target: image.id, property: relationship.inverse), default: []]
+    return (related.filter { touched[$0] == nil } + past).sorted()
   }
 
   /// Returns an object with everything that it contained, the object first.

@@ -96,7 +96,7 @@ struct ObjectReversal {
       guard let property = model.property(number), let old = deletion?.kept(property)?.stringValue,
         let new = cancelled.text(number, behind: event.revision)
       else { continue }
-      properties.modifyIfPresent(number) { reversal in
+      properties.update(number) { reversal in
         if !reversal.close(event.revision) { reversal.receiveRevival(from: old, to: new) }
       }
     }
@@ -106,19 +106,19 @@ struct ObjectReversal {
       } else if let pair = cancelled.pair(edit.property, event.revision) {
         if model.property(edit.property)?.isPlace == true {
           if case .set(_, let new) = edit.action {
-            properties.modifyIfPresent(edit.property) { $0.renumber(to: new) }
+            properties.update(edit.property) { $0.renumber(to: new) }
           }
         } else {
           properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past, pair: pair)
         }
       } else if model.property(edit.property)?.isPlace == true {
-        properties.modifyIfPresent(edit.property) { $0.receiveMove(of: event.past) }
+        properties.update(edit.property) { $0.receiveMove(of: event.past) }
       } else {
         let origin = UTF8Comparison.equal(event.author, author) ? PropertyReversal.ChangeOrigin.own : .other
-        properties.modifyIfPresent(edit.property) { $0.receive(edit, of: event.past, from: origin) }
+        properties.update(edit.property) { $0.receive(edit, of: event.past, from: origin) }
       }
       if let text = cancelled.text(edit.property, behind: event.revision) {
-        properties.modifyIfPresent(edit.property) { $0.trim(text) }
+        properties.update(edit.property) { $0.trim(text) }
       }
     }
   }
@@ -133,7 +133,7 @@ struct ObjectReversal {
           if case .set(let old, _) = edit.action { value = old }
         }
       }
-      properties.modifyIfPresent(place.number) { $0.renumber(to: value) }
+      properties.update(place.number) { $0.renumber(to: value) }
     }
   }
 
@@ -156,7 +156,7 @@ struct ObjectReversal {
     var (edits, skipped) = ([Edit](), [Conflict]())
     // A position is restored together with its to-one, or not at all.
     var (kept, returning) = (Set<PropertyNumber>(), Set<PropertyNumber>())
-    for property in inOrder(model) {
+    for property in properties.keys.sorted().compactMap({ model.property($0) }).placesLast {
       guard let reversal = properties[property.number], let slot = property.slot, slot < image.values.count,
         !kept.contains(property.number)
       else { continue }
@@ -195,15 +195,14 @@ struct ObjectReversal {
     }
     return (edits, skipped)
   }
-
-  /// To-ones come before their positions.
-  private func inOrder(_ model: Model) -> [Property] {
-    let found = properties.keys.sorted().compactMap { model.property($0) }
-    return found.filter { !$0.isPlace } + found.filter(\.isPlace)
-  }
 }
 
 extension Property {
   /// Whether this is the position among the members of an ordered relationship.
   var isPlace: Bool { attribute?.assignment == .position }
+}
+
+extension [Property] {
+  /// The properties with positions last, because a position belongs to the value of its to-one.
+  var placesLast: [Property] { filter { !$0.isPlace } + filter(\.isPlace) }
 }

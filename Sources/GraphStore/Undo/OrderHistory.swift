@@ -1,6 +1,7 @@
 import GraphModel
 
-/// The changes of positions in one ordered relationship since a step began, newest first.
+/// The changes of positions in one ordered relationship since a step began, newest first. It holds what a walk through
+/// the commits found, and reads nothing itself.
 ///
 /// They determine the positions to which members return. A member returns to directly behind the nearest member that
 /// was before it then, and that has not moved since or returns there itself. "Then" is the state before the step's

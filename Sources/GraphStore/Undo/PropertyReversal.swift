@@ -86,9 +86,9 @@ struct PropertyReversal {
         let oldest = old.stringValue.flatMap { TextSplice.apply(splices, to: $0) }
         method = .set(old: oldest.map(Value.string) ?? old, gave: new)
       }
-    case .splice(let splices, _):
+    case .splice(let splices, let removed):
       resolve(nil)
-      guard case .splice(let back) = edit.reversed.action else { return }
+      let back = HistoryEdit.reversal(of: splices, removed: removed)
       switch method {
       case .none, .members, .lists: method = .splices(back)
       case .splices(let earlier): method = .splices(TextSplice.compose(back, then: earlier))

@@ -120,7 +120,7 @@ struct StepReversal {
       guard let image = images[object.id], let entity = model.entity(object.id.entity) else { continue }
       var values = [Edit]()
       let stored = entity.storedProperties.filter { $0.attribute?.isDerived != true }
-      for property in stored.filter({ !$0.isPlace }) + stored.filter(\.isPlace) where !image[property].isNull {
+      for property in stored.placesLast where !image[property].isNull {
         var value = image[property]
         if case .objects(let ids) = value {
           value = .objects(try ids.filter { try obstacle(image.id, property, .object($0)) == nil })
@@ -243,7 +243,7 @@ struct StepReversal {
       guard let image = try objects.readImage(of: id) else { continue }
       for property in model.relationships(of: image.id.entity) {
         guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
-        for other in try related(image, property, relationship) where seen.insert(other).inserted {
+        for other in try objects.readRelated(to: image, through: property) where seen.insert(other).inserted {
           if deleted.contains(other) || isReleased(other, from: id, property, relationship) { continue }
           guard let foreignChange = try foreignChange(other) else {
             pending.append((other, id == root ? property.number : first))
@@ -277,15 +277,6 @@ struct StepReversal {
       }
     }
     return nil
-  }
-
-  private func related(
-    _ image: ObjectImage, _ property: Property, _ relationship: Relationship
-  ) throws -> [ObjectID] {
-    guard relationship.storage == .inverse, let inverse = model.property(relationship.inverse) else {
-      return image[property].objectIDs
-    }
-    return try objects.readReferrers(to: image.id, through: inverse)
   }
 
   /// Whether the undo itself removes `other` from the relationship.

@@ -15,13 +15,13 @@ public struct UndoLimits: Sendable {
   public init() {}
 
   func check(changes: Int, bytes: Int) throws {
-    guard changes > self.changes || bytes > self.bytes else { return }
-    let what =
-      changes > self.changes
-      ? "has more than \(self.changes) changes"
-      : "and its objects take more than \(self.bytes) bytes"
-    // The advice comes first, because a terminal may truncate the rest.
-    throw Refusal(
+    if changes > self.changes { throw Self.refusal("has more than \(self.changes) changes") }
+    if bytes > self.bytes { throw Self.refusal("and its objects take more than \(self.bytes) bytes") }
+  }
+
+  /// The advice comes first, because a terminal may truncate the rest.
+  private static func refusal(_ what: String) -> Refusal {
+    Refusal(
       .limit,
       "the step \(what); undo older steps by their revision. It is too large to undo or redo as one. A restore has a "
         + "higher limit: restore an object with its contents, or the whole graph as of the revision before. A batch "

@@ -46,7 +46,7 @@ struct UndoStacks {
   func next(
     of author: String, scope: UniqueID?, undo: Bool = true, redo: Bool = true
   ) throws -> (undo: Step?, redo: Step?) {
-    guard let number = try number(of: author) else { return (nil, nil) }
+    guard let number = try CommitAuthors(connection).number(of: author) else { return (nil, nil) }
     let (head, oldest) = (try history.head().revision, try history.oldest())
     var found: (undo: Step?, redo: Step?) = (nil, nil)
     var seen = Set<Revision>()
@@ -126,7 +126,7 @@ struct UndoStacks {
   ///
   /// Steps are cancelled by their undos, and undos by their redos.
   func cancelled(of author: String, after base: Revision) throws -> [Revision: Revision] {
-    guard let number = try number(of: author) else { return [:] }
+    guard let number = try CommitAuthors(connection).number(of: author) else { return [:] }
     var cancelled = [Revision: Revision]()
     /// Undos without their counterpart so far: the newest redo of the step, or the step itself.
     var undos = [Revision: Revision]()
@@ -259,7 +259,7 @@ struct UndoStacks {
     while try connection.step(row) {
       let commit = StackCommit(
         revision: row.integer(0), undoes: row.isNull(1) ? nil : row.integer(1), group: try Self.group(row.blob(2)))
-      guard try body(commit) else { return }
+      guard try body(commit) else { break }
     }
   }
 
@@ -275,13 +275,6 @@ struct UndoStacks {
       isUndo.toggle()
     }
     return (step, isUndo)
-  }
-
-  private func number(of author: String) throws -> Int64? {
-    let row = try connection.statement("SELECT number FROM _author WHERE name = ?")
-    row.bind(1, author)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : nil
   }
 
   /// The outer optional is nil if there is no such commit, the inner one if it is no undo.
@@ -301,9 +294,6 @@ struct UndoStacks {
   }
 
   private func newestUndo(of revision: Revision) throws -> Revision? {
-    let row = try connection.statement("SELECT max(revision) FROM _commit WHERE undoes = ?")
-    row.bind(1, revision)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) && !row.isNull(0) ? row.integer(0) : nil
+    try connection.integer("SELECT max(revision) FROM _commit WHERE undoes = ?", .integer(revision))
   }
 }

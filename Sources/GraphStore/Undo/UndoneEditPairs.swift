@@ -1,6 +1,6 @@
 import GraphModel
 
-/// The later edits of an object that have been undone.
+/// The later edits of an object that have been undone, among the changes that a walk along its past returned.
 ///
 /// Undo goes back step by step, so between a step and its undo there are usually other steps with their undos. The
 /// undo of a deletion reinserts characters, which the step would take for another author's. So an edit and its undo

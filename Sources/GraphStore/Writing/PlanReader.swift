@@ -33,7 +33,9 @@ struct PlanReader: PlannerReader {
   }
 
   func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {
-    guard let sql = writer.keys.lookup(constraint, of: entity, in: writer.layout) else { return nil }
+    let table = try invariant(writer.layout.table(of: entity.number), "an entity of a unique key has a table")
+    let sql = try invariant(
+      table.lookup(of: constraint, in: entity.number), "a unique key that is looked up is one of its entity")
     let row = try writer.connection.statement(sql)
     for (index, value) in values.enumerated() {
       if case .object(let id) = value {

@@ -16,7 +16,7 @@ struct RowWriter {
   let sums: [UInt64]
   /// The revision of the commit.
   let revision: Revision
-  let statements: UpdateStatements
+  let updates: UpdateTexts
   /// Whether some inserts revive deleted objects, whose tombstones are then removed.
   let hasRevivals: Bool
   /// Unique keys that stay null until all objects of a batch are written.
@@ -27,12 +27,14 @@ struct RowWriter {
 
   func write() throws {
     try invariant(changes.count == sums.count, "each object that a commit writes has a checksum")
+    // A save without changes makes a commit, too.
+    if changes.isEmpty { return }
     if changes.count > 1 || !deferredKeys.isEmpty { try releaseUniqueKeys() }
     var waiting = [(ObjectImage, Int)]()
     var deleted = [Int]()
     // Access in place, because a copy of a change costs more than some steps of its processing.
     try changes.withUnsafeBufferPointer { buffer in
-      guard let changes = buffer.baseAddress else { return }
+      let changes = try invariant(buffer.baseAddress, "a buffer with changes has an address")
       for index in buffer.indices where changes[index].kind == .inserted {
         let image = try invariant(changes[index].after, "an insert has the object after it")
         try invariant(image.id == changes[index].id, "a change has the image of its own object")
@@ -142,7 +144,7 @@ struct RowWriter {
   private func updateColumns(
     _ columns: [EntityTable.Column], of table: EntityTable, _ image: ObjectImage, row known: Int64?, sum: UInt64
   ) throws {
-    guard let sql = statements.update(columns, of: table, byRow: known != nil) else {
+    guard let sql = updates.update(columns, of: table, byRow: known != nil) else {
       for column in columns { try updateColumn(column, image, row: known, sum: sum) }
       return
     }
@@ -318,7 +320,7 @@ struct RowWriter {
         row.bind(1, id.key)
         try runOnOne(row)
       }
-      objects.forget(id)
+      objects.forget(id, in: table)
       let tombstone = try connection.statement(Self.insertTombstone)
       tombstone.bind(1, id.key)
       tombstone.bind(2, Int64(layout.numbers.stored(entity: id.entity)))

@@ -33,8 +33,7 @@ final class StoreWriter {
   private let lastWriters = LastWriterTracker()
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
-  let updates = UpdateStatements()
-  let keys = KeyStatements()
+  let updates = UpdateTexts()
   /// Whether history has a floor, so that a transaction that is not found may have been pruned.
   var isPruned: Bool
   var faults = Faults()
@@ -87,11 +86,9 @@ final class StoreWriter {
     if let latest = try ClockSetbacks.latest(connection) {
       lastIDHigh = max(lastIDHigh, UInt64(max(0, latest)) << 8, try Self.highestID(layout, connection))
     }
-    let model = try connection.statement("SELECT number FROM _model WHERE hash = ?")
-    model.bind(1, layout.model.hash.bytes)
-    modelNumber = try connection.step(model) ? model.integer(0) : 0
-    try invariant(modelNumber > 0, "the store that was opened has the model that it serves")
-    sqlite3_reset(model.statement)
+    modelNumber = try invariant(
+      connection.integer("SELECT number FROM _model WHERE hash = ?", .data(layout.model.hash.bytes)),
+      "the store that was opened has the model that it serves")
     try fullText.reload(unverified)
   }
 
@@ -244,7 +241,7 @@ final class StoreWriter {
     let outcome = CommitResult(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + job.skipped)
     try RowWriter(
-      objects: objects, fullText: fullText, changes: plan.changes, sums: sums, revision: next, statements: updates,
+      objects: objects, fullText: fullText, changes: plan.changes, sums: sums, revision: next, updates: updates,
       hasRevivals: !revived.isEmpty
     ).write()
     let print = try writeCommit(
@@ -364,9 +361,9 @@ final class StoreWriter {
 
   private func number(ofAuthor name: String) throws -> Int64 {
     if let number = authors[.string(name)] { return number }
-    let found = try connection.statement("SELECT number FROM _author WHERE name = ?")
-    found.bind(1, name)
-    let number = try interned(found, "INSERT INTO _author (name) VALUES (?)") { $0.bind(1, name) }
+    let number =
+      try CommitAuthors(connection).number(of: name)
+      ?? insertName("INSERT INTO _author (name) VALUES (?)") { $0.bind(1, name) }
     if authors.count >= Self.internLimit { authors.removeAll() }
     authors[.string(name)] = number
     return number
@@ -380,13 +377,11 @@ final class StoreWriter {
       replicas[id.replica] = known
       return known.number
     }
-    let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
-    found.bind(1, id.replica)
-    let number = try interned(found, "INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
-    let newest = try connection.statement("SELECT max(sequence) FROM _commit WHERE replica = ?")
-    newest.bind(1, number)
-    var highest = try connection.step(newest) && !newest.isNull(0) ? newest.integer(0) : .min
-    sqlite3_reset(newest.statement)
+    let number =
+      try connection.integer("SELECT number FROM _replica WHERE id = ?", .uuid(id.replica))
+      ?? insertName("INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
+    let newest = try connection.integer("SELECT max(sequence) FROM _commit WHERE replica = ?", .integer(number))
+    var highest = if let newest { newest } else { Int64.min }
     if isPruned, let pruned = try HistoryFloor.highestSequence(of: number, connection) {
       highest = max(highest, pruned)
     }
@@ -395,9 +390,8 @@ final class StoreWriter {
     return number
   }
 
-  private func interned(_ found: Row, _ insert: String, bind: (Row) -> Void) throws -> Int64 {
-    defer { sqlite3_reset(found.statement) }
-    if try connection.step(found) { return found.integer(0) }
+  /// Runs an insert into a table of interned names; returns the new number.
+  private func insertName(_ insert: String, bind: (Row) -> Void) throws -> Int64 {
     let row = try connection.statement(insert)
     bind(row)
     try connection.run(row)

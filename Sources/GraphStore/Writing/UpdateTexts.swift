@@ -1,8 +1,8 @@
 import GraphModel
 
-/// The statements that update several columns of an object at once, one for each set of columns. Clients determine
-/// these sets, so their number is limited.
-final class UpdateStatements {
+/// The texts of the statements that update several columns of an object at once, one for each set of columns. Clients
+/// determine these sets, so their number is limited.
+final class UpdateTexts {
   private struct Columns: Hashable {
     let root: EntityNumber
     let indices: [Int]
@@ -10,10 +10,10 @@ final class UpdateStatements {
   }
 
   private var known = [Columns: SQL]()
-  /// The last statement, because consecutive changes are mostly alike.
+  /// The last one, because consecutive changes are mostly alike.
   private var last: (columns: Columns, sql: SQL)?
 
-  /// The maximum number of statements, each of which takes some kilobytes when prepared.
+  /// The maximum number of texts, whose statements take some kilobytes each when prepared.
   static let limit = 500
 
   /// Returns a statement that sets revision, checksum and the columns in this order, by row or by id. Nil beyond the
