@@ -87,9 +87,11 @@ let package = Package(
     .executableTarget(
       name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
+    // A disk that fails and loses power, under SQLite: of simulations and tests only.
+    .target(name: "GraphStoreFaults", dependencies: [sqlite]),
     .target(
       name: "GraphSimulation",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreFaults"]),
     .executableTarget(name: "graph-sim", dependencies: ["GraphModel", "GraphSimulation", arguments]),
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
     // Writes the codec of the wire. It depends on nothing, because GraphModel contains a part of its output.
@@ -102,7 +104,9 @@ let package = Package(
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(
       name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", "wire-generate", protobuf]),
-    .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb, log]),
+    .testTarget(
+      name: "GraphStoreTests",
+      dependencies: ["GraphModel", "GraphStore", "GraphStoreFaults", "GraphTesting", grdb, log]),
     .testTarget(name: "GraphHubTests", dependencies: ["GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphServerTests",
@@ -113,7 +117,9 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphTesting"]),
     .testTarget(
       name: "GraphSimulationTests",
-      dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
+      dependencies: [
+        "GraphModel", "GraphStore", "GraphStoreFaults", "GraphSimulation", "GraphTesting", "graph-sim",
+      ]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(

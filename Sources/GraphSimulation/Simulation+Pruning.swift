@@ -1,5 +1,6 @@
 import GraphModel
 import GraphStore
+import GraphStoreFaults
 
 /// Prunes history in slices, between any two commits, while some clients know only older revisions.
 extension Simulation {

@@ -2,6 +2,7 @@ import GraphHub
 import GraphModel
 import GraphReplica
 import GraphStore
+import GraphStoreFaults
 import GraphWire
 
 /// A bug that is planted to test the checks.

@@ -1,12 +1,11 @@
 import Foundation
-import GRDBSQLite
 import Synchronization
 
 /// Files that can lose unsynced writes: a VFS over SQLite's default one, for tests and simulations.
 ///
 /// It intercepts every write, truncation and sync of SQLite below the watched folders, and records the bytes that
 /// each write replaced until the file is synced. `recover` restores the durable state, as after a power failure.
-/// Files outside the watched folders are not affected, and no product installs it.
+/// Files outside the watched folders are not affected. No product contains this target.
 public enum CrashableFiles {
   /// A fault to inject below a watched folder.
   public enum Fault: Sendable {
@@ -103,8 +102,15 @@ public enum CrashableFiles {
       close(descriptor)
     }
     // The WAL index is shared memory, which does not survive.
-    for name in StoreFiles.names(in: path) where name.hasSuffix("-shm") {
-      unlink(path + "/" + name)
+    for name in names(in: path) where name.hasSuffix("-shm") { unlink(path + "/" + name) }
+  }
+
+  /// The names of the files in a folder; empty if the test has removed it.
+  private static func names(in folder: String) -> [String] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: folder)
+    } catch {
+      return []
     }
   }
 
@@ -124,5 +130,12 @@ public enum CrashableFiles {
       for (path, folder) in folders where file.hasPrefix(path + "/") { return (path, folder.generation) }
       return nil
     }
+  }
+}
+
+extension Dictionary {
+  /// Changes a key's value in place, if there is one.
+  mutating func modifyIfPresent(_ key: Key, _ body: (inout Value) -> Void) {
+    if let index = index(forKey: key) { body(&values[index]) }
   }
 }
