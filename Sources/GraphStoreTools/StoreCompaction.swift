@@ -1,5 +1,6 @@
 import Foundation
 import GraphModel
+import GraphStore
 
 /// `stickiesd compact`: prunes a store that no daemon serves, and frees the space.
 public enum StoreCompaction {
@@ -46,7 +47,7 @@ public enum StoreCompaction {
     options: SQLiteStore.Options = SQLiteStore.Options(), progress: (Progress) throws -> Void = { _ in }
   ) throws -> Report {
     let path = directory + "/" + StoreFiles.name
-    guard try StoreFiles.kind(of: path) != .absent || StoreRestore.isUnfinished(in: directory) else {
+    guard try StoreFiles.kind(of: path) != .absent || PendingRestore.exists(in: directory) else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     let store = try SQLiteStore(directory: directory, model: model, options: options)
@@ -57,6 +58,7 @@ public enum StoreCompaction {
       let lead = PruningClock.lead(wall: now, newest: dated, retention: policy.retention)
       let pruning = try store.pruning(
         policy, now: PruningClock.time(wall: now, newest: dated, retention: policy.retention))
+      assert(pruning.floor >= pruning.oldest, "the floor of history never falls")
       if isRehearsal {
         try store.close()
         return Report(pruning: pruning, before: before, after: before, clockLead: lead)

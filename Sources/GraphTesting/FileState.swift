@@ -1,13 +1,14 @@
 import Foundation
-import GraphTesting
 
-/// What a file is: its bytes, and when it was last written.
-struct FileState: Hashable {
-  let bytes: Data
-  let modified: Date
+/// The content of a file, and the time of its last write.
+public struct FileState: Hashable {
+  /// The content.
+  public let bytes: Data
+  /// The time of the last write.
+  public let modified: Date
 
-  /// The files of a store that are no memory and no lock, by name.
-  static func of(_ directory: TemporaryDirectory) throws -> [String: FileState] {
+  /// The states of a store's database and WAL, by name.
+  public static func of(_ directory: TemporaryDirectory) throws -> [String: FileState] {
     var states = [String: FileState]()
     for name in ["graph.sqlite", "graph.sqlite-wal"] {
       let path = directory.path + "/" + name

@@ -1,19 +1,20 @@
 import Foundation
-import GraphTesting
 
 /// A file system of its own in memory, where this user may mount one.
-final class MountedDisk {
+public final class MountedDisk {
   private let folder: TemporaryDirectory
 
-  var path: String { folder.path }
+  /// The path of the mounted file system.
+  public var path: String { folder.path }
 
-  /// Nil where nothing may be mounted.
-  init?(mebibytes: Int) throws {
+  /// Creates a file system; nil where this user may not mount one.
+  public init?(mebibytes: Int) throws {
     folder = try TemporaryDirectory()
     guard Self.run("mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m", "stickies-test", folder.path) else { return nil }
   }
 
-  func remountForReadingOnly() -> Bool { Self.run("mount", "-o", "remount,ro", path) }
+  /// Makes the file system read-only.
+  public func remountForReadingOnly() -> Bool { Self.run("mount", "-o", "remount,ro", path) }
 
   deinit { _ = Self.run("umount", "-l", path) }
 

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// How something fails that has to do with files; nil when it does not.
-func failure(_ body: () throws -> Void) -> StoreFailure? {
+/// Returns the store failure that `body` throws; nil if it throws nothing, or another error.
+public func failure(_ body: () throws -> Void) -> StoreFailure? {
   do {
     try body()
     return nil

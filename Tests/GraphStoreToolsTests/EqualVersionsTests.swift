@@ -1,5 +1,6 @@
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphTesting
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// the text of the one that it was made with, or migrated with.
 @Suite struct EqualVersionsTests {
   private static func model(_ version: Int, _ entity: String, _ more: String = "") throws -> Model {
-    try MigrationTests.model(
+    try ShopVersions.model(
       #"{"format": 1, "name": "Box", "version": \#(version), \#(more) "entities": [\#(entity)]}"#)
   }
 
@@ -42,7 +43,7 @@ import Testing
     let old = try TestStore(try Self.model(1, Self.box(limit)))
     try old.store.close()
     let served = try Self.model(2, Self.box(nil))
-    let store = try MigrationTests.opened(served, old.directory)
+    let store = try ShopVersions.opened(served, old.directory)
     let box = try store.insert("Box", ["n": .integer(50)])
     for number in 1...2 { _ = try store.insert("Box", ["n": .integer(Int64(number)), "outer": .object(box)]) }
     try store.store.close()
@@ -52,9 +53,9 @@ import Testing
   @Test(arguments: 0..<3) func storeIsMigratedToLooserLimits(limit: Int) throws {
     let (directory, served, box) = try loosened(limit)
     let model = try Self.model(3, Self.box(nil, Self.label))
-    let report = try MigrationTests.migrate(directory, to: [served, model])
+    let report = try ShopVersions.migrate(directory, to: [served, model])
     #expect(report.backup != nil)
-    let store = try MigrationTests.opened(model, directory)
+    let store = try ShopVersions.opened(model, directory)
     #expect(try store.value(box, "Box.n") == .integer(50))
     #expect(try store.all("Box", "outer.n == 50").count == 2)
     try expectSound(store)
@@ -71,7 +72,7 @@ import Testing
       directory: directory.path, models: models, now: 1_800_000_000_000_000, options: options)
     let refusal = try #require(throws: MigrationRefusal.self) { try migration.run() }
     #expect(refusal.breaches.map(\.object) == [box], "\(refusal)")
-    let store = try MigrationTests.opened(served, directory)
+    let store = try ShopVersions.opened(served, directory)
     #expect(try store.value(box, "Box.n") == .integer(50))
     try expectSound(store)
   }
@@ -119,11 +120,11 @@ import Testing
     let token = try old.store.head
     try old.store.close()
     let second = try Self.model(2, files.second, files.mapping)
-    try MigrationTests.migrate(old.directory, to: [second])
+    try ShopVersions.migrate(old.directory, to: [second])
     let third = try Self.model(3, files.third)
     #expect(third.hash == second.hash)
 
-    let store = try MigrationTests.opened(third, old.directory)
+    let store = try ShopVersions.opened(third, old.directory)
     try expectSound(store)
     let folder = try TemporaryDirectory()
     let report = try StoreBackup.run(
@@ -153,7 +154,7 @@ import Testing
     let fourth = try Self.model(
       4, files.third.replacing(#""attributes": ["#, with: #""attributes": ["# + more))
     try store.store.close()
-    try MigrationTests.migrate(store.directory, to: [third, fourth])
-    try expectSound(try MigrationTests.opened(fourth, store.directory))
+    try ShopVersions.migrate(store.directory, to: [third, fourth])
+    try expectSound(try ShopVersions.opened(fourth, store.directory))
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GraphModel
 import GraphStore
 import GraphStoreFaults
+import GraphStoreTools
 import GraphTesting
 import Synchronization
 import Testing
@@ -14,16 +15,16 @@ import Testing
   /// What the store holds, in the words of the version that it is of.
   private func expectWhole(_ directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let (first, second) = (
-      try MigrationTests.model(MigrationTests.first), try MigrationTests.model(MigrationTests.second)
+      try ShopVersions.model(ShopVersions.first), try ShopVersions.model(ShopVersions.second)
     )
-    if let store = try? MigrationTests.opened(first, directory) {
+    if let store = try? ShopVersions.opened(first, directory) {
       #expect(try store.all("Item", "name == 'renamed'").count == 1, sourceLocation: sourceLocation)
       let findings = try StoreCheckRun(store).findings
       #expect(findings.isEmpty, "\(findings)", sourceLocation: sourceLocation)
       try store.store.close()
     }
-    try MigrationTests.migrate(directory, to: [second])
-    let store = try MigrationTests.opened(second, directory)
+    try ShopVersions.migrate(directory, to: [second])
+    let store = try ShopVersions.opened(second, directory)
     #expect(try store.all("Article", "title == 'renamed' AND label == 'renamed-farm 1'").count == 1)
     let findings = try StoreCheckRun(store).findings
     #expect(findings.isEmpty, "\(findings)", sourceLocation: sourceLocation)
@@ -31,10 +32,10 @@ import Testing
   }
 
   private func steps() throws -> [String] {
-    let store = try MigrationTests.filled()
+    let store = try ShopVersions.filled()
     try store.store.close()
     let steps = Mutex<[String]>([])
-    try MigrationTests.migrate(store.directory, to: [try MigrationTests.model(MigrationTests.second)]) { step, _ in
+    try ShopVersions.migrate(store.directory, to: [try ShopVersions.model(ShopVersions.second)]) { step, _ in
       steps.withLock { $0.append(step) }
     }
     return steps.withLock { $0 }
@@ -48,10 +49,10 @@ import Testing
       let directory = try TemporaryDirectory()
       CrashableFiles.watch(directory.path)
       defer { CrashableFiles.unwatch(directory.path) }
-      try MigrationTests.filled(in: directory).store.close()
+      try ShopVersions.filled(in: directory).store.close()
       let path = directory.path
       #expect(throws: (any Error).self, "\(cut)") {
-        try MigrationTests.migrate(directory, to: [try MigrationTests.model(MigrationTests.second)]) { step, _ in
+        try ShopVersions.migrate(directory, to: [try ShopVersions.model(ShopVersions.second)]) { step, _ in
           guard step == cut else { return }
           CrashableFiles.crash(path)
           throw InterruptedMigration()
@@ -68,10 +69,10 @@ import Testing
       let directory = try TemporaryDirectory()
       CrashableFiles.watch(directory.path)
       defer { CrashableFiles.unwatch(directory.path) }
-      try MigrationTests.filled(in: directory).store.close()
+      try ShopVersions.filled(in: directory).store.close()
       CrashableFiles.fail(directory.path, with: .fullAfter(operations: operations))
       do {
-        try MigrationTests.migrate(directory, to: [try MigrationTests.model(MigrationTests.second)])
+        try ShopVersions.migrate(directory, to: [try ShopVersions.model(ShopVersions.second)])
       } catch let failure as StoreFailure {
         #expect(failure.code == .full, "after \(operations): \(failure)")
         #expect(!failure.advice.isEmpty)
@@ -83,7 +84,7 @@ import Testing
 
   /// A store that is damaged is not migrated: the copy would be of no use.
   @Test func damagedStoreIsNotMigrated() throws {
-    let store = try MigrationTests.filled()
+    let store = try ShopVersions.filled()
     try store.store.close()
     let path = store.directory.path + "/graph.sqlite"
     var bytes = try #require(FileManager.default.contents(atPath: path))
@@ -91,14 +92,14 @@ import Testing
     bytes[place] = 0x53
     try bytes.write(to: URL(fileURLWithPath: path))
     let failure = #expect(throws: StoreFailure.self) {
-      try MigrationTests.migrate(store.directory, to: [try MigrationTests.model(MigrationTests.second)])
+      try ShopVersions.migrate(store.directory, to: [try ShopVersions.model(ShopVersions.second)])
     }
     #expect(failure?.code == .corrupt)
     // A rehearsal says so as well.
     var options = StoreMigration.Options()
     options.isRehearsal = true
     let rehearsal = StoreMigration(
-      directory: store.directory.path, models: [try MigrationTests.model(MigrationTests.second)], now: 0,
+      directory: store.directory.path, models: [try ShopVersions.model(ShopVersions.second)], now: 0,
       options: options)
     #expect(#expect(throws: StoreFailure.self) { try rehearsal.run() }?.code == .corrupt)
     #expect(FileManager.default.contents(atPath: path) == bytes)
@@ -107,9 +108,9 @@ import Testing
   }
 
   @Test func storeInUseIsNotMigrated() throws {
-    let store = try MigrationTests.filled()
+    let store = try ShopVersions.filled()
     let failure = #expect(throws: StoreFailure.self) {
-      try MigrationTests.migrate(store.directory, to: [try MigrationTests.model(MigrationTests.second)])
+      try ShopVersions.migrate(store.directory, to: [try ShopVersions.model(ShopVersions.second)])
     }
     #expect(failure?.code == .inUse)
     #expect(try store.all("Item").count == 4)
@@ -118,10 +119,10 @@ import Testing
   /// A byte that changes is found, in what a migration left alone and in what it wrote beside it.
   @Test(arguments: ["some words 3", "item 3-farm 3", "farm 0"])
   func unchangedObjectsRemainChecksummed(text: String) throws {
-    let store = try MigrationTests.filled()
+    let store = try ShopVersions.filled()
     try store.store.close()
-    let model = try MigrationTests.model(MigrationTests.second)
-    try MigrationTests.migrate(store.directory, to: [model])
+    let model = try ShopVersions.model(ShopVersions.second)
+    try ShopVersions.migrate(store.directory, to: [model])
     let path = store.directory.path + "/graph.sqlite"
     var bytes = try #require(FileManager.default.contents(atPath: path))
     // Wherever it stands: a page that was let go may hold it as well.

@@ -1,5 +1,6 @@
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphTesting
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
   }
 
   private func filled(_ rows: [[String: Value]]) throws -> (store: TestStore, ids: [ObjectID]) {
-    let store = try TestStore(try MigrationTests.model(Self.first))
+    let store = try TestStore(try ShopVersions.model(Self.first))
     let ids = try rows.map { try store.insert("Thing", $0) }
     try store.store.close()
     return (store, ids)
@@ -31,7 +32,7 @@ import Testing
     var options = StoreMigration.Options()
     options.isRehearsal = isRehearsal
     return try StoreMigration(
-      directory: store.directory.path, models: [try MigrationTests.model(source)], now: 0, options: options
+      directory: store.directory.path, models: [try ShopVersions.model(source)], now: 0, options: options
     ).run().lost
   }
 
@@ -45,7 +46,7 @@ import Testing
     let expected = ["Thing.visits rounded 4 \(ids[1]) \(ids[3]) \(ids[6])"]
     #expect(try lost(store, Self.second(""), isRehearsal: true).map(\.words) == expected)
     #expect(try lost(store, Self.second("")).map(\.words) == expected)
-    let opened = try MigrationTests.opened(try MigrationTests.model(Self.second("")), store.directory)
+    let opened = try ShopVersions.opened(try ShopVersions.model(Self.second("")), store.directory)
     #expect(try opened.value(ids[1], "Thing.count") == .double(Double(limit)))
   }
 

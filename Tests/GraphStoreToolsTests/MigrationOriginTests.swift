@@ -7,11 +7,11 @@ import Testing
 @Suite struct MigrationOriginTests {
   /// Nobody but the migration gave these their values; what went on, in whatever form, keeps its story.
   @Test func originOfMappedValueIsMigration() throws {
-    let old = try MigrationTests.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
-    let model = try MigrationTests.model(MigrationTests.second)
-    let report = try MigrationTests.migrate(old.directory, to: [model])
-    let store = try MigrationTests.opened(model, old.directory)
+    let model = try ShopVersions.model(ShopVersions.second)
+    let report = try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     let item = try #require(try store.all("Article", sort: "number").dropFirst().first?.id)
     for name in ["active", "label"] {
       let origin = try store.store.origin(of: try store.property("Article.\(name)").number, of: item)
@@ -41,7 +41,7 @@ import Testing
 
   /// A change from before is told in the form of now, with what it replaced.
   @Test func originOfConvertedValuePrecedesMigration() throws {
-    let old = try MigrationTests.filled()
+    let old = try ShopVersions.filled()
     let item = try #require(try old.all("Item", sort: "number").first?.id)
     old.author = "bob"
     // More changes than one mark speaks of, so that the walk takes the short cut.
@@ -51,9 +51,9 @@ import Testing
     old.author = "ann"
     for number in 0..<150 { try old.must([try old.update(item, "Item.origin", .string("farm \(number)"))]) }
     try old.store.close()
-    let model = try MigrationTests.model(MigrationTests.second)
-    try MigrationTests.migrate(old.directory, to: [model])
-    let store = try MigrationTests.opened(model, old.directory)
+    let model = try ShopVersions.model(ShopVersions.second)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     let present = ObjectID(key: item.key, entity: try store.entity("Article").number)
     let origin = try store.store.origin(of: try store.property("Article.price").number, of: present)
     #expect(origin.revision == revision && origin.author == "bob" && origin.kind == .updated)

@@ -1,5 +1,6 @@
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphTesting
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// computed has the form of its property.
 @Suite struct MigrationSoundnessTests {
   private static func model(_ version: Int, _ entities: String, _ more: String = "") throws -> Model {
-    try MigrationTests.model(
+    try ShopVersions.model(
       #"{"format": 1, "name": "Club", "version": \#(version), \#(more) "entities": [\#(entities)]}"#)
   }
 
@@ -41,8 +42,8 @@ import Testing
   @Test func countsAreRecomputedWithoutRemovedObjects() throws {
     let old = try filled()
     let model = try Self.model(2, Self.club())
-    try MigrationTests.migrate(old.directory, to: [model])
-    let store = try MigrationTests.opened(model, old.directory)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     #expect(try store.all("House", "count == 1").count == 1)
     let findings = try StoreCheckRun(store).findings
     #expect(findings.isEmpty, "\(findings)")
@@ -60,10 +61,10 @@ import Testing
     try old.store.close()
     let next = isDropped ? item("") + "," + heir : item(sequence)
     let model = try Self.model(2, next)
-    let report = try MigrationTests.migrate(old.directory, to: [model])
+    let report = try ShopVersions.migrate(old.directory, to: [model])
     #expect(!report.steps.isEmpty)
     for isFollowed in [false, true] {
-      let store = try MigrationTests.opened(model, old.directory)
+      let store = try ShopVersions.opened(model, old.directory)
       if isFollowed {
         let item = try store.insert("Item", isDropped ? ["n": .integer(9)] : [:])
         #expect(try store.value(item, "Item.n") == .integer(isDropped ? 9 : 4))
@@ -87,8 +88,8 @@ import Testing
     let second = try Self.model(2, entities(all.filter { $0 != gone }))
     let third = try Self.model(3, entities(all.filter { $0 != gone } + ["D"]))
     for model in [second, third] {
-      try MigrationTests.migrate(old.directory, to: [model])
-      let store = try MigrationTests.opened(model, old.directory)
+      try ShopVersions.migrate(old.directory, to: [model])
+      let store = try ShopVersions.opened(model, old.directory)
       let findings = try StoreCheckRun(store).findings
       #expect(findings.isEmpty, "\(findings)")
       try store.store.close()
@@ -99,11 +100,11 @@ import Testing
   func violationsByRemovedEntityAreReported(minimum: Bool, listed: Bool, words: String) throws {
     let old = try filled(minimum: minimum, listed: listed)
     let refusal = try #require(throws: MigrationRefusal.self) {
-      try MigrationTests.migrate(old.directory, to: [try Self.model(2, Self.club(minimum: minimum))])
+      try ShopVersions.migrate(old.directory, to: [try Self.model(2, Self.club(minimum: minimum))])
     }
     #expect(refusal.breaches.map(\.entity) == [listed ? "List" : "House"])
     #expect(refusal.breaches.allSatisfy { $0.text.contains(words) }, "\(refusal)")
-    let store = try MigrationTests.opened(
+    let store = try ShopVersions.opened(
       try Self.model(1, Self.club(minimum: minimum) + "," + Self.member), old.directory)
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
@@ -122,8 +123,8 @@ import Testing
     for _ in 0..<2 { _ = try old.insert("Base") }
     try old.store.close()
     let model = try Self.model(2, base.replacing("%", with: #""default": "none""#) + #", {"name": "T"}"#)
-    try MigrationTests.migrate(old.directory, to: [model])
-    let store = try MigrationTests.opened(model, old.directory)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     #expect(try store.all("Base", "v == 'none'").count == 2)
     let findings = try StoreCheckRun(store).findings
     #expect(findings.isEmpty, "\(findings)")
@@ -145,7 +146,7 @@ import Testing
     try old.store.close()
     let model = try Self.model(2, Self.person(#""default": "none""#, more))
     let refusal = try #require(throws: MigrationRefusal.self) {
-      try MigrationTests.migrate(old.directory, to: [model])
+      try ShopVersions.migrate(old.directory, to: [model])
     }
     #expect(Set(refusal.breaches.map(\.object)) == Set(ids))
     #expect(refusal.breaches.allSatisfy { $0.text.contains(words) }, "\(refusal)")
@@ -160,11 +161,11 @@ import Testing
     let third = try Self.model(3, entity + #", {"name": "B"}"#)
     for models in [[second], [second, third]] {
       let refusal = try #require(throws: MigrationRefusal.self) {
-        try MigrationTests.migrate(old.directory, to: models)
+        try ShopVersions.migrate(old.directory, to: models)
       }
       #expect(refusal.problems == ["version 2 has a mapping, but its hash is that of version 1"])
     }
-    #expect(try MigrationTests.migrate(old.directory, to: [third]).revision == 1)
+    #expect(try ShopVersions.migrate(old.directory, to: [third]).revision == 1)
   }
 
   @Test(arguments: [#""mapping": {"Sum.m": "w * 10000"},"#, ""])
@@ -178,8 +179,8 @@ import Testing
       2,
       #"{"name": "Sum", "attributes": [\#(attribute), {"name": "m", "type": "integer", "optional": true\#(derived)}]}"#,
       mapping)
-    try MigrationTests.migrate(old.directory, to: [model])
-    let store = try MigrationTests.opened(model, old.directory)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     let property = try store.property("Sum.m")
     #expect(try store.all("Sum", sort: "w").map { $0[property] } == [.integer(30_000), .null])
     let findings = try StoreCheckRun(store).findings

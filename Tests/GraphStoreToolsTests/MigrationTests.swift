@@ -2,107 +2,12 @@ import Foundation
 import GraphModel
 import GraphStore
 import GraphStoreFaults
+import GraphStoreTools
 import GraphTesting
 import Testing
 
 /// Stores that become stores of the next version of their model.
 @Suite struct MigrationTests {
-  static let first = """
-    {"format": 1, "name": "Shop", "version": 1, "enumerations": [{"name": "Size", "cases": ["small", "large"]}],
-     "entities": [
-      {"name": "Item", "attributes": [
-        {"name": "name", "type": "string"}, {"name": "price", "type": "integer", "default": 1, "indexed": true},
-        {"name": "size", "type": "enumeration", "enumeration": "Size", "default": "small"},
-        {"name": "text", "type": "text", "default": "", "fullText": true},
-        {"name": "number", "type": "integer", "assigned": "sequence"},
-        {"name": "origin", "type": "string", "optional": true}],
-       "relationships": [
-        {"name": "shop", "destination": "Shop", "inverse": "items"},
-        {"name": "tags", "destination": "Tag", "inverse": "items", "toMany": true}],
-       "unique": [["number"]]},
-      {"name": "Shop", "attributes": [{"name": "title", "type": "string"}],
-       "relationships": [{"name": "items", "destination": "Item", "inverse": "shop", "toMany": true}]},
-      {"name": "Tag", "attributes": [{"name": "label", "type": "string"}],
-       "relationships": [{"name": "items", "destination": "Item", "inverse": "tags", "toMany": true}]},
-      {"name": "Waste", "attributes": [{"name": "weight", "type": "integer", "default": 0}]}]}
-    """
-
-  /// Something of everything: names that come before all others, renamings, other types, an order, a count, a key.
-  static let second = """
-    {"format": 1, "name": "Shop", "version": 2,
-     "enumerations": [{"name": "Size", "cases": ["large", "medium", "small"]}],
-     "mapping": {"Article.label": "concat(name, '-', ifNull(origin, '?'))"},
-     "entities": [
-      {"name": "Account", "attributes": [{"name": "balance", "type": "integer", "default": 0}]},
-      {"name": "Article", "renamed": "Item", "attributes": [
-        {"name": "active", "type": "bool", "default": true}, {"name": "label", "type": "string"},
-        {"name": "title", "renamed": "name", "type": "string"},
-        {"name": "price", "type": "decimal", "default": 1, "indexed": true},
-        {"name": "size", "type": "enumeration", "enumeration": "Size", "default": "small"},
-        {"name": "text", "type": "text", "default": "", "fullText": true},
-        {"name": "number", "type": "integer", "assigned": "sequence"}],
-       "relationships": [
-        {"name": "shop", "destination": "Shop", "inverse": "articles"},
-        {"name": "labels", "renamed": "tags", "destination": "Tag", "inverse": "items", "toMany": true}],
-       "unique": [["number"], ["title"]]},
-      {"name": "Shop", "attributes": [
-        {"name": "title", "type": "string", "fullText": true},
-        {"name": "count", "type": "integer", "derived": "articles.@count"}],
-       "relationships": [
-        {"name": "articles", "renamed": "items", "destination": "Article", "inverse": "shop", "toMany": true,
-         "ordered": true}]},
-      {"name": "Tag", "attributes": [{"name": "label", "type": "string"}],
-       "relationships": [{"name": "items", "destination": "Article", "inverse": "labels", "toMany": true}]}]}
-    """
-
-  static func model(_ source: String) throws -> Model { try Model(parsing: source.utf8) }
-
-  /// A shop with five items, one of them deleted, one changed, one with a tag; twelve commits.
-  static func filled(in directory: TemporaryDirectory? = nil) throws -> TestStore {
-    let store = try TestStore(try model(first), directory: directory)
-    let shop = try store.insert("Shop", ["title": .string("corner shop")])
-    let tag = try store.insert("Tag", ["label": .string("fresh")])
-    var items = [ObjectID]()
-    for number in 0..<5 {
-      items.append(
-        try store.insert(
-          "Item",
-          [
-            "name": .string("item \(number)"), "price": .integer(Int64(number)),
-            "text": .string("some words \(number)"),
-            "origin": number == 2 ? .null : .string("farm \(number)"), "shop": .object(shop),
-          ]))
-    }
-    let tags = try store.property("Item.tags").number
-    try store.must([
-      Change(.update, items[0], base: .max, edits: [Edit(tags, .members(added: [tag], removed: []))])
-    ])
-    try store.must([try store.update(items[1], "Item.name", .string("renamed"))])
-    try store.must([Change(.delete, items[4], base: .max)])
-    _ = try store.insert("Waste")
-    return store
-  }
-
-  @discardableResult
-  static func migrate(
-    _ directory: TemporaryDirectory, to models: [Model],
-    progress: @escaping @Sendable (String, Double) throws -> Void = { _, _ in }
-  ) throws -> MigrationReport {
-    var options = StoreMigration.Options()
-    options.progress = progress
-    return try StoreMigration(
-      directory: directory.path, models: models, now: 1_800_000_000_000_000, options: options
-    ).run()
-  }
-
-  static func opened(_ model: Model, _ directory: TemporaryDirectory) throws -> TestStore {
-    let store = try TestStore(model, directory: directory)
-    // Its transactions are new ones.
-    store.replica = UniqueID(high: 7, low: UInt64(model.version))
-    store.now = 1_900_000_000_000_000
-    return store
-  }
-
   private func expectSound(_ store: TestStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let findings = try StoreCheckRun(store).findings
     #expect(findings.isEmpty, "\(findings)", sourceLocation: sourceLocation)
@@ -116,13 +21,13 @@ import Testing
   // MARK: - What becomes of it
 
   @Test func valuesAreMovedToNewVersion() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
-    let model = try Self.model(Self.second)
-    let report = try Self.migrate(old.directory, to: [model])
+    let model = try ShopVersions.model(ShopVersions.second)
+    let report = try ShopVersions.migrate(old.directory, to: [model])
     #expect(report.lost.map { "\($0.path) \($0.count)" } == ["Waste 1", "Item.origin 3"])
     #expect(report.revision == 12)
-    let store = try Self.opened(model, old.directory)
+    let store = try ShopVersions.opened(model, old.directory)
     #expect(try texts(store, "Article", "title") == ["item 0", "renamed", "item 2", "item 3"].map(Value.string))
     #expect(
       try texts(store, "Article", "label")
@@ -140,11 +45,11 @@ import Testing
   }
 
   @Test func migratedStoreIsFullyUsable() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
-    let model = try Self.model(Self.second)
-    try Self.migrate(old.directory, to: [model])
-    let store = try Self.opened(model, old.directory)
+    let model = try ShopVersions.model(ShopVersions.second)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     let shop = try #require(try store.all("Shop").first?.id)
     let items = try store.all("Article", sort: "number").map(\.id)
     let fresh = try store.insert("Article", ["title": .string("new"), "label": .string("l"), "shop": .object(shop)])
@@ -170,10 +75,10 @@ import Testing
   @Test func assignedAttributeStaysEmptyInOldObjects() throws {
     let source =
       #"{"format": 1, "name": "Desk", "version": 1, "entities": [{"name": "Thing", "attributes": [{"name": "k", "type": "integer"}]}]}"#
-    let old = try TestStore(try Self.model(source))
+    let old = try TestStore(try ShopVersions.model(source))
     let thing = try old.insert("Thing", ["k": .integer(1)])
     try old.store.close()
-    let model = try Self.model(
+    let model = try ShopVersions.model(
       source.replacing(#""version": 1"#, with: #""version": 2"#)
         .replacing(
           #""integer"}]"#,
@@ -182,8 +87,8 @@ import Testing
             {"name": "touched", "type": "date", "assigned": "updated", "optional": true},
             {"name": "number", "type": "integer", "assigned": "sequence", "optional": true}]
             """))
-    try Self.migrate(old.directory, to: [model])
-    let store = try Self.opened(model, old.directory)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     try store.must([try store.update(thing, "Thing.k", .integer(2))])
     func isEmpty() throws -> Bool {
       try store.value(thing, "Thing.made").isNull && store.value(thing, "Thing.number").isNull
@@ -199,18 +104,18 @@ import Testing
   }
 
   @Test func additionsAndRenamesRewriteNoRows() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
-    let source = Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+    let source = ShopVersions.first.replacing(#""version": 1"#, with: #""version": 2"#)
       .replacing(
         #"{"name": "name", "type": "string"}"#,
         with:
           #"{"name": "aaa", "type": "string", "default": "it's"}, {"name": "title", "renamed": "name", "type": "string"},"#
           + #"{"name": "zzz", "type": "date", "optional": true}"#)
-    let model = try Self.model(source)
-    let report = try Self.migrate(old.directory, to: [model])
+    let model = try ShopVersions.model(source)
+    let report = try ShopVersions.migrate(old.directory, to: [model])
     #expect(report.rewritten == 0)
-    let store = try Self.opened(model, old.directory)
+    let store = try ShopVersions.opened(model, old.directory)
     #expect(try texts(store, "Item", "aaa") == [Value](repeating: .string("it's"), count: 4))
     #expect(try store.all("Item", "aaa == \"it's\" AND title == 'renamed' AND zzz == NULL").count == 1)
     try expectSound(store)
@@ -221,7 +126,7 @@ import Testing
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
-    let old = try TestStore(try Self.model(Self.first), directory: directory, sliceObjects: 1_000)
+    let old = try TestStore(try ShopVersions.model(ShopVersions.first), directory: directory, sliceObjects: 1_000)
     let name = try old.property("Item.name").number
     let long = String(repeating: "a long name ", count: 40)
     let rows = (0..<2_000).map { [Value.string("\(long)\($0)")] }
@@ -230,8 +135,8 @@ import Testing
     let pages = (try #require(FileManager.default.contents(atPath: directory.path + "/graph.sqlite"))).count / 4_096
     let writes = 150
     #expect(pages > 2 * writes)
-    let model = try Self.model(
-      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+    let model = try ShopVersions.model(
+      ShopVersions.first.replacing(#""version": 1"#, with: #""version": 2"#)
         .replacing(
           #"{"name": "name", "type": "string"}"#,
           with:
@@ -242,18 +147,18 @@ import Testing
     options.makesBackup = false
     try StoreMigration(directory: directory.path, models: [model], now: 0, options: options).run()
     CrashableFiles.fail(directory.path, with: nil)
-    let store = try Self.opened(model, directory)
+    let store = try ShopVersions.opened(model, directory)
     #expect(try store.all("Item", "aaa == 7 AND title BEGINSWITH 'a long name'").count == 2_000)
   }
 
   /// Equal pasts lead to equal fingerprints; the migration is one more commit.
   @Test func tokensContinueAndOlderOnesAreRefused() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     let before = try old.store.head
     try old.store.close()
-    let model = try Self.model(Self.second)
-    try Self.migrate(old.directory, to: [model])
-    let store = try Self.opened(model, old.directory)
+    let model = try ShopVersions.model(ShopVersions.second)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     let head = try store.store.head
     #expect(head.revision == before.revision + 1 && head.store == before.store)
     #expect(try store.store.recognizes(head))
@@ -261,11 +166,11 @@ import Testing
   }
 
   @Test func earlierHistoryIsReadWithPresentNames() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
-    let model = try Self.model(Self.second)
-    try Self.migrate(old.directory, to: [model])
-    let store = try Self.opened(model, old.directory)
+    let model = try ShopVersions.model(ShopVersions.second)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     let records = try store.store.commits(after: 0, through: nil, maximumChanges: 1_000)
     #expect(records.map(\.revision) == Array(1...12))
     let title = try store.property("Article.title").number
@@ -283,18 +188,18 @@ import Testing
   }
 
   @Test func storeIsMigratedThroughIntermediateVersions() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
-    let third = try Self.model(
-      Self.second.replacing(#""version": 2"#, with: #""version": 3"#)
+    let third = try ShopVersions.model(
+      ShopVersions.second.replacing(#""version": 2"#, with: #""version": 3"#)
         .replacing(#""mapping": {"Article.label": "concat(name, '-', ifNull(origin, '?'))"},"#, with: "")
         .replacing(#""name": "label", "type": "string"}, "#, with: #""name": "label", "type": "string"}, "#)
         .replacing(
           #""name": "active", "type": "bool""#, with: #""name": "isActive", "renamed": "active", "type": "bool""#))
-    let models = [try Self.model(Self.first), try Self.model(Self.second), third]
-    let report = try Self.migrate(old.directory, to: models)
+    let models = [try ShopVersions.model(ShopVersions.first), try ShopVersions.model(ShopVersions.second), third]
+    let report = try ShopVersions.migrate(old.directory, to: models)
     #expect(report.from == 1 && report.to == 3 && report.revision == 13)
-    let store = try Self.opened(third, old.directory)
+    let store = try ShopVersions.opened(third, old.directory)
     #expect(try store.all("Article", "isActive == TRUE AND label == 'item 2-?'").count == 1)
     try store.must([
       try store.update(try #require(try store.all("Article").first?.id), "Article.isActive", .bool(false))
@@ -302,14 +207,14 @@ import Testing
     try expectSound(store)
     // There is nothing left to do.
     try store.store.close()
-    #expect(try Self.migrate(old.directory, to: models).steps.isEmpty)
+    #expect(try ShopVersions.migrate(old.directory, to: models).steps.isEmpty)
   }
 
   @Test func copyContainsPreviousStore() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     let head = try old.store.head
     try old.store.close()
-    let report = try Self.migrate(old.directory, to: [try Self.model(Self.second)])
+    let report = try ShopVersions.migrate(old.directory, to: [try ShopVersions.model(ShopVersions.second)])
     let copy = try #require(report.backup)
     #expect(copy.hasSuffix("graph.sqlite.version-1.20270115T080000.backup"))
     let folder = try TemporaryDirectory()
@@ -322,10 +227,11 @@ import Testing
   // MARK: - What is refused
 
   @Test func openingTheCopyLeavesNoFiles() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     let first = old.model
     try old.store.close()
-    let backup = try #require(try Self.migrate(old.directory, to: [try Self.model(Self.second)]).backup)
+    let backup = try #require(
+      try ShopVersions.migrate(old.directory, to: [try ShopVersions.model(ShopVersions.second)]).backup)
     let other = try TemporaryDirectory()
     _ = try StoreRestore.run(file: backup, directory: other.path, model: first, stamp: "1")
     let names = try FileManager.default.contentsOfDirectory(atPath: old.directory.path)
@@ -334,13 +240,13 @@ import Testing
   }
 
   @Test func rehearsalChangesNothing() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
     let before = try FileState.of(old.directory)
     var options = StoreMigration.Options()
     options.isRehearsal = true
     let report = try StoreMigration(
-      directory: old.directory.path, models: [try Self.model(Self.second)], now: 0, options: options
+      directory: old.directory.path, models: [try ShopVersions.model(ShopVersions.second)], now: 0, options: options
     ).run()
     #expect(report.steps.count > 10 && report.rewritten > 0 && report.lost.count == 2)
     #expect(try FileState.of(old.directory)["graph.sqlite"] == before["graph.sqlite"])
@@ -350,7 +256,7 @@ import Testing
 
   private func refusal(_ store: TestStore, _ model: Model) throws -> MigrationRefusal {
     try store.store.close()
-    let refusal = #expect(throws: MigrationRefusal.self) { try Self.migrate(store.directory, to: [model]) }
+    let refusal = #expect(throws: MigrationRefusal.self) { try ShopVersions.migrate(store.directory, to: [model]) }
     // It is the store that it was, and opens.
     try store.reopen()
     try expectSound(store)
@@ -362,20 +268,20 @@ import Testing
   }
 
   @Test func leftoversOfKilledMigrationAreRemoved() throws {
-    let store = try Self.filled()
+    let store = try ShopVersions.filled()
     try store.store.close()
     let left = store.directory.path + "/graph.sqlite.version-1.20260101T000000.backup.new"
     for suffix in ["", "-journal"] { try Data("half".utf8).write(to: URL(fileURLWithPath: left + suffix)) }
-    try Self.migrate(store.directory, to: [try Self.model(Self.second)])
+    try ShopVersions.migrate(store.directory, to: [try ShopVersions.model(ShopVersions.second)])
     let copies = try copies(store)
     #expect(copies.count == 1 && copies[0].hasSuffix(".backup"))
   }
 
   @Test func duplicatesUnderNewKeyAreAllReported() throws {
-    let store = try Self.filled()
+    let store = try ShopVersions.filled()
     let items = try store.all("Item", sort: "number").map(\.id)
     try store.must([try store.update(items[2], "Item.name", .string("item 0"))])
-    let refusal = try refusal(store, try Self.model(Self.second))
+    let refusal = try refusal(store, try ShopVersions.model(ShopVersions.second))
     #expect(Set(refusal.breaches.compactMap(\.object)) == [items[0], items[2]])
     #expect(refusal.breaches.map(\.text) == [items[2], items[0]].map { "shares its title with \($0.key)" })
     #expect(refusal.breaches.allSatisfy { $0.entity == "Article" })
@@ -384,11 +290,11 @@ import Testing
   }
 
   @Test func duplicatesDoNotHideOtherViolations() throws {
-    let store = try Self.filled()
+    let store = try ShopVersions.filled()
     let items = try store.all("Item", sort: "number").map(\.id)
     try store.must([try store.update(items[2], "Item.name", .string("item 0"))])
-    let model = try Self.model(
-      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+    let model = try ShopVersions.model(
+      ShopVersions.first.replacing(#""version": 1"#, with: #""version": 2"#)
         .replacing(#""unique": [["number"]]"#, with: #""unique": [["number"], ["name"]]"#)
         .replacing(
           #""name": "origin", "type": "string", "optional": true"#, with: #""name": "origin", "type": "string""#
@@ -406,10 +312,10 @@ import Testing
   }
 
   @Test func violationsOfNewRuleAreAllReported() throws {
-    let store = try Self.filled()
+    let store = try ShopVersions.filled()
     let items = try store.all("Item", sort: "number").map(\.id)
-    let model = try Self.model(
-      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+    let model = try ShopVersions.model(
+      ShopVersions.first.replacing(#""version": 1"#, with: #""version": 2"#)
         .replacing(#""cases": ["small", "large"]"#, with: #""cases": ["large", "huge"]"#)
         .replacing(#""default": "small""#, with: #""default": "huge""#)
         .replacing(
@@ -432,9 +338,9 @@ import Testing
         {"name": "Lion", "parent": "Animal", "attributes": [{"name": "mane", "type": "integer"\(mane)}]}]}
       """
     }
-    let store = try TestStore(Self.model(source(1, weight: #", "optional": true"#, mane: #", "default": 1"#)))
+    let store = try TestStore(ShopVersions.model(source(1, weight: #", "optional": true"#, mane: #", "default": 1"#)))
     let (animal, lion) = (try store.insert("Animal", [:]), try store.insert("Lion", [:]))
-    let refusal = try refusal(store, Self.model(source(2, weight: "", mane: #", "default": 2, "minimum": 2"#)))
+    let refusal = try refusal(store, ShopVersions.model(source(2, weight: "", mane: #", "default": 2, "minimum": 2"#)))
     let texts = refusal.breaches.map {
       "\($0.object == lion ? "lion" : $0.object == animal ? "animal" : "?") \($0.text)"
     }
@@ -446,9 +352,9 @@ import Testing
   }
 
   @Test func unfillablePropertyIsReportedBeforeMigration() throws {
-    let store = try Self.filled()
-    let model = try Self.model(
-      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+    let store = try ShopVersions.filled()
+    let model = try ShopVersions.model(
+      ShopVersions.first.replacing(#""version": 1"#, with: #""version": 2"#)
         .replacing(
           #"{"name": "label", "type": "string"}"#,
           with: #"{"name": "label", "type": "string"}, {"name": "code", "type": "string"}"#))
@@ -460,29 +366,29 @@ import Testing
   }
 
   @Test func nullBecomesDefaultOfRequiredProperty() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
-    let model = try Self.model(
-      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+    let model = try ShopVersions.model(
+      ShopVersions.first.replacing(#""version": 1"#, with: #""version": 2"#)
         .replacing(
           #""name": "origin", "type": "string", "optional": true"#,
           with: #""name": "origin", "type": "string", "default": "-""#))
-    #expect(try Self.migrate(old.directory, to: [model]).rewritten == 1)
-    let store = try Self.opened(model, old.directory)
+    #expect(try ShopVersions.migrate(old.directory, to: [model]).rewritten == 1)
+    let store = try ShopVersions.opened(model, old.directory)
     #expect(try store.all("Item", "origin == '-'").count == 1)
     try expectSound(store)
   }
 
   @Test func toOneBecomesToMany() throws {
-    let old = try Self.filled()
+    let old = try ShopVersions.filled()
     try old.store.close()
-    let model = try Self.model(
-      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+    let model = try ShopVersions.model(
+      ShopVersions.first.replacing(#""version": 1"#, with: #""version": 2"#)
         .replacing(
           #""destination": "Shop", "inverse": "items"}"#,
           with: #""destination": "Shop", "inverse": "items", "toMany": true}"#))
-    try Self.migrate(old.directory, to: [model])
-    let store = try Self.opened(model, old.directory)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     #expect(try store.all("Item", "ANY shop.title == 'corner shop'").count == 4)
     let shop = try #require(try store.all("Shop").first?.id)
     try expectSound(store)
@@ -492,25 +398,27 @@ import Testing
   }
 
   @Test func olderVersionAndOtherModelAreRefused() throws {
-    let store = try Self.filled()
+    let store = try ShopVersions.filled()
     try store.store.close()
-    let second = try Self.model(Self.second)
-    try Self.migrate(store.directory, to: [second])
-    let older = #expect(throws: StoreFailure.self) { try Self.migrate(store.directory, to: [store.model]) }
+    let second = try ShopVersions.model(ShopVersions.second)
+    try ShopVersions.migrate(store.directory, to: [second])
+    let older = #expect(throws: StoreFailure.self) { try ShopVersions.migrate(store.directory, to: [store.model]) }
     #expect(older?.code == .modelDiffers)
     let opening = #expect(throws: StoreFailure.self) {
       try SQLiteStore(directory: store.directory.path, model: store.model)
     }
     #expect(opening?.description.contains("The store is newer") == true)
-    let another = #expect(throws: StoreFailure.self) { try Self.migrate(store.directory, to: [try Fixtures.company()]) }
+    let another = #expect(throws: StoreFailure.self) {
+      try ShopVersions.migrate(store.directory, to: [try Fixtures.company()])
+    }
     #expect(another?.code == .modelDiffers)
   }
 
   @Test func olderStoreReportsMigrateCommand() throws {
-    let store = try Self.filled()
+    let store = try ShopVersions.filled()
     try store.store.close()
     let failure = #expect(throws: StoreFailure.self) {
-      try SQLiteStore(directory: store.directory.path, model: try Self.model(Self.second))
+      try SQLiteStore(directory: store.directory.path, model: try ShopVersions.model(ShopVersions.second))
     }
     #expect(failure?.sentence.contains("has Shop version 1, but the given model is version 2") == true)
     #expect(failure?.advice.contains("stickiesd migrate --dry-run") == true)

@@ -1,6 +1,7 @@
 import Foundation
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphTesting
 import Testing
 
@@ -166,17 +167,17 @@ import struct GraphModel.FetchRequest
   @Test(arguments: [UInt64(81), 82, 83, 84])
   func statesBeforeMigrationUsePresentNames(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let models = try [Self.first, Self.second, Self.third].map { try MigrationTests.model($0) }
+    let models = try [Self.first, Self.second, Self.third].map { try ShopVersions.model($0) }
     var states = [Revision: State]()
     var store = try TestStore(models[0])
     var expected = 0
     for (number, model) in models.enumerated() {
       if number > 0 {
         try store.store.close()
-        try MigrationTests.migrate(store.directory, to: [model])
+        try ShopVersions.migrate(store.directory, to: [model])
         let plan = try MigrationPlan.infer(from: models[number - 1], to: model)
         for revision in states.keys { states[revision] = try projected(states[revision] ?? [:], by: plan) }
-        store = try MigrationTests.opened(model, store.directory)
+        store = try ShopVersions.opened(model, store.directory)
         states[try store.store.head.revision] = try state(store)
       }
       for _ in 0..<70 {
@@ -212,7 +213,7 @@ import struct GraphModel.FetchRequest
   // MARK: - What comes back
 
   @Test func stateBeforeMigrationIsRestored() throws {
-    var store = try TestStore(try MigrationTests.model(Self.first))
+    var store = try TestStore(try ShopVersions.model(Self.first))
     let barn = try store.insert("Barn", ["name": .string("red")])
     let cow = try store.insert(
       "Animal", ["name": .string("cow"), "weight": .integer(7), "hungry": .bool(true), "home": .object(barn)])
@@ -224,9 +225,9 @@ import struct GraphModel.FetchRequest
     try store.must([Change(.delete, barn, base: .max)])
     _ = try store.insert("Waste", ["name": .string("dung")])
     try store.store.close()
-    let model = try MigrationTests.model(Self.second)
-    try MigrationTests.migrate(store.directory, to: [model])
-    store = try MigrationTests.opened(model, store.directory)
+    let model = try ShopVersions.model(Self.second)
+    try ShopVersions.migrate(store.directory, to: [model])
+    store = try ShopVersions.opened(model, store.directory)
     _ = try store.insert("Accident", ["name": .string("later")])
     let request = RestoreRequest(store.nextID(), .everything, at: before)
     let result = try store.store.commit([.restore(request, author: "ann")], now: store.now + 1)[0]
@@ -241,13 +242,13 @@ import struct GraphModel.FetchRequest
   }
 
   @Test func differencesSpanMigration() throws {
-    var store = try TestStore(try MigrationTests.model(Self.first))
+    var store = try TestStore(try ShopVersions.model(Self.first))
     let cow = try store.insert("Animal", ["name": .string("cow"), "weight": .integer(7)])
     try store.must([try store.update(cow, "Animal.weight", .integer(9))])
     try store.store.close()
-    let model = try MigrationTests.model(Self.second)
-    try MigrationTests.migrate(store.directory, to: [model])
-    store = try MigrationTests.opened(model, store.directory)
+    let model = try ShopVersions.model(Self.second)
+    try ShopVersions.migrate(store.directory, to: [model])
+    store = try ShopVersions.opened(model, store.directory)
     var found = [ObjectDifference]()
     _ = try store.store.differences(DifferenceRequest(from: 1, to: 0)) { found.append($0) }
     let weight = try store.property("Animal.weight").number
@@ -257,12 +258,12 @@ import struct GraphModel.FetchRequest
 
   /// A check with the model of before says that it is another one, and nothing of what it can't know.
   @Test func checkWithEarlierModelReportsIt() throws {
-    let store = try TestStore(try MigrationTests.model(Self.first))
+    let store = try TestStore(try ShopVersions.model(Self.first))
     _ = try store.insert("Barn", ["name": .string("red")])
     try store.store.close()
-    try MigrationTests.migrate(store.directory, to: [try MigrationTests.model(Self.second)])
+    try ShopVersions.migrate(store.directory, to: [try ShopVersions.model(Self.second)])
     let findings = try StoreCheck.run(
-      directory: store.directory.path, model: try MigrationTests.model(Self.first), heldObjects: 3)
+      directory: store.directory.path, model: try ShopVersions.model(Self.first), heldObjects: 3)
     #expect(findings.contains { $0.kind == .model })
     #expect(!findings.contains { $0.place.table == "_version" }, "\(findings)")
   }
@@ -294,7 +295,7 @@ import struct GraphModel.FetchRequest
     first: String, mapping: String, second: String, text: String, value: Value, expected: Value
   ) throws {
     func model(_ version: Int, _ attributes: String, _ more: String = "") throws -> Model {
-      try MigrationTests.model(
+      try ShopVersions.model(
         #"{"format": 1, "name": "M", "version": \#(version), \#(more)"entities": [{"name": "Row", "attributes": [\#(attributes), "#
           + #"{"name": "twice", "type": "integer", "optional": true, "derived": "\#(text)"}]}]}"#)
     }
@@ -303,8 +304,8 @@ import struct GraphModel.FetchRequest
     try store.store.close()
     // Something new: a version of the same hash would be none.
     let later = try model(2, second + #", {"name": "extra", "type": "bool", "default": false}"#, mapping)
-    try MigrationTests.migrate(store.directory, to: [later])
-    store = try MigrationTests.opened(later, store.directory)
+    try ShopVersions.migrate(store.directory, to: [later])
+    store = try ShopVersions.opened(later, store.directory)
     let twice = try store.property("Row.twice")
     #expect(try store.all("Row").first { $0.id.key == row.key }?[twice] == expected)
     #expect(try StoreCheckRun(store).findings.isEmpty)
@@ -313,7 +314,7 @@ import struct GraphModel.FetchRequest
   /// An object that was deleted and taken back before a mapping has in all states what the mapping gave it, and restoring
   /// an early one takes nothing from it.
   @Test func objectDeletedBeforeMappingHasMappedValue() throws {
-    let models = try [Self.first, Self.mapped].map { try MigrationTests.model($0) }
+    let models = try [Self.first, Self.mapped].map { try ShopVersions.model($0) }
     var store = try TestStore(models[0])
     let cow = try store.insert("Animal", ["name": .string("cow"), "nick": .string("early")])
     let early = try store.store.head.revision
@@ -321,8 +322,8 @@ import struct GraphModel.FetchRequest
     _ = try store.undo()
     try store.must([try store.update(cow, "Animal.nick", .string("late"))])
     try store.store.close()
-    try MigrationTests.migrate(store.directory, to: [models[1]])
-    store = try MigrationTests.opened(models[1], store.directory)
+    try ShopVersions.migrate(store.directory, to: [models[1]])
+    store = try ShopVersions.opened(models[1], store.directory)
     let label = try store.property("Animal.label")
     #expect(try state(store, at: early)[cow.key]?[label] == .string("cow/late"))
     let differences = try store.store.differences(DifferenceRequest(from: early, to: 0)) {
@@ -375,7 +376,7 @@ import struct GraphModel.FetchRequest
   @Test(arguments: [UInt64(91), 92, 93, 94, 95])
   func pastShowsMappedValuesAndOriginalDerivedValues(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let models = try [Self.large, Self.mapped].map { try MigrationTests.model($0) }
+    let models = try [Self.large, Self.mapped].map { try ShopVersions.model($0) }
     var store = try TestStore(models[0])
     var states = [Revision: State]()
     for _ in 0..<150 {
@@ -384,8 +385,8 @@ import struct GraphModel.FetchRequest
     }
     let token = try store.store.head
     try store.store.close()
-    try MigrationTests.migrate(store.directory, to: [models[1]])
-    store = try MigrationTests.opened(models[1], store.directory)
+    try ShopVersions.migrate(store.directory, to: [models[1]])
+    store = try ShopVersions.opened(models[1], store.directory)
     let plan = try MigrationPlan.infer(from: models[0], to: models[1])
     let (label, loud) = (try store.property("Animal.label"), try store.property("Animal.loud"))
     let (name, tagged) = (try store.property("Animal.name"), try store.property("Animal.tagged"))
@@ -459,15 +460,15 @@ import struct GraphModel.FetchRequest
   }
 
   @Test func unorderedHistoryIsReportedWhenFollowedAcrossMigration() throws {
-    let old = try MigrationTests.filled()
+    let old = try ShopVersions.filled()
     let token = try old.store.head
     try old.store.close()
-    let model = try MigrationTests.model(
-      MigrationTests.second.replacingOccurrences(
+    let model = try ShopVersions.model(
+      ShopVersions.second.replacingOccurrences(
         of: #""mapping": {"Article.label": "concat(name, '-', ifNull(origin, '?'))"},"#, with: ""
       ).replacingOccurrences(of: #"{"name": "label", "type": "string"},"#, with: ""))
-    let migrated = try MigrationTests.migrate(old.directory, to: [model]).revision
-    let store = try MigrationTests.opened(model, old.directory)
+    let migrated = try ShopVersions.migrate(old.directory, to: [model]).revision
+    let store = try ShopVersions.opened(model, old.directory)
     #expect(try state(store, at: migrated) == state(store))
     let (before, count) = (try state(store, at: migrated - 1), try store.property("Shop.count"))
     #expect(before.values.contains { $0.id.entity == count.owner && $0[count] == .integer(4) })

@@ -1,8 +1,9 @@
 import GraphModel
+import GraphStore
 import GraphTesting
 import Testing
 
-@testable import GraphStore
+@testable import GraphStoreTools
 
 /// What a check holds of the past beside what fits into memory.
 @Suite struct PastImagesTests {

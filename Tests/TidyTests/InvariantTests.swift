@@ -33,10 +33,13 @@ import Testing
 
   /// The number of bare returns that a target may have: each was looked at and can happen. The numbers may only fall.
   private static let returns = [
-    "GraphStore": 79, "GraphHub": 35, "GraphReplica": 63, "GraphWire": 1, "GraphServer": 29, "GraphClient": 18,
+    "GraphStore": 59, "GraphStoreTools": 20, "GraphHub": 35, "GraphReplica": 63, "GraphWire": 1, "GraphServer": 29,
+    "GraphClient": 18,
   ]
 
-  @Test(arguments: ["GraphStore", "GraphHub", "GraphReplica", "GraphWire", "GraphServer", "GraphClient"])
+  @Test(arguments: [
+    "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica", "GraphWire", "GraphServer", "GraphClient",
+  ])
   func impossibleStatesAreAsserted(target: String) throws {
     let files = try LayeringTests.sources("Sources").filter { $0.target == target }
     let counts = try Counts(files.map { SourceText($0.text) })

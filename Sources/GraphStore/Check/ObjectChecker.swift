@@ -2,18 +2,29 @@ import GRDBSQLite
 import GraphModel
 
 /// The check of the present: every object against its checksum, its model, and its index rows.
-extension StoreChecker {
-  /// - Parameter withWords: whether the full-text indexes are checked too.
-  mutating func checkObjects(of table: EntityTable, withWords: Bool = true) throws {
+///
+/// `check` runs it on a whole store, and an import of a graph before its COMMIT.
+package struct ObjectChecker {
+  private let store: CheckedStore
+  private let model: Model
+  private let layout: StoreLayout
+  private let objects: ObjectReader
+  private let connection: Connection
+
+  package init(_ store: CheckedStore) {
+    self.store = store
+    (model, layout, objects, connection) = (store.model, store.layout, store.objects, store.connection)
+  }
+
+  /// Checks the objects of a table, and the tables that index their to-manys.
+  /// - Parameter visit: called with each object that can be read, and its row number.
+  package func checkObjects(of table: EntityTable, _ visit: (ObjectImage, Int64) -> Void = { _, _ in }) throws {
     let sums = try connection.statement("SELECT _sum FROM \(quoted(table.name)) WHERE _row = ?")
     let rows = try connection.statement(table.select + " ORDER BY t._row")
     var members = [String: Int]()
-    var words = TermChecksums()
-    // The next start rebuilds an index from another version of the word splitter.
-    let withWords = try withWords && !FullTextRebuild.isDue(database)
     while try connection.step(rows) {
       let number = rows.integer(0)
-      var place = StoreCheck.Place(table: table.name, row: number)
+      var place = StoreFinding.Place(table: table.name, row: number)
       // First of all, because reading a column may convert its value and change its reported type.
       let forms = wrongForms(rows, table)
       let image: ObjectImage
@@ -28,18 +39,17 @@ extension StoreChecker {
       let sum = try connection.step(sums) ? Optional(UInt64(bitPattern: sums.integer(0))) : nil
       sqlite3_reset(sums.statement)
       let isPresent = sum == Checksum.of(layout.numbers.stored(image).binary)
-      if !isPresent, try !isOlder(image, sum: sum) { report(.checksum, place, "has changed outside a commit") }
+      // A row from before a migration is as its version and the migrations since have left it.
+      if !isPresent, try !store.olderRows.contain(image, sum: sum) {
+        report(.checksum, place, "has changed outside a commit")
+      }
       for name in forms { report(.form, place, "stores \(name) in another form than its type requires") }
       checkForms(image, rows, table, place)
       checkRules(image, place)
       try checkCounts(image, place)
       try checkDerived(image, place)
       try checkEdges(image, number, table, place, &members)
-      if withWords, let known = indexed.known(image) {
-        for fullTextTable in table.fullTextTables {
-          words.add(value(of: fullTextTable.property, in: known), row: number, to: fullTextTable.name)
-        }
-      }
+      visit(image, number)
     }
     for edge in table.edges {
       let count = try connection.statement("SELECT count(*) FROM \(quoted(edge.name))")
@@ -50,14 +60,19 @@ extension StoreChecker {
         report(.edges, .init(table: edge.name), "has \(total) rows, but the objects have \(expected) members")
       }
     }
-    for fullTextTable in table.fullTextTables where withWords {
-      attempt("the full-text index \(fullTextTable.name)") { try $0.checkWords(of: fullTextTable, in: table, words) }
-    }
   }
 
-  /// The property's value; null for another entity's property, because the slot holds another value here.
-  func value(of property: Property, in image: ObjectImage) -> Value {
-    model.entity(image.id.entity)?.property(property.number) == nil ? .null : image[property]
+  /// Returns the model's rules that an object violates, each as the rest of a sentence about it.
+  package func violations(of image: ObjectImage) throws -> [String] {
+    let findings = FindingList()
+    let checker = ObjectChecker(CheckedStore(store, findings: findings))
+    checker.checkRules(image, .init())
+    try checker.checkCounts(image, .init())
+    return findings.all.map(\.text)
+  }
+
+  private func report(_ kind: StoreFinding.Kind, _ place: StoreFinding.Place, _ text: String) {
+    store.report(kind, place, text)
   }
 
   // MARK: - Forms
@@ -93,8 +108,8 @@ extension StoreChecker {
   }
 
   /// Checks values that several encodings can represent. They must have the canonical one, which the writer uses.
-  private mutating func checkForms(
-    _ image: ObjectImage, _ row: Row, _ table: EntityTable, _ place: StoreCheck.Place
+  private func checkForms(
+    _ image: ObjectImage, _ row: Row, _ table: EntityTable, _ place: StoreFinding.Place
   ) {
     guard let shape = table.shape(of: image.id.entity) else {
       return assertionFailure("an object that was read from a table has columns there")
@@ -124,7 +139,7 @@ extension StoreChecker {
 
   // MARK: - The model's rules
 
-  mutating func checkRules(_ image: ObjectImage, _ place: StoreCheck.Place) {
+  private func checkRules(_ image: ObjectImage, _ place: StoreFinding.Place) {
     guard let entity = model.entity(image.id.entity) else { return }
     if entity.isAbstract { report(.rule, place, "belongs to the abstract entity \(entity.name)") }
     for property in entity.storedProperties {
@@ -150,7 +165,7 @@ extension StoreChecker {
     }
   }
 
-  mutating func checkCounts(_ image: ObjectImage, _ place: StoreCheck.Place) throws {
+  private func checkCounts(_ image: ObjectImage, _ place: StoreFinding.Place) throws {
     guard let entity = model.entity(image.id.entity) else { return }
     for property in entity.relationships {
       guard let relationship = property.relationship else { continue }
@@ -172,8 +187,23 @@ extension StoreChecker {
     }
   }
 
+  /// Recomputes derived attributes: counts from the stored relationships, expressions from the object.
+  private func checkDerived(_ image: ObjectImage, _ place: StoreFinding.Place) throws {
+    for property in model.attributes(of: image.id.entity) where property.attribute?.isDerived == true {
+      let expected = try model.derivedValue(of: property, in: image) { relationship in
+        guard relationship.relationship?.storage == .inverse,
+          let inverse = (relationship.relationship?.inverse).flatMap({ model.property($0) })
+        else { return image[relationship].objectIDs.count }
+        return try objects.readReferrers(to: image.id, through: inverse).count
+      }
+      if image[property] != expected {
+        report(.derived, place, "has a \(property.name) that differs from its calculated value")
+      }
+    }
+  }
+
   /// Finds keys that several objects share, without the unique indexes, which should have prevented it.
-  mutating func checkKeys(of table: EntityTable) throws {
+  package func checkKeys(of table: EntityTable) throws {
     for (owner, constraint) in EntityTable.constraints(of: table.root, model) {
       let columns = constraint.compactMap { table.column(of: $0) }
       let keys = columns.map { quoted($0.name) }
@@ -195,7 +225,7 @@ extension StoreChecker {
   }
 
   /// Finds one-to-ones that are stored at both ends and do not match.
-  mutating func checkPairs(of table: EntityTable) throws {
+  package func checkPairs(of table: EntityTable) throws {
     for column in table.columns {
       guard let name = column.references, let relationship = column.property.relationship,
         let inverse = layout.table(of: relationship.destination)?.column(of: relationship.inverse),
@@ -217,11 +247,11 @@ extension StoreChecker {
 
   // MARK: - To-many index
 
-  private mutating func checkEdges(
-    _ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ place: StoreCheck.Place, _ counts: inout [String: Int]
+  private func checkEdges(
+    _ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ place: StoreFinding.Place, _ counts: inout [String: Int]
   ) throws {
     for edge in table.edges {
-      for member in value(of: edge.property, in: image).objectIDs {
+      for member in model.value(of: edge.property, in: image).objectIDs {
         counts[edge.name, default: 0] += 1
         guard let found = try objects.find(member) else {
           report(.dangling, place, "names \(member) in \(edge.property.name), which does not exist")
@@ -236,5 +266,12 @@ extension StoreChecker {
         sqlite3_reset(statement.statement)
       }
     }
+  }
+}
+
+extension Model {
+  /// The property's value; null for another entity's property, because the slot holds another value here.
+  package func value(of property: Property, in image: ObjectImage) -> Value {
+    entity(image.id.entity)?.property(property.number) == nil ? .null : image[property]
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import GraphModel
+import Logging
 import Synchronization
 
 #if canImport(Glibc)
@@ -9,19 +10,19 @@ import Synchronization
 #endif
 
 /// The identity of a file: its device and inode. An open file's inode number is never reused.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let number: UInt64
 
   /// The identity of the file that a path refers to, through links; nil if there is none.
-  init?(of path: String) {
+  package init?(of path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
   /// The identity of an open file.
-  init?(descriptor: Int32) {
+  package init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
@@ -137,12 +138,28 @@ final class OpenedFiles: Sendable {
   }
 
   /// Whether the WAL's name refers to a foreign file, although the database is still the store's.
-  var hasForeignLog: Bool {
+  private var hasForeignLog: Bool {
     let entries = state.withLock { $0.entries }
     guard entries.first(where: { $0.role == .database })?.identity == FileIdentity(of: path),
       let log = entries.first(where: { $0.role == .log }), let present = FileIdentity(of: log.path)
     else { return false }
     return present != log.identity
+  }
+
+  /// Renames a foreign file under the WAL's name, before the last connection closes and deletes it by name.
+  ///
+  /// Otherwise the next start would read that file as the store's own WAL.
+  func renameForeignLog(_ logger: Logger) {
+    guard hasForeignLog else { return }
+    let log = path + "-wal"
+    guard rename(log, log + ".orphan") == 0 else {
+      return logger.critical(
+        "a foreign file has the name of the store's log; move it away before the next start",
+        metadata: ["file": "\(log)", "cause": "\(String(cString: strerror(errno)))"])
+    }
+    logger.warning(
+      "a foreign file had the name of the store's log; it was renamed",
+      metadata: ["file": "\(log).orphan"])
   }
 
   // MARK: - Messages

@@ -11,19 +11,19 @@ import GraphModel
 /// SQLite creates a WAL and its index before it reads a store, and it takes locks. Neither works there, and neither
 /// is needed: no program of this machine writes such a file, and SQLite reads it without both if it is opened as
 /// immutable.
-enum ReadOnlyMedium {
+package enum ReadOnlyMedium {
   /// ST_RDONLY, which is a C enumeration case.
   private static let readOnlyFlag: UInt = 1
 
   /// Whether a file lies on a read-only file system.
-  static func holds(_ path: String) -> Bool {
+  package static func holds(_ path: String) -> Bool {
     var status = statvfs()
     return statvfs(StoreFiles.folder(of: path), &status) == 0 && UInt(status.f_flag) & readOnlyFlag != 0
   }
 
   /// The name under which SQLite opens a database for reading, on any file system.
   /// - Throws: `StoreFailure(.readOnly)` if the WAL has commits that are not checkpointed, which SQLite would ignore.
-  static func name(forReading path: String) throws -> String {
+  package static func name(forReading path: String) throws -> String {
     guard holds(path) else { return path }
     guard !StoreFiles.hasContent(path + "-wal") else {
       throw refusal(
@@ -40,7 +40,7 @@ enum ReadOnlyMedium {
     return "file:" + encoded + "?immutable=1"
   }
 
-  static func refusal(_ path: String, cause: String) -> StoreFailure {
+  package static func refusal(_ path: String, cause: String) -> StoreFailure {
     StoreFailure(
       .readOnly, "the store \(path) is on a read-only file system", cause: cause,
       advice: "Copy all files of \(StoreFiles.folder(of: path)) to a writable folder, and give that folder as "

@@ -7,10 +7,10 @@ import GraphModel
 #endif
 
 /// Checks of a store's files before SQLite opens them.
-enum StoreFiles {
-  static let name = "graph.sqlite"
+package enum StoreFiles {
+  package static let name = "graph.sqlite"
 
-  static func failure(_ sentence: String, _ code: Int32) -> StoreFailure {
+  package static func failure(_ sentence: String, _ code: Int32) -> StoreFailure {
     knownFailure(sentence, code, on: nil)
       ?? StoreFailure(
         .inputOutput, sentence, cause: String(cString: strerror(code)), advice: "Check the disk and the path.")
@@ -82,7 +82,7 @@ enum StoreFiles {
   }
 
   /// Creates the directory if it does not exist.
-  static func prepare(directory: String) throws {
+  package static func prepare(directory: String) throws {
     var status = stat()
     if stat(directory, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
       throw StoreFailure(
@@ -100,20 +100,20 @@ enum StoreFiles {
     }
   }
 
-  static func hasContent(_ path: String) -> Bool {
+  package static func hasContent(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_size > 0
   }
 
   /// The kind of a file, according to its first hundred bytes.
-  enum Kind: Equatable {
+  package enum Kind: Equatable {
     case absent
     case store(layout: Int32)
   }
 
   /// Reads the header without opening the file as a database, so a foreign file stays untouched and gets no WAL.
   /// - Parameter isOnlyRead: whether the store is only going to be read.
-  static func kind(of path: String, isOnlyRead: Bool = false) throws -> Kind {
+  package static func kind(of path: String, isOnlyRead: Bool = false) throws -> Kind {
     // O_NONBLOCK: opening a pipe without a writer must not block.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -186,30 +186,30 @@ enum StoreFiles {
     return pageSize(header)
   }
 
-  static func size(ofFile path: String) -> Int {
+  package static func size(ofFile path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// The path with all links resolved.
-  static func real(_ path: String) -> String {
+  package static func real(_ path: String) -> String {
     guard let real = realpath(path, nil) else { return path }
     defer { free(real) }
     return String(cString: real)
   }
 
   /// The path of the folder that contains a file.
-  static func folder(of path: String) -> String {
+  package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  static func lastName(of path: String) -> String {
+  package static func lastName(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 
   /// The names of the files in a directory; empty if it can't be read.
-  static func names(in directory: String) -> [String] {
+  package static func names(in directory: String) -> [String] {
     do {
       return try FileManager.default.contentsOfDirectory(atPath: directory)
     } catch {
@@ -218,7 +218,7 @@ enum StoreFiles {
   }
 
   /// The size of the database and its WAL, in bytes.
-  static func size(of path: String) -> Int {
+  package static func size(of path: String) -> Int {
     ["", "-wal"].reduce(0) { sum, suffix in
       var status = stat()
       return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
@@ -226,7 +226,7 @@ enum StoreFiles {
   }
 
   /// Syncs the directory, so that names just created or renamed survive a power failure.
-  static func synchronize(directory: String) throws {
+  package static func synchronize(directory: String) throws {
     let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("\(directory) can't be opened", errno) }
     defer { close(descriptor) }

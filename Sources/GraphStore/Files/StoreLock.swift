@@ -9,8 +9,8 @@ import GraphModel
 ///
 /// It is a lock on a separate file, which the kernel releases however the holder ends. The file contains the holder's
 /// process ID for the error message.
-final class StoreLock: Sendable {
-  let path: String
+package final class StoreLock: Sendable {
+  package let path: String
   /// The identity of the locked file, regardless of what its name refers to later.
   let identity: FileIdentity
   private let descriptor: Int32
@@ -18,7 +18,7 @@ final class StoreLock: Sendable {
   /// The maximum number of attempts if the file is replaced between opening and locking.
   private static let attempts = 100
 
-  init(directory: String) throws {
+  package init(directory: String) throws {
     let path = directory + "/lock"
     self.path = path
     for _ in 0..<Self.attempts {
@@ -63,7 +63,7 @@ final class StoreLock: Sendable {
   }
 
   /// Checks that the name still refers to the locked file, before an action that requires the lock.
-  func verify() throws {
+  package func verify() throws {
     guard FileIdentity(of: path) != identity else { return }
     throw StoreFailure(
       .moved, "\(path) was moved, replaced or removed while this process held it",
@@ -71,7 +71,7 @@ final class StoreLock: Sendable {
   }
 
   /// Releases the directory before the object is destroyed.
-  func release() { flock(descriptor, LOCK_UN) }
+  package func release() { flock(descriptor, LOCK_UN) }
 
   /// Unlocks explicitly, because a child process that has not reached its exec yet also holds the descriptor.
   deinit {

@@ -8,22 +8,22 @@ import GraphModel
 /// The check of the WAL beside a database before SQLite opens it.
 ///
 /// SQLite would overwrite everything behind a damaged frame.
-enum WriteAheadLogFile {
+package enum WriteAheadLogFile {
   /// - Parameter path: the path of the database.
   /// - Throws: `StoreFailure(.corrupt)` if commits are missing from the middle of the WAL. No file was changed.
-  static func refuseLoss(beside path: String) throws {
+  package static func refuseLoss(beside path: String) throws {
     guard let loss = try loss(beside: path) else { return }
     throw StoreFailure(
       .corrupt, "the log \(path)-wal has lost commits from its middle", cause: sentence(loss),
       advice: "Nothing was touched. Keep a copy of all files, run stickiesd check, and restore a backup.")
   }
 
-  static func sentence(_ loss: WriteAheadLogScan.Gap) -> String {
+  package static func sentence(_ loss: WriteAheadLogScan.Gap) -> String {
     (loss.frame == 0 ? "its header" : "frame \(loss.frame) at byte \(loss.offset)")
       + " is damaged, frame \(loss.survivor) of a later commit is sound"
   }
 
-  static func loss(beside path: String) throws -> WriteAheadLogScan.Gap? {
+  package static func loss(beside path: String) throws -> WriteAheadLogScan.Gap? {
     let log = path + "-wal"
     let descriptor = open(log, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {

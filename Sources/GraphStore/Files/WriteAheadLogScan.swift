@@ -19,9 +19,9 @@
 /// A frame that merely verifies is no proof: the disk may have kept a later page of that last transaction and lost an
 /// earlier one. Hence damage within the newest commit can't be distinguished from a torn tail; the file alone never
 /// contains that information.
-struct WriteAheadLogScan {
+package struct WriteAheadLogScan {
   /// A gap in the WAL, with sound frames behind it.
-  struct Gap: Hashable {
+  package struct Gap: Hashable {
     /// The first frame that SQLite rejects, counted from 1; 0 is the WAL's header.
     let frame: Int
     /// The frame's offset in the file.

@@ -7,8 +7,8 @@ import GraphModel
 ///
 /// A thin layer over the C functions, for the paths on which each microsecond counts; GRDB owns the connection
 /// itself.
-final class Connection {
-  let database: Database
+package final class Connection {
+  package let database: Database
   private var statements = [String: Statement]()
   private let fetches: FetchStatements?
   /// Statements of fetches that are prepared but have not run yet, if `fetches` does not keep them.
@@ -33,14 +33,16 @@ final class Connection {
     return pointer
   }
 
+  package convenience init(_ database: Database) { self.init(database, fetches: nil) }
+
   /// - Parameter fetches: the statements of fetches that this reader's connection keeps.
-  init(_ database: Database, fetches: FetchStatements? = nil) {
+  init(_ database: Database, fetches: FetchStatements?) {
     self.database = database
     self.fetches = fetches
   }
 
   /// Returns the prepared statement for `sql`, reset. Earlier bindings remain, so bind every parameter.
-  func statement(_ sql: SQL) throws -> Row {
+  package func statement(_ sql: SQL) throws -> Row {
     let key = ObjectIdentifier(sql)
     // Objects are aligned to sixteen bytes.
     let place = (Int(bitPattern: key) >> 4) & (Self.recentStatements - 1)
@@ -59,7 +61,7 @@ final class Connection {
   }
 
   /// Returns the prepared statement for `sql`, reset and without bindings.
-  func statement(_ sql: String) throws -> Row {
+  package func statement(_ sql: String) throws -> Row {
     if let statement = statements[sql] {
       sqlite3_reset(statement.sqliteStatement)
       sqlite3_clear_bindings(statement.sqliteStatement)
@@ -84,7 +86,7 @@ final class Connection {
   }
 
   private func failure(_ error: DatabaseError) -> any Error {
-    SQLiteStore.failure(
+    SQLiteFailure.of(
       code: error.extendedResultCode.rawValue, message: error.text, systemError: sqlite3_system_errno(pointer))
   }
 
@@ -119,7 +121,7 @@ final class Connection {
   /// Prepares a new statement for a single use.
   /// - Throws: `Refusal` with `.limit` if the statement exceeds SQLite's limits; no error contains the statement's
   ///   text.
-  func makeStatement(_ sql: String) throws -> Statement {
+  package func makeStatement(_ sql: String) throws -> Statement {
     do {
       return try database.makeStatement(sql: sql)
     } catch let error as DatabaseError {
@@ -128,7 +130,7 @@ final class Connection {
   }
 
   /// Returns true if there is a row, and false if the statement is done.
-  func step(_ row: Row) throws -> Bool {
+  package func step(_ row: Row) throws -> Bool {
     switch sqlite3_step(row.statement) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
@@ -138,19 +140,19 @@ final class Connection {
       let systemError = errno
       let message = String(cString: sqlite3_errmsg(pointer))
       sqlite3_reset(row.statement)
-      throw SQLiteStore.failure(code: code, message: message, systemError: systemError)
+      throw SQLiteFailure.of(code: code, message: message, systemError: systemError)
     }
   }
 
   /// Runs a statement that returns no rows, and resets it.
-  func run(_ row: Row) throws {
+  package func run(_ row: Row) throws {
     _ = try step(row)
     sqlite3_reset(row.statement)
   }
 
-  func run(_ sql: String) throws { try run(statement(sql)) }
+  package func run(_ sql: String) throws { try run(statement(sql)) }
 
-  func run(_ sql: SQL) throws { try run(statement(sql)) }
+  package func run(_ sql: SQL) throws { try run(statement(sql)) }
 
   /// The rowid of the last insert.
   var lastRow: Int64 { sqlite3_last_insert_rowid(pointer) }

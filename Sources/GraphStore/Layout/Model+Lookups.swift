@@ -9,7 +9,7 @@ extension Model {
   }
 
   /// The attributes of an entity.
-  func attributes(of entity: EntityNumber) -> [Property] {
+  package func attributes(of entity: EntityNumber) -> [Property] {
     if let entity = self.entity(entity) { entity.attributes } else { [] }
   }
 
@@ -19,12 +19,12 @@ extension Model {
   }
 
   /// The entity's name for a message; "object" for an entity that the model does not have.
-  func displayName(of entity: EntityNumber) -> String {
+  package func displayName(of entity: EntityNumber) -> String {
     if let entity = self.entity(entity) { entity.name } else { "object" }
   }
 
   /// The entity that declares a property of this model.
-  func owner(of property: Property) -> Entity {
+  package func owner(of property: Property) -> Entity {
     guard let owner = entity(property.owner) else {
       preconditionFailure("the model that has \(property.name) has its entity, number \(property.owner)")
     }

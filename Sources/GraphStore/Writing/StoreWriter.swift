@@ -78,7 +78,7 @@ final class StoreWriter {
       revision = row.integer(0)
       fingerprint = UInt64(bitPattern: row.integer(1))
       lastTime = row.integer(2)
-      sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
+      sequences = try SequenceCounters.decode(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
     // Ids must rise even if the clock went back. Each microsecond has 256 ids. If a clock set to the past created
@@ -331,7 +331,7 @@ final class StoreWriter {
       model: modelNumber,
       undoes: undoes, undo: [],
       outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
-      counters: Self.encodeCounters(counters, layout.numbers), changes: changes)
+      counters: SequenceCounters.encode(counters, layout.numbers), changes: changes)
     if let undo = transaction.undo { seal.undo = undo.binary }
     let print = seal.fingerprint
     let author = try number(ofAuthor: author)
@@ -441,7 +441,7 @@ final class StoreWriter {
       revision = row.integer(0)
       fingerprint = UInt64(bitPattern: row.integer(1))
       lastTime = row.integer(2)
-      sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
+      sequences = try SequenceCounters.decode(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
     try fullText.reload(unverified)

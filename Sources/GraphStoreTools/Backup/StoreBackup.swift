@@ -1,5 +1,6 @@
 import Foundation
 import GraphModel
+import GraphStore
 
 #if canImport(Glibc)
   import Glibc
@@ -57,11 +58,11 @@ public enum StoreBackup {
     /// The path of the copied store.
     public let source: String
     /// The findings, as in `stickiesd check`.
-    public let findings: [StoreCheck.Finding]
+    public let findings: [StoreFinding]
     /// The advice for a person, in complete sentences.
     public internal(set) var advice = "Keep a copy of all files, and restore an older backup."
 
-    init(source: String, findings: [StoreCheck.Finding]) {
+    init(source: String, findings: [StoreFinding]) {
       self.source = source
       self.findings = findings
     }
@@ -202,14 +203,14 @@ public enum StoreBackup {
   /// Finishes a restore that was decided, so that the backup contains the restored store. Without a running daemon,
   /// which does this at its start, the backup has to do it.
   private static func finishRestore(in directory: String) throws {
-    guard StoreRestore.isUnfinished(in: directory) else { return }
+    guard PendingRestore.exists(in: directory) else { return }
     let path = directory + "/" + StoreFiles.name
     guard !ReadOnlyMedium.holds(path) else {
       throw ReadOnlyMedium.refusal(path, cause: "a restore must be finished first")
     }
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
-    try StoreRestore.finish(in: directory)
+    try PendingRestore.finish(in: directory)
   }
 
   /// Checks the WAL for lost commits before SQLite opens it, unless a daemon is running. A daemon checks it at its

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
 #if canImport(Glibc)
   import Glibc
@@ -133,7 +134,7 @@ struct StoreCopy {
         let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
         guard mode == "delete" else {
           throw StoreFailure(
-            .inputOutput, "\(self.draft) can't be finished", cause: "its journal_mode is \(Self.shown(mode))",
+            .inputOutput, "\(self.draft) can't be finished", cause: "its journal_mode is \(PragmaText.of(mode))",
             advice: "Give a path on a local file system.")
         }
       }
@@ -142,11 +143,6 @@ struct StoreCopy {
       throw failure(error)
     }
     return head
-  }
-
-  /// The value of a pragma for a message.
-  static func shown<Value>(_ value: Value?) -> String {
-    if let value { "\(value)" } else { "unknown" }
   }
 
   /// Begins the read transaction with its first read: everything copied is from this state.
@@ -209,7 +205,7 @@ struct StoreCopy {
         .full, "the disk that holds \(draft) is full", cause: cause == "not an error" ? "" : cause,
         advice: "Free some space there; no file was left behind.")
     }
-    return SQLiteStore.failure(
+    return SQLiteFailure.of(
       code: error.extendedResultCode.rawValue, message: cause, path: isOfTheSource ? source : draft)
   }
 }

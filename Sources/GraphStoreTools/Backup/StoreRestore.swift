@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GraphModel
+import GraphStore
 
 #if canImport(Glibc)
   import Glibc
@@ -45,7 +46,7 @@ public enum StoreRestore {
     try StoreFiles.prepare(directory: directory)
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
-    try finish(in: directory)
+    try PendingRestore.finish(in: directory)
     guard FileIdentity(of: file) != FileIdentity(of: path) else {
       throw StoreFailure(.alreadyThere, "\(file) is the store itself", advice: "Give a backup; nothing was touched.")
     }
@@ -59,19 +60,21 @@ public enum StoreRestore {
     do {
       if !replacesOther { try refuseOther(contents.head.store, beside: path, file: file) }
       var (name, number) = (stamp, 1)
-      while access(previous(path, name), F_OK) == 0 {
+      while access(PendingRestore.previous(path, name), F_OK) == 0 {
         number += 1
         name = "\(stamp)-\(number)"
       }
       let hadStore = access(path, F_OK) == 0
       try lock.verify()
       try StoreCopy.refuseMoved(draft, contents.file)
-      guard rename(draft, intent(path, name)) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
+      guard rename(draft, PendingRestore.intent(path, name)) == 0 else {
+        throw StoreFiles.failure("\(path) can't be created", errno)
+      }
       try StoreFiles.synchronize(directory: directory)
-      try finish(in: directory)
+      try PendingRestore.finish(in: directory)
       return Report(
         head: contents.head, objects: contents.objects, bytes: StoreFiles.size(ofFile: path),
-        previous: hadStore ? previous(path, name) : nil)
+        previous: hadStore ? PendingRestore.previous(path, name) : nil)
     } catch {
       StoreCopy.discard(draft, contents.file)
       throw error
@@ -99,43 +102,6 @@ public enum StoreRestore {
       }
       throw failure
     }
-  }
-
-  private static let mark = ".restoring-"
-
-  private static func intent(_ path: String, _ stamp: String) -> String { path + mark + stamp }
-
-  private static func previous(_ path: String, _ stamp: String) -> String { path + ".before-" + stamp }
-
-  /// The stamp of a restore that was decided but not completed.
-  private static func unfinished(in directory: String) -> String? {
-    let names = StoreFiles.names(in: directory)
-    let prefix = StoreFiles.name + mark
-    return names.filter { $0.hasPrefix(prefix) }.min().map { String($0.dropFirst(prefix.count)) }
-  }
-
-  static func isUnfinished(in directory: String) -> Bool { unfinished(in: directory) != nil }
-
-  /// Completes a restore that was decided. The caller holds the directory's lock.
-  /// - Returns: whether there was one.
-  @discardableResult
-  static func finish(in directory: String) throws -> Bool {
-    guard let stamp = unfinished(in: directory) else { return false }
-    let path = directory + "/" + StoreFiles.name
-    let old = previous(path, stamp)
-    // SQLite recreates the index from the WAL. A reader leaves an empty WAL behind.
-    unlink(path + "-shm")
-    if access(path + "-wal", F_OK) == 0, !StoreFiles.hasContent(path + "-wal") { unlink(path + "-wal") }
-    for suffix in ["-wal", "-journal", ""] where access(path + suffix, F_OK) == 0 {
-      guard rename(path + suffix, old + suffix) == 0 else {
-        throw StoreFiles.failure("\(path + suffix) can't be renamed", errno)
-      }
-    }
-    // Synced before the second rename, because a power failure might preserve only that one.
-    try StoreFiles.synchronize(directory: directory)
-    guard rename(intent(path, stamp), path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
-    try StoreFiles.synchronize(directory: directory)
-    return true
   }
 
   /// Refuses a backup of another store, which is usually a mistake. A present store that can't be read is not

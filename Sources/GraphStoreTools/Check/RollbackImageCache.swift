@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
 /// Objects during a walk back through history, as they were before the oldest commit read so far.
 ///

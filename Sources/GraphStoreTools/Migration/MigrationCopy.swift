@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GraphModel
+import GraphStore
 
 /// A copy of a store's file, page by page, including the WAL.
 enum MigrationCopy {

@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
 /// The functions that a migration's statements use. `graph_convert` and `graph_settle` convert a value to a property
 /// of the new version, `graph_member` makes a list of one id.
@@ -45,7 +46,7 @@ enum MigrationFunctions {
     add("graph_member", 2) { context, _, values in
       guard case .uuid(let key) = SQLFunctions.value(values?[0], .uuid) else { return sqlite3_result_null(context) }
       let entity = EntityNumber(truncatingIfNeeded: sqlite3_value_int64(values?[1]))
-      SQLFunctions.setResult(.data(Row.packed([ObjectID(key: key, entity: entity)])), context)
+      SQLFunctions.setResult(.data(GraphStore.Row.packed([ObjectID(key: key, entity: entity)])), context)
     }
   }
 

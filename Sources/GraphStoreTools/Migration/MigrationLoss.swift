@@ -1,5 +1,6 @@
 import GRDB
 import GraphModel
+import GraphStore
 
 /// A value or object that the new version lacks, or that it has with another value.
 public struct MigrationLoss: Sendable, Equatable {

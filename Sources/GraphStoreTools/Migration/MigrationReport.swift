@@ -1,4 +1,5 @@
 import GraphModel
+import GraphStore
 
 /// The result of a migration or a rehearsal.
 public struct MigrationReport: Sendable {

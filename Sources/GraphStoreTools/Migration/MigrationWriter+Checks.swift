@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
 /// The checks of existing objects against the new version. Only what it requires beyond the old one is checked.
 extension MigrationWriter {
@@ -88,12 +89,12 @@ extension MigrationWriter {
     try findMissing()
     let tables = recheckedRoots
     for table in new.orderedTables where tables.contains(table.root.number) && before(table) != nil {
-      var checker = StoreChecker(database, model: plan.new, findings: FindingList())
+      let checker = ObjectChecker(CheckedStore(Connection(database), layout: new, findings: FindingList()))
       let rows = try connection.statement(table.select + " ORDER BY t._row")
       let objects = ObjectReader(connection, layout: new)
       while try connection.step(rows) {
         let image = try objects.image(rows, in: table)
-        for text in try checker.breaches(of: image) { breaches.add(image.id, plan.new, text) }
+        for text in try checker.violations(of: image) { breaches.add(image.id, plan.new, text) }
       }
     }
     try findBrokenRules(besides: tables)
@@ -166,15 +167,5 @@ struct MigrationViolations {
   func refuse(_ plan: MigrationPlan) throws {
     guard !listed.isEmpty else { return }
     throw MigrationRefusal(from: plan.old.version, to: plan.new.version, breaches: listed, more: more)
-  }
-}
-
-extension StoreChecker {
-  /// Returns the model's rules that an object violates, each as the rest of a sentence about it.
-  mutating func breaches(of image: ObjectImage) throws -> [String] {
-    findings = FindingList()
-    checkRules(image, .init())
-    try checkCounts(image, .init())
-    return findings.all.map(\.text)
   }
 }

@@ -1,5 +1,6 @@
 import GRDB
 import GraphModel
+import GraphStore
 
 /// The changes of tables, columns and names.
 extension MigrationWriter {

@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
 /// The changes of values: one UPDATE for all changes of an entity's objects.
 extension MigrationWriter {
@@ -68,7 +69,7 @@ extension MigrationWriter {
     if let condition { sql += " WHERE \(condition)" }
     let statement = try connection.makeStatement(sql)
     defer { withExtendedLifetime(statement) {} }
-    let row = Row(statement: statement.sqliteStatement)
+    let row = GraphStore.Row(statement: statement.sqliteStatement)
     for (index, value) in arguments.enumerated() { row.bind(Int32(index + 1), value) }
     try connection.run(row)
     count(database.changesCount)

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
 /// Applies a migration plan to the tables, inside the caller's transaction.
 ///
@@ -34,6 +35,7 @@ struct MigrationWriter {
     _ connection: Connection, plan: MigrationPlan, old: StoreLayout, number: Int64, since: Revision,
     highest: (entity: EntityNumber, property: PropertyNumber)
   ) {
+    assert(number > 1, "a migration adds a version")
     self.connection = connection
     self.plan = plan
     self.old = old

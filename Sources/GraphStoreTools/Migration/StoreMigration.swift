@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
 /// `stickiesd migrate`: migrates a store of an older model version to the newest.
 ///
@@ -54,14 +55,14 @@ public struct StoreMigration: Sendable {
   @discardableResult
   public func run() throws -> MigrationReport {
     func storeExists() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
-    guard try StoreRestore.isUnfinished(in: directory) || storeExists() else {
+    guard try PendingRestore.exists(in: directory) || storeExists() else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     let lock = try StoreLock(directory: directory)
     defer { lock.release() }
     do {
       // A pending restore is completed first, so that the restored store is migrated.
-      if try StoreRestore.finish(in: directory) { _ = try storeExists() }
+      if try PendingRestore.finish(in: directory) { _ = try storeExists() }
       try WriteAheadLogFile.refuseLoss(beside: path)
       let kept = try storedModel()
       var report = MigrationReport(from: kept, to: models.last ?? kept)
@@ -101,7 +102,7 @@ public struct StoreMigration: Sendable {
       try options.progress("done", 1)
       return report
     } catch let error as DatabaseError {
-      throw SQLiteStore.failure(error, path: path)
+      throw SQLiteFailure.of(error, path: path)
     }
   }
 

@@ -1,83 +1,32 @@
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
-/// The check of history: the commits' fingerprints, and the walk from the present back to the empty graph.
-extension StoreChecker {
-  /// Recomputes every commit's fingerprint from the preceding one.
-  mutating func checkChain() throws {
-    let row = try connection.statement(
-      """
-      SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
-        EXISTS (SELECT 1 FROM _model AS m WHERE m.number = model), outcome, counters, model FROM _commit
-      LEFT JOIN _author AS a ON a.number = author LEFT JOIN _replica AS r ON r.number = replica ORDER BY revision
-      """)
-    // In a pruned store the chain begins at the floor.
-    var (previous, revision, time) = (UInt64(0), Revision(0), Timestamp?.none)
-    if let floor = try HistoryFloor.read(connection) {
-      (previous, revision, time) = (floor.fingerprint, floor.revision, floor.time)
-    }
-    var setbacks = try setbacks()
-    while try connection.step(row) {
-      let place = StoreCheck.Place(table: "_commit", row: row.integer(0))
-      if row.integer(0) != revision + 1 { report(.history, place, "does not follow revision \(revision)") }
-      revision = row.integer(0)
-      let undoes = row.isNull(6) ? nil : Optional(row.integer(6))
-      let seal = FingerprintInput(
-        previous: previous, revision: revision, time: row.integer(1), author: row.text(2),
-        transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
-        model: row.integer(12), undoes: undoes, undo: row.blob(7), outcome: row.blob(10), counters: row.blob(11),
-        changes: row.blob(8))
-      if let last = time, row.integer(1) < last {
-        let isKnown = setbacks.removeValue(forKey: revision) == Setback(time: row.integer(1), previous: last)
-        if !isKnown { report(.history, place, "has an earlier time than the commit before it, and no mark for that") }
-      }
-      time = row.integer(1)
-      previous = UInt64(bitPattern: row.integer(5))
-      if previous != seal.fingerprint { report(.fingerprint, place, "has changed since it was committed") }
-      // The fingerprint can't represent 0 or less.
-      if let undoes, undoes < 1 || undoes >= revision {
-        report(.fingerprint, place, "undoes revision \(undoes), which is not an earlier one")
-      }
-      if row.integer(9) == 0 { report(.history, place, "was made with a model that the store does not have") }
-      if !row.isNull(10), findings.count(of: .model) == 0 { checkAnswer(row.blob(10), place) }
-    }
-    for revision in setbacks.keys.sorted() {
-      report(.history, .init(table: "_setback", row: revision), "says that the clock went back, but it did not")
-    }
-  }
+/// The check of history: the walk from the present back to the empty graph, or to the floor.
+struct HistoryChecker {
+  private let store: CheckedStore
+  private let model: Model
+  private let layout: StoreLayout
+  private let objects: ObjectReader
+  private let connection: Connection
+  /// The number of past objects in memory.
+  private let heldObjects: Int
+  /// The page limit of the temporary file; nil for none.
+  private let temporaryPages: Int?
 
-  /// A row of `_setback`.
-  private struct Setback: Equatable {
-    let time: Timestamp
-    let previous: Timestamp
-  }
-
-  private func setbacks() throws -> [Revision: Setback] {
-    guard try ClockSetbacks.tableExists(connection) else { return [:] }
-    var setbacks = [Revision: Setback]()
-    let row = try connection.statement("SELECT revision, time, previous FROM _setback")
-    while try connection.step(row) {
-      setbacks[row.integer(0)] = Setback(time: row.integer(1), previous: row.integer(2))
-    }
-    return setbacks
-  }
-
-  /// Checks the answer to a client that sends the transaction again.
-  private mutating func checkAnswer(_ bytes: [UInt8], _ place: StoreCheck.Place) {
-    let kept = try? CommitResult(binary: bytes)
-    let answer = kept.map { layout.numbers.present($0) }
-    guard let kept, let answer, kept.binary == bytes, answer.revision == place.row,
-      answer.identities.allSatisfy({ $0.temporary.isTemporary && isKnown($0.permanent.entity) })
-    else { return report(.history, place, "has an outcome that does not match the commit") }
+  init(_ store: CheckedStore, heldObjects: Int, temporaryPages: Int?) {
+    self.store = store
+    (model, layout, objects, connection) = (store.model, store.layout, store.objects, store.connection)
+    (self.heldObjects, self.temporaryPages) = (heldObjects, temporaryPages)
   }
 
   /// Rolls the present back commit by commit. Every image on the way must have the checksum that its commit recorded,
   /// and the first commit must leave an empty graph.
-  mutating func checkHistory() throws {
+  func check() throws {
     // SQLite keeps a database without a name in a temporary file.
     let queue = try DatabaseQueue(path: "", configuration: temporary)
-    try queue.inDatabase { scratch in try checkHistory(RollbackImageCache(scratch, limit: heldObjects)) }
+    try queue.inDatabase { scratch in try check(RollbackImageCache(scratch, limit: heldObjects)) }
     try queue.close()
   }
 
@@ -92,13 +41,13 @@ extension StoreChecker {
     return configuration
   }
 
-  private mutating func checkHistory(_ present: RollbackImageCache) throws {
+  private func check(_ present: RollbackImageCache) throws {
     let floor = try HistoryFloor.revision(connection)
     var past = HistoryCheckState(floor: floor, present: present)
     let history = HistoryReader(objects: objects)
-    var problems = [(StoreCheck.Place, String)]()
+    var problems = [(StoreFinding.Place, String)]()
     try history.forEachCommitNewestFirst(after: 0) { commit in
-      let place = StoreCheck.Place(table: "_commit", row: commit.revision)
+      let place = StoreFinding.Place(table: "_commit", row: commit.revision)
       let (gone, changes) = try past.present.with(commit.changes.map(\.id)) { present in
         // The walk meets each object first in its newest change.
         let gone = commit.changes.filter { $0.kind == .deleted && present[$0.id] == nil }
@@ -118,19 +67,19 @@ extension StoreChecker {
         }
       }
     }
-    for (place, text) in problems { report(.history, place, text) }
+    for (place, text) in problems { store.report(.history, place, text) }
     try past.present.forEachExisting { image in
       // An object from a pruned commit exists at the floor, as that commit left it.
       guard !(1...max(1, floor)).contains(image.revision) || floor == 0 else { return }
-      report(.history, .init(object: image.id), "existed before its first commit")
+      store.report(.history, .init(object: image.id), "existed before its first commit")
     }
     try checkPresent(against: &past)
     try checkTombstones(past)
-    attempt("the sequences") { try $0.checkSequences(past) }
+    try store.attempt("the sequences") { try checkSequences(past) }
   }
 
   /// Checks that a commit, possibly a pruned one, has inserted every present object.
-  private mutating func checkPresent(against past: inout HistoryCheckState) throws {
+  private func checkPresent(against past: inout HistoryCheckState) throws {
     for table in layout.orderedTables {
       let row = try connection.statement(
         "SELECT _id, _entity, _row, _revision FROM \(quoted(table.name)) ORDER BY _row")
@@ -141,54 +90,55 @@ extension StoreChecker {
           // No kept commit contains the sequence numbers that the object was given.
           if let image = try objects.readImage(of: id) { past.countSequences(of: image, model) }
         } else {
-          report(.history, .init(table: table.name, row: row.integer(2), object: id), "was made by no commit")
+          store.report(.history, .init(table: table.name, row: row.integer(2), object: id), "was made by no commit")
         }
       }
     }
   }
 
-  private mutating func checkTombstones(_ past: HistoryCheckState) throws {
+  private func checkTombstones(_ past: HistoryCheckState) throws {
     var missing = past.deleted
     let row = try connection.statement("SELECT id, entity, revision FROM _tombstone")
     while try connection.step(row) {
       let id = ObjectID(key: row.id(0), entity: layout.numbers.entity(row, 1))
-      let place = StoreCheck.Place(table: "_tombstone", object: id)
+      let place = StoreFinding.Place(table: "_tombstone", object: id)
       guard let (known, revision) = missing.first(id) else {
         // Tombstones outlive the pruned commits of their deletes, until the object is revived.
         let isOlder = past.floor > 0 && (1...past.floor).contains(row.integer(2))
-        if isOlder, try !past.present.contains(id), try objects.find(id) == nil, isKnown(id.entity) { continue }
-        report(.tombstone, place, "was deleted by no commit")
+        if isOlder, try !past.present.contains(id), try objects.find(id) == nil, store.isKnown(id.entity) { continue }
+        store.report(.tombstone, place, "was deleted by no commit")
         continue
       }
       missing[id] = nil
       if known.entity != id.entity || revision != row.integer(2) || sqlite3_column_bytes(row.statement, 0) != 16 {
-        report(.tombstone, place, "was deleted by revision \(revision), but its tombstone differs")
+        store.report(.tombstone, place, "was deleted by revision \(revision), but its tombstone differs")
       }
     }
     for (id, revision) in missing.sorted(by: { $0.key < $1.key }) {
-      report(.tombstone, .init(object: id), "was deleted by revision \(revision), but has no tombstone")
+      store.report(.tombstone, .init(object: id), "was deleted by revision \(revision), but has no tombstone")
     }
   }
 
   /// Checks that the next number of each sequence is one more than the highest that any object ever had.
-  private mutating func checkSequences(_ past: HistoryCheckState) throws {
+  private func checkSequences(_ past: HistoryCheckState) throws {
     let row = try connection.statement("SELECT revision, counters FROM _commit ORDER BY revision DESC LIMIT 1")
     guard try connection.step(row) else { return }
-    let place = StoreCheck.Place(table: "_commit", row: row.integer(0))
-    let counters = try StoreWriter.decodeCounters(row.blob(1), layout.numbers)
+    let place = StoreFinding.Place(table: "_commit", row: row.integer(0))
+    let counters = try SequenceCounters.decode(row.blob(1), layout.numbers)
     let sequences = HistoryCheckState.sequences(of: model.entities)
     for property in sequences {
       let (next, highest) = (counters[property.number, default: 1], past.highest[property.number, default: 0])
       if next <= highest {
-        report(.sequence, place, "would assign \(next) as the next \(property.name), but \(highest) was assigned")
+        store.report(.sequence, place, "would assign \(next) as the next \(property.name), but \(highest) was assigned")
         // Pruned commits or objects of removed entities may have had the numbers between.
-      } else if next > highest + 1, past.floor == 0, older.isEmpty {
-        report(.sequence, place, "would assign \(next) as the next \(property.name), but \(highest) was the last")
+      } else if next > highest + 1, past.floor == 0, store.olderRows.readers.isEmpty {
+        store.report(.sequence, place, "would assign \(next) as the next \(property.name), but \(highest) was the last")
       }
     }
     // A sequence of an older version is still counted, without effect.
-    for number in counters.keys.sorted() where older.isEmpty && !sequences.contains(where: { $0.number == number }) {
-      report(.sequence, place, "counts property \(number), which is not a sequence")
+    for number in counters.keys.sorted()
+    where store.olderRows.readers.isEmpty && !sequences.contains(where: { $0.number == number }) {
+      store.report(.sequence, place, "counts property \(number), which is not a sequence")
     }
   }
 }

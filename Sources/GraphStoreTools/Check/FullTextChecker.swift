@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import GraphModel
+import GraphStore
 
 /// A checksum of the expected content of each full-text index: the sum of a hash of every pair of term and row.
 ///
@@ -24,14 +25,45 @@ struct TermChecksums {
   }
 }
 
-extension StoreChecker {
+/// The check of the full-text indexes against the objects' texts as of their watermark.
+struct FullTextChecker {
+  private let store: CheckedStore
+  private let connection: Connection
+  /// The newest objects' texts as the full-text indexes should have them.
+  private var indexed = IndexedImages()
+
+  init(_ store: CheckedStore) { (self.store, connection) = (store, store.connection) }
+
+  mutating func checkWatermark() throws {
+    let history = HistoryReader(objects: store.objects)
+    let (watermark, head) = (try FullTextIndexer.watermark(connection), try history.head().revision)
+    guard 0...head ~= watermark else {
+      return store.report(.words, .init(table: "_words"), "says \(watermark), but the newest commit is \(head)")
+    }
+    // Without an index the watermark never moves, and the texts of all history would be read.
+    guard store.layout.orderedTables.contains(where: { !$0.fullTextTables.isEmpty }) else { return }
+    if let floor = try HistoryFloor.read(connection), watermark < floor.revision {
+      store.report(.words, .init(table: "_words"), "says \(watermark), but history goes back to \(floor.revision) only")
+    }
+    indexed = try IndexedImages(history, watermark: watermark)
+  }
+
+  /// Adds an object's texts to the words that the table's indexes should have.
+  func add(_ image: ObjectImage, row: Int64, of table: EntityTable, to words: inout TermChecksums) {
+    // The indexes lack an object that was inserted after their watermark.
+    if let known = indexed.known(image) {
+      for index in table.fullTextTables {
+        words.add(store.model.value(of: index.property, in: known), row: row, to: index.name)
+      }
+    }
+  }
+
   /// Checks every pair of term and row in the index, then searches for every term, as a query does.
-  mutating func checkWords(of index: EntityTable.FullTextTable, in table: EntityTable, _ expected: TermChecksums) throws
-  {
+  func check(_ index: EntityTable.FullTextTable, in table: EntityTable, _ expected: TermChecksums) throws {
     let (pairs, terms) = ("temp.\(quoted("\(index.name).pairs"))", "temp.\(quoted("\(index.name).terms"))")
     let name = "main, \(quoted(index.name))"
-    try database.execute(sql: "CREATE VIRTUAL TABLE \(pairs) USING fts5vocab(\(name), instance)")
-    try database.execute(sql: "CREATE VIRTUAL TABLE \(terms) USING fts5vocab(\(name), row)")
+    try store.database.execute(sql: "CREATE VIRTUAL TABLE \(pairs) USING fts5vocab(\(name), instance)")
+    try store.database.execute(sql: "CREATE VIRTUAL TABLE \(terms) USING fts5vocab(\(name), row)")
     let found = try connection.statement("SELECT term, doc FROM \(pairs)")
     var sum: UInt64 = 0
     while try connection.step(found) { sum &+= TermChecksums.hash(found.blob(0), found.integer(1)) }
@@ -44,7 +76,8 @@ extension StoreChecker {
       let count = try connection.step(search) ? search.integer(0) : 0
       sqlite3_reset(search.statement)
       if count != every.integer(1) {
-        report(.words, .init(table: index.name), "finds \(count) of \(every.integer(1)) texts by one of their words")
+        store.report(
+          .words, .init(table: index.name), "finds \(count) of \(every.integer(1)) texts by one of their words")
       }
     }
   }
@@ -52,12 +85,12 @@ extension StoreChecker {
   /// The query as bytes, because a truncated term may end within a character.
   private static func query(for word: [UInt8]) -> [UInt8] { [0x22] + word + [0x22] }
 
-  private mutating func findMissingWords(of index: EntityTable.FullTextTable, in table: EntityTable) throws {
-    let before = findings.count(of: .words)
+  private func findMissingWords(of index: EntityTable.FullTextTable, in table: EntityTable) throws {
+    let before = store.findings.count(of: .words)
     let rows = try connection.statement(table.select + " ORDER BY t._row DESC")
     while try connection.step(rows) {
-      guard let image = try? objects.image(rows, in: table), let known = indexed.known(image),
-        case .string(let text) = value(of: index.property, in: known)
+      guard let image = try? store.objects.image(rows, in: table), let known = indexed.known(image),
+        case .string(let text) = store.model.value(of: index.property, in: known)
       else { continue }
       let row = rows.integer(0)
       let isFound = try TermChecksums.words(of: text).allSatisfy { word in
@@ -69,15 +102,15 @@ extension StoreChecker {
         return try connection.step(search)
       }
       if !isFound {
-        report(
+        store.report(
           .words, .init(table: table.name, row: row, object: image.id),
           "is not found by all words of its \(index.property.name)")
       }
       // Stops at the limit for listed findings, because the rest of a broken index could take hours.
-      if findings.count(of: .words) - before > StoreCheck.maximumFindings { return }
+      if store.findings.count(of: .words) - before > StoreFinding.maximumPerKind { return }
     }
-    if findings.count(of: .words) == before {
-      report(.words, .init(table: index.name), "finds texts by words that they do not contain")
+    if store.findings.count(of: .words) == before {
+      store.report(.words, .init(table: index.name), "finds texts by words that they do not contain")
     }
   }
 }

@@ -3,11 +3,11 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// The translation of SQLite's result codes into failures with advice.
-extension SQLiteStore {
-  /// A violated unique or foreign-key constraint of SQL, which is a backstop behind the rules.
-  struct SQLConstraintFailure: Error { let message: String }
+/// A violated unique or foreign-key constraint of SQL, which is a backstop behind the rules.
+struct SQLConstraintFailure: Error { let message: String }
 
+/// The translation of SQLite's result codes into failures with advice.
+package enum SQLiteFailure {
   /// SQLITE_IOERR codes for unlocking, reading, checking and taking a lock, and for the locks of the WAL index.
   ///
   /// These are macros that Swift can't import.
@@ -22,14 +22,14 @@ extension SQLiteStore {
   private static let writeCodes = Set([3, 4, 5, 6, 18, 19, 21, 24].map { SQLITE_IOERR | $0 << 8 })
 
   /// The failure for an error that GRDB threw.
-  static func failure(_ error: DatabaseError, path: String) -> any Error {
-    failure(code: error.extendedResultCode.rawValue, message: error.text, path: path)
+  package static func of(_ error: DatabaseError, path: String) -> any Error {
+    of(code: error.extendedResultCode.rawValue, message: error.text, path: path)
   }
 
   /// The failure for a result code of SQLite.
   /// - Parameter systemError: `sqlite3_system_errno` of the connection; 0 if unknown. Then the system is queried, if
   ///   the path is known.
-  static func failure(code: Int32, message: String, path: String = "", systemError: Int32 = 0) -> any Error {
+  package static func of(code: Int32, message: String, path: String = "", systemError: Int32 = 0) -> any Error {
     let subject = path.isEmpty ? "the store" : "the store \(path)"
     if code & 0xFF == SQLITE_CANTOPEN || writeCodes.contains(code) {
       let error = systemError != 0 || path.isEmpty ? systemError : StoreFiles.writeError(at: path)

@@ -2,12 +2,21 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import GraphModel
+import Logging
 
-/// Creating the store's file, opening its connections durably, and checking its model and layout.
-extension SQLiteStore {
+/// Creates the store's file, opens its connections durably, and checks its model and layout.
+struct StoreOpener {
+  let path: String
+  let options: SQLiteStore.Options
+  /// The statements of the readers' connections.
+  let fetches: FetchStatements.Table
+  /// The files that the names must refer to. They are checked for every new connection; readers' connections open
+  /// when they are first needed.
+  let files: OpenedFiles
+
   /// Creates a new store in a draft file, which is renamed when it is complete and on disk. So a partial store never
   /// exists, and the header can be trusted from the first start on.
-  static func create(_ path: String, directory: String, layout: StoreLayout, options: Options) throws {
+  static func create(_ path: String, directory: String, layout: StoreLayout, options: SQLiteStore.Options) throws {
     let draft = path + ".new"
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
     do {
@@ -45,7 +54,7 @@ extension SQLiteStore {
   }
 
   /// Sets up any connection.
-  private static func prepare(_ database: Database, _ options: Options) throws {
+  private static func prepare(_ database: Database, _ options: SQLiteStore.Options) throws {
     try database.execute(sql: "PRAGMA cache_size = -8192")
     try database.execute(sql: "PRAGMA temp_store = MEMORY")
     SQLFunctions.register(on: database)
@@ -57,22 +66,19 @@ extension SQLiteStore {
 
   /// The configuration of a connection that reads the past. It is read-only, which still allows writes to TEMP
   /// tables.
-  static func pastConfiguration(_ options: Options, _ files: OpenedFiles) -> Configuration {
+  var pastConfiguration: Configuration {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(options.lockSeconds)
-    configuration.prepareDatabase { database in
+    configuration.prepareDatabase { [files, options] database in
       try files.verify(database)
       try Self.prepare(database, options)
     }
     return configuration
   }
 
-  /// - Parameter files: the files that the names must refer to. They are checked for every new connection; readers'
-  ///   connections open when they are first needed.
-  static func open(
-    _ path: String, options: Options, _ fetches: FetchStatements.Table, _ files: OpenedFiles
-  ) throws -> DatabasePool {
+  /// Opens the writer's connection; the pool opens those of the readers.
+  func open() throws -> DatabasePool {
     try files.verify()
     var configuration = Configuration()
     configuration.maximumReaderCount = options.maximumReaders
@@ -80,7 +86,7 @@ extension SQLiteStore {
     configuration.foreignKeysEnabled = true
     configuration.allowsUnsafeTransactions = options.plantedBug == .replyBeforeCommit
     configuration.persistentReadOnlyConnections = true
-    configuration.prepareDatabase { database in
+    configuration.prepareDatabase { [files, options, fetches] database in
       try files.verify(database)
       try Self.prepare(database, options)
       if database.configuration.readonly { fetches.open(database) }
@@ -98,7 +104,7 @@ extension SQLiteStore {
       guard mode == "wal", synchronous == 2 || options.plantedBug == .notSynchronous else {
         throw StoreFailure(
           .notDurable, "the store \(path) can't be opened durably",
-          cause: "journal_mode \(StoreCopy.shown(mode)), synchronous \(StoreCopy.shown(synchronous))",
+          cause: "journal_mode \(PragmaText.of(mode)), synchronous \(PragmaText.of(synchronous))",
           advice: "Use a data directory on a local file system that SQLite's WAL works on.")
       }
       // GRDB's transaction observers are unused, and its hooks must not outlive it: SQLite calls them when a
@@ -146,7 +152,7 @@ extension SQLiteStore {
   }
 
   /// Adds the tables that an older layout lacks, and rebuilds outdated full-text indexes.
-  func upgrade() throws {
+  static func upgrade(_ pool: DatabasePool, layout: StoreLayout, log: Logger) throws {
     try pool.writeWithoutTransaction { database in
       let mark = try LayoutVersion.read(database)
       let hasOldWords = try FullTextRebuild.isDue(database)
@@ -167,27 +173,6 @@ extension SQLiteStore {
       _ = try? database.checkpoint(.full)
       log.info(
         "the store's layout was updated", metadata: ["from": "\(mark.layout)", "words": "\(mark.words)"])
-    }
-  }
-
-  /// Creates the writer of an opened store.
-  ///
-  /// The full-text indexes lack the newest commits. If one of these is damaged, the indexes are rebuilt from the
-  /// objects, so that damage in history does not prevent the start.
-  func openWriter(_ database: Database) throws -> StoreWriter {
-    do {
-      return try makeWriter(database)
-    } catch let error as MalformedMessage {
-      let objects = ObjectReader(Connection(database), layout: layout)
-      let head = try HistoryReader(objects: objects).head().revision
-      try database.inTransaction(.immediate) {
-        try FullTextRebuild.perform(objects.connection, layout: layout, head: head)
-        return .commit
-      }
-      log.error(
-        "a damaged commit is not in the full-text indexes; they were rebuilt; stop stickiesd and run stickiesd check",
-        metadata: ["cause": "\(error.reason)"])
-      return try makeWriter(database)
     }
   }
 }

@@ -1,7 +1,8 @@
 import GraphModel
 
-extension StoreWriter {
-  static func encodeCounters(_ counters: [PropertyNumber: Int64], _ numbers: NumberAssignment) -> [UInt8] {
+/// The sequences' next numbers, as a commit records them.
+package enum SequenceCounters {
+  static func encode(_ counters: [PropertyNumber: Int64], _ numbers: NumberAssignment) -> [UInt8] {
     var writer = BinaryWriter()
     let stored = counters.map { (numbers.stored(property: $0.key), $0.value) }
     for (property, next) in stored.sorted(by: { $0.0 < $1.0 }) {
@@ -14,7 +15,7 @@ extension StoreWriter {
   }
 
   /// Counters of removed sequences are kept, so that their numbers are never reused.
-  static func decodeCounters(_ bytes: [UInt8], _ numbers: NumberAssignment) throws -> [PropertyNumber: Int64] {
+  package static func decode(_ bytes: [UInt8], _ numbers: NumberAssignment) throws -> [PropertyNumber: Int64] {
     var counters = [PropertyNumber: Int64]()
     var reader = BinaryReader(bytes)
     while let (_, field) = try reader.next() {
