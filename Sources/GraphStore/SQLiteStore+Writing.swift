@@ -70,9 +70,9 @@ extension SQLiteStore {
 
   private func commitTogether(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
     let connection = writer.connection
-    let plantedBug = options.plantedBug
-    if plantedBug == .replyBeforeCommit, sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 {
-      try connection.run("COMMIT")
+    if let willBegin = options.hooks.willBegin {
+      let isInTransaction = sqlite3_get_autocommit(connection.database.sqliteConnection) == 0
+      try willBegin(isInTransaction) { try connection.run($0) }
     }
     let head = writer.revision
     do {
@@ -89,9 +89,7 @@ extension SQLiteStore {
       for request in batch {
         // The savepoint rolls back a request's partial writes; a single request uses the transaction itself.
         if batch.count > 1 { try connection.run(Self.save) }
-        results.append(
-          try writer.execute(
-            request, now: now, related: related, bug: plantedBug))
+        results.append(try writer.execute(request, now: now, related: related))
         if batch.count > 1 { try connection.run(Self.release) }
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {
@@ -105,7 +103,11 @@ extension SQLiteStore {
       try invariant(writer.revision >= head, "revisions never fall")
       try checkpointSpace.reserve(connection)
       isCommitting = true
-      if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
+      if let commit = options.hooks.commit {
+        try commit { try connection.run(Self.commit) }
+      } else {
+        try connection.run(Self.commit)
+      }
       // A commit in files that the next start does not find is lost, so it must not be acknowledged.
       try files.verify()
       checkpointSpace.setThreshold(connection.database)
@@ -155,10 +157,12 @@ extension SQLiteStore {
   // MARK: - The writer
 
   func makeWriter(_ database: Database) throws -> StoreWriter {
-    try StoreWriter(
+    let writer = try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
       keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
       damage: damage, random: options.random)
+    writer.hooks = options.hooks
+    return writer
   }
 
   /// Creates the writer of an opened store.

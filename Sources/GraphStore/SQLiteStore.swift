@@ -92,34 +92,14 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     /// Returns the bytes that may still be written on the disk of a folder; nil if the system does not report them.
     public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskSpaceMonitor.freeBytes(of: $0) }
-    /// Test only: called when a statement begins to run, with whether it runs on a reader's connection.
-    public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
-    /// A bug to inject; the simulation must detect each.
-    package var plantedBug: PlantedBug?
+    /// Test only.
+    package var hooks = StoreHooks()
 
     /// Creates the daemon's options; ids come from the system's random numbers.
     public init() {
       let source = RandomSource()
       random = { source.next() }
     }
-  }
-
-  /// Test only: bugs that the simulation injects.
-  package enum PlantedBug: String, Sendable, CaseIterable {
-    /// The writer is opened with synchronous=OFF.
-    case notSynchronous
-    /// Results are returned before COMMIT.
-    case replyBeforeCommit
-    /// A transaction's id is not looked up.
-    case forgottenTransactionID
-    /// Members of an ordered relationship are not moved to make space for others.
-    case unspreadPlaces
-    /// An object in which only a count changes is not written.
-    case lostCounts
-    /// A pruned transaction is taken for a new one.
-    case forgottenPrunedID
-    /// The pruned part of an object's past is ignored.
-    case forgottenFloor
   }
 
   // MARK: - Opening

@@ -58,7 +58,7 @@ struct StoreOpener {
     try database.execute(sql: "PRAGMA cache_size = -8192")
     try database.execute(sql: "PRAGMA temp_store = MEMORY")
     SQLFunctions.register(on: database)
-    if let willRunStatement = options.willRunStatement {
+    if let willRunStatement = options.hooks.willRunStatement {
       let isReader = database.configuration.readonly
       database.trace { _ in willRunStatement(isReader) }
     }
@@ -84,7 +84,7 @@ struct StoreOpener {
     configuration.maximumReaderCount = options.maximumReaders
     configuration.busyMode = .timeout(options.lockSeconds)
     configuration.foreignKeysEnabled = true
-    configuration.allowsUnsafeTransactions = options.plantedBug == .replyBeforeCommit
+    configuration.allowsUnsafeTransactions = options.hooks.commit != nil
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { [files, options, fetches] database in
       try files.verify(database)
@@ -96,17 +96,17 @@ struct StoreOpener {
     // The pool sets NORMAL after `prepareDatabase`. Durability depends on these values, so set them and read them
     // back.
     try pool.writeWithoutTransaction { database in
-      let level = options.plantedBug == .notSynchronous ? "OFF" : "FULL"
-      try database.execute(sql: "PRAGMA synchronous = \(level)")
+      try database.execute(sql: "PRAGMA synchronous = FULL")
       try database.execute(sql: "PRAGMA wal_autocheckpoint = \(options.checkpointPages)")
       let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
       let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")
-      guard mode == "wal", synchronous == 2 || options.plantedBug == .notSynchronous else {
+      guard mode == "wal", synchronous == 2 else {
         throw StoreFailure(
           .notDurable, "the store \(path) can't be opened durably",
           cause: "journal_mode \(PragmaText.of(mode)), synchronous \(PragmaText.of(synchronous))",
           advice: "Use a data directory on a local file system that SQLite's WAL works on.")
       }
+      try options.hooks.didOpenWriter?({ try database.execute(sql: $0) })
       // GRDB's transaction observers are unused, and its hooks must not outlive it: SQLite calls them when a
       // connection closes in the middle of a transaction.
       sqlite3_commit_hook(database.sqliteConnection, nil, nil)

@@ -65,7 +65,7 @@ import Testing
     let path = directory.path
     var options = SQLiteStore.Options()
     options.prunedCommits = 2
-    options.willRunStatement = { isReader in
+    options.hooks.willRunStatement = { isReader in
       let isNow = count.withLock { count in
         guard !isReader, let before = count else { return false }
         count = before + 1
