@@ -1,5 +1,4 @@
 import GraphModel
-import GraphStore
 import GraphStoreTools
 
 /// Two versions of a model, a store of the first one, and its migration.

@@ -1,5 +1,4 @@
 import GraphModel
-import GraphStore
 
 /// The result of a migration or a rehearsal.
 public struct MigrationReport: Sendable {
