@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
     .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
+    .library(name: "GraphStoreTools", targets: ["GraphModel", "GraphStore", "GraphStoreTools"]),
     .library(name: "GraphHub", targets: ["GraphModel", "GraphWire", "GraphHub"]),
     .library(name: "TerminalCells", targets: ["TerminalCells"]),
     .plugin(name: "GraphModelPlugin", targets: ["GraphModelPlugin"]),
@@ -45,6 +46,8 @@ let package = Package(
     .target(name: "GraphModel"),
     .target(name: "GraphWire", dependencies: ["GraphModel"]),
     .target(name: "GraphStore", dependencies: ["GraphModel", grdb, sqlite, log, heap]),
+    // Check, migration, backup and compaction of a store's files; the server imports the engine only.
+    .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphStore", grdb, sqlite]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
@@ -71,9 +74,8 @@ let package = Package(
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesModel", "FreedMemory", arguments,
-        configuration,
-        lifecycle, log, signals,
+        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "FreedMemory",
+        arguments, configuration, lifecycle, log, signals,
       ]),
     .executableTarget(
       name: "stickies",
@@ -87,9 +89,13 @@ let package = Package(
     .executableTarget(
       name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
+    // A disk that fails and loses power, under SQLite: of simulations and tests only.
+    .target(name: "GraphStoreFaults", dependencies: ["GraphModel", sqlite]),
     .target(
       name: "GraphSimulation",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
+      ]),
     .executableTarget(name: "graph-sim", dependencies: ["GraphModel", "GraphSimulation", arguments]),
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
     // Writes the codec of the wire. It depends on nothing, because GraphModel contains a part of its output.
@@ -97,12 +103,18 @@ let package = Package(
     .plugin(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
     .target(
-      name: "GraphTesting", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
+      name: "GraphTesting",
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools"]),
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(
       name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", "wire-generate", protobuf]),
-    .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb, log]),
+    .testTarget(
+      name: "GraphStoreTests",
+      dependencies: ["GraphModel", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb, log]),
+    .testTarget(
+      name: "GraphStoreToolsTests",
+      dependencies: ["GraphModel", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb]),
     .testTarget(name: "GraphHubTests", dependencies: ["GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphServerTests",
@@ -113,7 +125,9 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphTesting"]),
     .testTarget(
       name: "GraphSimulationTests",
-      dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
+      dependencies: [
+        "GraphModel", "GraphStore", "GraphStoreFaults", "GraphSimulation", "GraphTesting", "graph-sim",
+      ]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(

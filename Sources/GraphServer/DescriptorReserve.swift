@@ -32,7 +32,7 @@ enum DescriptorReserve {
     while taken.count < count {
       let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
-        throw SQLiteStore.systemFailure("stickiesd needs \(count) more open files and gets \(taken.count)", errno)
+        throw StoreFiles.failure("stickiesd needs \(count) more open files and gets \(taken.count)", errno)
       }
       taken.append(descriptor)
     }

@@ -1,6 +1,7 @@
 import GraphHub
 import GraphModel
 import GraphStore
+import GraphStoreFaults
 
 /// The seed's plan for the batch of a write, and the progress that the batch reported.
 ///

@@ -1,5 +1,7 @@
 import GraphModel
 import GraphStore
+import GraphStoreFaults
+import GraphStoreTools
 
 /// Prunes history in slices, between any two commits, while some clients know only older revisions.
 extension Simulation {

@@ -1,6 +1,6 @@
 import Foundation
 import GraphModel
-import GraphStore
+import GraphStoreTools
 import GraphWire
 
 /// Restores the store from a backup while clients hold live queries, unsaved edits and unanswered saves.

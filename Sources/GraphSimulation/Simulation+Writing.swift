@@ -1,6 +1,7 @@
 import GraphHub
 import GraphModel
 import GraphStore
+import GraphStoreFaults
 
 /// Commits: the writer takes some of the waiting requests, and sometimes the power or a connection fails meanwhile.
 extension Simulation {

@@ -2,21 +2,26 @@ import GraphHub
 import GraphModel
 import GraphReplica
 import GraphStore
+import GraphStoreFaults
 import GraphWire
 
 /// A bug that is planted to test the checks.
 public enum PlantedBug: String, Sendable, CaseIterable {
-  /// Bugs of the store, with the same names.
-  case notSynchronous, replyBeforeCommit, forgottenTransactionID
+  /// The store's writer is opened with synchronous=OFF.
+  case notSynchronous
+  /// The store returns results before COMMIT.
+  case replyBeforeCommit
+  /// The store does not look up a transaction's id.
+  case forgottenTransactionID
   /// Live queries and windows receive no removals.
   case lostRemoval
   /// Clients send the newest revision as the base of each update, so that their splices are not moved.
   case unmovedSplices
   /// Clients send the last received revision as the base of each update, not the one that the user saw.
   case forgottenBases
-  /// A bug of the store, with the same name.
+  /// The store does not move members of an ordered relationship to make space for others.
   case unspreadPlaces
-  /// A bug of the store, with the same name.
+  /// The store does not write an object in which only a count changes.
   case lostCounts
   /// Fetches of a past revision return the present.
   case pastOfToday
@@ -24,8 +29,10 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case untoldBatch
   /// Fetches by id find nothing.
   case forgottenFault
-  /// Bugs of the store, with the same names.
-  case forgottenPrunedID, forgottenFloor
+  /// The store takes a pruned transaction for a new one.
+  case forgottenPrunedID
+  /// The store ignores the pruned part of an object's past.
+  case forgottenFloor
   /// The server compares revision numbers only.
   case forgottenFingerprint
   /// Clients miss the report that the store does not recognize their state.
@@ -38,8 +45,6 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case ignoredPreconditions
   /// History is pruned by the server's clock, although it may have been set.
   case trustedClock
-
-  var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
 
 /// A simulation of one hub, one real store and several replicas in one thread, controlled by a seed.
@@ -357,7 +362,7 @@ public final class Simulation {
     var options = SQLiteStore.Options()
     let ids = ids
     options.random = { ids.random.next() }
-    options.plantedBug = bug?.storeBug
+    if let bug { options.hooks = bug.storeHooks }
     options.maximumReaders = 1
     // So few that both the full-text index and the changes waiting for it are used, and that crashes occur in
     // between.

@@ -51,7 +51,7 @@ extension SQLiteStore {
     do {
       return try pastReaders.read(at: revision, body)
     } catch let error as DatabaseError {
-      throw Self.failure(error, path: path)
+      throw SQLiteFailure.of(error, path: path)
     }
   }
 

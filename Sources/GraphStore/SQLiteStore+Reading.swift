@@ -17,7 +17,7 @@ extension SQLiteStore {
           objects, history, Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint))
       }
     } catch let error as DatabaseError {
-      throw Self.failure(error, path: path)
+      throw SQLiteFailure.of(error, path: path)
     }
   }
 
@@ -31,6 +31,15 @@ extension SQLiteStore {
     try read { _, history, _ in
       try history.records(
         after: after, through: through, maximumChanges: maximumChanges, maximumBytes: maximumBytes)
+    }
+  }
+
+  /// Passes all objects to `body` by entity number and id, in one read transaction. Holds one object in memory at a
+  /// time.
+  public func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token {
+    try read { objects, _, head in
+      try GraphExporter(objects: objects).export(begin: { try begin(head, $0) }, body: body)
+      return head
     }
   }
 
@@ -66,7 +75,7 @@ extension SQLiteStore {
       next[property.number] = 1
     }
     if let counters {
-      for (number, counter) in try StoreWriter.decodeCounters(Array(counters), layout.numbers)
+      for (number, counter) in try SequenceCounters.decode(Array(counters), layout.numbers)
       where model.property(number) != nil {
         next[number] = counter
       }

@@ -11,7 +11,9 @@ extension SQLiteStore {
     } catch let failure as StoreFailure where failure.code == .full {
       // Retries once in the space that a checkpoint frees. A large batch has already reported its failure to its
       // client.
-      guard !batch.contains(where: \.isBatch), checkpointWAL() else { throw failure }
+      guard !batch.contains(where: \.isBatch), pool.writeWithoutTransaction({ CheckpointSpace.checkpoint($0) }) else {
+        throw failure
+      }
       return try commitOnce(batch, now: now)
     }
   }
@@ -29,11 +31,11 @@ extension SQLiteStore {
       do {
         try reopen()
       } catch let error as DatabaseError {
-        throw Self.failure(error, path: path)
+        throw SQLiteFailure.of(error, path: path)
       }
     }
     try files.verifyIfDue()
-    applyWatches()
+    watches.apply(to: &related)
     do {
       return try pool.writeWithoutTransaction { database in
         let writer = try self.writer ?? makeWriter(database)
@@ -68,9 +70,9 @@ extension SQLiteStore {
 
   private func commitTogether(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
     let connection = writer.connection
-    let plantedBug = options.plantedBug
-    if plantedBug == .replyBeforeCommit, sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 {
-      try connection.run("COMMIT")
+    if let willBegin = options.hooks.willBegin {
+      let isInTransaction = sqlite3_get_autocommit(connection.database.sqliteConnection) == 0
+      try willBegin(isInTransaction) { try connection.run($0) }
     }
     let head = writer.revision
     do {
@@ -87,9 +89,7 @@ extension SQLiteStore {
       for request in batch {
         // The savepoint rolls back a request's partial writes; a single request uses the transaction itself.
         if batch.count > 1 { try connection.run(Self.save) }
-        results.append(
-          try writer.execute(
-            request, now: now, related: related, bug: plantedBug))
+        results.append(try writer.execute(request, now: now, related: related))
         if batch.count > 1 { try connection.run(Self.release) }
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {
@@ -101,12 +101,16 @@ extension SQLiteStore {
       try writer.fullText.updateIfDue(head: writer.revision)
       try invariant(results.count == batch.count, "each request of a batch has a result")
       try invariant(writer.revision >= head, "revisions never fall")
-      try reserveCheckpointSpace(connection)
+      try checkpointSpace.reserve(connection)
       isCommitting = true
-      if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
+      if let commit = options.hooks.commit {
+        try commit { try connection.run(Self.commit) }
+      } else {
+        try connection.run(Self.commit)
+      }
       // A commit in files that the next start does not find is lost, so it must not be acknowledged.
       try files.verify()
-      setCheckpointThreshold(connection.database)
+      checkpointSpace.setThreshold(connection.database)
       return results
     } catch {
       // An apparent corruption may exist only in this connection's memory.
@@ -148,6 +152,38 @@ extension SQLiteStore {
       refusal = Refusal(.unavailable, "\(error)")
     }
     return WriteResult(outcome: .refused(refusal), record: nil)
+  }
+
+  // MARK: - The writer
+
+  func makeWriter(_ database: Database) throws -> StoreWriter {
+    let writer = try StoreWriter(
+      Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
+      keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
+      damage: damage, random: options.random)
+    writer.hooks = options.hooks
+    return writer
+  }
+
+  /// Creates the writer of an opened store.
+  ///
+  /// The full-text indexes lack the newest commits. If one of these is damaged, the indexes are rebuilt from the
+  /// objects, so that damage in history does not prevent the start.
+  func openWriter(_ database: Database) throws -> StoreWriter {
+    do {
+      return try makeWriter(database)
+    } catch let error as MalformedMessage {
+      let objects = ObjectReader(Connection(database), layout: layout)
+      let head = try HistoryReader(objects: objects).head().revision
+      try database.inTransaction(.immediate) {
+        try FullTextRebuild.perform(objects.connection, layout: layout, head: head)
+        return .commit
+      }
+      log.error(
+        "a damaged commit is not in the full-text indexes; they were rebuilt; stop stickiesd and run stickiesd check",
+        metadata: ["cause": "\(error.reason)"])
+      return try makeWriter(database)
+    }
   }
 
   // MARK: - After a failure
@@ -192,7 +228,7 @@ extension SQLiteStore {
     writer = nil
     statements.removeAll()
     if isLockLost { try closeConnections() } else { releaseLocks() }
-    let fresh = try Self.open(path, options: options, statements, files)
+    let fresh = try opener.open()
     // Reads in progress finish on their old connections.
     connections.withLock { $0 = fresh }
     pastReaders.forget()

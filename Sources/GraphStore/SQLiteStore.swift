@@ -4,7 +4,7 @@ import GraphModel
 import Logging
 import Synchronization
 
-/// A store in one SQLite file. Only this target knows SQL.
+/// A store in one SQLite file. Only this target and its tools know SQL.
 ///
 /// One writer and several readers use the file concurrently, as WAL allows: readers never block the writer. The store
 /// owns no thread and never waits for a client; every call runs on the caller's thread and returns when it is done.
@@ -27,6 +27,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   private let lock: StoreLock
   /// The identities of the store's files as of opening.
   let files: OpenedFiles
+  let opener: StoreOpener
   /// The data directory as of opening, with links resolved.
   let location: String
   let layout: StoreLayout
@@ -43,19 +44,12 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var isOutcomeUnknown = false
   /// Whether this process may have lost a lock; guarded like `writer`. Reopening then closes all connections first.
   var isLockLost = false
-  /// The known free space of the disk; guarded like `writer`.
-  var diskSpace: DiskSpaceMonitor
-  /// The page size of the database, in bytes.
-  let pageSize: Int
+  /// Guarded like `writer`.
+  var checkpointSpace: CheckpointSpace
   /// The live queries with key paths; guarded like `writer`.
   var related: PathQueryMatcher
   /// The changes to `related` that the next batch applies.
-  let watches = Mutex<[WatchChange]>([])
-
-  enum WatchChange {
-    case insert(LiveQuery, UInt64)
-    case remove(UInt64)
-  }
+  let watches = WatchedQueries()
   private let isClosed = Mutex(false)
 
   /// The settings of a store, fixed at opening.
@@ -98,34 +92,14 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     /// Returns the bytes that may still be written on the disk of a folder; nil if the system does not report them.
     public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskSpaceMonitor.freeBytes(of: $0) }
-    /// Test only: called when a statement begins to run, with whether it runs on a reader's connection.
-    public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
-    /// A bug to inject; the simulation must detect each.
-    package var plantedBug: PlantedBug?
+    /// Test only.
+    package var hooks = StoreHooks()
 
     /// Creates the daemon's options; ids come from the system's random numbers.
     public init() {
       let source = RandomSource()
       random = { source.next() }
     }
-  }
-
-  /// Test only: bugs that the simulation injects.
-  package enum PlantedBug: String, Sendable, CaseIterable {
-    /// The writer is opened with synchronous=OFF.
-    case notSynchronous
-    /// Results are returned before COMMIT.
-    case replyBeforeCommit
-    /// A transaction's id is not looked up.
-    case forgottenTransactionID
-    /// Members of an ordered relationship are not moved to make space for others.
-    case unspreadPlaces
-    /// An object in which only a count changes is not written.
-    case lostCounts
-    /// A pruned transaction is taken for a new one.
-    case forgottenPrunedID
-    /// The pruned part of an object's past is ignored.
-    case forgottenFloor
   }
 
   // MARK: - Opening
@@ -137,7 +111,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
-    diskSpace = DiskSpaceMonitor(checkpointPages: options.checkpointPages)
     lines = LogRateLimiter(clock: options.monotonicNanoseconds)
     scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
     damage = DamageReporter(model: model, log: self.log)
@@ -147,34 +120,35 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     try StoreFiles.prepare(directory: directory)
     lock = try StoreLock(directory: directory)
     do {
-      try StoreRestore.finish(in: directory)
+      try PendingRestore.finish(in: directory)
       if try StoreFiles.kind(of: path) == .absent {
-        try Self.create(path, directory: directory, layout: StoreLayout(model: model), options: options)
+        try StoreOpener.create(path, directory: directory, layout: StoreLayout(model: model), options: options)
       }
       try WriteAheadLogFile.refuseLoss(beside: path)
-      // Before SQLite opens the file: closing a descriptor of it later would drop SQLite's locks.
-      pageSize = StoreFiles.pageSize(of: path)
+      checkpointSpace = CheckpointSpace(path: path, directory: directory, options: options)
       let files = try OpenedFiles(
         directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)
       self.files = files
       location = StoreFiles.real(directory)
-      let pool = try Self.open(path, options: options, statements, files)
+      let opener = StoreOpener(path: path, options: options, statements: statements, files: files)
+      self.opener = opener
+      let pool = try opener.open()
       connections = Mutex(pool)
       storeID = try pool.read { database in
         // Only a damaged store has no id; `stickiesd check` reports it.
         if let id = try database.storeID() { id } else { UniqueID.zero }
       }
-      try Self.checkModel(pool, model, directory: directory)
+      try StoreOpener.checkModel(pool, model, directory: directory)
       layout = try pool.read { try StoreVersions.layout($0, model: model) }
       pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout, damage] in
-        let queue = try DatabaseQueue(path: path, configuration: Self.pastConfiguration(options, files))
+        let queue = try DatabaseQueue(path: path, configuration: opener.pastConfiguration)
         let limits = PastLimits(objects: options.maximumPastObjects, bytes: options.maximumPastBytes)
         return PastReader(queue, layout: layout, limits: limits, damage: damage)
       }
-      try upgrade()
+      try StoreOpener.upgrade(pool, layout: layout, log: self.log)
       try pool.writeWithoutTransaction { writer = try openWriter($0) }
     } catch let error as DatabaseError {
-      throw Self.failure(error, path: path)
+      throw SQLiteFailure.of(error, path: path)
     } catch let error as MalformedMessage {
       throw StoreFailure(
         .corrupt, "the store \(path) is damaged", cause: "its newest commit can't be decoded: \(error.reason)",
@@ -187,11 +161,29 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
 
   var pool: DatabasePool { connections.withLock { $0 } }
 
-  func makeWriter(_ database: Database) throws -> StoreWriter {
-    try StoreWriter(
-      Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
-      keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
-      damage: damage, random: options.random)
+  /// The models of the store's earlier versions, oldest first.
+  public var olderModels: [Model] { layout.versions.dropLast().map(\.model) }
+
+  /// The maximum number of connections that the store opens, including the writer's.
+  public var maximumConnections: Int { 1 + options.maximumReaders + options.maximumPastReaders }
+
+  /// Includes effects on this query in commit records from the next batch on. `number` is the hub's number for the
+  /// query.
+  public func watch(_ query: LiveQuery, number: UInt64) { watches.insert(query, number: number) }
+
+  /// Stops including effects on the query.
+  public func unwatch(_ number: UInt64) { watches.remove(number) }
+
+  /// Checks that the names of the store's files still refer to the open files, as each commit does. May be called
+  /// from any thread.
+  /// - Returns: the reason why commits are refused; nil if all names refer to the open files.
+  public func fileFailure() -> StoreFailure? {
+    do {
+      try files.verify()
+      return nil
+    } catch {
+      return error as? StoreFailure
+    }
   }
 
   /// Checkpoints the WAL and closes the file. Call it when no read or write is running; further calls do nothing.
@@ -208,7 +200,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       _ = try? database.checkpoint(.truncate)
     }
     statements.removeAll()
-    renameForeignLog()
+    files.renameForeignLog(log)
     try pool.close()
     lock.release()
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the statements on readers' connections: pass `add` to `SQLiteStore.Options.willRunStatement`.
+/// Counts the statements on readers' connections: pass `add` to `SQLiteStore.Options.hooks.willRunStatement`.
 public final class StatementCounter: Sendable {
   private let number = Mutex(0)
 

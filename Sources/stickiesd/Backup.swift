@@ -2,7 +2,7 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import GraphModel
-import GraphStore
+import GraphStoreTools
 import StickiesModel
 
 struct Backup: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import GraphModel
-import GraphStore
+import GraphStoreTools
 
 struct Compact: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

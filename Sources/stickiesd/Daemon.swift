@@ -4,6 +4,7 @@ import FreedMemory
 import GraphModel
 import GraphServer
 import GraphStore
+import GraphStoreTools
 import GraphWire
 import Logging
 import ServiceLifecycle

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import GraphModel
-import GraphStore
+import GraphStoreTools
 import StickiesModel
 
 struct Migrate: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphWire
 import StickiesModel
 
@@ -51,7 +52,7 @@ enum StoreCommand {
 
 /// The findings of a check as JSON.
 enum FindingText {
-  static func json(_ findings: [StoreCheck.Finding]) -> JSON {
+  static func json(_ findings: [StoreFinding]) -> JSON {
     .array(
       findings.map { finding in
         .object([

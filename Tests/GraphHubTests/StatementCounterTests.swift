@@ -116,7 +116,7 @@ import Testing
     var options = SQLiteStore.Options()
     // Which changes hold their object whole is drawn by lot.
     options.keyframeInterval = 0
-    options.willRunStatement = { counter.add(isReader: $0) }
+    options.hooks.willRunStatement = { counter.add(isReader: $0) }
     let store = try SQLiteStore(directory: directory.path, model: model, options: options)
     defer { try? store.close() }
     var server = Server(hub: Hub(model: model, head: try store.head), store: store)

@@ -1,6 +1,7 @@
 import Foundation
 import GraphModel
 import GraphStore
+import GraphStoreFaults
 import GraphTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import GRDB
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphTesting
 import Synchronization
 import Testing

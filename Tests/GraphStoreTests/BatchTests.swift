@@ -1,5 +1,6 @@
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphTesting
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import GRDB
 import GraphModel
+import GraphStoreTools
 import GraphTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphTesting
 import Testing
 
@@ -368,17 +369,6 @@ import Testing
     #expect(
       try store.all("Note", sort: "number").map { $0[try store.property("Note.text")] } == texts.map(Value.string))
     #expect(try StoreCheckRun(store).findings.isEmpty)
-  }
-}
-
-/// Closes a store, checks it, and opens it again.
-struct StoreCheckRun {
-  let findings: [StoreCheck.Finding]
-
-  init(_ store: TestStore) throws {
-    try store.store.close()
-    findings = try StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3)
-    try store.reopen()
   }
 }
 

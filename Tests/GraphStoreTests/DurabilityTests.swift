@@ -1,5 +1,6 @@
 import Foundation
 import GraphModel
+import GraphStoreFaults
 import GraphTesting
 import Testing
 

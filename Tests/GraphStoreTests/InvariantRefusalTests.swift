@@ -34,13 +34,13 @@ import Testing
   /// - Parameter alter: the fault: a change of the plan before it is written.
   private func expectRefusal(
     _ invariant: String, of change: Change, sourceLocation: SourceLocation = #_sourceLocation,
-    _ alter: @escaping (inout TransactionPlan) -> Void
+    _ alter: @escaping @Sendable (inout TransactionPlan) -> Void
   ) throws {
     guard let writer = store.store.writer else { throw MissingWriter() }
     let (head, images, rows) = (try store.store.head, try store.all("Board"), try rows())
-    writer.faults.alterPlan = { alter(&$0) }
+    writer.hooks.alterPlan = { plan, _ in alter(&plan) }
     let refusal = try Invariants.$areFatal.withValue(false) { try store.refusal([change]) }
-    writer.faults.alterPlan = nil
+    writer.hooks.alterPlan = nil
     #expect(refusal?.code == .unavailable, sourceLocation: sourceLocation)
     #expect(refusal?.message.contains(invariant) == true, "\(refusal as Any)", sourceLocation: sourceLocation)
     #expect(try store.store.head == head, sourceLocation: sourceLocation)

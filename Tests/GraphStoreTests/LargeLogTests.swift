@@ -18,7 +18,7 @@ import Testing
     init() throws {
       let count = count
       store = try TestStore(try Fixtures.company(), sliceObjects: 1_000) { options in
-        options.willRunStatement = count.add
+        options.hooks.willRunStatement = count.add
       }
       let people = try (0..<LargeLogTests.people).map { [store] in
         try store.insertion("Person", ["name": .string("n\($0)"), "age": .integer(0)])

@@ -1,5 +1,6 @@
 import Foundation
 import GraphModel
+import GraphStoreTools
 import GraphTesting
 import Testing
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct NarrowedRestoreTests {
   /// Five items of which one is deleted; the others have gone from small to large, so that small can go.
   private func narrowed() throws -> (store: TestStore, deleted: ObjectID, changed: ObjectID, before: Revision) {
-    let old = try MigrationTests.filled()
+    let old = try ShopVersions.filled()
     let deleted = try #require(
       try old.store.commits(after: 9, through: 10, maximumChanges: 10).first?.changes.first?.id)
     #expect(try old.image(deleted) == nil)
@@ -15,12 +15,12 @@ import Testing
     let items = try old.all("Item", sort: "number").map(\.id)
     for id in items { try old.must([try old.update(id, "Item.size", .string("large"))]) }
     try old.store.close()
-    let model = try MigrationTests.model(
-      MigrationTests.first.replacing(#""version": 1"#, with: #""version": 2"#)
+    let model = try ShopVersions.model(
+      ShopVersions.first.replacing(#""version": 1"#, with: #""version": 2"#)
         .replacing(#""cases": ["small", "large"]"#, with: #""cases": ["large", "huge"]"#)
         .replacing(#""default": "small""#, with: #""default": "huge""#))
-    try MigrationTests.migrate(old.directory, to: [model])
-    return (try MigrationTests.opened(model, old.directory), deleted, items[0], before)
+    try ShopVersions.migrate(old.directory, to: [model])
+    return (try ShopVersions.opened(model, old.directory), deleted, items[0], before)
   }
 
   @Test func objectWithRemovedCaseIsRestoredWithDefault() throws {

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GraphModel
 import GraphStore
+import GraphStoreFaults
 import GraphTesting
 import Testing
 

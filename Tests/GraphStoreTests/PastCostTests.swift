@@ -12,7 +12,7 @@ import struct GraphModel.FetchRequest
   @Test func pastOfObjectIsReadFromNearestKeyframe() throws {
     let count = StatementCounter()
     let store = try TestStore(try Fixtures.company()) { options in
-      options.willRunStatement = count.add
+      options.hooks.willRunStatement = count.add
     }
     let person = try store.insert("Person", ["name": .string("Ann"), "age": .integer(0)])
     var images = [try #require(try store.image(person))]
@@ -89,7 +89,7 @@ import struct GraphModel.FetchRequest
   @Test func cachedRevisionIsNotReadAgain() throws {
     let count = StatementCounter()
     let store = try TestStore(try Fixtures.company()) { options in
-      options.willRunStatement = count.add
+      options.hooks.willRunStatement = count.add
     }
     let people = try store.must((0..<50).map { try store.insertion("Person", ["name": .string("n\($0)")]) })
     for person in people { try store.must([store.update(person, "Person.age", .integer(7))]) }

@@ -225,8 +225,3 @@ import Testing
     #expect(throws: Refusal.self) { _ = try store.store.origin(of: store.property("Tag.name").number, of: tag) }
   }
 }
-
-extension TestStore {
-  /// Slice by slice, to the end.
-  func prune(through revision: Revision) throws { while try store.prune(through: revision) {} }
-}

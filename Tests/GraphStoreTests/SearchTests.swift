@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GraphModel
+import GraphStoreTools
 import GraphTesting
 import Testing
 

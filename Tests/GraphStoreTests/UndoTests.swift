@@ -306,25 +306,7 @@ extension UndoGroup {
 }
 
 extension TestStore {
-  @discardableResult
-  func by<Result>(_ author: String, _ body: () throws -> Result) rethrows -> Result {
-    let (before, beforeReplica) = (self.author, replica)
-    self.author = author
-    replica = UniqueID(high: 3, low: author.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) })
-    defer { (self.author, replica) = (before, beforeReplica) }
-    return try body()
-  }
-
   func state(_ scope: UniqueID? = nil) throws -> UndoState { try store.undoState(of: author, scope: scope) }
-
-  /// What must have been committed.
-  @discardableResult
-  func taken(_ result: WriteResult) throws -> CommitResult {
-    switch result.outcome {
-    case .committed(let committed): return committed
-    case .refused(let refusal): throw refusal
-    }
-  }
 
   /// What must have been refused.
   func refused(_ result: WriteResult) throws -> Refusal {

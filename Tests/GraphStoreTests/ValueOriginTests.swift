@@ -133,7 +133,7 @@ import Testing
     try store.store.close()
     let statements = StatementCounter()
     var options = SQLiteStore.Options()
-    options.willRunStatement = statements.add
+    options.hooks.willRunStatement = statements.add
     let counted = try SQLiteStore(directory: store.directory.path, model: store.model, options: options)
     for (property, revision) in [(color, painted), (text, 2)] {
       _ = statements.reset()

@@ -1,6 +1,7 @@
 import Foundation
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import GraphTesting
 import Testing
 
@@ -304,12 +305,12 @@ import Testing
 
   /// Its rows have the store's numbers of entities, not the model's.
   @Test func migratedStoreIsExportedAndImported() throws {
-    let old = try MigrationTests.filled()
+    let old = try ShopVersions.filled()
     let count = try export(old).count - 1
     try old.store.close()
-    let model = try MigrationTests.model(MigrationTests.second)
-    try MigrationTests.migrate(old.directory, to: [model])
-    let store = try MigrationTests.opened(model, old.directory)
+    let model = try ShopVersions.model(ShopVersions.second)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
     let account = try store.insert("Account", ["balance": .integer(5)])
     let images = try export(store)
     // All but the one of the entity that has gone, and a new one.

@@ -1,5 +1,7 @@
 import Foundation
 import GraphModel
+import GraphStoreFaults
+import GraphStoreTools
 import GraphTesting
 import Testing
 

@@ -12,13 +12,17 @@ import Testing
     "FreedMemory": [],
     "GraphWire": ["GraphModel"],
     "GraphStore": ["GraphModel"],
+    "GraphStoreTools": ["GraphModel", "GraphStore"],
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
     "GraphControllers": ["GraphModel", "GraphReplica"],
     "TerminalApplication": ["TerminalCells"],
     "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory"],
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphStore"],
-    "GraphSimulation": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"],
+    "GraphStoreFaults": ["GraphModel"],
+    "GraphSimulation": [
+      "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
+    ],
     "StickiesModel": ["GraphModel", "GraphWire", "GraphReplica"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"],
     "StickiesFiles": ["GraphModel"],
@@ -27,7 +31,9 @@ import Testing
       "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
       "StickiesKit", "StickiesFiles", "FreedMemory",
     ],
-    "stickiesd": ["GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesModel", "FreedMemory"],
+    "stickiesd": [
+      "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "FreedMemory",
+    ],
     "stickies": [
       "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesFiles",
       "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
@@ -35,7 +41,9 @@ import Testing
     "graph-sim": ["GraphModel", "GraphSimulation"],
     "graph-generate": ["GraphModel"],
     "wire-generate": [],
-    "GraphTesting": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphSimulation"],
+    "GraphTesting": [
+      "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphSimulation",
+    ],
   ]
 
   private static let collections: Set<String> = ["DequeModule", "HeapModule", "OrderedCollections"]
@@ -48,6 +56,8 @@ import Testing
     "GraphModel": collections, "GraphWire": collections, "GraphHub": collections, "GraphReplica": collections,
     "GraphControllers": collections,
     "GraphStore": collections.union(["GRDB", "GRDBSQLite", "Logging"]),
+    "GraphStoreTools": ["GRDB", "GRDBSQLite"],
+    "GraphStoreFaults": ["GRDBSQLite"],
     "GraphServer": nio.union(["Logging", "ServiceLifecycle", "Metrics"]),
     "GraphClient": nio.union(["Logging"]),
     "stickiesd": service, "stickies": service, "graph-sim": service,

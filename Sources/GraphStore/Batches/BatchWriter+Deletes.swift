@@ -132,6 +132,6 @@ extension BatchWriter {
   private func refuseDangling() throws {
     var (present, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection.database.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &present, &highest, 0)
-    if present != 0 { throw SQLiteStore.SQLConstraintFailure(message: "FOREIGN KEY constraint failed") }
+    if present != 0 { throw SQLConstraintFailure(message: "FOREIGN KEY constraint failed") }
   }
 }

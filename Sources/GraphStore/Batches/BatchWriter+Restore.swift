@@ -4,7 +4,7 @@ import GraphModel
 ///
 /// Objects refer to later objects, and to each other in cycles. So the rows are read twice: first each object is
 /// written without its references, then the references are added. Rules over several objects can be checked only when
-/// all objects are there; `StoreChecker` does this, because it checks in every store what the rules guarantee. Its
+/// all objects are there; `ObjectChecker` does this, because it checks in every store what the rules guarantee. Its
 /// findings are reported by row number.
 extension BatchWriter {
   func restore(_ total: Int) throws {
@@ -62,7 +62,7 @@ extension BatchWriter {
         kind: .inserted, id: image.id, before: nil, after: Self.withoutReferences(image, entity))
       do {
         try write([alone], sums: [0])
-      } catch is SQLiteStore.SQLConstraintFailure {
+      } catch is SQLConstraintFailure {
         return try violateUnique(number, Self.withoutReferences(image, entity), numbers)
       }
       changes += 1
@@ -152,7 +152,7 @@ extension BatchWriter {
         edits: edits.map { Edit($0.number, .set(whole[$0])) })
       do {
         try write([update], sums: [sum])
-      } catch is SQLiteStore.SQLConstraintFailure {
+      } catch is SQLConstraintFailure {
         return try violateUnique(number, whole, numbers)
       }
       changes.append(ObjectChange(kind: .inserted, id: image.id, before: nil, after: whole))
@@ -232,17 +232,19 @@ extension BatchWriter {
   }
 
   private func checkGraph() throws {
-    var checker = StoreChecker(connection.database, model: model, findings: FindingList())
+    let store = CheckedStore(Connection(connection.database), layout: writer.layout, findings: FindingList())
+    let checker = ObjectChecker(store)
     for table in writer.layout.orderedTables {
-      try checker.checkObjects(of: table, withWords: false)
+      try checker.checkObjects(of: table)
       try checker.checkKeys(of: table)
       try checker.checkPairs(of: table)
     }
-    var wanted = [ObjectID: [StoreCheck.Finding]]()
-    for finding in checker.findings.all {
+    let all = store.findings.all
+    var wanted = [ObjectID: [StoreFinding]]()
+    for finding in all {
       if let id = finding.place.object { wanted[id, default: []].append(finding) }
     }
-    if wanted.isEmpty, let finding = checker.findings.all.first {
+    if wanted.isEmpty, let finding = all.first {
       throw Refusal(.invalid, "the graph breaks a rule: \(finding)")
     }
     guard !wanted.isEmpty else { return }
@@ -252,7 +254,7 @@ extension BatchWriter {
   }
 
   /// Reports findings in the words that refuse an ordinary insert, where such a refusal exists.
-  private func collect(_ findings: [StoreCheck.Finding], _ number: Int, _ image: ObjectImage, _ entity: Entity) throws {
+  private func collect(_ findings: [StoreFinding], _ number: Int, _ image: ObjectImage, _ entity: Entity) throws {
     let kinds = Set(findings.map(\.kind))
     let values = kinds.contains(.rule) ? RuleValidator.violations(of: image, in: model) : []
     let counts =

@@ -90,7 +90,7 @@ extension BatchWriter {
     do {
       try connection.run(row)
       guard connection.changes == 1 else { throw RowWriter.missing }
-    } catch let failure as SQLiteStore.SQLConstraintFailure {
+    } catch let failure as SQLConstraintFailure {
       guard let violation = try keyConflict(of: id, values) else { throw failure }
       try collect([violation.0], [Conflict(kind: .unique, id: violation.other)])
     }

@@ -8,7 +8,7 @@ import GraphModel
 /// (`UnindexedRows`), so its answer is exact. The number of newer ones is bounded: the transaction that reaches the
 /// bound updates the indexes. A delete removes its words at once, so no index contains a deleted row. After a crash,
 /// the pending updates are recomputed from history.
-final class FullTextIndexer {
+package final class FullTextIndexer {
   private struct RowKey: Hashable {
     let property: PropertyNumber
     let row: Int64
@@ -35,7 +35,7 @@ final class FullTextIndexer {
   /// The maximum size of the pending objects, with or without texts, because a search reads them all.
   private static let maximumBytes = 4 << 20
 
-  init(_ connection: Connection, layout: StoreLayout, limit: Int) {
+  package init(_ connection: Connection, layout: StoreLayout, limit: Int) {
     self.connection = connection
     self.limit = limit
     isNeeded = layout.orderedTables.contains { !$0.fullTextTables.isEmpty }
@@ -87,7 +87,7 @@ final class FullTextIndexer {
 
   /// Updates the indexes if enough is pending; call it before COMMIT.
   /// - Parameter head: the revision of the transaction.
-  func updateIfDue(head: Revision) throws {
+  package func updateIfDue(head: Revision) throws {
     guard isNeeded, isDue else { return }
     try updateIndexes()
     let mark = try connection.statement(Self.setWatermark)
@@ -150,13 +150,13 @@ final class FullTextIndexer {
 
   // MARK: - Opening
 
-  static func watermark(_ connection: Connection) throws -> Revision {
+  package static func watermark(_ connection: Connection) throws -> Revision {
     // Without its row the indexes count as empty; `check` reports it.
     if let revision = try connection.integer("SELECT revision FROM _words") { revision } else { 0 }
   }
 
   /// Recomputes the pending updates from the commits since the watermark.
-  func reload(_ history: HistoryReader) throws {
+  package func reload(_ history: HistoryReader) throws {
     reset(to: try Self.watermark(connection))
     guard isNeeded else { return }
     let indexed = try IndexedImages(history, watermark: watermark)

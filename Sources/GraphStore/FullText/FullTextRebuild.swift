@@ -5,13 +5,13 @@ import GraphModel
 ///
 /// The program that opens or migrates the store does this in one transaction with the new mark in `user_version`. So
 /// after a crash both the indexes and the mark are unchanged.
-enum FullTextRebuild {
-  static func isDue(_ database: Database) throws -> Bool {
+package enum FullTextRebuild {
+  package static func isDue(_ database: Database) throws -> Bool {
     try LayoutVersion.read(database).words != WordSplitter.version
   }
 
   /// Rebuilds all indexes; call it within a transaction.
-  static func perform(_ connection: Connection, layout: StoreLayout, head: Revision) throws {
+  package static func perform(_ connection: Connection, layout: StoreLayout, head: Revision) throws {
     for table in layout.orderedTables {
       for words in table.fullTextTables {
         try connection.run("INSERT INTO \(quoted(words.name)) (\(quoted(words.name))) VALUES ('delete-all')")
@@ -24,7 +24,7 @@ enum FullTextRebuild {
   }
 
   /// Fills an empty index with all existing texts.
-  static func fill(_ words: EntityTable.FullTextTable, of table: EntityTable, _ connection: Connection) throws {
+  package static func fill(_ words: EntityTable.FullTextTable, of table: EntityTable, _ connection: Connection) throws {
     let column = try invariant(table.column(of: words.property.number), "a text with an index has a column")
     let name = quoted(column.name)
     let rows = try connection.statement(

@@ -1,7 +1,7 @@
 import GraphModel
 
 /// The objects changed since the watermark, as the full-text indexes have them. Computed from history.
-struct IndexedImages {
+package struct IndexedImages {
   /// The image of each object at the watermark. Nil if the indexes do not contain it: it was inserted since, or
   /// deleted, which removes its words at once.
   private(set) var images = [ObjectID: ObjectImage?]()
@@ -9,9 +9,9 @@ struct IndexedImages {
   private(set) var changes = 0
   private(set) var bytes = 0
 
-  init() {}
+  package init() {}
 
-  init(_ history: HistoryReader, watermark: Revision) throws {
+  package init(_ history: HistoryReader, watermark: Revision) throws {
     var present = [ObjectID: ObjectImage?]()
     var deleted = Set<ObjectID>()
     try history.forEachCommitNewestFirst(after: watermark) { commit in
@@ -25,5 +25,5 @@ struct IndexedImages {
   }
 
   /// The image of an existing object as the indexes have it.
-  func known(_ image: ObjectImage) -> ObjectImage? { images[image.id] ?? image }
+  package func known(_ image: ObjectImage) -> ObjectImage? { images[image.id] ?? image }
 }

@@ -5,14 +5,14 @@ import GraphModel
 /// Between two of them times rise with revisions, so a binary search for a time works within such a run. `_setback`
 /// has a row for each, with its time and the preceding one. The table is created with the first row, so a store whose
 /// clock never went back has none.
-enum ClockSetbacks {
-  static let creation = """
+package enum ClockSetbacks {
+  package static let creation = """
     CREATE TABLE IF NOT EXISTS _setback (revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, \
     previous INTEGER NOT NULL)
     """
 
   /// Whether the table exists.
-  static func tableExists(_ connection: Connection) throws -> Bool {
+  package static func tableExists(_ connection: Connection) throws -> Bool {
     try connection.hasTable("_setback")
   }
 

@@ -6,30 +6,30 @@ import GraphModel
 /// The changes themselves are in `_part`, one slice per row, so that neither writer nor readers hold all of them. The
 /// row's fingerprint covers this summary, and the summary covers the parts. A batch may change an object in several
 /// parts; so the past is read from the last part to the first.
-struct CommitPartSummary: Equatable {
+package struct CommitPartSummary: Equatable {
   /// The number of parts; they are numbered from 1.
-  var count = 0
+  package var count = 0
   /// The number of changes in all parts.
-  var changes = 0
+  package var changes = 0
   /// The chained checksum of the parts' bytes.
-  var sum = Checksum.seed
+  package var sum = Checksum.seed
   /// The concrete entities of the changed objects, ascending, in the store's numbers.
-  var entities = [EntityNumber]()
+  package var entities = [EntityNumber]()
 
   func summary(_ numbers: NumberAssignment) -> ChangeSummary {
     ChangeSummary(count: changes, entities: entities.map { numbers.present(entity: $0) })
   }
 
   /// The number and the id range of one row of `_part`.
-  struct PartKey {
-    var number: Int
+  package struct PartKey {
+    package var number: Int
     /// The lowest id in the part; `high` is the highest.
-    var low: UniqueID
-    var high: UniqueID
+    package var low: UniqueID
+    package var high: UniqueID
   }
 
   /// The lowest and the highest id; nil for no ids.
-  static func bounds(_ ids: some Sequence<ObjectID>) -> (low: UniqueID, high: UniqueID)? {
+  package static func bounds(_ ids: some Sequence<ObjectID>) -> (low: UniqueID, high: UniqueID)? {
     var bounds: (low: UniqueID, high: UniqueID)?
     for id in ids {
       bounds = bounds.map { (min($0.low, id.key), max($0.high, id.key)) } ?? (id.key, id.key)
@@ -38,7 +38,7 @@ struct CommitPartSummary: Equatable {
   }
 
   /// Decodes the summary; nil for the changes of an ordinary commit, whose first byte belongs to another field.
-  init?(_ bytes: [UInt8]) throws(MalformedMessage) {
+  package init?(_ bytes: [UInt8]) throws(MalformedMessage) {
     guard bytes.first == Self.firstByte else { return nil }
     var reader = BinaryReader(bytes)
     while let (number, field) = try reader.next() {
@@ -52,7 +52,7 @@ struct CommitPartSummary: Equatable {
     }
   }
 
-  init() {}
+  package init() {}
 
   /// The first byte of field 2, a number. `HistoryChange.encode` writes only messages, in field 1.
   private static let firstByte: UInt8 = 2 << 3
@@ -70,7 +70,7 @@ struct CommitPartSummary: Equatable {
 /// Reads of commits' parts, on one connection and inside one transaction.
 extension HistoryReader {
   /// The parts of a commit with their id ranges, ascending.
-  func places(of revision: Revision) throws -> [CommitPartSummary.PartKey] {
+  package func places(of revision: Revision) throws -> [CommitPartSummary.PartKey] {
     let row = try connection.statement("SELECT number, low, high FROM _part WHERE revision = ? ORDER BY number")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
@@ -88,7 +88,7 @@ extension HistoryReader {
       .map { $0.present(objects.layout, version: version) }
   }
 
-  func partBytes(_ number: Int, of revision: Revision) throws -> [UInt8] {
+  package func partBytes(_ number: Int, of revision: Revision) throws -> [UInt8] {
     let row = try connection.statement("SELECT changes FROM _part WHERE revision = ? AND number = ?")
     row.bind(1, revision)
     row.bind(2, Int64(number))

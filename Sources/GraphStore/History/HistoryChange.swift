@@ -4,16 +4,16 @@ import GraphModel
 ///
 /// It suffices to turn the object after the commit into the object before it, and to describe the change. The present
 /// and these records, newest first, are the complete past; so an insert keeps no values, and a delete keeps them all.
-struct HistoryChange {
-  var kind: ObjectChange.Kind
-  var id: ObjectID
+package struct HistoryChange {
+  package var kind: ObjectChange.Kind
+  package var id: ObjectID
   /// The revision of the object's preceding change: 0 for an insert. For a revival it is that of the delete, so that
   /// the object's past continues behind it. (Revivals in old stores have 0.)
   var previous: Revision
   /// The checksum of the image after the commit (before it, for a delete), which verifies a replayed past.
-  var sum: UInt64
+  package var sum: UInt64
   /// The complete object: for a delete as it was before, and in some updates as it was after (`KeyframePolicy`).
-  var values = [Value]()
+  package var values = [Value]()
   var edits = [HistoryEdit]()
   /// The properties among these whose position changed only to make space for others. An undo ignores them.
   var spacing = [PropertyNumber]()
@@ -135,7 +135,7 @@ extension HistoryChange {
 // MARK: - Binary form
 
 extension HistoryChange: BinaryCodable {
-  func encode(to writer: inout BinaryWriter) {
+  package func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))
     writer.field(2, id)
     writer.field(3, previous)
@@ -146,7 +146,7 @@ extension HistoryChange: BinaryCodable {
     if let lastWrites { writer.field(8, lastWrites) }
   }
 
-  init(from reader: inout BinaryReader) throws(MalformedMessage) {
+  package init(from reader: inout BinaryReader) throws(MalformedMessage) {
     self.init(kind: .inserted, id: .temporary(0, entity: 0), previous: 0, sum: 0)
     while let (number, field) = try reader.next() {
       switch number {
@@ -191,7 +191,7 @@ extension HistoryChange: BinaryCodable {
   }
 
   /// Decodes the changes, in the store's numbers and the slots of the version that wrote them.
-  static func decode(_ bytes: [UInt8]) throws(MalformedMessage) -> [HistoryChange] {
+  package static func decode(_ bytes: [UInt8]) throws(MalformedMessage) -> [HistoryChange] {
     var changes = [HistoryChange]()
     var reader = BinaryReader(bytes)
     while let (number, field) = try reader.next() {

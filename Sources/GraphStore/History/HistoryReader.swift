@@ -3,12 +3,12 @@ import GraphModel
 
 /// Reads commits, on one connection and inside one transaction. A large batch's commit is read in parts
 /// (`CommitPartSummary`); only its undo holds it completely.
-struct HistoryReader {
+package struct HistoryReader {
   let objects: ObjectReader
   /// Commits read for single objects.
   let recent = RecentCommits()
 
-  init(objects: ObjectReader) { self.objects = objects }
+  package init(objects: ObjectReader) { self.objects = objects }
 
   /// Clears the cache after a rollback, because revisions are reused then.
   func forgetRecent() { recent.forget() }
@@ -17,8 +17,8 @@ struct HistoryReader {
   private var model: Model { objects.model }
 
   /// One row of `_commit` with decoded changes.
-  struct Commit {
-    var revision: Revision
+  package struct Commit {
+    package var revision: Revision
     var time: Timestamp
     var author: String
     var transaction: TransactionID
@@ -27,7 +27,7 @@ struct HistoryReader {
     /// If this commit is a redo: the revision that the commit it undoes had undone.
     var redoes: Revision?
     var undo: UndoGroup?
-    var changes: [HistoryChange]
+    package var changes: [HistoryChange]
     /// The number of further changes, which were not decoded.
     var more = 0
     /// Set if the changes are in parts; then `changes` is empty or contains one part.
@@ -54,7 +54,7 @@ struct HistoryReader {
     """
 
   /// The newest revision and its fingerprint.
-  func head() throws -> (revision: Revision, fingerprint: UInt64) {
+  package func head() throws -> (revision: Revision, fingerprint: UInt64) {
     let row = try connection.statement("SELECT revision, fingerprint FROM _commit ORDER BY revision DESC LIMIT 1")
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return (0, 0) }
@@ -224,7 +224,7 @@ struct HistoryReader {
   }
 
   /// Walks the commits after `after`, newest first. A commit in parts is passed once per part, the last part first.
-  func forEachCommitNewestFirst(after: Revision, _ body: (Commit) throws -> Void) throws {
+  package func forEachCommitNewestFirst(after: Revision, _ body: (Commit) throws -> Void) throws {
     try forEachRowNewestFirst(after: after) { commit in
       guard commit.parts != nil else { return try body(commit) }
       for place in try places(of: commit.revision).reversed() {
@@ -244,7 +244,7 @@ struct HistoryReader {
   }
 
   /// Rolls `present` back from the state after a commit to the state before it.
-  func rollBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
+  package func rollBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
     var changes = [ObjectChange]()
     changes.reserveCapacity(commit.changes.count)
     for change in commit.changes.reversed() {

@@ -79,7 +79,7 @@ struct OverwrittenValues {
 
 extension Conflict {
   /// Whether the conflict prevented a value from being stored.
-  var isLoss: Bool { !mineWon && property != 0 && kind != .deleted }
+  package var isLoss: Bool { !mineWon && property != 0 && kind != .deleted }
 
   fileprivate func isAbout(_ property: PropertyNumber, of id: ObjectID) -> Bool {
     self.property == property && self.id == id

@@ -2,19 +2,19 @@ import GraphModel
 
 extension EntityTable {
   /// The column of one property, with the statements that find objects through it.
-  final class Column: Sendable {
+  package final class Column: Sendable {
     /// The stored form of a column's values.
     enum StorageForm: UInt8 {
       case bool, integer, double, date, text, decimal, uuid, data, members, reference
     }
 
-    let property: Property
-    let name: String
+    package let property: Property
+    package let name: String
     /// The index among the table's property columns, from 0.
     let index: Int
     /// The root of the entity that a foreign key refers to; `references` is the name of its table.
-    let destination: Entity?
-    let references: String?
+    package let destination: Entity?
+    package let references: String?
     let form: StorageForm
     /// Sets revision, checksum and the column, by id.
     let update: SQL
@@ -58,7 +58,7 @@ extension EntityTable {
     }
 
     /// The type in the column's declaration.
-    var type: String {
+    package var type: String {
       switch form {
       case .bool, .integer, .date, .reference: "INTEGER"
       case .double: "REAL"
@@ -69,15 +69,15 @@ extension EntityTable {
   }
 
   /// The index table of a many-to-many. The owner's row lists the members, this table finds the owners of a member.
-  final class EdgeTable: Sendable {
-    let property: Property
-    let name: String
+  package final class EdgeTable: Sendable {
+    package let property: Property
+    package let name: String
     let owners: String
     let members: String
     /// Parameters: member, owner.
     let insert: SQL
     /// Parameters: member, owner.
-    let remove: SQL
+    package let remove: SQL
     /// Removes all rows of an owner.
     let removeAll: SQL
     /// The owners of a member, in ascending order.
@@ -100,12 +100,12 @@ extension EntityTable {
   }
 
   /// The full-text index of one attribute. It stores only words, already split and folded.
-  final class FullTextTable: Sendable {
-    let property: Property
-    let name: String
+  package final class FullTextTable: Sendable {
+    package let property: Property
+    package let name: String
     let insert: SQL
     /// A contentless FTS5 table needs the indexed words to delete a row.
-    let remove: SQL
+    package let remove: SQL
 
     init(property: Property, name: String) {
       self.property = property

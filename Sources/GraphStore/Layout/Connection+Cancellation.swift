@@ -24,6 +24,6 @@ extension Connection {
 
   /// - Throws: the error of an interrupted statement, if the last calculation may be incomplete.
   func checkInterruption() throws {
-    if Cancellation.isCancelled { throw SQLiteStore.failure(code: SQLITE_INTERRUPT, message: "interrupted") }
+    if Cancellation.isCancelled { throw SQLiteFailure.of(code: SQLITE_INTERRUPT, message: "interrupted") }
   }
 }

@@ -7,8 +7,8 @@ import GraphModel
 ///
 /// A thin layer over the C functions, for the paths on which each microsecond counts; GRDB owns the connection
 /// itself.
-final class Connection {
-  let database: Database
+package final class Connection {
+  package let database: Database
   private let statements: StatementCache
 
   /// The handle of the connection, which is open as long as statements run on it.
@@ -17,8 +17,10 @@ final class Connection {
     return pointer
   }
 
+  package convenience init(_ database: Database) { self.init(database, statements: StatementCache()) }
+
   /// - Parameter statements: the cache of the connection, if it outlives this object.
-  init(_ database: Database, statements: StatementCache = StatementCache()) {
+  init(_ database: Database, statements: StatementCache) {
     self.database = database
     self.statements = statements
   }
@@ -26,12 +28,12 @@ final class Connection {
   deinit { statements.endRead() }
 
   /// Returns the prepared statement for `sql`, reset. Earlier bindings remain, so bind every parameter.
-  func statement(_ sql: SQL) throws -> Row {
+  package func statement(_ sql: SQL) throws -> Row {
     try translatingErrors { try statements.statement(sql, database) }
   }
 
   /// Returns the prepared statement for `sql`, reset and without bindings.
-  func statement(_ sql: String) throws -> Row {
+  package func statement(_ sql: String) throws -> Row {
     try translatingErrors { try statements.statement(sql, database) }
   }
 
@@ -41,7 +43,7 @@ final class Connection {
     do {
       return try body()
     } catch let error as DatabaseError {
-      throw SQLiteStore.failure(
+      throw SQLiteFailure.of(
         code: error.extendedResultCode.rawValue, message: error.text, systemError: sqlite3_system_errno(pointer))
     }
   }
@@ -66,12 +68,12 @@ final class Connection {
   /// Prepares a new statement for a single use.
   /// - Throws: `Refusal` with `.limit` if the statement exceeds SQLite's limits; no error contains the statement's
   ///   text.
-  func makeStatement(_ sql: String) throws -> Statement {
+  package func makeStatement(_ sql: String) throws -> Statement {
     try translatingErrors { try database.makeStatement(sql: sql) }
   }
 
   /// Returns true if there is a row, and false if the statement is done.
-  func step(_ row: Row) throws -> Bool {
+  package func step(_ row: Row) throws -> Bool {
     switch sqlite3_step(row.statement) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
@@ -81,22 +83,22 @@ final class Connection {
       let systemError = errno
       let message = String(cString: sqlite3_errmsg(pointer))
       sqlite3_reset(row.statement)
-      throw SQLiteStore.failure(code: code, message: message, systemError: systemError)
+      throw SQLiteFailure.of(code: code, message: message, systemError: systemError)
     }
   }
 
   /// Runs a statement that returns no rows, and resets it.
-  func run(_ row: Row) throws {
+  package func run(_ row: Row) throws {
     _ = try step(row)
     sqlite3_reset(row.statement)
   }
 
-  func run(_ sql: String) throws { try run(statement(sql)) }
+  package func run(_ sql: String) throws { try run(statement(sql)) }
 
-  func run(_ sql: SQL) throws { try run(statement(sql)) }
+  package func run(_ sql: SQL) throws { try run(statement(sql)) }
 
   /// Returns the first column of a statement's first row; nil if there is no row, or if the column is null.
-  func integer(_ sql: String, _ arguments: Value...) throws -> Int64? {
+  package func integer(_ sql: String, _ arguments: Value...) throws -> Int64? {
     let row = try statement(sql)
     for (index, argument) in arguments.enumerated() { row.bind(Int32(index + 1), argument) }
     defer { sqlite3_reset(row.statement) }
@@ -104,7 +106,7 @@ final class Connection {
   }
 
   /// Whether the database has a table of this name.
-  func hasTable(_ name: String) throws -> Bool {
+  package func hasTable(_ name: String) throws -> Bool {
     try integer("SELECT 1 FROM sqlite_schema WHERE name = ?", .string(name)) != nil
   }
 

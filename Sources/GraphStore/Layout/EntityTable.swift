@@ -7,18 +7,18 @@ import GraphModel
 /// underscore.
 ///
 /// A class, like the parts of a model: every path passes it around, and it never changes.
-final class EntityTable: Sendable {
-  let root: Entity
-  let name: String
+package final class EntityTable: Sendable {
+  package let root: Entity
+  package let name: String
   /// The stored properties of the complete family, each once.
-  let columns: [Column]
+  package let columns: [Column]
   private let shapes: [EntityNumber: EntityColumns]
   /// The column index of each property, by the property's number; -1 for a property of another family.
   private let positions: [Int]
-  let edges: [EdgeTable]
+  package let edges: [EdgeTable]
   /// All columns except the checksum, for rows named `t`. `select` adds the FROM clause.
   let selectList: String
-  let select: String
+  package let select: String
   let selectByID: SQL
   /// The same with the checksum as the last column; views of the past do not have it.
   let selectWithSum: String
@@ -32,7 +32,7 @@ final class EntityTable: Sendable {
   /// By row; `deleteByID` by id.
   let delete: SQL
   let deleteByID: SQL
-  let fullTextTables: [FullTextTable]
+  package let fullTextTables: [FullTextTable]
   /// The attributes of unique keys whose index is partial. The value is the condition of the index for the entities
   /// that alone have the attribute; empty if there is no such condition, or if an ancestor's objects have the
   /// attribute too.
@@ -152,7 +152,7 @@ final class EntityTable: Sendable {
     model.qualifiedName(of: property) + ".words"
   }
 
-  func column(of property: PropertyNumber) -> Column? {
+  package func column(of property: PropertyNumber) -> Column? {
     guard property < positions.count, positions[Int(property)] >= 0 else { return nil }
     return columns[positions[Int(property)]]
   }
@@ -172,7 +172,7 @@ final class EntityTable: Sendable {
   // MARK: - SQL
 
   /// The statements that create the table, in order.
-  func creation(model: Model) -> [String] {
+  package func creation(model: Model) -> [String] {
     var statements = [String]()
     var definitions = [
       "_row INTEGER PRIMARY KEY", "_id BLOB NOT NULL UNIQUE", "_entity INTEGER NOT NULL",
@@ -212,7 +212,7 @@ final class EntityTable: Sendable {
   }
 
   /// The family's uniqueness constraints, each once, with the entity that declares it.
-  static func constraints(of root: Entity, _ model: Model) -> [(owner: Entity, constraint: [PropertyNumber])] {
+  package static func constraints(of root: Entity, _ model: Model) -> [(owner: Entity, constraint: [PropertyNumber])] {
     var found = [(owner: Entity, constraint: [PropertyNumber])]()
     for entity in root.family.compactMap({ model.entity($0) }) {
       for constraint in entity.uniquenessConstraints
@@ -237,6 +237,6 @@ final class EntityTable: Sendable {
 }
 
 /// Returns a quoted SQL identifier.
-func quoted(_ name: String) -> String {
+package func quoted(_ name: String) -> String {
   "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
 }

@@ -6,11 +6,11 @@ import GraphModel
 /// The layout is the lowest byte, and the version of `WordSplitter` that the full-text indexes use is the next one;
 /// it is 0 in stores from before the splitter had versions. A program that does not know the splitter must not write,
 /// because it would remove other words from an index than those in it.
-struct LayoutVersion: Equatable {
-  var layout: Int32
+package struct LayoutVersion: Equatable {
+  package var layout: Int32
   var words: Int32 = WordSplitter.version
 
-  init(layout: Int32) { self.layout = layout }
+  package init(layout: Int32) { self.layout = layout }
 
   init(rawValue: Int32) {
     layout = rawValue & 0xFF
@@ -22,10 +22,10 @@ struct LayoutVersion: Equatable {
   /// Whether this program can read the store.
   var isKnown: Bool { layout <= StoreLayout.newestVersion && words <= WordSplitter.version }
 
-  static func read(_ database: Database) throws -> LayoutVersion {
+  package static func read(_ database: Database) throws -> LayoutVersion {
     LayoutVersion(rawValue: Int32(truncatingIfNeeded: try database.integerPragma("user_version")))
   }
 
   /// The statement that writes the mark.
-  var statement: String { "PRAGMA user_version = \(rawValue)" }
+  package var statement: String { "PRAGMA user_version = \(rawValue)" }
 }

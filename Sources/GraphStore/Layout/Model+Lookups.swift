@@ -4,7 +4,7 @@ import GraphModel
 /// neither properties nor names.
 extension Model {
   /// The attributes of an entity.
-  func attributes(of entity: EntityNumber) -> [Property] {
+  package func attributes(of entity: EntityNumber) -> [Property] {
     if let entity = self.entity(entity) { entity.attributes } else { [] }
   }
 
@@ -14,7 +14,7 @@ extension Model {
   }
 
   /// The entity's name for a message; "object" for an entity that the model does not have.
-  func displayName(of entity: EntityNumber) -> String {
+  package func displayName(of entity: EntityNumber) -> String {
     if let entity = self.entity(entity) { entity.name } else { "object" }
   }
 }

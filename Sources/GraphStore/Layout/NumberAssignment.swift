@@ -9,7 +9,7 @@ import GraphModel
 /// conversion happens only where rows and history are read and written.
 ///
 /// A store that was never migrated has the model's own numbers, without conversion.
-final class NumberAssignment: Sendable {
+package final class NumberAssignment: Sendable {
   /// The numbers of a store that was created with the model.
   static func plain(_ model: Model) -> NumberAssignment {
     NumberAssignment(
@@ -18,7 +18,7 @@ final class NumberAssignment: Sendable {
   }
 
   /// The flag in the number of a part that the present model lacks; no model assigns such numbers.
-  static let retired: UInt32 = 1 << 24
+  package static let retired: UInt32 = 1 << 24
 
   /// Indexed by the model's number minus one; 0 for a transient property.
   private let entities: [EntityNumber]
@@ -31,7 +31,7 @@ final class NumberAssignment: Sendable {
   let isPlain: Bool
 
   /// - Parameter isPlain: whether the store has had no other model.
-  init(entities: [EntityNumber], properties: [PropertyNumber], isPlain: Bool = false) {
+  package init(entities: [EntityNumber], properties: [PropertyNumber], isPlain: Bool = false) {
     assert(!isPlain || entities.enumerated().allSatisfy { $0 + 1 == Int($1) }, "a plain store has the model's numbers")
     self.entities = entities
     self.properties = properties
@@ -46,43 +46,43 @@ final class NumberAssignment: Sendable {
 
   // MARK: - Single numbers
 
-  func stored(entity: EntityNumber) -> EntityNumber {
+  package func stored(entity: EntityNumber) -> EntityNumber {
     if keepsEntities { return entity & ~Self.retired }
     return entity >= 1 && entity <= entities.count ? entities[Int(entity) - 1] : entity & ~Self.retired
   }
 
-  func present(entity: EntityNumber) -> EntityNumber {
+  package func present(entity: EntityNumber) -> EntityNumber {
     if keepsEntities { return entity <= entities.count ? entity : Self.retired | entity }
     return presentEntities[entity] ?? Self.retired | entity
   }
 
-  func stored(property: PropertyNumber) -> PropertyNumber {
+  package func stored(property: PropertyNumber) -> PropertyNumber {
     if isPlain { return property & ~Self.retired }
     return property >= 1 && property <= properties.count ? properties[Int(property) - 1] : property & ~Self.retired
   }
 
-  func present(property: PropertyNumber) -> PropertyNumber {
+  package func present(property: PropertyNumber) -> PropertyNumber {
     if isPlain { return property }
     return presentProperties[property] ?? Self.retired | property
   }
 
   /// The entity of a row; a tombstone's may have been removed.
-  func entity(_ row: Row, _ column: Int32) -> EntityNumber {
+  package func entity(_ row: Row, _ column: Int32) -> EntityNumber {
     present(entity: EntityNumber(truncatingIfNeeded: row.integer(column)))
   }
 
   /// The stored numbers of a family, for `_entity IN (…)`.
-  func family(of entity: Entity) -> String {
+  package func family(of entity: Entity) -> String {
     entity.family.map { String(stored(entity: $0)) }.joined(separator: ", ")
   }
 
   // MARK: - Ids and values with ids
 
-  func stored(_ id: ObjectID) -> ObjectID { ObjectID(key: id.key, entity: stored(entity: id.entity)) }
+  package func stored(_ id: ObjectID) -> ObjectID { ObjectID(key: id.key, entity: stored(entity: id.entity)) }
 
-  func present(_ id: ObjectID) -> ObjectID { ObjectID(key: id.key, entity: present(entity: id.entity)) }
+  package func present(_ id: ObjectID) -> ObjectID { ObjectID(key: id.key, entity: present(entity: id.entity)) }
 
-  func stored(_ value: Value) -> Value {
+  package func stored(_ value: Value) -> Value {
     if keepsEntities { return value }
     switch value {
     case .object(let id): return .object(stored(id))
@@ -91,7 +91,7 @@ final class NumberAssignment: Sendable {
     }
   }
 
-  func present(_ value: Value) -> Value {
+  package func present(_ value: Value) -> Value {
     if keepsEntities { return value }
     switch value {
     case .object(let id): return .object(present(id))
@@ -101,17 +101,17 @@ final class NumberAssignment: Sendable {
   }
 
   /// The image in the form that checksums cover.
-  func stored(_ image: ObjectImage) -> ObjectImage {
+  package func stored(_ image: ObjectImage) -> ObjectImage {
     if keepsEntities { return image }
     return ObjectImage(id: stored(image.id), revision: image.revision, values: image.values.map { stored($0) })
   }
 
-  func stored(_ answer: CommitResult) -> CommitResult {
+  package func stored(_ answer: CommitResult) -> CommitResult {
     if isPlain { return answer }
     return exchanged(answer, { self.stored($0) }, { self.stored(property: $0) }, { self.stored($0) })
   }
 
-  func present(_ answer: CommitResult) -> CommitResult {
+  package func present(_ answer: CommitResult) -> CommitResult {
     if isPlain { return answer }
     return exchanged(answer, { self.present($0) }, { self.present(property: $0) }, { self.present($0) })
   }

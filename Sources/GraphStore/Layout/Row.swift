@@ -5,16 +5,18 @@ import GraphModel
 ///
 /// On these paths a library's conveniences cost more than SQLite itself. The owner of the pointer keeps the statement
 /// alive and on one thread.
-struct Row {
-  let statement: OpaquePointer
+package struct Row {
+  package let statement: OpaquePointer
+
+  package init(statement: OpaquePointer) { self.statement = statement }
 
   // MARK: Binding, indexes from 1
 
-  func bind(_ index: Int32, _ value: Int64) { check(sqlite3_bind_int64(statement, index, value)) }
+  package func bind(_ index: Int32, _ value: Int64) { check(sqlite3_bind_int64(statement, index, value)) }
 
-  func bindNull(_ index: Int32) { check(sqlite3_bind_null(statement, index)) }
+  package func bindNull(_ index: Int32) { check(sqlite3_bind_null(statement, index)) }
 
-  func bind(_ index: Int32, _ value: Double) { check(sqlite3_bind_double(statement, index, value)) }
+  package func bind(_ index: Int32, _ value: Double) { check(sqlite3_bind_double(statement, index, value)) }
 
   /// Checks that a binding was accepted, which requires a statement that was reset. An index that the statement does
   /// not use has no effect: the statements of one fetch share their arguments.
@@ -24,7 +26,7 @@ struct Row {
   }
 
   /// Binds the text with its length, because it may contain NUL.
-  func bind(_ index: Int32, _ value: String) {
+  package func bind(_ index: Int32, _ value: String) {
     var value = value
     value.withUTF8 { bytes in
       guard let start = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self) else {
@@ -35,7 +37,7 @@ struct Row {
     }
   }
 
-  func bind(_ index: Int32, _ value: [UInt8]) {
+  package func bind(_ index: Int32, _ value: [UInt8]) {
     value.withUnsafeBytes { bytes in
       if bytes.isEmpty {
         check(sqlite3_bind_zeroblob(statement, index, 0))
@@ -62,14 +64,14 @@ struct Row {
     }
   }
 
-  func bind(_ index: Int32, _ id: UniqueID) {
+  package func bind(_ index: Int32, _ id: UniqueID) {
     withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { bytes in
       check(sqlite3_bind_blob(statement, index, bytes.baseAddress, 16, Self.transient))
     }
   }
 
   /// Binds an attribute's value in its stored form. References are bound by the caller, as row numbers.
-  func bind(_ index: Int32, _ value: Value) {
+  package func bind(_ index: Int32, _ value: Value) {
     switch value {
     case .null: bindNull(index)
     case .bool(let value): bind(index, Int64(value ? 1 : 0))
@@ -86,22 +88,22 @@ struct Row {
 
   // MARK: Columns, indexes from 0
 
-  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+  package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
-  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+  package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
-  func text(_ column: Int32) -> String {
+  package func text(_ column: Int32) -> String {
     guard let start = sqlite3_column_text(statement, column) else { return "" }
     let count = Int(sqlite3_column_bytes(statement, column))
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  func blob(_ column: Int32) -> [UInt8] {
+  package func blob(_ column: Int32) -> [UInt8] {
     guard let start = sqlite3_column_blob(statement, column) else { return [] }
     return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
   }
 
-  func id(_ column: Int32) -> UniqueID {
+  package func id(_ column: Int32) -> UniqueID {
     guard let start = sqlite3_column_blob(statement, column), sqlite3_column_bytes(statement, column) == 16 else {
       return .zero
     }
@@ -149,7 +151,7 @@ struct Row {
 
   // MARK: Lists of ids: 16 bytes and a 4-byte entity each
 
-  static func packed(_ ids: [ObjectID]) -> [UInt8] {
+  package static func packed(_ ids: [ObjectID]) -> [UInt8] {
     var bytes = [UInt8]()
     bytes.reserveCapacity(20 * ids.count)
     for id in ids {

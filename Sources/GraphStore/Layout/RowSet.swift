@@ -1,6 +1,6 @@
 /// A set of rowids as a bitmap. Rowids are dense, so a million of them take some hundred kilobytes. Iterates in
 /// ascending order.
-struct RowSet: Sequence {
+package struct RowSet: Sequence {
   private static let bits = 12
   private static let words = 1 << (bits - 6)
 
@@ -12,7 +12,7 @@ struct RowSet: Sequence {
 
   /// Returns false if the set contained the row already.
   @discardableResult
-  mutating func insert(_ row: Int64) -> Bool {
+  package mutating func insert(_ row: Int64) -> Bool {
     let (page, word, bit) = Self.place(of: row)
     let isNew = pages[page, default: [UInt64](repeating: 0, count: Self.words)].set(bit, of: word)
     if isNew { count += 1 }
@@ -31,9 +31,11 @@ struct RowSet: Sequence {
     return (row >> Int64(bits), inside >> 6, 1 << UInt64(inside & 63))
   }
 
-  func makeIterator() -> Iterator { Iterator(pages.sorted { $0.key < $1.key }) }
+  package init() {}
 
-  struct Iterator: IteratorProtocol {
+  package func makeIterator() -> Iterator { Iterator(pages.sorted { $0.key < $1.key }) }
+
+  package struct Iterator: IteratorProtocol {
     private let pages: [(key: Int64, value: [UInt64])]
     private var page = 0
     private var word = 0
@@ -45,7 +47,7 @@ struct RowSet: Sequence {
       rest = if let first = pages.first { first.value[0] } else { 0 }
     }
 
-    mutating func next() -> Int64? {
+    package mutating func next() -> Int64? {
       while page < pages.count {
         if rest != 0 {
           let bit = rest.trailingZeroBitCount

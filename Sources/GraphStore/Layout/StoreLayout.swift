@@ -1,7 +1,7 @@
 import GraphModel
 
 /// All tables of a store. Entity tables have the entities' names; all other names begin with an underscore.
-struct StoreLayout: Sendable {
+package struct StoreLayout: Sendable {
   /// "Stky", big-endian: distinguishes a store from other SQLite files.
   static let applicationID: Int32 = 0x5374_6B79
   /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program
@@ -10,11 +10,11 @@ struct StoreLayout: Sendable {
   /// The highest layout that this program reads: that of a store with pruned history.
   static let newestVersion: Int32 = HistoryFloor.layout
 
-  let model: Model
+  package let model: Model
   /// The numbers in rows and history.
-  let numbers: NumberAssignment
+  package let numbers: NumberAssignment
   /// The store's model versions, oldest first; empty for a store that was never migrated.
-  let versions: [StoreVersion]
+  package let versions: [StoreVersion]
   /// The steps from each version to the next.
   let steps: [PastMigration]
   /// Attributes that a migration made derived and that depend only on their own object, with its revision.
@@ -22,7 +22,7 @@ struct StoreLayout: Sendable {
   /// The migrations that changed objects without commits.
   private(set) var mappedSteps = [UnloggedMigrationStep]()
   /// The tables, one for each inheritance root, in the order of their numbers.
-  let orderedTables: [EntityTable]
+  package let orderedTables: [EntityTable]
   /// The table of each entity, indexed by its number minus one.
   private let tables: [EntityTable?]
   private let shapes: [EntityTable.EntityColumns?]
@@ -32,7 +32,7 @@ struct StoreLayout: Sendable {
   /// - Parameters:
   ///   - numbers: the stored numbers; nil for a store that was created with the model.
   ///   - names: the names of tables and columns, if an older model version reads the present tables.
-  init(
+  package init(
     model: Model, numbers: NumberAssignment? = nil, versions: [StoreVersion] = [], names: TableNames? = nil
   ) {
     self.model = model
@@ -64,7 +64,7 @@ struct StoreLayout: Sendable {
   }
 
   /// The first revision under the present model version.
-  var since: Revision {
+  package var since: Revision {
     if let present = versions.last { present.since } else { 0 }
   }
 
@@ -75,7 +75,7 @@ struct StoreLayout: Sendable {
   }
 
   /// The table with an entity's objects.
-  func table(of entity: EntityNumber) -> EntityTable? {
+  package func table(of entity: EntityNumber) -> EntityTable? {
     entity >= 1 && entity <= tables.count ? tables[Int(entity) - 1] : nil
   }
 
@@ -85,7 +85,7 @@ struct StoreLayout: Sendable {
   }
 
   /// The table of batch history parts. The second index finds ids, in order and without reading changes.
-  static let parts = [
+  package static let parts = [
     """
     CREATE TABLE IF NOT EXISTS _part (revision INTEGER NOT NULL, number INTEGER NOT NULL, low BLOB NOT NULL, \
     high BLOB NOT NULL, changes BLOB NOT NULL, PRIMARY KEY (revision, number))
@@ -94,7 +94,7 @@ struct StoreLayout: Sendable {
   ]
 
   /// The table of keyframes, from the nearest of which an object's past is read.
-  static let keyframes = [
+  package static let keyframes = [
     """
     CREATE TABLE IF NOT EXISTS _whole (id BLOB NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (id, revision)) \
     WITHOUT ROWID
@@ -108,7 +108,7 @@ struct StoreLayout: Sendable {
     PRIMARY KEY (id, property, revision)) WITHOUT ROWID
     """
 
-  var creation: [String] {
+  package var creation: [String] {
     [
       "CREATE TABLE _store (id BLOB NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL)",
       """
@@ -135,11 +135,11 @@ struct StoreLayout: Sendable {
 
   // MARK: - Checksums of rows that no commit covers
 
-  static func sum(store id: UniqueID, created: Timestamp) -> Int64 {
+  package static func sum(store id: UniqueID, created: Timestamp) -> Int64 {
     Int64(bitPattern: Checksum.of(id.bytes, seed: Checksum.seed ^ UInt64(bitPattern: created)))
   }
 
-  static func sum(model hash: [UInt8], source: String) -> Int64 {
+  package static func sum(model hash: [UInt8], source: String) -> Int64 {
     Int64(bitPattern: Checksum.of(Array(source.utf8), seed: Checksum.of(hash)))
   }
 }

@@ -4,15 +4,15 @@ import GraphModel
 ///
 /// Rows are summed and commits are written in the form of the version in force: with that version's slots and the
 /// store's numbers. So data from before a migration stays unchanged, byte for byte.
-final class StoreVersion: Sendable {
+package final class StoreVersion: Sendable {
   /// The number of its row in `_model`.
-  let number: Int64
+  package let number: Int64
   /// The first revision under this version: 0, or that of the migration's commit.
-  let since: Revision
-  let model: Model
-  let numbers: NumberAssignment
+  package let since: Revision
+  package let model: Model
+  package let numbers: NumberAssignment
 
-  init(number: Int64, since: Revision, model: Model, numbers: NumberAssignment) {
+  package init(number: Int64, since: Revision, model: Model, numbers: NumberAssignment) {
     self.number = number
     self.since = since
     self.model = model
@@ -24,7 +24,7 @@ final class StoreVersion: Sendable {
   /// The numbers as text, which any `sqlite3` can show.
   ///
   /// It has a line for each entity, `Person 3`, and for each stored property, `Person.name 7`.
-  static func text(_ model: Model, _ numbers: NumberAssignment) -> String {
+  package static func text(_ model: Model, _ numbers: NumberAssignment) -> String {
     var lines = [String]()
     for entity in model.entities.sorted(by: { $0.number < $1.number }) {
       lines.append("\(entity.name) \(numbers.stored(entity: entity.number))")

@@ -3,16 +3,16 @@ import GraphModel
 
 /// The model versions of a migrated store, kept in `_version` beside `_model`. A store that was never migrated has no
 /// such table and keeps its original layout, so that older programs can open it.
-enum StoreVersions {
-  static let creation = """
+package enum StoreVersions {
+  package static let creation = """
     CREATE TABLE IF NOT EXISTS _version (model INTEGER PRIMARY KEY, revision INTEGER NOT NULL, numbers TEXT NOT NULL, \
     sum INTEGER NOT NULL)
     """
 
   /// The layout of a migrated store. A program that does not know it would take the numbers in rows for its model's.
-  static let layout: Int32 = 4
+  package static let layout: Int32 = 4
 
-  static func sum(_ version: StoreVersion) -> Int64 {
+  package static func sum(_ version: StoreVersion) -> Int64 {
     sum(number: version.number, since: version.since, numbers: StoreVersion.text(version.model, version.numbers))
   }
 
@@ -66,14 +66,14 @@ enum StoreVersions {
   }
 
   /// The layout of a store whose newest model is the given one.
-  static func layout(_ database: Database, model: Model) throws -> StoreLayout {
+  package static func layout(_ database: Database, model: Model) throws -> StoreLayout {
     let versions = try load(database, model: model)
     return StoreLayout(model: model, numbers: versions.last?.numbers, versions: versions)
   }
 }
 
 /// The names of the present tables and columns by the store's numbers, with which older model versions read them.
-struct TableNames: Sendable {
+package struct TableNames: Sendable {
   private var tables = [EntityNumber: String]()
   private var columns = [PropertyNumber: String]()
 
@@ -90,10 +90,5 @@ struct TableNames: Sendable {
 
   /// The column of a property that the present model lacks. It is kept, so that rows written with it keep their
   /// checksums and are not rewritten.
-  static func ended(_ stored: PropertyNumber) -> String { "_ended.\(stored)" }
-}
-
-extension SQLiteStore {
-  /// The models of the store's earlier versions, oldest first.
-  public var olderModels: [Model] { layout.versions.dropLast().map(\.model) }
+  package static func ended(_ stored: PropertyNumber) -> String { "_ended.\(stored)" }
 }

@@ -10,18 +10,18 @@ import GraphModel
 ///   below it that is not in history is never taken for a new one.
 ///
 /// Only the first pruning creates these tables, so a store that was never pruned keeps its layout.
-struct HistoryFloor: Equatable {
-  var revision: Revision
-  var fingerprint: UInt64
-  var time: Timestamp
+package struct HistoryFloor: Equatable {
+  package var revision: Revision
+  package var fingerprint: UInt64
+  package var time: Timestamp
   /// The author's number in `_author`.
   var author: Int64
 
   /// The layout of a pruned store. A program that does not know it would commit a transaction again whose outcome was
   /// pruned.
-  static let layout: Int32 = 5
+  package static let layout: Int32 = 5
 
-  static let creation = [
+  package static let creation = [
     """
     CREATE TABLE IF NOT EXISTS _floor (revision INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL, \
     time INTEGER NOT NULL, author INTEGER NOT NULL, sum INTEGER NOT NULL)
@@ -30,7 +30,7 @@ struct HistoryFloor: Equatable {
   ]
 
   /// The checksum of the row; the chain covers only the fingerprint.
-  var sum: Int64 {
+  package var sum: Int64 {
     var writer = BinaryWriter()
     writer.field(1, revision)
     writer.fixed(2, fingerprint)
@@ -39,12 +39,12 @@ struct HistoryFloor: Equatable {
     return Int64(bitPattern: Checksum.of(writer.bytes))
   }
 
-  static func tableExists(_ connection: Connection) throws -> Bool {
+  package static func tableExists(_ connection: Connection) throws -> Bool {
     try connection.hasTable("_floor")
   }
 
   /// Reads the floor; nil if nothing was pruned.
-  static func read(_ connection: Connection) throws -> HistoryFloor? {
+  package static func read(_ connection: Connection) throws -> HistoryFloor? {
     guard try tableExists(connection) else { return nil }
     let row = try connection.statement("SELECT revision, fingerprint, time, author FROM _floor")
     defer { sqlite3_reset(row.statement) }
@@ -55,7 +55,7 @@ struct HistoryFloor: Equatable {
   }
 
   /// The revision of the floor; 0 if nothing was pruned.
-  static func revision(_ connection: Connection) throws -> Revision {
+  package static func revision(_ connection: Connection) throws -> Revision {
     if let floor = try read(connection) { floor.revision } else { 0 }
   }
 

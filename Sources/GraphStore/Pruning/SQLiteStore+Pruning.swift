@@ -32,7 +32,7 @@ extension SQLiteStore {
         return try pruneSlice(writer, through: min(target, writer.revision - 1))
       }
     } catch let error as DatabaseError {
-      throw Self.failure(error, path: path)
+      throw SQLiteFailure.of(error, path: path)
     } catch let error as MalformedMessage {
       throw StoreFailure(
         .corrupt, "the store \(path) is damaged", cause: "a commit can't be decoded: \(error.reason)",
@@ -91,7 +91,7 @@ extension SQLiteStore {
 
   /// Rewrites the file without its free space. No other call may run meanwhile. It takes as long as a copy, and needs
   /// the same space beside the file until it is done.
-  func vacuum() throws {
+  package func vacuum() throws {
     try files.verify()
     do {
       try pool.writeWithoutTransaction { database in
@@ -104,7 +104,7 @@ extension SQLiteStore {
       }
       try files.verify()
     } catch let error as DatabaseError {
-      throw Self.failure(error, path: path)
+      throw SQLiteFailure.of(error, path: path)
     }
   }
 }

@@ -7,7 +7,7 @@ extension StoreWriter {
   /// It is not in history, but its replica has pruned transactions with the same or a higher sequence number. So it
   /// may have been committed, and must not be committed again.
   func prunedOutcome(of id: TransactionID) throws -> Outcome? {
-    guard isPruned, faults.plantedBug != .forgottenPrunedID else { return nil }
+    guard isPruned else { return nil }
     let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
     found.bind(1, id.replica)
     defer { sqlite3_reset(found.statement) }

@@ -5,9 +5,9 @@ import GraphModel
 ///
 /// It converts rows to images and caches the mapping between rows and ids, because foreign keys contain row numbers
 /// and images contain ids. A reader's instance lives no longer than one transaction; the writer keeps its own.
-final class ObjectReader: ImageSource {
+package final class ObjectReader: ImageSource {
   let connection: Connection
-  let layout: StoreLayout
+  package let layout: StoreLayout
   private var ids = [RowKey: ObjectID]()
   private var rows = [ObjectID: CachedLocation]()
   /// The object whose image was read last, which is most often the next one requested.
@@ -46,16 +46,18 @@ final class ObjectReader: ImageSource {
   /// The maximum number of entries before the caches are emptied: some megabytes.
   private static let cacheLimit = 50_000
 
-  init(
-    _ connection: Connection, layout: StoreLayout, damage: DamageReporter? = nil, older: UnmigratedRows? = nil
-  ) {
+  package convenience init(_ connection: Connection, layout: StoreLayout) {
+    self.init(connection, layout: layout, damage: nil)
+  }
+
+  init(_ connection: Connection, layout: StoreLayout, damage: DamageReporter?, older: UnmigratedRows? = nil) {
     self.connection = connection
     self.layout = layout
     reporter = damage
     self.older = older
   }
 
-  var model: Model { layout.model }
+  package var model: Model { layout.model }
 
   // MARK: - Rows and ids
 
@@ -81,7 +83,7 @@ final class ObjectReader: ImageSource {
   }
 
   /// Returns an object's row, and its id with the concrete entity; nil if it does not exist.
-  func find(_ id: ObjectID) throws -> (row: Int64, id: ObjectID)? {
+  package func find(_ id: ObjectID) throws -> (row: Int64, id: ObjectID)? {
     guard let table = layout.table(of: id.entity) else { return nil }
     if let latest, latest.id == id, layout.table(of: latest.id.entity) === table { return (latest.row, latest.id) }
     // The same id in another table would be another object.
@@ -99,7 +101,7 @@ final class ObjectReader: ImageSource {
   }
 
   /// Returns the id of the object in a row; nil if the row is missing, which happens only in a damaged store.
-  func id(ofRow row: Int64, in table: EntityTable) throws -> ObjectID? {
+  package func id(ofRow row: Int64, in table: EntityTable) throws -> ObjectID? {
     let place = RowKey(root: table.root.number, row: row)
     if let id = ids[place] { return id }
     let found = try connection.statement(table.findID)
@@ -114,7 +116,7 @@ final class ObjectReader: ImageSource {
 
   // MARK: - Images
 
-  func readImage(of id: ObjectID) throws -> ObjectImage? {
+  package func readImage(of id: ObjectID) throws -> ObjectImage? {
     guard let table = layout.table(of: id.entity) else { return nil }
     let row = try connection.statement(damage == nil ? table.selectByID : table.selectWithSumByID)
     row.bind(1, id.key)
@@ -145,7 +147,7 @@ final class ObjectReader: ImageSource {
   func nextRow(of id: ObjectID, in table: EntityTable) -> Int64? { trail?.next(id, in: table) }
 
   /// The image in a row of the table's `select`.
-  func image(_ row: Row, in table: EntityTable) throws -> ObjectImage {
+  package func image(_ row: Row, in table: EntityTable) throws -> ObjectImage {
     let entity = layout.numbers.entity(row, 2)
     let id = ObjectID(key: row.id(1), entity: entity)
     guard let shape = table.shape(of: entity) else {
@@ -183,7 +185,7 @@ final class ObjectReader: ImageSource {
   }
 
   /// The objects whose stored relationship refers to `id`, in ascending order.
-  func readReferrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
+  package func readReferrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     guard let table = layout.table(of: property.owner), let sql = table.referrers(through: property)?.all,
       let target = try find(id)?.row
     else { return [] }
@@ -247,13 +249,13 @@ final class ObjectReader: ImageSource {
 
   // MARK: - ImageSource
 
-  func image(of id: ObjectID) -> ObjectImage? { recordingFailure(fallback: nil) { try readImage(of: id) } }
+  package func image(of id: ObjectID) -> ObjectImage? { recordingFailure(fallback: nil) { try readImage(of: id) } }
 
-  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+  package func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
     recordingFailure(fallback: []) { try readReferrers(to: id, through: property) }
   }
 
-  func referrerCount(to id: ObjectID, through property: Property) -> Int {
+  package func referrerCount(to id: ObjectID, through property: Property) -> Int {
     recordingFailure(fallback: 0) { try countReferrers(to: id, through: property) }
   }
 

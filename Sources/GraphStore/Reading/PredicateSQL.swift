@@ -12,7 +12,7 @@ import GraphModel
 ///
 /// Paths compared with constants become `IN (SELECT …)`, so that an index at either end can be used; other paths are
 /// correlated subqueries. SQL's unknown truth value never propagates: negation is applied to `coalesce(…, 0)`.
-struct PredicateSQL {
+package struct PredicateSQL {
   /// A row from which names are resolved.
   struct Scope {
     let alias: String
@@ -31,7 +31,7 @@ struct PredicateSQL {
     case bare
   }
 
-  private(set) var arguments = [Value]()
+  package private(set) var arguments = [Value]()
   var isExact = true
   let form: TranslationLevel
   let layout: StoreLayout
@@ -47,10 +47,12 @@ struct PredicateSQL {
   /// At most 256 copies; the evaluator handles predicates that need more.
   static let maximumOpenViews = 8
 
+  package init(layout: StoreLayout, table: EntityTable) { self.init(layout: layout, table: table, recentTexts: nil) }
+
   /// Creates a builder for rows of `table` with the alias `t`.
   /// - Parameter recentTexts: the objects that the full-text indexes lack; required for a predicate that searches.
   init(
-    layout: StoreLayout, table: EntityTable, recentTexts: UnindexedRows? = nil, past: ShadowedTables? = nil,
+    layout: StoreLayout, table: EntityTable, recentTexts: UnindexedRows?, past: ShadowedTables? = nil,
     form: TranslationLevel = .plain
   ) {
     self.form = form
@@ -68,7 +70,7 @@ struct PredicateSQL {
   /// Adds an argument for the part after the condition.
   mutating func append(_ value: Value) { arguments.append(value) }
 
-  mutating func argument(_ value: Value) -> String {
+  package mutating func argument(_ value: Value) -> String {
     arguments.append(value)
     return "?\(arguments.count)"
   }
@@ -122,7 +124,7 @@ struct PredicateSQL {
   }
 
   /// Returns SQL for an expression with one value per row; nil if SQL can't express it.
-  mutating func expression(_ expression: GraphExpression) -> String? {
+  package mutating func expression(_ expression: GraphExpression) -> String? {
     attempt { $0.value(expression) }
   }
 

@@ -4,8 +4,8 @@ import GraphModel
 
 /// The SQL functions of a connection for operations that SQL lacks. Each calls `GraphModel`, so that SQL and the
 /// evaluator agree. Only statements use them, never the schema, so any `sqlite3` can open the file.
-enum SQLFunctions {
-  static func register(on database: Database) {
+package enum SQLFunctions {
+  package static func register(on database: Database) {
     let connection = database.sqliteConnection
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
     sqlite3_create_function_v2(
@@ -200,7 +200,7 @@ enum SQLFunctions {
 
   // MARK: - Values
 
-  static func value(_ pointer: OpaquePointer?, _ type: GraphValueType) -> Value {
+  package static func value(_ pointer: OpaquePointer?, _ type: GraphValueType) -> Value {
     let stored = sqlite3_value_type(pointer)
     if stored == SQLITE_NULL { return .null }
     func bytes() -> [UInt8] {
@@ -237,7 +237,7 @@ enum SQLFunctions {
   }
 
   /// Sets the function's result, or an interrupt error if its work was cancelled.
-  static func setResult(_ value: Value, _ context: OpaquePointer?) {
+  package static func setResult(_ value: Value, _ context: OpaquePointer?) {
     if Cancellation.isCancelled { return sqlite3_result_error_code(context, SQLITE_INTERRUPT) }
     func blob(_ bytes: [UInt8]) {
       if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
@@ -263,7 +263,7 @@ enum SQLFunctions {
 
 extension GraphValueType {
   /// The type code that statements pass to functions. SQLite has fewer types: it stores a date as an integer.
-  var letter: String { String(Unicode.Scalar(code)) }
+  package var letter: String { String(Unicode.Scalar(code)) }
 
   /// The letter in ASCII.
   var code: UInt8 {
@@ -282,7 +282,7 @@ extension GraphValueType {
     }
   }
 
-  init(letter: Character) {
+  package init(letter: Character) {
     self =
       switch letter {
       case "b": .bool

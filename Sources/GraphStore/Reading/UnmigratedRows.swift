@@ -4,11 +4,11 @@ import GraphModel
 ///
 /// They have that version's checksum, over that version's values. Values of removed properties are in columns of
 /// their own. The migrations' results are recomputed for comparison.
-struct UnmigratedRows {
+package struct UnmigratedRows {
   /// The layout of the present version.
   let layout: StoreLayout
   /// Readers of the present tables with each older version's model, newest first.
-  let readers: [ObjectReader]
+  package let readers: [ObjectReader]
   /// The plans from each version to the next, oldest first.
   ///
   /// Nil if no plan can be inferred from the two versions as they are read now.

@@ -36,15 +36,8 @@ final class StoreWriter {
   let updates = UpdateTexts()
   /// Whether history has a floor, so that a transaction that is not found may have been pruned.
   var isPruned: Bool
-  var faults = Faults()
-
-  /// Test only: faults to inject.
-  struct Faults {
-    /// The bug of the present request.
-    var plantedBug: SQLiteStore.PlantedBug?
-    /// Alters the plan of each transaction before the writer checks it, to simulate faults of the rules engine.
-    var alterPlan: ((inout TransactionPlan) throws -> Void)?
-  }
+  /// Test only.
+  var hooks = StoreHooks()
 
   private struct KnownReplica {
     let number: Int64
@@ -77,7 +70,7 @@ final class StoreWriter {
       revision = row.integer(0)
       fingerprint = UInt64(bitPattern: row.integer(1))
       lastTime = row.integer(2)
-      sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
+      sequences = try SequenceCounters.decode(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
     // Ids must rise even if the clock went back. Each microsecond has 256 ids. If a clock set to the past created
@@ -95,33 +88,31 @@ final class StoreWriter {
   // MARK: - Requests
 
   /// Performs one request inside the open transaction. A refused request has written nothing, except for a batch.
-  /// - Parameter bug: test only.
   /// - Parameter related: the live queries whose effects the record includes.
   func execute(
-    _ request: WriteRequest, now: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
+    _ request: WriteRequest, now: Timestamp, related: PathQueryMatcher
   ) throws -> WriteResult {
-    faults.plantedBug = bug
-    if bug != .forgottenTransactionID, let outcome = try earlierOutcome(of: request.id) {
-      return WriteResult(outcome: outcome, record: nil)
-    }
+    var known = try earlierOutcome(of: request.id)
+    if let replace = hooks.earlierOutcome { known = replace(known) }
+    if let known { return WriteResult(outcome: known, record: nil) }
     // The clock's time, even if it is before that of the last commit: revisions determine the order.
     let time = now
     do {
       switch request {
       case .transaction(let transaction, let author):
         return try commitTransaction(
-          CommitJob(transaction: transaction, author: author), time: time, related: related, bug: bug)
+          CommitJob(transaction: transaction, author: author), time: time, related: related)
       case .undo(let request, let author):
         let undo = try UndoPlanner(history: history, limits: undoLimits).plan(request, author: author)
         let job = CommitJob(
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)
-        return try commitTransaction(job, time: time, related: related, bug: bug)
+        return try commitTransaction(job, time: time, related: related)
       case .restore(let request, let author):
         let restore = try RestorePlanner(history: history).plan(request)
         let job = CommitJob(
           transaction: restore.transaction, author: author, isRestore: true, skipped: restore.skipped)
-        return try commitTransaction(job, time: time, related: related, bug: bug)
+        return try commitTransaction(job, time: time, related: related)
       case .batch(let job):
         let batch = BatchWriter(self, job, time: time)
         return try batch.execute(related: related)
@@ -133,7 +124,7 @@ final class StoreWriter {
 
   /// Plans and writes a complete transaction.
   func commitTransaction(
-    _ job: CommitJob, time: Timestamp, related: PathQueryMatcher, bug: SQLiteStore.PlantedBug? = nil
+    _ job: CommitJob, time: Timestamp, related: PathQueryMatcher
   ) throws -> WriteResult {
     try invariant(!job.author.isEmpty, "a commit has an author")
     try invariant(job.undoes == nil || !job.isRestore, "a restore undoes no commit")
@@ -152,8 +143,7 @@ final class StoreWriter {
         of: job.redoes ?? undoes, isRedo: job.redoes != nil, plan.conflicts + job.skipped)
     }
     if job.isBatch, plan.changes.isEmpty { return unchanged(plan.identities, plan.conflicts) }
-    if let bug { plant(bug, in: &plan) }
-    try faults.alterPlan?(&plan)
+    try hooks.alterPlan?(&plan, layout.model)
     var result = try writeTransaction(plan, job, time: time)
     lastIDHigh = ids.high
     if !related.isEmpty, var record = result.record {
@@ -161,19 +151,6 @@ final class StoreWriter {
       result.record = record
     }
     return result
-  }
-
-  private func plant(_ bug: SQLiteStore.PlantedBug, in plan: inout TransactionPlan) {
-    plan.changes.removeAll { change in
-      change.kind == .updated && !change.edits.isEmpty
-        && change.edits.allSatisfy { edit in
-          switch bug {
-          case .unspreadPlaces: change.spacing.contains(edit.property)
-          case .lostCounts: layout.model.property(edit.property)?.attribute?.derivation?.counted != nil
-          default: false
-          }
-        }
-    }
   }
 
   /// Computes the effects on the writer's own connection after the writes, so it reads the committed state.
@@ -328,7 +305,7 @@ final class StoreWriter {
       model: modelNumber,
       undoes: undoes, undo: [],
       outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
-      counters: Self.encodeCounters(counters, layout.numbers), changes: changes)
+      counters: SequenceCounters.encode(counters, layout.numbers), changes: changes)
     if let undo = transaction.undo { seal.undo = undo.binary }
     let print = seal.fingerprint
     let author = try number(ofAuthor: author)
@@ -435,7 +412,7 @@ final class StoreWriter {
       revision = row.integer(0)
       fingerprint = UInt64(bitPattern: row.integer(1))
       lastTime = row.integer(2)
-      sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
+      sequences = try SequenceCounters.decode(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
     try fullText.reload(unverified)

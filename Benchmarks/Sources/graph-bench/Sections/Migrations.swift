@@ -1,6 +1,7 @@
 import Foundation
 import GraphModel
 import GraphStore
+import GraphStoreTools
 
 extension Bench {
   private static let migratedCounts = [100_000, 1_000_000]

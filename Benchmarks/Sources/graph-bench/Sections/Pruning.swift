@@ -1,6 +1,7 @@
 import Foundation
 import GraphModel
 import GraphStore
+import GraphStoreTools
 
 extension Bench {
   private static let prunedTotal = 1_000_000

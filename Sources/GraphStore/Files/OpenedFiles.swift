@@ -1,0 +1,192 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import GraphModel
+import Logging
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The identity of a file: its device and inode. An open file's inode number is never reused.
+package struct FileIdentity: Hashable, Sendable {
+  private let device: UInt64
+  private let number: UInt64
+
+  /// The identity of the file that a path refers to, through links; nil if there is none.
+  package init?(of path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// The identity of an open file.
+  package init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    number = UInt64(status.st_ino)
+  }
+}
+
+/// The identities of a store's open files, compared with the files that their names refer to now.
+///
+/// SQLite opens files by name and never checks again whether the names still refer to them. A store whose directory
+/// was removed, moved or replaced would continue to commit into files that the next start does not find. So the
+/// identities are recorded at opening (`seal` completes them), and `verify` compares them after each COMMIT and
+/// before its answer, around each opening of another connection, and once a second while there are no commits. A
+/// comparison takes one `stat` per name, about 1.7 µs each. The store can't keep its own descriptors instead, because
+/// closing one drops SQLite's locks.
+final class OpenedFiles: Sendable {
+  private enum Role { case database, log, index, lock }
+
+  private struct Entry {
+    let role: Role
+    let path: String
+    let identity: FileIdentity
+  }
+
+  private struct State {
+    var entries: [Entry]
+    /// The time on the monotonic clock; 0 if the last comparison failed.
+    var lastSuccess: Int64 = 0
+  }
+
+  private let directory: String
+  private let directoryIdentity: FileIdentity
+  private let path: String
+  private let clock: @Sendable () -> Int64
+  /// Guarded by its mutex: the WAL and its index are added after SQLite has created them.
+  private let state: Mutex<State>
+
+  /// The age from which a comparison is repeated before a commit writes. The one after COMMIT is never skipped.
+  private static let freshNanoseconds: Int64 = 100_000_000
+
+  /// Records the identities before SQLite opens the database.
+  /// - Parameter lock: the lock of the directory, held by this process.
+  init(directory: String, path: String, lock: StoreLock, clock: @escaping @Sendable () -> Int64) throws {
+    (self.directory, self.path, self.clock) = (directory, path, clock)
+    guard let folder = FileIdentity(of: directory), let database = FileIdentity(of: path) else {
+      throw StoreFiles.failure("\(path) can't be read", errno)
+    }
+    directoryIdentity = folder
+    state = Mutex(
+      State(entries: [
+        Entry(role: .database, path: path, identity: database),
+        Entry(role: .lock, path: lock.path, identity: lock.identity),
+      ]))
+    try verify()
+  }
+
+  /// Adds the WAL and its index after SQLite has opened them.
+  func seal() throws {
+    try verify()
+    for (suffix, role) in [("-wal", Role.log), ("-shm", .index)] {
+      guard let identity = FileIdentity(of: path + suffix) else {
+        throw Self.failure(role, path + suffix, isThere: false)
+      }
+      state.withLock { state in
+        guard !state.entries.contains(where: { $0.role == role }) else { return }
+        state.entries.append(Entry(role: role, path: path + suffix, identity: identity))
+      }
+    }
+  }
+
+  /// Removes the WAL and its index, after the last connection has closed and deleted them. The next `seal` adds new
+  /// ones.
+  func forgetLog() {
+    state.withLock { $0.entries.removeAll { $0.role == .log || $0.role == .index } }
+  }
+
+  /// Compares the file of every name with the one that was opened.
+  /// - Throws: `StoreFailure(.moved)` for the first name that refers to another file.
+  func verify() throws {
+    let entries = state.withLock { $0.entries }
+    for entry in entries {
+      let present = FileIdentity(of: entry.path)
+      guard present != entry.identity else { continue }
+      state.withLock { $0.lastSuccess = 0 }
+      let folder = FileIdentity(of: directory)
+      guard folder == directoryIdentity else { throw failure(ofDirectoryThatIsThere: folder != nil) }
+      throw Self.failure(entry.role, entry.path, isThere: present != nil)
+    }
+    let now = clock()
+    state.withLock { $0.lastSuccess = now }
+  }
+
+  /// Like `verify`, unless the last comparison is recent. The one after COMMIT detects changes since then.
+  func verifyIfDue() throws {
+    let last = state.withLock { $0.lastSuccess }
+    if last == 0 || clock() - last > Self.freshNanoseconds { try verify() }
+  }
+
+  /// Checks a new connection: it must have the store's own files, and no name may have changed meanwhile.
+  func verify(_ database: Database) throws {
+    if database.configuration.readonly {
+      // The first read opens the WAL, which must be open when the names are compared.
+      _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
+    }
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    try verify()
+    guard hasMoved == 0 else { throw Self.failure(.database, path, isThere: true) }
+  }
+
+  /// Whether the WAL's name refers to a foreign file, although the database is still the store's.
+  private var hasForeignLog: Bool {
+    let entries = state.withLock { $0.entries }
+    guard entries.first(where: { $0.role == .database })?.identity == FileIdentity(of: path),
+      let log = entries.first(where: { $0.role == .log }), let present = FileIdentity(of: log.path)
+    else { return false }
+    return present != log.identity
+  }
+
+  /// Renames a foreign file under the WAL's name, before the last connection closes and deletes it by name.
+  ///
+  /// Otherwise the next start would read that file as the store's own WAL.
+  func renameForeignLog(_ logger: Logger) {
+    guard hasForeignLog else { return }
+    let log = path + "-wal"
+    guard rename(log, log + ".orphan") == 0 else {
+      return logger.critical(
+        "a foreign file has the name of the store's log; move it away before the next start",
+        metadata: ["file": "\(log)", "cause": "\(String(cString: strerror(errno)))"])
+    }
+    logger.warning(
+      "a foreign file had the name of the store's log; it was renamed",
+      metadata: ["file": "\(log).orphan"])
+  }
+
+  // MARK: - Messages
+
+  private func failure(ofDirectoryThatIsThere isThere: Bool) -> StoreFailure {
+    StoreFailure(
+      .moved,
+      "the data directory \(directory) "
+        + (isThere ? "leads to another directory than the one that was opened" : "was moved away or removed"),
+      advice: "Commits are refused: put the directory back under this name and commits resume; if it is lost, stop "
+        + "stickiesd and restore a backup.")
+  }
+
+  private static func failure(_ role: Role, _ path: String, isThere: Bool) -> StoreFailure {
+    let sentence = "\(path) was \(isThere ? "replaced" : "moved away or removed") while stickiesd had it open"
+    let advice =
+      switch role {
+      case .database:
+        "Commits are refused: put that file back under this name and commits resume; if it is lost, stop stickiesd and "
+          + "restore a backup."
+      case .log, .index:
+        "Commits are refused: stop stickiesd with SIGTERM, which copies its open log into the database, never with "
+          + "SIGKILL, and start it again."
+      case .lock:
+        "Commits are refused, because a second stickiesd could use the directory: stop every stickiesd that uses it, "
+          + "then start one."
+      }
+    return StoreFailure(.moved, sentence, advice: advice)
+  }
+}

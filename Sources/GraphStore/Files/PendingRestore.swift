@@ -1,0 +1,50 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A restore that was decided but not completed: a checked copy in the directory, under a name that contains a stamp.
+///
+/// Each program that opens a store completes it first, the daemon at its start included, so that a restore survives any
+/// interruption.
+package enum PendingRestore {
+  private static let mark = ".restoring-"
+
+  /// The name that decides a restore: the next program that opens the directory completes it.
+  package static func intent(_ path: String, _ stamp: String) -> String { path + mark + stamp }
+
+  /// The name of the previous store.
+  package static func previous(_ path: String, _ stamp: String) -> String { path + ".before-" + stamp }
+
+  /// The stamp of a restore that was decided but not completed.
+  private static func unfinished(in directory: String) -> String? {
+    let names = StoreFiles.names(in: directory)
+    let prefix = StoreFiles.name + mark
+    return names.filter { $0.hasPrefix(prefix) }.min().map { String($0.dropFirst(prefix.count)) }
+  }
+
+  package static func exists(in directory: String) -> Bool { unfinished(in: directory) != nil }
+
+  /// Completes a restore that was decided. The caller holds the directory's lock.
+  /// - Returns: whether there was one.
+  @discardableResult
+  package static func finish(in directory: String) throws -> Bool {
+    guard let stamp = unfinished(in: directory) else { return false }
+    let path = directory + "/" + StoreFiles.name
+    let old = previous(path, stamp)
+    // SQLite recreates the index from the WAL. A reader leaves an empty WAL behind.
+    unlink(path + "-shm")
+    if access(path + "-wal", F_OK) == 0, !StoreFiles.hasContent(path + "-wal") { unlink(path + "-wal") }
+    for suffix in ["-wal", "-journal", ""] where access(path + suffix, F_OK) == 0 {
+      guard rename(path + suffix, old + suffix) == 0 else {
+        throw StoreFiles.failure("\(path + suffix) can't be renamed", errno)
+      }
+    }
+    // Synced before the second rename, because a power failure might preserve only that one.
+    try StoreFiles.synchronize(directory: directory)
+    guard rename(intent(path, stamp), path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
+    try StoreFiles.synchronize(directory: directory)
+    return true
+  }
+}

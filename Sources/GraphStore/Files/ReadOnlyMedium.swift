@@ -1,0 +1,49 @@
+import Foundation
+import GRDBSQLite
+import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Access to a store on a read-only file system: a snapshot, a disc, or a backup's mount.
+///
+/// SQLite creates a WAL and its index before it reads a store, and it takes locks. Neither works there, and neither
+/// is needed: no program of this machine writes such a file, and SQLite reads it without both if it is opened as
+/// immutable.
+package enum ReadOnlyMedium {
+  /// ST_RDONLY, which is a C enumeration case.
+  private static let readOnlyFlag: UInt = 1
+
+  /// Whether a file lies on a read-only file system.
+  package static func holds(_ path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(StoreFiles.folder(of: path), &status) == 0 && UInt(status.f_flag) & readOnlyFlag != 0
+  }
+
+  /// The name under which SQLite opens a database for reading, on any file system.
+  /// - Throws: `StoreFailure(.readOnly)` if the WAL has commits that are not checkpointed, which SQLite would ignore.
+  package static func name(forReading path: String) throws -> String {
+    guard holds(path) else { return path }
+    guard !StoreFiles.hasContent(path + "-wal") else {
+      throw refusal(
+        path, cause: "its newest commits are in \(path)-wal, which can only be read on a writable file system")
+    }
+    guard sqlite3_compileoption_used("USE_URI") != 0 else {
+      throw refusal(path, cause: "this SQLite does not support immutable files")
+    }
+    var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
+    allowed.insert(charactersIn: "/-._~")
+    guard let encoded = path.addingPercentEncoding(withAllowedCharacters: allowed) else {
+      throw refusal(path, cause: "its path is not valid text")
+    }
+    return "file:" + encoded + "?immutable=1"
+  }
+
+  package static func refusal(_ path: String, cause: String) -> StoreFailure {
+    StoreFailure(
+      .readOnly, "the store \(path) is on a read-only file system", cause: cause,
+      advice: "Copy all files of \(StoreFiles.folder(of: path)) to a writable folder, and give that folder as "
+        + "--data.")
+  }
+}

@@ -1,0 +1,95 @@
+import GRDB
+import GraphModel
+import GraphStore
+
+/// `stickiesd check`: verifies everything that a store's data can prove about itself.
+///
+/// The steps are independent: each reports its findings and what it can't read, and the next one continues with the
+/// rest. The file is opened read-only, so damage stays as it was found.
+public enum StoreCheck {
+  /// The number of past objects in memory while history is read; the others are in a temporary file.
+  public static let heldObjects = 50_000
+
+  /// Verifies the store in `directory`, which no daemon may be using. Changes no object, commit or log.
+  /// - Parameter heldObjects: the number of past objects held in memory, at least 1.
+  /// - Returns: the findings, with the kinds in the order of `StoreFinding.Kind`: at most `maximumPerKind` of each, and
+  ///   a last one that counts the others. Empty for a sound store.
+  /// - Throws: `StoreFailure` if there is no store, or none that this program may open; `full` or `inputOutput` if
+  ///   the temporary file can't be written, which is no finding about the store.
+  public static func run(
+    directory: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
+  ) throws -> [StoreFinding] {
+    let path = directory + "/" + StoreFiles.name
+    if ReadOnlyMedium.holds(path) { return try run(onReadOnlyMedium: path, directory, model, heldObjects) }
+    func storeExists() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
+    guard try storeExists() || PendingRestore.exists(in: directory) else {
+      throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
+    }
+    let lock = try StoreLock(directory: directory)
+    defer { withExtendedLifetime(lock) {} }
+    if try PendingRestore.finish(in: directory) { _ = try storeExists() }
+    return try run(file: path, model: model, heldObjects: heldObjects)
+  }
+
+  /// Checks a store on a read-only file system, without a lock. None can be taken there, and no daemon can have one.
+  private static func run(
+    onReadOnlyMedium path: String, _ directory: String, _ model: Model, _ heldObjects: Int
+  ) throws -> [StoreFinding] {
+    guard !PendingRestore.exists(in: directory) else {
+      throw ReadOnlyMedium.refusal(path, cause: "a restore must be finished first")
+    }
+    guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else {
+      throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
+    }
+    return try run(file: path, model: model, heldObjects: heldObjects)
+  }
+
+  /// Verifies a store at any path; no program may be writing it.
+  static func run(
+    file path: String, model: Model, heldObjects: Int = StoreCheck.heldObjects, temporaryPages: Int? = nil
+  ) throws -> [StoreFinding] {
+    let findings = FindingList()
+    if let loss = try WriteAheadLogFile.loss(beside: path) {
+      findings.add(.log, text: "commits are missing from the middle: \(WriteAheadLogFile.sentence(loss))")
+    }
+    do {
+      var configuration = Configuration()
+      configuration.foreignKeysEnabled = false
+      configuration.readonly = true
+      let queue = try DatabaseQueue(path: ReadOnlyMedium.name(forReading: path), configuration: configuration)
+      try queue.inDatabase { database in
+        try StoreChecker(
+          database, model: model, findings: findings, heldObjects: heldObjects, temporaryPages: temporaryPages
+        ).run()
+      }
+      try queue.close()
+      if !findings.all.contains(where: \.isDamage), !ReadOnlyMedium.holds(path) {
+        try checkWordTables(path, model: model, findings)
+      }
+    } catch let failure as TemporaryFileFailure {
+      throw failure.failure
+    } catch let error as DatabaseError {
+      // A WAL without space for its index is not damaged.
+      let failure = SQLiteFailure.of(
+        code: error.extendedResultCode.rawValue, message: error.text, path: path)
+      if let failure = failure as? StoreFailure, failure.code == .full { throw failure }
+      findings.add(.integrity, text: "the file can't be read: \(error.reason)")
+    }
+    return findings.all
+  }
+
+  /// Runs the full-text indexes' own check, for which SQLite requires a writable connection. It writes nothing; but
+  /// closing the file checkpoints the WAL, which is as sound as the rest.
+  private static func checkWordTables(_ path: String, model: Model, _ findings: FindingList) throws {
+    try DatabaseQueue(path: path).inDatabase { database in
+      for words in try StoreVersions.layout(database, model: model).orderedTables.flatMap(\.fullTextTables) {
+        do {
+          let name = quoted(words.name)
+          try database.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('integrity-check')")
+        } catch {
+          findings.add(.words, .init(table: words.name), text: "is damaged")
+        }
+      }
+    }
+  }
+}

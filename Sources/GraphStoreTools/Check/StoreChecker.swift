@@ -1,0 +1,56 @@
+import GRDB
+import GraphModel
+import GraphStore
+
+/// One check of a store over one connection: the steps in order.
+struct StoreChecker {
+  private let store: CheckedStore
+  /// The number of past objects in memory.
+  private let heldObjects: Int
+  /// The page limit of the temporary file; nil for none.
+  private let temporaryPages: Int?
+
+  init(_ database: Database, model: Model, findings: FindingList, heldObjects: Int, temporaryPages: Int?) {
+    (self.heldObjects, self.temporaryPages) = (heldObjects, temporaryPages)
+    // If the layout can't be read, the steps report it.
+    let layout = (try? StoreVersions.layout(database, model: model)) ?? StoreLayout(model: model)
+    store = CheckedStore(Connection(database), layout: layout, findings: findings)
+  }
+
+  /// - Throws: `TemporaryFileFailure`; anything else is a finding.
+  func run() throws {
+    let schema = SchemaChecker(store)
+    try store.attempt("the database") { try schema.checkDatabase() }
+    try store.attempt("the references") { try schema.checkForeignKeys() }
+    try store.attempt("the schema") { try schema.checkSchema() }
+    try store.attempt("the store's own rows") { try schema.checkOwnRows() }
+    let chain = CommitChainChecker(store)
+    try store.attempt("the floor of history") { try chain.checkFloor() }
+    try store.attempt("the chain of commits") { try chain.checkChain() }
+    try store.attempt("the parts of commits") { try CommitPartChecker(store).check() }
+    try store.attempt("the complete objects of history") { try KeyframeChecker(store).check() }
+    try store.attempt("the values lost in conflicts") { try chain.checkOverwrittenValues() }
+    // Under another model the stored data can't be interpreted.
+    guard store.findings.count(of: .model) == 0 else { return }
+    var fullText = FullTextChecker(store)
+    try store.attempt("the newest commits") { try fullText.checkWatermark() }
+    let objects = ObjectChecker(store)
+    for table in store.layout.orderedTables {
+      try store.attempt("the table \(table.name)") { try check(table, objects, fullText) }
+      try store.attempt("the keys of \(table.name)") { try objects.checkKeys(of: table) }
+      try store.attempt("the one-to-ones of \(table.name)") { try objects.checkPairs(of: table) }
+    }
+    let history = HistoryChecker(store, heldObjects: heldObjects, temporaryPages: temporaryPages)
+    try store.attempt("the history") { try history.check() }
+  }
+
+  private func check(_ table: EntityTable, _ objects: ObjectChecker, _ fullText: FullTextChecker) throws {
+    // The next start rebuilds an index from another version of the word splitter.
+    guard try !FullTextRebuild.isDue(store.database) else { return try objects.checkObjects(of: table) }
+    var words = TermChecksums()
+    try objects.checkObjects(of: table) { image, row in fullText.add(image, row: row, of: table, to: &words) }
+    for index in table.fullTextTables {
+      try store.attempt("the full-text index \(index.name)") { try fullText.check(index, in: table, words) }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Who gave a property its value, when that was a migration.
+@Suite struct MigrationOriginTests {
+  /// Nobody but the migration gave these their values; what went on, in whatever form, keeps its story.
+  @Test func originOfMappedValueIsMigration() throws {
+    let old = try ShopVersions.filled()
+    try old.store.close()
+    let model = try ShopVersions.model(ShopVersions.second)
+    let report = try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
+    let item = try #require(try store.all("Article", sort: "number").dropFirst().first?.id)
+    for name in ["active", "label"] {
+      let origin = try store.store.origin(of: try store.property("Article.\(name)").number, of: item)
+      #expect(origin.kind == .updated && origin.revision == report.revision, "\(name)")
+      #expect(origin.author == "migration" && !origin.isReplacedKnown, "\(name)")
+    }
+    let title = try store.store.origin(of: try store.property("Article.title").number, of: item)
+    #expect(title.revision == 9 && title.replaced == .string("item 1") && title.isReplacedKnown)
+    // A number that has become a decimal is still the one that somebody wrote.
+    let number = try store.property("Article.price").number
+    let written = try store.store.origin(of: number, of: item)
+    #expect(written.kind == .inserted && written.author == "ann" && written.value == .decimal(1))
+    let size = try store.store.origin(of: try store.property("Article.size").number, of: item)
+    #expect(size.kind == .inserted && size.revision < 9)
+    // One that was gone by then did not get anything of it.
+    let price = try store.property("Article.price")
+    let gone = try #require(
+      try store.store.commits(after: 9, through: 10, maximumChanges: 10).first?.changes.first?.before?.id)
+    let deleted = try store.store.origin(of: price.number, of: gone)
+    #expect(deleted.kind == .inserted && deleted.deletion == 10)
+    #expect(deleted.value == .decimal(4))
+    // Another change is told as always, and what it replaced.
+    try store.must([try store.update(item, "Article.price", .decimal(7))])
+    let changed = try store.store.origin(of: price.number, of: item)
+    #expect(changed.revision == report.revision + 1 && changed.replaced == .decimal(1))
+  }
+
+  /// A change from before is told in the form of now, with what it replaced.
+  @Test func originOfConvertedValuePrecedesMigration() throws {
+    let old = try ShopVersions.filled()
+    let item = try #require(try old.all("Item", sort: "number").first?.id)
+    old.author = "bob"
+    // More changes than one mark speaks of, so that the walk takes the short cut.
+    try old.must([try old.update(item, "Item.price", .integer(41))])
+    try old.must([try old.update(item, "Item.price", .integer(42))])
+    let revision = try old.store.head.revision
+    old.author = "ann"
+    for number in 0..<150 { try old.must([try old.update(item, "Item.origin", .string("farm \(number)"))]) }
+    try old.store.close()
+    let model = try ShopVersions.model(ShopVersions.second)
+    try ShopVersions.migrate(old.directory, to: [model])
+    let store = try ShopVersions.opened(model, old.directory)
+    let present = ObjectID(key: item.key, entity: try store.entity("Article").number)
+    let origin = try store.store.origin(of: try store.property("Article.price").number, of: present)
+    #expect(origin.revision == revision && origin.author == "bob" && origin.kind == .updated)
+    #expect(origin.value == .decimal(42) && origin.replaced == .decimal(41))
+  }
+}
