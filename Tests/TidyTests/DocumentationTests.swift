@@ -8,7 +8,8 @@ import Testing
   /// Whatever another target imports; the programs have nobody who imports them.
   private static let libraries: Set<String> = [
     "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphServer", "GraphClient",
-    "GraphControllers", "GraphSimulation", "GraphTesting", "StickiesKit", "StickiesTerminal", "TerminalApplication",
+    "GraphControllers", "CommandLineIO", "GraphShell", "GraphSimulation", "GraphTesting", "StickiesKit",
+    "StickiesTerminal", "TerminalApplication",
     "TerminalCells",
   ]
 

@@ -19,18 +19,24 @@ import Testing
     "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory"],
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphStore"],
     "GraphSimulation": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"],
+    "CommandLineIO": ["GraphModel"],
+    "GraphShell": [
+      "CommandLineIO", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient",
+    ],
     "StickiesModel": ["GraphModel", "GraphWire", "GraphReplica"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"],
     "StickiesFiles": ["GraphModel"],
     "TerminalCells": [],
     "StickiesTerminal": [
       "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-      "StickiesKit", "StickiesFiles", "FreedMemory",
+      "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
     ],
-    "stickiesd": ["GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesModel", "FreedMemory"],
+    "stickiesd": [
+      "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesModel", "CommandLineIO", "FreedMemory",
+    ],
     "stickies": [
-      "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesFiles",
-      "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
+      "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "GraphShell",
+      "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
     ],
     "graph-sim": ["GraphModel", "GraphSimulation"],
     "graph-generate": ["GraphModel"],
@@ -50,7 +56,7 @@ import Testing
     "GraphStore": collections.union(["GRDB", "GRDBSQLite", "Logging"]),
     "GraphServer": nio.union(["Logging", "ServiceLifecycle", "Metrics"]),
     "GraphClient": nio.union(["Logging"]),
-    "stickiesd": service, "stickies": service, "graph-sim": service,
+    "GraphShell": ["ArgumentParser"], "stickiesd": service, "stickies": service, "graph-sim": service,
   ]
 
   /// Foundation is the toolchain's; the pure targets do without it.
@@ -60,7 +66,8 @@ import Testing
   ]
   /// A client links no Foundation: its tables of languages alone are larger than the rest of the program.
   private static let withEssentialsOnly: Set<String> = [
-    "GraphClient", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "stickies",
+    "GraphClient", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
+    "stickies",
   ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",

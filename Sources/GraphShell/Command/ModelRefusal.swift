@@ -1,7 +1,7 @@
 import GraphModel
 
 /// A refusal described in the terms of the model: object, property, rule and value.
-struct ModelRefusal: ReportedError {
+package struct ModelRefusal: ReportedError {
   let refusal: Refusal
   let model: Model
   /// Descriptions of the objects in the refusal.
@@ -13,9 +13,9 @@ struct ModelRefusal: ReportedError {
   /// The deletes of objects that the conflicts name.
   var deletions = [ObjectID: Deletion]()
   /// A clause about what is already committed, if a later part was refused.
-  var done = ""
+  package var done = ""
 
-  var report: CommandFailure.Report {
+  package var report: CommandFailure.Report {
     // One object may block many others; repeated lines are dropped.
     var told = Set<ByteKey>()
     let details = (refusal.code == .denied ? denials : violations + conflicts).filter { told.insert($0).inserted }
@@ -173,50 +173,4 @@ struct ModelRefusal: ReportedError {
     if let deletion { members.append(.init("time", .string(RFC3339.text(deletion.time)))) }
     return .object(members)
   }
-}
-
-extension CommandContext {
-  /// The refusal with descriptions of its objects, read with one request for each entity.
-  func explained(_ refusal: Refusal, isRestore: Bool = false) async -> ModelRefusal {
-    let refusal = await namingWhatIsMeant(refusal)
-    var explained = ModelRefusal(refusal: refusal, model: model)
-    explained.isRestore = isRestore
-    let subjects =
-      refusal.violations.map(\.id) + refusal.conflicts.flatMap { [$0.id] + $0.mine.objectIDs + $0.theirs.objectIDs }
-    let values = refusal.violations.flatMap { [$0.value] + $0.others.map(\.value) }
-    let named = Set((subjects + values.flatMap(\.objectIDs)).filter { !$0.isTemporary })
-    let groups = Dictionary(grouping: named) { model.entity($0.entity)?.root ?? 0 }
-    for (root, ids) in groups.sorted(by: { $0.key < $1.key }) {
-      guard let entity = model.entity(root) else { continue }
-      // Objects that can't be read are named by their ids.
-      for image in (try? await images(ids.sorted(), of: entity)) ?? [] { explained.titles[image.id] = reference(image) }
-    }
-    guard !isRestore else { return explained }
-    for conflict in refusal.conflicts.filter({ $0.kind == .deleted }).prefix(Self.deletionsLookedUp) {
-      guard let (deletion, image) = await deletion(of: conflict.id) else { continue }
-      explained.deletions[conflict.id] = deletion
-      if let image, explained.titles[conflict.id] == nil { explained.titles[conflict.id] = reference(image) }
-    }
-    return explained
-  }
-
-  /// Corrects violations of references. An id is sent as one of the destination's entity; if it belongs to an object
-  /// of another entity, the message says so.
-  private func namingWhatIsMeant(_ refusal: Refusal) async -> Refusal {
-    var refusal = refusal
-    for (place, violation) in refusal.violations.enumerated().prefix(Self.misnamedLookedUp)
-    where violation.commonRule == .destination {
-      guard let property = model.property(violation.property), let id = violation.value.objectID,
-        let wanted = property.relationship.flatMap({ model.entity($0.destination) }),
-        let meant = try? await object(id.key.description), !(model.entity(meant.id.entity)?.isKind(of: wanted) ?? true)
-      else { continue }
-      let message = "\(property.name) takes \(wanted.nameWithArticle), and \(reference(meant)) is not one"
-      refusal.message = refusal.message.replacing(violation.message, with: message)
-      refusal.violations[place].message = message
-      refusal.violations[place].value = .object(meant.id)
-    }
-    return refusal
-  }
-
-  private static let misnamedLookedUp = 20
 }

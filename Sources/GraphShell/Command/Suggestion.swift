@@ -1,10 +1,10 @@
 import GraphModel
 
 /// Suggests the known word that is nearest to a mistyped one.
-enum Suggestion {
+package enum Suggestion {
   /// The end of a message about an unknown word, as in `. Did you mean "list"?`; nil if no name is near.
   /// - Parameter letters: the length by which the tolerated distance is limited; nil for the name's length.
-  static func sentence(for word: String, among names: [String], letters: Int? = nil) -> String? {
+  package static func sentence(for word: String, among names: [String], letters: Int? = nil) -> String? {
     let guess = names.map { ($0, distance(word.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
     return guess.flatMap { name, distance in
       distance <= max(1, (letters ?? name.count) / 3) ? ". Did you mean \"\(name)\"?" : nil
@@ -13,7 +13,7 @@ enum Suggestion {
 
   /// The message about a name that is not a property of an entity.
   /// - Parameter names: the valid names; nil for all of the entity's properties.
-  static func sentence(forProperty name: String, of entity: Entity, among names: [String]? = nil) -> String {
+  package static func sentence(forProperty name: String, of entity: Entity, among names: [String]? = nil) -> String {
     if let advice = entity.adviceOnComposite(name) { return advice }
     let names = names ?? entity.properties.map(\.name)
     let more = sentence(for: name, among: names) ?? "; it has \(names.joined(separator: ", "))"

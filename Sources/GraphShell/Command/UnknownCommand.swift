@@ -6,7 +6,7 @@ struct UnknownCommand: Error, CustomStringConvertible {
 
   /// Finds the first word that should name a subcommand and does not, at this or a lower level.
   static func find(
-    in arguments: [String], of command: any ParsableCommand.Type = StickiesCommand.self, path: [String] = []
+    in arguments: [String], of command: any ParsableCommand.Type, path: [String] = []
   ) -> UnknownCommand? {
     let names = command.configuration.subcommands.map { $0._commandName }
     guard let word = arguments.first, !word.hasPrefix("-"), !names.isEmpty else { return nil }
@@ -18,7 +18,7 @@ struct UnknownCommand: Error, CustomStringConvertible {
     let suggestion = Suggestion.sentence(
       for: (path + [word]).joined(separator: " "), among: names.map { (path + [$0]).joined(separator: " ") },
       letters: word.count)
-    let help = "see stickies \((["help"] + path).joined(separator: " "))"
+    let help = "see \(RunningProgram.current.name) \((["help"] + path).joined(separator: " "))"
     return UnknownCommand(
       description: "there is no command \"\((path + [word]).joined(separator: " "))\"\(suggestion ?? "; " + help)")
   }

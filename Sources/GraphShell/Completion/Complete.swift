@@ -3,9 +3,8 @@ import Glibc
 import GraphClient
 import GraphModel
 import GraphWire
-import StickiesKit
 
-/// `stickies complete -- WORD...`, called by shells: prints candidates for the last word. Names of objects come from
+/// `complete -- WORD...`, called by shells: prints candidates for the last word. Names of objects come from
 /// the live graph; without a daemon, or after a timeout, there are none, without a message.
 struct Complete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -19,7 +18,7 @@ struct Complete: AsyncParsableCommand {
   )
   var bash = false
 
-  @Argument(help: "The words after stickies; the last one is completed and may be empty.")
+  @Argument(help: "The words after \(RunningProgram.current.name); the last one is completed and may be empty.")
   var words: [String] = []
 
   @MainActor
@@ -31,11 +30,11 @@ struct Complete: AsyncParsableCommand {
       guard line != nil else { return }
     }
     let place = CompletionContext(line?.words ?? words)
-    let candidates: [Candidate]
+    let candidates: [CompletionCandidate]
     switch place.wanted {
     case .nothing: candidates = []
     // Inserted text never begins with a tab.
-    case .files: return CommandFailure.printed(bash ? "\tfiles" : Candidate.files)
+    case .files: return CommandFailure.printed(bash ? "\tfiles" : CompletionCandidate.files)
     case .words(let words): candidates = words
     case .things(let kind, let mayBeginWithDash):
       let server = place.server
@@ -55,10 +54,15 @@ struct Complete: AsyncParsableCommand {
   }
 }
 
-/// A candidate word with its description.
-struct Candidate: Sendable {
-  let word: String
-  var text = ""
+/// A word that completion offers, with its description.
+public struct CompletionCandidate: Sendable {
+  /// The word.
+  public let word: String
+  /// The description; empty for none.
+  public let text: String
+
+  /// Creates a candidate.
+  public init(word: String, text: String = "") { (self.word, self.text) = (word, text) }
 
   /// The line that requests the shell's own completion of file names.
   static let files = ":files"
@@ -81,13 +85,17 @@ struct Candidate: Sendable {
 
 /// Determines the possible values of the last word from the commands' declarations.
 struct CompletionContext {
-  /// Kinds of live objects.
-  enum Kind: Equatable, Sendable { case note, board, tag, entity, object, author }
+  /// Kinds of live names.
+  enum Kind: Equatable, Sendable {
+    case entity, object, author
+    /// The names that the program offers for values of this name.
+    case value(String)
+  }
 
   enum Wanted {
     case nothing
     case files
-    case words([Candidate])
+    case words([CompletionCandidate])
     /// Live objects; in some places a word that begins with a dash would be an option.
     case things(Kind, mayBeginWithDash: Bool)
   }
@@ -95,18 +103,18 @@ struct CompletionContext {
   private(set) var wanted = Wanted.nothing
   /// The typed part; of an option's value the part after the equals sign.
   private(set) var typed: String
-  /// The prefix `--board=` if the value follows it; it is printed again before each candidate.
+  /// The prefix `--entity=` if the value follows it; it is printed again before each candidate.
   private(set) var lead = ""
   /// The value of `--server` among the words.
   private(set) var server: String?
 
-  init(_ words: [String]) {
+  init(_ words: [String], of program: any ShellProgram = RunningProgram.current) {
     typed = words.last ?? ""
     var before = words.dropLast()
     let words = words.prefix { $0 != "--" }
     if let place = words.firstIndex(of: "--server"), place + 1 < before.endIndex { server = before[place + 1] }
     if let word = words.first(where: { $0.hasPrefix("--server=") }) { server = String(word.dropFirst(9)) }
-    var command: any ParsableCommand.Type = StickiesCommand.self
+    var command = program.command
     var path = [String]()
     while let word = before.first, let next = Self.subcommand(word, of: command) {
       command = next
@@ -115,9 +123,10 @@ struct CompletionContext {
     }
     let subcommands = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
     guard subcommands.isEmpty else {
-      let names = subcommands.map { Candidate(word: $0._commandName, text: $0.configuration.abstract) }
+      let names = subcommands.map { CompletionCandidate(word: $0._commandName, text: $0.configuration.abstract) }
       if before.isEmpty {
-        wanted = .words(typed.hasPrefix("-") ? [Candidate(word: "--help"), Candidate(word: "--version")] : names)
+        wanted = .words(
+          typed.hasPrefix("-") ? [CompletionCandidate(word: "--help"), CompletionCandidate(word: "--version")] : names)
       } else if path.isEmpty, before.first == "help" {
         wanted = .words(names)
       }
@@ -128,13 +137,13 @@ struct CompletionContext {
       let option = arguments.options.first(where: { $0.takesValue && $0.name == name })
     {
       (lead, typed) = ("--\(name)=", value)
-      wanted = Self.values(of: option, path, mayBeginWithDash: true)
+      wanted = Self.values(of: option, path, program, mayBeginWithDash: true)
     } else {
-      wanted = Self.wanted(Array(before), typed, arguments, path)
+      wanted = Self.wanted(Array(before), typed, arguments, path, program)
     }
   }
 
-  /// Splits `--board=Not` into name and value.
+  /// Splits `--entity=Per` into name and value.
   private static func parted(_ word: String) -> (name: String, value: String)? {
     guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return nil }
     return (String(word[..<sign].dropFirst(2)), String(word[word.index(after: sign)...]))
@@ -149,7 +158,8 @@ struct CompletionContext {
   /// The candidates for a word.
   /// - Parameter before: the words between the command and the one to be completed.
   private static func wanted(
-    _ before: [String], _ typed: String, _ arguments: CommandArguments, _ path: [String]
+    _ before: [String], _ typed: String, _ arguments: CommandArguments, _ path: [String],
+    _ program: any ShellProgram
   ) -> Wanted {
     var positional = 0
     var option: CommandArguments.Argument?
@@ -160,39 +170,40 @@ struct CompletionContext {
       } else if !isOver, word == "--" {
         isOver = true
       } else if !isOver, word.hasPrefix("--") {
-        // `--board=Notes` already has its value.
+        // `--entity=Person` already has its value.
         option = arguments.options.first { $0.takesValue && "--" + $0.name == word }
       } else if isOver || !word.hasPrefix("-") || word == "-" {
         positional += 1
       }
     }
-    if let option { return values(of: option, path, mayBeginWithDash: true) }
+    if let option { return values(of: option, path, program, mayBeginWithDash: true) }
     if !isOver, typed.hasPrefix("-") {
       return .words(
         arguments.options.filter { $0.isRepeating || !before.contains("--" + $0.name) }
-          .map { Candidate(word: "--" + $0.name, text: $0.abstract) })
+          .map { CompletionCandidate(word: "--" + $0.name, text: $0.abstract) })
     }
     guard let last = arguments.positionals.last else { return .nothing }
     guard positional < arguments.positionals.count || last.isRepeating else { return .nothing }
     let place = min(positional, arguments.positionals.count - 1)
-    return values(of: arguments.positionals[place], path, mayBeginWithDash: isOver)
+    return values(of: arguments.positionals[place], path, program, mayBeginWithDash: isOver)
   }
 
   /// The candidates for a value, determined by its name, which the help shows too.
   private static func values(
-    of argument: CommandArguments.Argument, _ path: [String], mayBeginWithDash: Bool
+    of argument: CommandArguments.Argument, _ path: [String], _ program: any ShellProgram, mayBeginWithDash: Bool
   ) -> Wanted {
-    if !argument.values.isEmpty { return .words(argument.values.map { Candidate(word: $0) }) }
-    let isGraph = path.first == "graph"
+    if !argument.values.isEmpty { return .words(argument.values.map { CompletionCandidate(word: $0) }) }
+    let isGraph = path.first == GraphCommand.configuration.commandName
     switch argument.valueName {
-    case "board": return .things(.board, mayBeginWithDash: mayBeginWithDash)
-    case "tag", "names": return .things(.tag, mayBeginWithDash: mayBeginWithDash)
     case "author": return .things(.author, mayBeginWithDash: mayBeginWithDash)
     case "entity": return .things(.entity, mayBeginWithDash: mayBeginWithDash)
-    case "object", "from", "to", "id": return .things(isGraph ? .object : .note, mayBeginWithDash: mayBeginWithDash)
+    case "object", "from", "to", "id":
+      if isGraph { return .things(.object, mayBeginWithDash: mayBeginWithDash) }
     case "file", "path", "paths", "DIR": return .files
-    default: return .nothing
+    default: break
     }
+    guard program.completedValues.contains(argument.valueName) else { return .nothing }
+    return .things(.value(argument.valueName), mayBeginWithDash: mayBeginWithDash)
   }
 }
 

@@ -1,10 +1,13 @@
 import ArgumentParser
 
-/// `stickies completion`: prints a script that makes the shell call `stickies complete`. The program knows its
+/// `completion`: prints a script that makes the shell call the program's `complete`. The program knows its
 /// commands and the graph; the scripts differ in a dozen lines.
 struct CompletionCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "completion", abstract: "Print the completion for your shell: commands, options, notes, boards, tags.")
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "completion",
+      abstract: "Print the completion for your shell: \(RunningProgram.current.completedNames).")
+  }
 
   enum ShellName: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }
 
@@ -13,33 +16,36 @@ struct CompletionCommand: ParsableCommand {
 
   func run() throws {
     switch shell {
-    case .bash: CommandFailure.printed(Self.bash)
-    case .zsh: CommandFailure.printed(Self.zsh)
-    case .fish: CommandFailure.printed(Self.fish)
+    case .bash: CommandFailure.printed(Self.bash(RunningProgram.current.name))
+    case .zsh: CommandFailure.printed(Self.zsh(RunningProgram.current.name))
+    case .fish: CommandFailure.printed(Self.fish(RunningProgram.current.name))
     }
   }
 
-  // `stickies complete -- WORD...` prints candidates for the last word, one a line, some with a tab and a
+  // `complete -- WORD...` prints candidates for the last word, one a line, some with a tab and a
   // description; a line `:files` requests the shell's own completion of file names. zsh and fish quote what they
   // insert, bash does not: with `--bash` candidates are printed quoted, so that no name is ever executed as a
   // command.
 
-  private static let bash = #"""
-    # stickies: completion for bash. source <(stickies completion bash)
-    _stickies() {
+  static func bash(_ name: String) -> String {
+    #"""
+    # \#(name): completion for bash. source <(\#(name) completion bash)
+    _\#(name)() {
       local line
       COMPREPLY=()
       while IFS= read -r line; do
         if [[ "$line" == $'\tfiles' ]]; then compopt -o default; else COMPREPLY+=("$line"); fi
       done < <("${COMP_WORDS[0]}" complete --bash -- "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
     }
-    complete -F _stickies stickies
+    complete -F _\#(name) \#(name)
     """#
+  }
 
-  private static let zsh = #"""
-    #compdef stickies
-    # stickies: completion for zsh. source <(stickies completion zsh), behind compinit
-    _stickies() {
+  static func zsh(_ name: String) -> String {
+    #"""
+    #compdef \#(name)
+    # \#(name): completion for zsh. source <(\#(name) completion zsh), behind compinit
+    _\#(name)() {
       local line
       local -a told
       for line in "${(@f)$("${words[1]}" complete -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}"; do
@@ -50,14 +56,16 @@ struct CompletionCommand: ParsableCommand {
           (*) told+=("${${line//\\/\\\\}//:/\\:}") ;;
         esac
       done
-      (( ${#told} )) && _describe -V stickies told
+      (( ${#told} )) && _describe -V \#(name) told
     }
-    compdef _stickies stickies
+    compdef _\#(name) \#(name)
     """#
+  }
 
-  private static let fish = #"""
-    # stickies: completion for fish. stickies completion fish | source
-    function __stickies_complete
+  static func fish(_ name: String) -> String {
+    #"""
+    # \#(name): completion for fish. \#(name) completion fish | source
+    function __\#(name)_complete
       set -l words (commandline -opc)
       # The quotation mark may be open still.
       set -l current (commandline -ct | string replace -r '^(--[^=]*=)?["\']' '$1' | string replace -ra '\\\\(.)' '$1')
@@ -69,6 +77,7 @@ struct CompletionCommand: ParsableCommand {
         end
       end
     end
-    complete -c stickies -f -a '(__stickies_complete)'
+    complete -c \#(name) -f -a '(__\#(name)_complete)'
     """#
+  }
 }

@@ -1,5 +1,4 @@
 import GraphModel
-import StickiesKit
 
 /// Reads lines of JSON as the rows of one batch. All lines have the members of the first one, and only the number of
 /// each line is retained.

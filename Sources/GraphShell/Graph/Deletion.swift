@@ -1,7 +1,7 @@
+import CommandLineIO
+import GraphClient
 import GraphModel
 import GraphWire
-import StickiesFiles
-import StickiesKit
 
 /// The delete of an object: author, time and revision.
 struct Deletion {
@@ -17,7 +17,15 @@ struct Deletion {
   }
 }
 
-extension CommandContext {
+/// Finds the delete of an object in history.
+@MainActor
+struct DeletionFinder {
+  private let client: GraphClient
+  private let model: Model
+  private let program: any ShellProgram
+
+  init(_ shell: CommandContext) { (client, model, program) = (shell.client, shell.model, shell.output.program) }
+
   /// Maximum number of objects in a refusal whose deletes are looked up.
   static let deletionsLookedUp = 20
 
@@ -46,14 +54,14 @@ extension CommandContext {
   /// - Parameters:
   ///   - prefix: the beginning of its id.
   ///   - entity: the expected entity.
-  func refusalOfDeleted(_ prefix: String, of entity: Entity?) async -> Refusal? {
+  func refusal(_ prefix: String, of entity: Entity?) async -> Refusal? {
     let request = LogRequest(limit: 1, filter: HistoryFilter(object: prefix))
     guard let commit = (try? await client.log(request))?.first, let change = commit.changes.first,
       change.kind == .removed, let its = model.entity(change.id.entity), entity.map(its.isKind) ?? true
     else { return nil }
     return Refusal(
       .notFound,
-      "this \(its.name) is deleted; stickies graph restore \(change.id.description.prefix(8)) brings it back",
+      "this \(its.name) is deleted; \(program.name) graph restore \(change.id.description.prefix(8)) brings it back",
       conflicts: [Conflict(kind: .deleted, id: change.id, author: commit.author, revision: commit.revision)])
   }
 }

@@ -1,26 +1,28 @@
 import ArgumentParser
 import GraphModel
 
-/// `stickies graph`: commands for any entity of any model. They need no schema file, because they request the model
-/// from the daemon.
+/// `graph`: commands for any entity of any model. They need no schema file, because they request the model from the
+/// daemon.
 struct GraphCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "graph", abstract: "Read and change objects of any model that a daemon serves.",
-    discussion: """
-      ENTITY is an entity of the daemon's model; stickies graph entities lists them. Name an object by the beginning \
-      of its id. Write a value as name=value, in the form of the attribute's type, or as name:=JSON.
-      """,
-    subcommands: [
-      Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, WaitForObjects.self,
-      LogCommand.self,
-      stickies.Undo.self, stickies.Redo.self, stickies.Restore.self, stickies.Why.self, stickies.Diff.self,
-      stickies.Follow.self, ExportGraph.self, ImportGraph.self,
-    ])
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "graph", abstract: "Read and change objects of any model that a daemon serves.",
+      discussion: """
+        ENTITY is an entity of the daemon's model; \(RunningProgram.current.name) graph entities lists them. Name an \
+        object by the beginning of its id. Write a value as name=value, in the form of the attribute's type, or as \
+        name:=JSON.
+        """,
+      subcommands: [
+        GraphEntities.self, GraphFetch.self, GraphShow.self, GraphInsert.self, GraphUpdate.self, GraphDelete.self,
+        GraphWatch.self, GraphWait.self, LogCommand.self, Undo.self, Redo.self, Restore.self, Why.self, Diff.self,
+        Follow.self, GraphExport.self, GraphImport.self,
+      ])
+  }
 
-  /// The name of a command of both `stickies` and `stickies graph`, as it was typed.
+  /// The name of a command of both the program and its `graph`, as it was typed.
   static func path(_ command: String) -> String {
     let first = CommandLine.arguments.dropFirst().first { $0 != "help" }
-    return "stickies \(first == configuration.commandName ? "graph " : "")\(command)"
+    return "\(RunningProgram.current.name) \(first == configuration.commandName ? "graph " : "")\(command)"
   }
 }
 

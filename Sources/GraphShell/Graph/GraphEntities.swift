@@ -1,27 +1,24 @@
 import ArgumentParser
 import GraphModel
-import StickiesKit
 
-extension GraphCommand {
-  struct Entities: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "List the entities of the model, or what one of them has.")
+struct GraphEntities: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "entities", abstract: "List the entities of the model, or what one of them has.")
 
-    @OptionGroup var options: CommonOptions
-    @Argument(help: "Only this one, whole.")
-    var entity: String?
+  @OptionGroup var options: CommonOptions
+  @Argument(help: "Only this one, whole.")
+  var entity: String?
 
-    @MainActor
-    func run() async throws {
-      try await options.withGraph { shell in
-        let description = ModelDescription(model: shell.model)
-        if let entity {
-          let entity = try shell.known(entity)
-          if shell.output.json { return shell.output.print(description.json(entity)) }
-          return shell.output.print(description.text(entity))
-        }
-        shell.output.json ? shell.output.print(description.json) : shell.output.print(description.text)
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      let description = ModelDescription(model: shell.model)
+      if let entity {
+        let entity = try shell.known(entity)
+        if shell.output.json { return shell.output.print(description.json(entity)) }
+        return shell.output.print(description.text(entity))
       }
+      shell.output.json ? shell.output.print(description.json) : shell.output.print(description.text)
     }
   }
 }

@@ -1,111 +1,109 @@
+import CommandLineIO
 import ArgumentParser
 import FoundationEssentials
 import Glibc
 import GraphClient
 import GraphModel
-import StickiesKit
 
-extension GraphCommand {
-  struct ExportGraph: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "export", abstract: "Write the whole graph as JSON Lines, with ids and all values.",
-      discussion: """
-        Writes the graph as of one revision, regardless of later commits. The same graph always produces the same \
-        lines. Without FILE, or with -, they go to standard output. FILE gets its name when it is complete.
-        """)
+struct GraphExport: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write the whole graph as JSON Lines, with ids and all values.",
+    discussion: """
+      Writes the graph as of one revision, regardless of later commits. The same graph always produces the same \
+      lines. Without FILE, or with -, they go to standard output. FILE gets its name when it is complete.
+      """)
 
-    @OptionGroup var options: CommonOptions
-    @Argument(help: "The file to write.")
-    var file: String?
-    @Flag(help: "Replace an earlier export of that name.")
-    var replace = false
+  @OptionGroup var options: CommonOptions
+  @Argument(help: "The file to write.")
+  var file: String?
+  @Flag(help: "Replace an earlier export of that name.")
+  var replace = false
 
-    @MainActor
-    func run() async throws {
-      // The same as in import.
-      let file = self.file == "-" ? nil : self.file
-      try await options.withGraph { shell in
-        let progress = ProgressLine(isShown: isatty(2) == 1 && !shell.output.json && file != nil)
-        defer { progress.end() }
-        let target = try ExportTarget(file, replaces: replace)
-        let interruption = target.draft.map { Interruption("nothing is exported", removing: $0) }
-        defer {
-          withExtendedLifetime(interruption) {}
-          target.discard()
-        }
-        let graph = try await shell.client.exportGraph()
-        var lines = GraphFile(model: shell.model)
-        try target.write(lines.head(revision: graph.at.revision, objects: graph.count))
-        while let objects = try await graph.next() {
-          var text = ""
-          for object in objects { text += try lines.line(object) }
-          try target.write(text)
-          progress.show("\(lines.count) of \(graph.count) objects")
-        }
-        try target.write(lines.end())
-        try target.finish()
-        progress.end()
-        guard let file else { return }
-        if shell.output.json {
-          shell.output.print(
-            JSON.object([
-              .init("file", .string(file)), .init("objects", .integer(Int64(lines.count))),
-              .init("revision", .integer(graph.at.revision)),
-            ]))
-        } else {
-          shell.output.print("\(file): \(Output.count(lines.count, "object")) at revision \(graph.at.revision)")
-        }
+  @MainActor
+  func run() async throws {
+    // The same as in import.
+    let file = self.file == "-" ? nil : self.file
+    try await options.withGraph { shell in
+      let progress = ProgressLine(isShown: isatty(2) == 1 && !shell.output.json && file != nil)
+      defer { progress.end() }
+      let target = try ExportTarget(file, replaces: replace)
+      let interruption = target.draft.map { Interruption("nothing is exported", removing: $0) }
+      defer {
+        withExtendedLifetime(interruption) {}
+        target.discard()
+      }
+      let graph = try await shell.client.exportGraph()
+      var lines = GraphFile(model: shell.model)
+      try target.write(lines.head(revision: graph.at.revision, objects: graph.count))
+      while let objects = try await graph.next() {
+        var text = ""
+        for object in objects { text += try lines.line(object) }
+        try target.write(text)
+        progress.show("\(lines.count) of \(graph.count) objects")
+      }
+      try target.write(lines.end())
+      try target.finish()
+      progress.end()
+      guard let file else { return }
+      if shell.output.json {
+        shell.output.print(
+          JSON.object([
+            .init("file", .string(file)), .init("objects", .integer(Int64(lines.count))),
+            .init("revision", .integer(graph.at.revision)),
+          ]))
+      } else {
+        shell.output.print("\(file): \(Output.count(lines.count, "object")) at revision \(graph.at.revision)")
       }
     }
   }
+}
 
-  struct ImportGraph: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "import", abstract: "Import a graph from a file of export into an empty store.",
-      discussion: """
-        Objects keep their ids and all of their values. The import is one commit: if it fails, nothing is \
-        imported. A store that has commits is refused. - is standard input.
-        """)
+struct GraphImport: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Import a graph from a file of export into an empty store.",
+    discussion: """
+      Objects keep their ids and all of their values. The import is one commit: if it fails, nothing is \
+      imported. A store that has commits is refused. - is standard input.
+      """)
 
-    @OptionGroup var options: CommonOptions
-    @Argument(help: "The file.")
-    var file: String
+  @OptionGroup var options: CommonOptions
+  @Argument(help: "The file.")
+  var file: String
 
-    @MainActor
-    func run() async throws {
-      let descriptor = file == "-" ? 0 : open(file, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else {
-        throw Refusal(.notFound, "\(file) can't be read (\(String(cString: strerror(errno))))")
-      }
-      try await options.withGraph { shell in
-        let progress = ProgressLine(
-          isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.allOrNothing)
-        defer { progress.end() }
-        let lines = try await ExportReader(LineReader(descriptor: descriptor), shell.model)
-        do {
-          let objects = AsyncThrowingStream(unfolding: { try await lines.next() })
-          let saved = try await shell.client.importGraph(objects) { step in
-            let isSending = step.total == 0
-            progress.show(isSending ? "\(step.done) objects sent" : "\(step.done * 100 / max(1, step.total)) % written")
-          }
-          progress.end()
-          if shell.output.json {
-            shell.output.print(
-              JSON.object([
-                .init("objects", .integer(lines.count)), .init("revision", .integer(saved.committed.revision)),
-              ]))
-          } else {
-            shell.output.print("imported \(Output.count(Int(lines.count), "object")) in one commit")
-          }
-        } catch let refusal as Refusal {
-          progress.end()
-          let rows = (refusal.violations.map(\.id) + refusal.conflicts.map(\.id)).filter(\.isTemporary)
-          let places = Dictionary(rows.map { ($0, lines.line(of: Int($0.key.low))) }, uniquingKeysWith: { $1 })
-          var explained = await shell.explained(refusal.namingLines(places, shell.model))
-          explained.lines = places
-          explained.done = "nothing is imported"
-          throw explained
+  @MainActor
+  func run() async throws {
+    let descriptor = file == "-" ? 0 : open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw Refusal(.notFound, "\(file) can't be read (\(String(cString: strerror(errno))))")
+    }
+    try await options.withGraph { shell in
+      let progress = ProgressLine(
+        isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.allOrNothing)
+      defer { progress.end() }
+      let lines = try await ExportReader(LineReader(descriptor: descriptor), shell.model)
+      do {
+        let objects = AsyncThrowingStream(unfolding: { try await lines.next() })
+        let saved = try await shell.client.importGraph(objects) { step in
+          let isSending = step.total == 0
+          progress.show(isSending ? "\(step.done) objects sent" : "\(step.done * 100 / max(1, step.total)) % written")
         }
+        progress.end()
+        if shell.output.json {
+          shell.output.print(
+            JSON.object([
+              .init("objects", .integer(lines.count)), .init("revision", .integer(saved.committed.revision)),
+            ]))
+        } else {
+          shell.output.print("imported \(Output.count(Int(lines.count), "object")) in one commit")
+        }
+      } catch let refusal as Refusal {
+        progress.end()
+        let rows = (refusal.violations.map(\.id) + refusal.conflicts.map(\.id)).filter(\.isTemporary)
+        let places = Dictionary(rows.map { ($0, lines.line(of: Int($0.key.low))) }, uniquingKeysWith: { $1 })
+        var explained = await RefusalExplainer(shell).explained(refusal.namingLines(places, shell.model))
+        explained.lines = places
+        explained.done = "nothing is imported"
+        throw explained
       }
     }
   }

@@ -67,7 +67,8 @@ struct GraphFile {
   func readHead(_ line: InputLine) throws(InvalidInputError) -> Int64 {
     let json = try Self.json(line)
     guard let name = json["$graph"]?.stringValue else {
-      throw InvalidInputError("a head with \"$graph\" is expected: this is not a file of stickies graph export")
+      throw InvalidInputError(
+        "a head with \"$graph\" is expected: this is not a file of \(RunningProgram.current.name) graph export")
     }
     guard let format = json["format"]?.integerValue, format <= Self.format else {
       throw InvalidInputError("the file is in a newer format: use the program that wrote it")

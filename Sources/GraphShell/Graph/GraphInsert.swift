@@ -1,67 +1,68 @@
 import ArgumentParser
 import Glibc
+import GraphClient
 import GraphModel
 import GraphReplica
-import StickiesKit
 
-extension GraphCommand {
-  struct Insert: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Insert an object, or one for each line of standard input.",
+struct GraphInsert: AsyncParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "insert", abstract: "Insert an object, or one for each line of standard input.",
       usage: """
-        stickies graph insert [<options>] <entity> <name=value> ... [--values <json>]
-        stickies graph insert [<options>] <entity> - [--one-commit]
+        \(RunningProgram.current.name) graph insert [<options>] <entity> <name=value> ... [--values <json>]
+        \(RunningProgram.current.name) graph insert [<options>] <entity> - [--one-commit]
         """,
       discussion: """
         A line is a JSON object of values. "$id" gives the object a label; other lines refer to it with {"$ref": \
         label}, or the label alone. "$entity" makes it an object of another entity. A batch is committed completely or \
         not at all, and a refused batch ends the run. --one-commit commits all lines together: they need the same \
-        members and no labels, and other commits wait meanwhile. Notes without x and y are placed beside the others of \
-        their board.
+        members and no labels, and other commits wait meanwhile.\(RunningProgram.current.remarkOnInserts)
         """)
+  }
 
-    @OptionGroup var options: CommonOptions
-    @Argument(help: "The entity.")
-    var entity: String
-    @Argument(help: ArgumentHelp("Values, or - for JSON Lines on standard input.", valueName: "name=value"))
-    var words: [String] = []
-    @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
-    var values: String?
-    @Option(parsing: .unconditional, help: "Commit at most this many lines at once, and at most 4 MiB of them.")
-    var batch = 1_000
-    @Option(parsing: .unconditional, help: "How to handle an insert whose unique key exists; error refuses it.")
-    var policy = PolicyName.error
-    @Flag(help: "With -: commit all lines at once, or none.")
-    var oneCommit = false
+  @OptionGroup var options: CommonOptions
+  @Argument(help: "The entity.")
+  var entity: String
+  @Argument(help: ArgumentHelp("Values, or - for JSON Lines on standard input.", valueName: "name=value"))
+  var words: [String] = []
+  @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
+  var values: String?
+  @Option(parsing: .unconditional, help: "Commit at most this many lines at once, and at most 4 MiB of them.")
+  var batch = 1_000
+  @Option(parsing: .unconditional, help: "How to handle an insert whose unique key exists; error refuses it.")
+  var policy = PolicyName.error
+  @Flag(help: "With -: commit all lines at once, or none.")
+  var oneCommit = false
 
-    func validate() throws {
-      if oneCommit, words != ["-"] { throw ValidationError("--one-commit requires -") }
-      if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
-      if words.contains("-"), words.count > 1 || values != nil {
-        throw ValidationError("- can't be used with other values: the lines contain the values")
-      }
+  func validate() throws {
+    if oneCommit, words != ["-"] { throw ValidationError("--one-commit requires -") }
+    if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
+    if words.contains("-"), words.count > 1 || values != nil {
+      throw ValidationError("- can't be used with other values: the lines contain the values")
     }
+  }
 
-    @MainActor
-    func run() async throws {
-      try await options.withGraph { shell in
-        let entity = try shell.known(entity)
-        if oneCommit { return try await shell.insertOnServer(entity, policy: policy.policy) }
-        if words == ["-"] {
-          var insertion = LineInserter(shell: shell, entity: entity, batch: batch, policy: policy.policy)
-          return try await insertion.run()
-        }
-        let inputs = try shell.inputs(words, values: values, entity: entity)
-        if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
-        let id = ObjectID.temporary(1, entity: entity.number)
-        var changes = [Change(.insert, id, edits: try await shell.edits(inputs))]
-        try await NotePlacer(shell, policy.policy)?.place(&changes)
-        let saved = try await shell.client.commit(changes, policy: policy.policy)
-        let image = try await shell.stored(saved, id)
-        shell.reportExistingObjects(saved)
-        shell.reportOverwritten(saved)
-        shell.output.show(image, else: shell.reference(image))
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      let entity = try shell.known(entity)
+      if oneCommit { return try await ServerBatch(shell).insert(entity, policy: policy.policy) }
+      if words == ["-"] {
+        var insertion = LineInserter(shell: shell, entity: entity, batch: batch, policy: policy.policy)
+        return try await insertion.run()
       }
+      let resolver = InputResolver(shell)
+      let inputs = try resolver.inputs(words, values: values, entity: entity)
+      if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
+      let id = ObjectID.temporary(1, entity: entity.number)
+      var changes = [Change(.insert, id, edits: try await resolver.edits(inputs))]
+      try await shell.output.program.placement(in: shell.client, policy: policy.policy)?.place(&changes)
+      let saved = try await shell.client.commit(changes, policy: policy.policy)
+      let image = try await shell.stored(saved, id)
+      let report = ConflictReport(saved, shell)
+      report.reportExistingObjects()
+      report.reportOverwritten()
+      shell.output.show(image, else: shell.reference(image))
     }
   }
 }
@@ -93,7 +94,7 @@ private struct LineInserter {
   private let reader = LineReader(descriptor: 0)
   private let progress: ProgressLine
   private var planner: LinePlanner
-  private let placement: NotePlacer?
+  private let placement: (any InsertPlacement)?
   private var inserted = 0
   private var commits = 0
   private var lastLine = 0
@@ -103,7 +104,7 @@ private struct LineInserter {
     self.policy = policy
     self.batch = batch
     planner = LinePlanner(model: shell.model, entity: entity)
-    placement = NotePlacer(shell, policy)
+    placement = shell.output.program.placement(in: shell.client, policy: policy)
     progress = ProgressLine(
       isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.inCommits)
   }
@@ -127,11 +128,11 @@ private struct LineInserter {
       planner.take(saved.committed.identities, of: plan)
       if saved.committed.conflicts.contains(where: { $0.kind == .unique }) {
         progress.end()
-        shell.reportExistingObjects(saved)
+        ConflictReport(saved, shell).reportExistingObjects()
       }
       if saved.committed.conflicts.contains(where: { $0.kind != .unique }) {
         progress.end()
-        shell.reportOverwritten(saved)
+        ConflictReport(saved, shell).reportOverwritten()
       }
       inserted += plan.changes.count
       commits += 1
@@ -152,7 +153,7 @@ private struct LineInserter {
       return try await shell.client.commit(plan.changes, policy: policy)
     } catch let refusal as Refusal {
       progress.end()
-      var explained = await shell.explained(refusal)
+      var explained = await RefusalExplainer(shell).explained(refusal)
       for (change, line) in zip(plan.changes, plan.lines) { explained.lines[change.id] = line.number }
       if inserted > 0 || refusal != GraphClient.unknownOutcome { explained.done = done }
       throw explained

@@ -1,40 +1,39 @@
 import ArgumentParser
 import GraphModel
-import StickiesKit
 
-extension GraphCommand {
-  struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Show one object with all of its values and relationships.",
-      usage: "stickies graph show [<options>] [<entity>] <id>")
+struct GraphShow: AsyncParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "show", abstract: "Show one object with all of its values and relationships.",
+      usage: "\(RunningProgram.current.name) graph show [<options>] [<entity>] <id>")
+  }
 
-    @OptionGroup var options: CommonOptions
-    @Argument(
-      help: ArgumentHelp("The beginning of its id; an entity before it makes the search faster.", valueName: "id"))
-    var words: [String]
-    @OptionGroup var past: PastOption
+  @OptionGroup var options: CommonOptions
+  @Argument(
+    help: ArgumentHelp("The beginning of its id; an entity before it makes the search faster.", valueName: "id"))
+  var words: [String]
+  @OptionGroup var past: PastOption
 
-    func validate() throws {
-      if words.count > 2 { throw ValidationError("show takes one object: [ENTITY] ID") }
-    }
+  func validate() throws {
+    if words.count > 2 { throw ValidationError("show takes one object: [ENTITY] ID") }
+  }
 
-    @MainActor
-    func run() async throws {
-      try await options.withGraph { shell in
-        let entity = words.count == 2 ? try shell.known(words[0]) : nil
-        let shell = try await past.shell(shell)
-        let image = try await shell.find(entity?.name ?? "object") {
-          try await $0.object(words[words.count - 1], of: entity)
-        }
-        let whole = try await ObjectWithRelationships(image, shell)
-        if let untold = whole.untold {
-          StandardError.write("stickies: relationships that are stored at their other end are not shown: \(untold)")
-        }
-        if shell.output.json {
-          shell.output.print(ObjectJSON.object(image, shell.model, only: nil, members: whole.members))
-        } else {
-          shell.output.print(try await whole.text(shell))
-        }
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      let entity = words.count == 2 ? try shell.known(words[0]) : nil
+      let shell = try await past.shell(shell)
+      let image = try await ObjectFinder(shell).find(entity?.name ?? "object") {
+        try await $0.object(words[words.count - 1], of: entity)
+      }
+      let whole = try await ObjectWithRelationships(image, shell)
+      if let untold = whole.untold {
+        shell.output.message("relationships that are stored at their other end are not shown: \(untold)")
+      }
+      if shell.output.json {
+        shell.output.print(ObjectJSON.object(image, shell.model, only: nil, members: whole.members))
+      } else {
+        shell.output.print(try await whole.text(shell))
       }
     }
   }

@@ -1,205 +1,205 @@
 import ArgumentParser
 import GraphModel
 import GraphReplica
-import StickiesKit
 
-extension GraphCommand {
-  struct Update: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Change an object, or all objects of an entity that match.",
+struct GraphUpdate: AsyncParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "update", abstract: "Change an object, or all objects of an entity that match.",
       usage: """
-        stickies graph update [<options>] <id> <name=value> ...
-        stickies graph update [<options>] <id> --place <name=ids:place> ...
-        stickies graph update [<options>] <entity> --where <predicate> <name=value> ...
-        stickies graph update [<options>] <entity> --where <predicate> --one-commit [--set <name=expression>] ...
+        \(RunningProgram.current.name) graph update [<options>] <id> <name=value> ...
+        \(RunningProgram.current.name) graph update [<options>] <id> --place <name=ids:place> ...
+        \(RunningProgram.current.name) graph update [<options>] <entity> --where <predicate> <name=value> ...
+        \(RunningProgram.current.name) graph update [<options>] <entity> --where <predicate> --one-commit [--set <name=expression>] ...
         """,
       discussion: """
         --where updates objects in batches. A batch is committed completely or not at all, and a refused batch ends \
         the run. With --one-commit the daemon changes all objects, or none; other commits wait meanwhile.
         """)
+  }
 
-    @OptionGroup var options: CommonOptions
-    @Argument(help: ArgumentHelp("The beginning of its id; with --where an entity.", valueName: "id"))
-    var target: String
-    @Argument(help: ArgumentHelp("Values.", valueName: "name=value"))
-    var words: [String] = []
-    @Option(name: .customLong("where"), parsing: .unconditional, help: "Change all objects of the entity that match.")
-    var condition: String?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
-    var values: String?
-    @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp("Objects to add to a to-many, ids separated by commas.", valueName: "name=ids"))
-    var add: [String] = []
-    @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp("Objects to remove from a to-many, ids separated by commas.", valueName: "name=ids"))
-    var remove: [String] = []
-    @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp(
-        "The place of objects in an ordered to-many: first, last, or directly after a member.",
-        valueName: "name=ids:place"))
-    var place: [String] = []
-    @Option(
-      parsing: .unconditional,
-      help: "Which side wins if another client changed the property since it was read. (default: objectTrump)")
-    var policy: PolicyName?
-    @Option(parsing: .unconditional, help: "The revision at which you read the object; default: now.")
-    var base: Revision?
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp(
-        "Write nothing if another client has changed the object since this revision.", valueName: "revision"))
-    var ifRevision: Revision?
-    @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
-    var batch = 1_000
-    @Flag(help: "With --where: let the daemon change all of them in one commit, or none.")
-    var oneCommit = false
-    @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp(
-        "With --one-commit: a value calculated from each object's own values.", valueName: "name=expression"))
-    var set: [String] = []
+  @OptionGroup var options: CommonOptions
+  @Argument(help: ArgumentHelp("The beginning of its id; with --where an entity.", valueName: "id"))
+  var target: String
+  @Argument(help: ArgumentHelp("Values.", valueName: "name=value"))
+  var words: [String] = []
+  @Option(name: .customLong("where"), parsing: .unconditional, help: "Change all objects of the entity that match.")
+  var condition: String?
+  @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
+  var values: String?
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Objects to add to a to-many, ids separated by commas.", valueName: "name=ids"))
+  var add: [String] = []
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Objects to remove from a to-many, ids separated by commas.", valueName: "name=ids"))
+  var remove: [String] = []
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "The place of objects in an ordered to-many: first, last, or directly after a member.",
+      valueName: "name=ids:place"))
+  var place: [String] = []
+  @Option(
+    parsing: .unconditional,
+    help: "Which side wins if another client changed the property since it was read. (default: objectTrump)")
+  var policy: PolicyName?
+  @Option(parsing: .unconditional, help: "The revision at which you read the object; default: now.")
+  var base: Revision?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Write nothing if another client has changed the object since this revision.", valueName: "revision"))
+  var ifRevision: Revision?
+  @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
+  var batch = 1_000
+  @Flag(help: "With --where: let the daemon change all of them in one commit, or none.")
+  var oneCommit = false
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "With --one-commit: a value calculated from each object's own values.", valueName: "name=expression"))
+  var set: [String] = []
 
-    private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
+  private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
 
-    func validate() throws {
-      if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, place.isEmpty, set.isEmpty {
-        throw ValidationError("there is nothing to change: give a value or an option")
-      }
-      if oneCommit, condition == nil { throw ValidationError("--one-commit requires --where") }
-      if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
-      if !set.isEmpty, !oneCommit { throw ValidationError("--set requires --one-commit") }
-      if oneCommit, !(add.isEmpty && remove.isEmpty) {
-        throw ValidationError("--add and --remove can't be used with --one-commit")
-      }
-      if !place.isEmpty, condition != nil { throw ValidationError("--place can't be used with --where") }
-      if let base, base < 1 {
-        throw ValidationError("--base must be at least 1, the revision of the first commit")
-      }
-      if base != nil, condition != nil { throw ValidationError("--base can't be used with --where") }
-      if let ifRevision, ifRevision < 1 {
-        throw ValidationError("--if-revision must be at least 1, the revision of the first commit")
-      }
-      if ifRevision != nil, condition != nil { throw ValidationError("--if-revision can't be used with --where") }
-      if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
+  func validate() throws {
+    if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, place.isEmpty, set.isEmpty {
+      throw ValidationError("there is nothing to change: give a value or an option")
     }
+    if oneCommit, condition == nil { throw ValidationError("--one-commit requires --where") }
+    if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
+    if !set.isEmpty, !oneCommit { throw ValidationError("--set requires --one-commit") }
+    if oneCommit, !(add.isEmpty && remove.isEmpty) {
+      throw ValidationError("--add and --remove can't be used with --one-commit")
+    }
+    if !place.isEmpty, condition != nil { throw ValidationError("--place can't be used with --where") }
+    if let base, base < 1 {
+      throw ValidationError("--base must be at least 1, the revision of the first commit")
+    }
+    if base != nil, condition != nil { throw ValidationError("--base can't be used with --where") }
+    if let ifRevision, ifRevision < 1 {
+      throw ValidationError("--if-revision must be at least 1, the revision of the first commit")
+    }
+    if ifRevision != nil, condition != nil { throw ValidationError("--if-revision can't be used with --where") }
+    if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
+  }
 
-    @MainActor
-    func run() async throws {
-      try await options.withGraph { shell in
-        if let condition, oneCommit {
-          let entity = try shell.known(target)
-          try await shell.updateOnServer(
-            entity, where: shell.predicate(condition, on: entity),
-            shell.inputs(words, values: values, entity: entity), calculations: set)
-        } else if let condition {
-          try await updateAll(try shell.known(target), condition, shell)
-        } else {
-          try await updateOne(shell)
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      if let condition, oneCommit {
+        let entity = try shell.known(target)
+        try await ServerBatch(shell).update(
+          entity, where: shell.predicate(condition, on: entity),
+          InputResolver(shell).inputs(words, values: values, entity: entity), calculations: set)
+      } else if let condition {
+        try await updateAll(try shell.known(target), condition, shell)
+      } else {
+        try await updateOne(shell)
+      }
+    }
+  }
+
+  @MainActor
+  private func updateOne(_ shell: CommandContext) async throws {
+    try await InputResolver(shell).checkBase(base)
+    try await InputResolver(shell).checkBase(ifRevision)
+    let image = try await ObjectFinder(shell).object(target)
+    guard let entity = shell.model.entity(image.id.entity) else { return }
+    let wishes = try await ResolvedUpdate(self, entity, shell)
+    let read = try await whatWasRead(image, entity, shell, forText: wishes.setText)
+    let edits = try wishes.edits(of: read, now: image)
+    let change = Change(
+      .update, image.id, base: base ?? InputResolver(shell).base(of: image), edits: edits,
+      onlyIf: ifRevision.map { Precondition(revision: $0) })
+    let saved = try await shell.client.commit([change], policy: mergePolicy)
+    let stored = try await shell.stored(saved, image.id)
+    ConflictReport(saved, shell).reportOverwritten()
+    shell.output.show(stored, else: shell.reference(stored))
+  }
+
+  /// The object as the user read it. Only the difference of a text is sent, so that later edits of others are kept.
+  /// Nil if that state can't be read.
+  /// - Throws: a refusal `pruned` if a text is set and its state was pruned: edits of others would be overwritten.
+  @MainActor
+  private func whatWasRead(
+    _ image: ObjectImage, _ entity: Entity, _ shell: CommandContext, forText text: Property?
+  ) async throws -> ObjectImage? {
+    guard let base, base < image.revision else { return image }
+    var past = shell
+    past.revision = base
+    do {
+      return try await past.images([image.id], of: entity).first
+    } catch let refusal as Refusal where [.pruned, .limit, .notFound].contains(refusal.code) {
+      guard refusal.code == .pruned, let text else { return nil }
+      throw Refusal(
+        .pruned,
+        "the text \(entity.name).\(text.name) at revision \(base) was pruned, so your changes of it are unknown: "
+          + "read it again and repeat the edit")
+    }
+  }
+
+  @MainActor
+  private func updateAll(_ entity: Entity, _ condition: String, _ shell: CommandContext) async throws {
+    let predicate = try shell.predicate(condition, on: entity)
+    let wishes = try await ResolvedUpdate(self, entity, shell)
+    let interruption = Interruption(Interruption.inCommits)
+    defer { withExtendedLifetime(interruption) {} }
+    var (matched, updated) = (0, 0)
+    var revisions = [Revision]()
+    var changes = [Change]()
+    @MainActor func commit() async throws {
+      guard !changes.isEmpty else { return }
+      let saved = try await shell.client.commit(changes, policy: mergePolicy)
+      ConflictReport(saved, shell).reportOverwritten()
+      updated += Self.changed(changes, saved)
+      revisions.append(saved.committed.revision)
+      changes = []
+    }
+    do {
+      for try await chunk in shell.client.images(of: entity, where: predicate) {
+        for image in chunk {
+          matched += 1
+          changes.append(
+            Change(.update, image.id, base: InputResolver(shell).base(of: image), edits: try wishes.edits(of: image)))
+          if changes.count == batch { try await commit() }
         }
       }
+      try await commit()
+    } catch let refusal as Refusal where !revisions.isEmpty {
+      // Reading or writing failed afterwards; earlier commits remain.
+      var explained = await RefusalExplainer(shell).explained(refusal)
+      explained.done =
+        "\(Output.count(updated, "object")) before \(updated == 1 ? "was" : "were") updated, in separate commits"
+      throw explained
     }
+    if shell.output.json {
+      return shell.output.print(
+        JSON.object([
+          .init("matched", .integer(Int64(matched))), .init("updated", .integer(Int64(updated))),
+          .init("revisions", .array(revisions.map(JSON.integer))),
+        ]))
+    }
+    let commits = "in \(Output.count(revisions.count, "commit"))"
+    shell.output.print(
+      updated == matched
+        ? "updated \(Output.count(updated, entity.name + " object")) \(commits)"
+        : "updated \(updated) of \(Output.count(matched, entity.name + " object")) \(commits); the rest are unchanged"
+    )
+  }
 
-    @MainActor
-    private func updateOne(_ shell: CommandContext) async throws {
-      try await shell.checkBase(base)
-      try await shell.checkBase(ifRevision)
-      let image = try await shell.object(target)
-      guard let entity = shell.model.entity(image.id.entity) else { return }
-      let wishes = try await ResolvedUpdate(self, entity, shell)
-      let read = try await whatWasRead(image, entity, shell, forText: wishes.setText)
-      let edits = try wishes.edits(of: read, now: image)
-      let change = Change(
-        .update, image.id, base: base ?? shell.base(of: image), edits: edits,
-        onlyIf: ifRevision.map { Precondition(revision: $0) })
-      let saved = try await shell.client.commit([change], policy: mergePolicy)
-      let stored = try await shell.stored(saved, image.id)
-      shell.reportOverwritten(saved)
-      shell.output.show(stored, else: shell.reference(stored))
+  /// The number of objects that a commit changed. Others had the values already, were deleted since they were read,
+  /// or were not changed because of the policy.
+  private static func changed(_ changes: [Change], _ saved: SaveResult) -> Int {
+    guard !saved.isComplete else {
+      let stored = Set(saved.objects.map(\.id))
+      return changes.count { stored.contains($0.id) }
     }
-
-    /// The object as the user read it. Only the difference of a text is sent, so that later edits of others are kept.
-    /// Nil if that state can't be read.
-    /// - Throws: a refusal `pruned` if a text is set and its state was pruned: edits of others would be overwritten.
-    @MainActor
-    private func whatWasRead(
-      _ image: ObjectImage, _ entity: Entity, _ shell: CommandContext, forText text: Property?
-    ) async throws -> ObjectImage? {
-      guard let base, base < image.revision else { return image }
-      var past = shell
-      past.revision = base
-      do {
-        return try await past.images([image.id], of: entity).first
-      } catch let refusal as Refusal where [.pruned, .limit, .notFound].contains(refusal.code) {
-        guard refusal.code == .pruned, let text else { return nil }
-        throw Refusal(
-          .pruned,
-          "the text \(entity.name).\(text.name) at revision \(base) was pruned, so your changes of it are unknown: "
-            + "read it again and repeat the edit")
-      }
-    }
-
-    @MainActor
-    private func updateAll(_ entity: Entity, _ condition: String, _ shell: CommandContext) async throws {
-      let predicate = try shell.predicate(condition, on: entity)
-      let wishes = try await ResolvedUpdate(self, entity, shell)
-      let interruption = Interruption(Interruption.inCommits)
-      defer { withExtendedLifetime(interruption) {} }
-      var (matched, updated) = (0, 0)
-      var revisions = [Revision]()
-      var changes = [Change]()
-      @MainActor func commit() async throws {
-        guard !changes.isEmpty else { return }
-        let saved = try await shell.client.commit(changes, policy: mergePolicy)
-        shell.reportOverwritten(saved)
-        updated += Self.changed(changes, saved)
-        revisions.append(saved.committed.revision)
-        changes = []
-      }
-      do {
-        for try await chunk in shell.client.images(of: entity, where: predicate) {
-          for image in chunk {
-            matched += 1
-            changes.append(Change(.update, image.id, base: shell.base(of: image), edits: try wishes.edits(of: image)))
-            if changes.count == batch { try await commit() }
-          }
-        }
-        try await commit()
-      } catch let refusal as Refusal where !revisions.isEmpty {
-        // Reading or writing failed afterwards; earlier commits remain.
-        var explained = await shell.explained(refusal)
-        explained.done =
-          "\(Output.count(updated, "object")) before \(updated == 1 ? "was" : "were") updated, in separate commits"
-        throw explained
-      }
-      if shell.output.json {
-        return shell.output.print(
-          JSON.object([
-            .init("matched", .integer(Int64(matched))), .init("updated", .integer(Int64(updated))),
-            .init("revisions", .array(revisions.map(JSON.integer))),
-          ]))
-      }
-      let commits = "in \(Output.count(revisions.count, "commit"))"
-      shell.output.print(
-        updated == matched
-          ? "updated \(Output.count(updated, entity.name + " object")) \(commits)"
-          : "updated \(updated) of \(Output.count(matched, entity.name + " object")) \(commits); the rest are unchanged"
-      )
-    }
-
-    /// The number of objects that a commit changed. Others had the values already, were deleted since they were read,
-    /// or were not changed because of the policy.
-    private static func changed(_ changes: [Change], _ saved: SaveResult) -> Int {
-      guard !saved.isComplete else {
-        let stored = Set(saved.objects.map(\.id))
-        return changes.count { stored.contains($0.id) }
-      }
-      // A conflict may also name the object at the other end of a relationship.
-      let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
-      return changes.count { !lost.contains($0.id) }
-    }
+    // A conflict may also name the object at the other end of a relationship.
+    let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
+    return changes.count { !lost.contains($0.id) }
   }
 }
 
@@ -211,9 +211,10 @@ private struct ResolvedUpdate {
   /// Added and removed members of to-many relationships.
   private var members = [Edit]()
 
-  init(_ command: GraphCommand.Update, _ entity: Entity, _ shell: CommandContext) async throws {
-    inputs = try shell.inputs(command.words, values: command.values, entity: entity)
-    ids = try await shell.ids(of: inputs)
+  init(_ command: GraphUpdate, _ entity: Entity, _ shell: CommandContext) async throws {
+    let resolver = InputResolver(shell)
+    inputs = try resolver.inputs(command.words, values: command.values, entity: entity)
+    ids = try await resolver.ids(of: inputs)
     var sets = [PropertyNumber: (added: [ObjectID], removed: [ObjectID])]()
     var order = [PropertyNumber]()
     for (word, isAdded) in command.add.map({ ($0, true) }) + command.remove.map({ ($0, false) }) {
@@ -223,7 +224,7 @@ private struct ResolvedUpdate {
       }
       if sets[property.number] == nil { order.append(property.number) }
       for name in PropertyInput.names(String(word[word.index(after: word.firstIndex(of: "=") ?? word.startIndex)...])) {
-        let id = try await shell.id(name, for: property)
+        let id = try await InputResolver(shell).id(name, for: property)
         if isAdded {
           sets[property.number, default: ([], [])].added.append(id)
         } else {
@@ -253,7 +254,7 @@ private struct ResolvedUpdate {
     }
     var objects = [ObjectID]()
     for name in PropertyInput.names(String(parts[0])) {
-      let id = try await shell.id(name, for: property)
+      let id = try await InputResolver(shell).id(name, for: property)
       if !objects.contains(id) { objects.append(id) }
     }
     switch parts[1] {
@@ -261,7 +262,7 @@ private struct ResolvedUpdate {
     // Placing the objects after one of themselves moves them to the end.
     case "last": return Edit(property.number, .place(objects, after: objects.first))
     default:
-      let anchor = try await shell.id(.text(String(parts[1])), for: property)
+      let anchor = try await InputResolver(shell).id(.text(String(parts[1])), for: property)
       guard !objects.contains(anchor) else {
         throw Refusal(.malformed, "\"\(word)\" places an object after itself")
       }
@@ -297,6 +298,6 @@ private struct ResolvedUpdate {
       }
       return now[input.property] != value
     }
-    return try CommandContext.edits(wanted, ids, of: image) + members
+    return try InputResolver.edits(wanted, ids, of: image) + members
   }
 }

@@ -1,5 +1,4 @@
 import GraphModel
-import StickiesKit
 
 /// Formats values on one line, for users.
 enum ValueText {

@@ -1,17 +1,18 @@
+import CommandLineIO
 import ArgumentParser
 import GraphModel
 import GraphWire
-import StickiesFiles
-import StickiesKit
 
 struct Diff: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Show the differences between two states of the graph, or of an object with or without its contents.",
-    usage: "\(GraphCommand.path("diff")) [<options>] [<object>] <from> [<to>]",
-    discussion: """
-      <from> and <to> are revisions or times; <to> defaults to now. If you give two words, the first one is a state if \
-      it can be read as one; write an object's number as #3 then. A change that was reverted is not a difference.
-      """)
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      abstract: "Show the differences between two states of the graph, or of an object with or without its contents.",
+      usage: "\(GraphCommand.path("diff")) [<options>] [<object>] <from> [<to>]",
+      discussion: """
+        <from> and <to> are revisions or times; <to> defaults to now. If you give two words, the first one is a state if \
+        it can be read as one; write an object's number as #3 then. A change that was reverted is not a difference.
+        """)
+  }
 
   @OptionGroup var options: CommonOptions
   @Argument(help: ArgumentHelp("Object, and two states.", valueName: "words"))
@@ -50,37 +51,42 @@ struct Diff: AsyncParsableCommand {
     let parts = try parts()
     try await options.withHistory { shell in
       var request = DifferenceRequest(
-        from: try await shell.revision(parts.from), contents: !only, entities: try shell.entities(entities))
-      if let object = parts.object { request.object = try await shell.past(object) } else { request.contents = false }
+        from: try await parts.from.revision(in: shell.client), contents: !only,
+        entities: try entities.map { try shell.known($0).number })
+      if let object = parts.object {
+        request.object = try await ObjectFinder(shell).past(object)
+      } else {
+        request.contents = false
+      }
       if let to = parts.to {
-        request.to = try await shell.revision(to)
+        request.to = try await to.revision(in: shell.client)
         // In the protocol 0 means the head; revision 0 is the empty graph.
         guard request.to > 0 else { throw Refusal(.malformed, "<to> must be later than <from>, not revision 0") }
       }
       var count = 0
       for try await part in shell.client.differences(request) {
         count += part.count
-        for difference in part { shell.show(difference) }
+        for difference in part { shell.output.show(difference) }
       }
       if count == 0, !shell.output.json { StandardError.write("no difference") }
     }
   }
 }
 
-extension CommandContext {
+extension Output {
   fileprivate func show(_ difference: ObjectDifference) {
-    guard !output.json else { return output.print(ObjectJSON.difference(difference, model)) }
+    guard !json else { return print(ObjectJSON.difference(difference, model)) }
     let sign =
       switch difference.kind {
       case .inserted: "+"
       case .updated: "~"
       case .deleted: "-"
       }
-    output.print("\(sign) \(output.line(difference.object))")
+    print("\(sign) \(line(difference.object))")
     for changed in difference.properties {
       guard let property = model.property(changed.number) else { continue }
       let change = ValueText.change(from: changed.was, to: difference.object[property], property)
-      output.print("    \(property.name): \(change.was) → \(change.is)")
+      print("    \(property.name): \(change.was) → \(change.is)")
     }
   }
 }

@@ -3,7 +3,6 @@ import GraphClient
 import GraphModel
 import GraphReplica
 import GraphWire
-import StickiesKit
 
 struct Follow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -31,9 +30,9 @@ struct Follow: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     try await options.withHistory(reconnects: true) { shell in
-      shell.client.stateDidChange = { state in
+      shell.client.stateDidChange = { [output = shell.output] state in
         if case .reconnecting(1) = state {
-          StandardError.write("stickies: the connection was lost; trying again")
+          output.message("the connection was lost; trying again")
         }
       }
       var told = try await start(shell)
@@ -85,8 +84,8 @@ struct HistoryOptions: ParsableArguments {
 
   @MainActor
   func filter(_ shell: CommandContext) async throws -> HistoryFilter {
-    var filter = HistoryFilter(authors: authors, entities: try shell.entities(entities))
-    if let object { filter.object = try await shell.past(object).description }
+    var filter = HistoryFilter(authors: authors, entities: try entities.map { try shell.known($0).number })
+    if let object { filter.object = try await ObjectFinder(shell).past(object).description }
     return filter
   }
 }

@@ -1,25 +1,6 @@
 import GraphModel
 import GraphWire
 
-extension CommandContext {
-  /// Maximum number of the author's newest commits that are searched for a name.
-  static let namedCommits: UInt64 = 10_000
-
-  /// Undoes the author's newest step with this name that is not undone.
-  @MainActor
-  func undo(named name: String) async throws {
-    let author = client.context.replica.author
-    let commits = try await client.log(
-      LogRequest(limit: Self.namedCommits, filter: HistoryFilter(authors: [author]), changes: 0))
-    guard let revision = commits.newestStep(named: name) else {
-      throw Refusal(
-        .notFound,
-        "\(author) has no step \"\(name)\" that is not undone")
-    }
-    try await undo(revision)
-  }
-}
-
 extension [CommitEntry] {
   /// A commit of the newest step with this name that is not undone. The commits are those of one author, the newest
   /// first.

@@ -1,7 +1,6 @@
 import ArgumentParser
+import GraphClient
 import GraphModel
-import StickiesFiles
-import StickiesKit
 
 extension RevisionSpecifier {
   /// Parses a moment relative to the present time and the local time zone.
@@ -15,12 +14,11 @@ extension RevisionSpecifier {
       throw ValidationError("\(option): \(error)")
     }
   }
-}
 
-extension CommandContext {
-  /// The revision at a moment.
-  func revision(_ moment: RevisionSpecifier) async throws -> Revision {
-    switch moment {
+  /// The revision at this moment.
+  @MainActor
+  func revision(in client: GraphClient) async throws -> Revision {
+    switch self {
     case .revision(let revision): return revision
     case .now: return try await client.revision(at: .max).revision
     case .time(let time): return try await client.revision(at: time).revision

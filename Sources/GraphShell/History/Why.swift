@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineIO
 import GraphModel
 import GraphWire
 
@@ -21,7 +22,7 @@ struct Why: AsyncParsableCommand {
   func run() async throws {
     try await options.withHistory { shell in
       let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
-      let id = try await shell.past(parts[0])
+      let id = try await ObjectFinder(shell).past(parts[0])
       guard let entity = shell.model.entity(id.entity) else {
         throw Refusal(.unavailable, "the daemon named an entity that its model does not have")
       }
@@ -30,38 +31,39 @@ struct Why: AsyncParsableCommand {
       }
       let origin = try await shell.client.why(property, of: id)
       if shell.output.json { return shell.output.print(ObjectJSON.origin(origin, of: property, id, shell.model)) }
-      for line in shell.lines(origin, property, id) { shell.output.print(line) }
+      for line in origin.lines(of: property) { shell.output.print(line) }
     }
   }
 }
 
-extension CommandContext {
-  fileprivate func lines(_ origin: ValueOrigin, _ property: Property, _ id: ObjectID) -> [String] {
+extension ValueOrigin {
+  /// The origin in text form, a line each.
+  fileprivate func lines(of property: Property) -> [String] {
     func text(_ value: Value) -> String { value.isNull ? "null" : ValueText.cell(value, property) }
     let what: String
-    switch origin.kind {
+    switch kind {
     case .inserted: what = "set with the object"
     case .updated: what = "set"
     case .revived: what = "set as the object came back"
     }
-    let name = origin.undo?.name ?? ""
-    let of = origin.redoes.map { ", redo of \($0)" } ?? origin.undoes.map { ", undo of \($0)" } ?? ""
+    let name = undo?.name ?? ""
+    let of = redoes.map { ", redo of \($0)" } ?? undoes.map { ", undo of \($0)" } ?? ""
     var lines = [
-      text(origin.value),
-      "  \(what) by \(TextTable.visible(origin.author)), \(Output.localTime(origin.time)), revision \(origin.revision)"
+      text(value),
+      "  \(what) by \(TextTable.visible(author)), \(LocalTime.text(time)), revision \(revision)"
         + (name.isEmpty ? "" : " (\(TextTable.visible(name)))") + of,
     ]
-    if origin.kind != .inserted, origin.isReplacedKnown {
-      lines.append("  replaced: \(ValueText.change(from: origin.replaced, to: origin.value, property).was)")
+    if kind != .inserted, isReplacedKnown {
+      lines.append("  replaced: \(ValueText.change(from: replaced, to: value, property).was)")
     }
-    for loser in origin.overwrittenValues {
+    for loser in overwrittenValues {
       lines.append(
         "  lost to it: \(text(loser.value)) of "
           + "\(loser.author.isEmpty ? "an unknown author" : TextTable.visible(loser.author)), "
-          + "\(loser.isPruned ? "at a time that was pruned" : Output.localTime(loser.time)), "
+          + "\(loser.isPruned ? "at a time that was pruned" : LocalTime.text(loser.time)), "
           + "revision \(loser.revision)")
     }
-    if let deletion = origin.deletion { lines.append("  the object was deleted in revision \(deletion)") }
+    if let deletion = deletion { lines.append("  the object was deleted in revision \(deletion)") }
     return lines
   }
 }

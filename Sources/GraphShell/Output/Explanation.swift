@@ -2,7 +2,7 @@ import GraphModel
 
 extension Output {
   /// Prints the query plan of a fetch, in text output in paragraphs.
-  func show(_ explanation: FetchExplanation) {
+  package func show(_ explanation: FetchExplanation) {
     guard !json else { return print(explanation.json) }
     var lines = explanation.statements.map(TextTable.visible)
     if !explanation.arguments.isEmpty {

@@ -1,10 +1,10 @@
+import CommandLineIO
 import Dispatch
 import Glibc
-import StickiesKit
 
 /// Handles Ctrl-C while a command waits. It erases the progress line, prints a message, and ends the program by the
 /// signal, so that a calling script ends, too.
-final class Interruption {
+package final class Interruption {
   private let source: any DispatchSourceSignal
   private let previous: (@convention(c) (Int32) -> Void)?
 
@@ -12,12 +12,14 @@ final class Interruption {
   /// - Parameters:
   ///   - sentence: the message; nil for none.
   ///   - draft: a file to delete.
-  init(_ sentence: String? = nil, removing draft: String? = nil) {
+  package init(_ sentence: String? = nil, removing draft: String? = nil) {
     previous = signal(SIGINT, SIG_IGN)
+    // The handler runs outside of the task, which knows the program.
+    let name = RunningProgram.current.name
     source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
     source.setEventHandler {
       if isatty(2) == 1 { StandardError.write("\r\u{1B}[K", terminator: "") }
-      if let sentence { StandardError.write("stickies: interrupted: \(sentence)") }
+      if let sentence { StandardError.write("\(name): interrupted: \(sentence)") }
       if let draft { unlink(draft) }
       Self.end()
     }
@@ -41,9 +43,9 @@ final class Interruption {
   }
 
   /// For commands that commit in parts.
-  static let inCommits = "the commits in the log stay, the rest is not committed"
+  package static let inCommits = "the commits in the log stay, the rest is not committed"
   /// For commands that can be repeated without duplicates.
-  static let runAgain = "the finished part stays; run it again for the rest"
+  package static let runAgain = "the finished part stays; run it again for the rest"
   /// For a single commit, which may have been in flight.
-  static let allOrNothing = "either all of it is committed, or nothing; the log shows which"
+  package static let allOrNothing = "either all of it is committed, or nothing; the log shows which"
 }

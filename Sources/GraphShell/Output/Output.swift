@@ -1,78 +1,76 @@
+import CommandLineIO
 import Glibc
 import GraphModel
 import GraphWire
-import StickiesFiles
-import StickiesKit
 
 /// Prints text or JSON.
 @MainActor
-struct Output {
-  let json: Bool
-  private let usesColor: Bool
-  private let model: Model
+package struct Output {
+  package let json: Bool
+  package let usesColor: Bool
+  /// The program, for the names in messages and lines.
+  let program: any ShellProgram
+  let model: Model
 
-  init(json: Bool, ansi: CommonOptions.ANSI, model: Model) {
+  package init(json: Bool, ansi: CommonOptions.ANSI, model: Model, program: any ShellProgram) {
     self.json = json
     self.model = model
+    self.program = program
     switch ansi {
     case .always: usesColor = true
     case .never: usesColor = false
-    case .auto: usesColor = !ProcessEnvironment.current.wantsNoColor && isatty(1) == 1
+    case .auto: usesColor = !Self.wantsNoColor && isatty(1) == 1
     }
   }
 
-  func print(_ text: String, terminator: String = "\n") {
+  /// Whether the environment variable `NO_COLOR` has a value.
+  private static var wantsNoColor: Bool { getenv("NO_COLOR").map { $0.pointee != 0 } == true }
+
+  /// Writes a message to standard error, after the program's name.
+  package func message(_ text: String) { StandardError.write("\(program.name): \(text)") }
+
+  package func print(_ text: String, terminator: String = "\n") {
     StandardOutput.write(text, terminator: terminator) {
-      CommandFailure.tell(CommandFailure.Report(code: "failed", message: $0, exit: 1), json: json)
+      CommandFailure.tell(CommandFailure.Report(code: "failed", message: $0, exit: 1), json: json, of: program)
     }
   }
 
-  func print(_ json: JSON) { print(json.text) }
+  package func print(_ json: JSON) { print(json.text) }
 
   /// Prints text unless JSON is requested.
-  func say(_ text: String) { if !json { print(text) } }
+  package func say(_ text: String) { if !json { print(text) } }
 
   // MARK: Objects
 
   /// Prints a stored object: as JSON, or as one line unless `text` is given.
-  func show(_ image: ObjectImage, else text: String? = nil) {
+  package func show(_ image: ObjectImage, else text: String? = nil) {
     if json { print(ObjectJSON.object(image, model)) } else { print(text ?? line(image)) }
   }
 
-  func show(_ images: [ObjectImage], else table: @autoclosure () -> String) {
+  package func show(_ images: [ObjectImage], else table: @autoclosure () -> String) {
     if json { return print(JSON.array(images.map { ObjectJSON.object($0, model) })) }
     let text = table()
     if !text.isEmpty { print(text) }
   }
 
-  func show(_ commit: CommitEntry, else text: @autoclosure () -> String) {
+  package func show(_ commit: CommitEntry, else text: @autoclosure () -> String) {
     if json { print(ObjectJSON.commit(commit, model)) } else { print(text()) }
   }
 
   // MARK: Text
 
-  /// As in `1 note`, `2 notes`.
-  nonisolated static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+  /// As in `1 object`, `2 objects`.
+  nonisolated package static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     "\(number) \(number == 1 ? one : many ?? one + "s")"
   }
 
   /// One line that identifies an object.
-  func line(_ image: ObjectImage) -> String {
+  package func line(_ image: ObjectImage) -> String {
     guard let entity = model.entity(image.id.entity) else { return "" }
-    func value(_ name: String) -> Value { entity.property(named: name).map { image[$0] } ?? .null }
-    let text = TextTable.firstLine(
-      value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue ?? "")
-    let named = "\(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
-    switch entity.name {
-    case "Note":
-      let number = value("number").json(kind: .integer).text
-      return "#\(number) \(paint(value("color").stringValue ?? "", text.isEmpty ? "(empty)" : text))"
-    case "Board": return "board \(text)"
-    case "Tag": return "tag \(text)"
-    case "Link": return "link \(named)"
-    // Entities of other models keep their names.
-    default: return "\(entity.name) \(named)"
-    }
+    if let line = program.line(image, of: entity, isColored: usesColor) { return line }
+    let texts = ["text", "name", "label"].compactMap { entity.property(named: $0).flatMap { image[$0].stringValue } }
+    let text = texts.first.map(TextTable.firstLine) ?? ""
+    return "\(entity.name) \(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
   }
 
   /// One line for a change of a commit. The daemon may have omitted the object because the commit is too large.
@@ -81,26 +79,15 @@ struct Output {
     return "\(model.entity(change.id.entity)?.name ?? "object") \(change.id.description.prefix(8))"
   }
 
-  /// A text in the color of the note's paper.
-  func paint(_ color: String, _ text: String) -> String {
-    guard usesColor, let code = Self.codes[color] else { return text }
-    return "\u{1B}[38;5;\(code)m\(text)\u{1B}[0m"
-  }
-
-  func dim(_ text: String) -> String { usesColor ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
-
-  private static let codes = [
-    "yellow": 220, "blue": 75, "green": 114, "pink": 211, "purple": 141, "gray": 247, "orange": 208, "red": 203,
-    "teal": 80, "brown": 137, "white": 255,
-  ]
+  package func dim(_ text: String) -> String { usesColor ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 
   /// As in `14:03:22`, with the date if it was not today; local time.
-  static func localTime(_ time: Timestamp) -> String { LocalTime.text(time) }
+  package static func localTime(_ time: Timestamp) -> String { LocalTime.text(time) }
 }
 
 /// The JSON form of objects and commits (docs/cli.md).
-enum ObjectJSON {
-  static func object(_ image: ObjectImage, _ model: Model) -> JSON {
+package enum ObjectJSON {
+  package static func object(_ image: ObjectImage, _ model: Model) -> JSON {
     guard let entity = model.entity(image.id.entity) else { return .null }
     var members = [
       JSON.Member("id", .string(image.id.description)), JSON.Member("entity", .string(entity.name)),
@@ -175,6 +162,14 @@ enum ObjectJSON {
     if change.kind == .removed, change.deleted { members.append(.init("deleted", .bool(true))) }
     if let place = change.place { members.append(.init("place", .integer(Int64(clamping: place)))) }
     return .object(members)
+  }
+
+  static func sign(_ kind: Delta.Change.Kind) -> String {
+    switch kind {
+    case .inserted: "+"
+    case .updated: "~"
+    case .removed: "-"
+    }
   }
 
   static func name(of kind: Delta.Change.Kind) -> String {

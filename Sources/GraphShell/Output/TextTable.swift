@@ -2,18 +2,18 @@ import Glibc
 import TerminalCells
 
 /// A table with aligned columns; the last one is truncated to fit the terminal.
-struct TextTable {
+package struct TextTable {
   private let header: [String]
   private var rows = [[String]]()
   /// The column widths of a table that is printed incrementally.
   private var settled: [Int]?
 
-  init(_ header: [String]) { self.header = header }
+  package init(_ header: [String]) { self.header = header }
 
-  mutating func append(_ row: [String]) { rows.append(row) }
+  package mutating func append(_ row: [String]) { rows.append(row) }
 
   /// The table's text; empty without rows.
-  func text(width: Int = Self.terminalWidth) -> String {
+  package func text(width: Int = Self.terminalWidth) -> String {
     guard !rows.isEmpty else { return "" }
     let all = [header] + rows
     return lines(all, widths(all, in: width), width)
@@ -21,7 +21,7 @@ struct TextTable {
 
   /// The rows since the last call, for a table that is printed incrementally. The first call includes the header and
   /// fixes the widths. Empty without rows.
-  mutating func take(width: Int = Self.terminalWidth) -> String {
+  package mutating func take(width: Int = Self.terminalWidth) -> String {
     guard !rows.isEmpty else { return "" }
     let part = settled == nil ? [header] + rows : rows
     let widths = settled ?? widths(part, in: width)
@@ -31,8 +31,8 @@ struct TextTable {
   }
 
   private func widths(_ rows: [[String]], in width: Int) -> [Int] {
-    // No column before the last takes more than a quarter of the line, so that the text stays visible beside many
-    // tags.
+    // No column before the last takes more than a quarter of the line, so that the text stays visible beside wide
+    // cells.
     let most = width == .max ? .max : max(4, width / 4)
     return header.indices.dropLast().map { column in min(most, rows.map { Self.width($0[column]) }.max() ?? 0) }
   }
@@ -50,28 +50,30 @@ struct TextTable {
   }
 
   /// The width of the terminal in columns; unlimited without one.
-  static var terminalWidth: Int {
+  package static var terminalWidth: Int {
     var size = winsize()
     guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return .max }
     return Int(size.ws_col)
   }
 
   /// Maximum width of a text in one-line output, in a table's cell and in a message, in columns.
-  static let longestLine = 200
+  package static let longestLine = 200
 
   /// The first non-blank line, truncated to `longestLine`.
-  static func firstLine(_ text: String) -> String {
+  package static func firstLine(_ text: String) -> String {
     let line = text.drop(while: \.isNewline).prefix { !$0.isNewline }
     // Characters without width are limited as well.
     let beginning = line.prefix(4 * longestLine)
     return cut(visible(String(beginning)) + (beginning.endIndex < line.endIndex ? "…" : ""), to: longestLine)
   }
 
-  /// Makes control characters visible, so that a note can neither control the terminal nor shift columns.
-  static func visible(_ text: String) -> String { TextSanitizer.line(text) }
+  /// Makes control characters visible, so that a text can neither control the terminal nor shift columns.
+  package static func visible(_ text: String) -> String { TextSanitizer.line(text) }
 
   /// A text with all of its lines, in the form for standard output.
-  static func whole(_ text: String) -> String { TextSanitizer.whole(text, for: isatty(1) == 1 ? .terminal : .file) }
+  package static func whole(_ text: String) -> String {
+    TextSanitizer.whole(text, for: isatty(1) == 1 ? .terminal : .file)
+  }
 
   /// The width in cells: wide characters and emoji take two, combining marks none.
   static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }

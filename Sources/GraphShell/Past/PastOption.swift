@@ -1,14 +1,12 @@
 import ArgumentParser
 import GraphModel
-import StickiesFiles
-import StickiesKit
 
 #if canImport(Glibc)
   import Glibc
 #endif
 
 /// The option `--at`: the state of the graph that a command reads.
-struct PastOption: ParsableArguments {
+package struct PastOption: ParsableArguments {
   @Option(
     name: .customLong("at"), parsing: .unconditional,
     help: ArgumentHelp(
@@ -17,9 +15,11 @@ struct PastOption: ParsableArguments {
       "yesterday 14:00", "monday 9:00").
       """,
       valueName: "when"))
-  var text: String?
+  package var text: String?
 
-  func validate() throws { _ = try when() }
+  package init() {}
+
+  package func validate() throws { _ = try when() }
 
   private func when() throws -> RevisionSpecifier? {
     try text.map { try RevisionSpecifier($0, option: "--at") }
@@ -27,7 +27,7 @@ struct PastOption: ParsableArguments {
 
   /// A shell that reads that state; the daemon resolves a time, and the user is informed of the revision.
   @MainActor
-  func shell(_ shell: CommandContext) async throws -> CommandContext {
+  package func shell(_ shell: CommandContext) async throws -> CommandContext {
     var past = shell
     switch try when() {
     case nil: break
@@ -47,7 +47,7 @@ struct PastOption: ParsableArguments {
         found.revision == 0
         ? ", before the first commit"
         : ", \(Output.localTime(found.time)) by \(TextTable.visible(found.author))"
-      StandardError.write("stickies: as of revision \(found.revision)\(commit)")
+      shell.output.message("as of revision \(found.revision)\(commit)")
     }
     return found.revision
   }
@@ -77,28 +77,4 @@ enum LocalClock {
       fields.tm_isdst = -1
       return Int64(mktime(&fields))
     })
-}
-
-extension CommandContext {
-  /// Finds an object by a user's description and returns it as of the past revision. It is searched in the present
-  /// and then read by id, which is fast for any revision; a deleted object is searched in the past state.
-  /// - Parameter noun: the noun in the search's message that nothing was found.
-  func find(_ noun: String, _ search: (CommandContext) async throws -> ObjectImage) async throws -> ObjectImage {
-    guard let revision else { return try await search(self) }
-    var present = self
-    present.revision = nil
-    let known: ObjectImage
-    do {
-      known = try await search(present)
-    } catch let refusal as Refusal where refusal.code == .notFound {
-      do {
-        return try await search(self)
-      } catch let refusal as Refusal where refusal.message.hasPrefix("there is no \(noun)") {
-        throw Refusal(.notFound, refusal.message + " at revision \(revision) or now")
-      }
-    }
-    let entity = model.entity(known.id.entity)?.name ?? ""
-    if let image = try await images(entity, where: .identifiers([known.id])).first { return image }
-    throw Refusal(.notFound, "\(entity) \(known.id.description.prefix(8)) did not exist at revision \(revision)")
-  }
 }

@@ -2,7 +2,7 @@ import GraphModel
 
 /// A state of the graph as a user specifies it: a revision or a time in the past. Parsing is pure: the clock is
 /// passed in.
-public enum RevisionSpecifier: Hashable, Sendable {
+enum RevisionSpecifier: Hashable, Sendable {
   /// `120` or `r120`.
   case revision(Revision)
   /// `now`: the newest commit, regardless of its time.
@@ -15,7 +15,7 @@ public enum RevisionSpecifier: Hashable, Sendable {
   ///   - clock: the time zone of times without an offset.
   ///   - toTheEnd: whether a time with seconds but without a fraction means the end of that second, so that a time
   ///     copied from the log includes that commit. Otherwise it means the beginning.
-  public init(parsing text: String, now: Timestamp, clock: LocalTimeZone, toTheEnd: Bool = false)
+  init(parsing text: String, now: Timestamp, clock: LocalTimeZone, toTheEnd: Bool = false)
     throws(RevisionSpecifierError)
   {
     let words = text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
@@ -65,19 +65,19 @@ public enum RevisionSpecifier: Hashable, Sendable {
 }
 
 /// A time that cannot be used; the description lists the valid forms.
-public struct RevisionSpecifierError: Error, Hashable, Sendable, CustomStringConvertible {
+struct RevisionSpecifierError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The invalid text.
-  public let text: String
+  let text: String
   /// The problem with a time; nil if the text is not a time.
-  public let reason: String?
+  let reason: String?
 
   /// The valid forms, with examples.
-  public static let forms = """
+  static let forms = """
     a revision (120 or r120), a date with or without a time (2026-11-21, 2026-11-21 09:30, 2026-11-21T09:30:00+0200), \
     what date -R prints, @1763717415, "10 minutes ago", "1h ago", "yesterday 14:00", "monday 9:00", "today 08:30", "last week"
     """
 
-  public var description: String {
+  var description: String {
     guard let reason else { return "\"\(text)\" is neither a time nor a revision: write \(Self.forms)" }
     return "\"\(text)\" \(reason)"
   }

@@ -3,27 +3,30 @@ import GraphControllers
 import GraphModel
 import GraphReplica
 import GraphWire
-import StickiesKit
 
 /// Waits by a live query or by following commits, without polling. Both survive a lost connection and catch up after
 /// the reconnect. The time limit also applies while disconnected.
 @MainActor
-struct ChangeWaiter {
+package struct ChangeWaiter {
   /// The exit code after the time limit, as of `timeout(1)`; no other failure has it.
-  nonisolated static let timedOut: Int32 = 124
+  nonisolated package static let timedOut: Int32 = 124
 
-  let shell: CommandContext
+  package let shell: CommandContext
   let timeout: TimeSpan?
   let missing: TimeoutReason
 
+  package init(shell: CommandContext, timeout: TimeSpan?, missing: TimeoutReason) {
+    (self.shell, self.timeout, self.missing) = (shell, timeout, missing)
+  }
+
   /// A description of what is still missing, for the timeout's message.
   @MainActor
-  final class TimeoutReason {
+  package final class TimeoutReason {
     var sentence = "the daemon has not answered"
   }
 
   /// Returns when the store has reached the revision.
-  func until(_ revision: Revision) async throws {
+  package func until(_ revision: Revision) async throws {
     guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon sent no welcome") }
     reportLostConnection()
     var reached = head.revision
@@ -47,7 +50,8 @@ struct ChangeWaiter {
 
   /// Returns when at least `count` objects match; for 0, when none does.
   /// - Parameter noun: the noun for one object in messages.
-  func until(_ count: Int, of entity: Entity, where predicate: GraphPredicate, called noun: String) async throws {
+  package func until(_ count: Int, of entity: Entity, where predicate: GraphPredicate, called noun: String) async throws
+  {
     reportLostConnection()
     let bound = predicate.bound(now: GraphClient.now)
     let results = ResultsController(
@@ -77,8 +81,8 @@ struct ChangeWaiter {
   }
 
   private func reportLostConnection() {
-    shell.client.stateDidChange = { state in
-      if case .reconnecting(1) = state { StandardError.write("stickies: the connection was lost; trying again") }
+    shell.client.stateDidChange = { [output = shell.output] state in
+      if case .reconnecting(1) = state { output.message("the connection was lost; trying again") }
     }
   }
 }
@@ -96,9 +100,9 @@ struct TimeoutError: ReportedError {
 
 /// Runs an operation with a time limit.
 @MainActor
-enum TimeLimit {
+package enum TimeLimit {
   /// Runs `body` with a time limit. After the limit it continues, but its result is ignored.
-  static func run<Result: Sendable>(
+  package static func run<Result: Sendable>(
     milliseconds: Int64, late: @escaping @MainActor () -> any Error,
     _ body: @escaping @MainActor () async throws -> Result
   ) async throws -> Result {

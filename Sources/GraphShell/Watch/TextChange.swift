@@ -1,7 +1,7 @@
 import GraphModel
 
 /// The change of a text, short enough for a line: whole words, and only the beginning of a long part.
-enum TextChange: Equatable {
+package enum TextChange: Equatable {
   case inserted(String)
   case removed(String)
   case replaced(String, String)
@@ -10,7 +10,7 @@ enum TextChange: Equatable {
   private static let shown = 40
 
   /// The smallest difference that cuts no word; nil for equal texts.
-  static func between(_ old: String, _ new: String) -> TextChange? {
+  package static func between(_ old: String, _ new: String) -> TextChange? {
     let splice = TextSplice.smallest(from: old, to: new)
     guard splice.length > 0 || !splice.insertion.isEmpty else { return nil }
     let (a, b) = (Array(old.utf8), Array(new.utf8))
@@ -44,7 +44,7 @@ enum TextChange: Equatable {
   }
 
   /// The text in quotes on one line, with control characters made visible.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     let isLong = text.count > shown
     let lines = text.prefix(shown).map { $0.isNewline ? "⏎" : String($0) }.joined()
     return "\"\(TextTable.visible(lines))\(isLong ? "…" : "")\""

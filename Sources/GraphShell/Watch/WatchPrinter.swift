@@ -2,11 +2,10 @@ import GraphClient
 import GraphModel
 import GraphReplica
 import GraphWire
-import StickiesKit
 
 /// Combines several queries into one snapshot and a line for each change.
 @MainActor
-final class WatchPrinter {
+package final class WatchPrinter {
   let output: Output
   let model: Model
   /// Queries whose first results are outstanding, or whose new ones are after the history diverged.
@@ -39,11 +38,11 @@ final class WatchPrinter {
   /// - Parameters:
   ///   - summary: describes the first result in text output.
   ///   - line: describes an object in text output.
-  ///   - speaksOfNotes: whether the model is that of the notes.
-  init(
+  ///   - vocabulary: the verbs of the model; nil for any model.
+  package init(
     _ client: GraphClient, output: Output, model: Model, since: Revision?,
     summary: @escaping ([ObjectImage]) -> String,
-    line: @escaping (ObjectImage) -> String, speaksOfNotes: Bool = false
+    line: @escaping (ObjectImage) -> String, vocabulary: (any ChangeVocabulary)? = nil
   ) {
     self.client = client
     self.output = output
@@ -51,19 +50,19 @@ final class WatchPrinter {
     self.summary = summary
     self.line = line
     self.since = since
-    words = ChangeFormatter(model: model, speaksOfNotes: speaksOfNotes)
+    words = ChangeFormatter(model: model, vocabulary: vocabulary)
   }
 
   /// Prints changes of the queries until it is interrupted or the server refuses.
   /// - Parameter names: entities whose objects are followed for their names.
-  func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = []) async throws {
+  package func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = []) async throws {
     let token = try await token()
     let names = output.json ? [] : names.map { (entity: $0, predicate: GraphPredicate.always) }
     // Binds the time, so that repeated reads mean the same moment.
     let queries = queries.map { (entity: $0.entity, predicate: $0.predicate.bound(now: GraphClient.now)) }
     var isKnown = true
     if let token { isKnown = await learn(queries + names, at: token.revision) }
-    // One watch for all queries: a commit that inserts a tag and tags a note is one event.
+    // One watch for all queries: a commit that inserts two objects is one event.
     try await follow { body in
       let numbers = self.client.watch(queries + names, since: token, body: body)
       self.silent = Set(numbers.suffix(names.count))
@@ -105,9 +104,9 @@ final class WatchPrinter {
 
   /// Handles events one after the other: requests for one event delay the next.
   private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
-    client.stateDidChange = { state in
+    client.stateDidChange = { [output] state in
       if case .reconnecting(1) = state {
-        StandardError.write("stickies: the connection was lost; trying again")
+        output.message("the connection was lost; trying again")
       }
     }
     let (events, continuation) = AsyncStream.makeStream(of: GraphClient.WatchEvent.self)

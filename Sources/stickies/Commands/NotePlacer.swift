@@ -1,18 +1,22 @@
+import GraphClient
 import GraphModel
+import GraphShell
 import StickiesFiles
 import StickiesKit
 
 /// Positions inserted notes without a position beside the notes of their board.
 @MainActor
-final class NotePlacer {
-  private let shell: CommandContext
+final class NotePlacer: InsertPlacement {
+  private let layout: BoardLayoutReader
   /// The notes of each board that was read; notes without a board have the key nil.
   private var occupied = [ObjectID?: [NoteLayout.Frame]]()
 
   /// Nil if the daemon serves another model, or if the policy would let an insert move an existing note.
-  init?(_ shell: CommandContext, _ policy: MergePolicy) {
-    guard shell.model.hash == StickiesModel.model.hash, policy == .error || policy == .storeTrump else { return nil }
-    self.shell = shell
+  init?(_ client: GraphClient, _ policy: MergePolicy) {
+    guard client.context.model.hash == StickiesModel.model.hash, policy == .error || policy == .storeTrump else {
+      return nil
+    }
+    layout = BoardLayoutReader(client: client)
   }
 
   /// Adds a position to each insert of a note that sets neither `x` nor `y`.
@@ -21,17 +25,17 @@ final class NotePlacer {
   func place(_ changes: inout [Change]) async throws {
     // Temporary ids are only valid within one commit.
     occupied = occupied.filter { $0.key?.isTemporary != true }
-    let note = shell.entity("Note")
-    let (x, y) = (shell.property("Note", "x").number, shell.property("Note", "y").number)
+    let note = NoteProperties.entity
+    let (x, y) = (NoteProperties.x.number, NoteProperties.y.number)
     var positioned = [ObjectID?: [NoteLayout.Frame]]()
     var homeless = [ObjectID?: [(index: Int, size: NoteLayout.Frame)]]()
     for (index, change) in changes.enumerated() where change.kind == .insert && change.id.entity == note.number {
       let values = values(of: change, note)
       let board: ObjectID? = if case .object(let id)? = values["board"] { id } else { nil }
       if change.edits.contains(where: { $0.property == x || $0.property == y }) {
-        positioned[board, default: []].append(shell.frame(ofNote: values))
+        positioned[board, default: []].append(BoardLayoutReader.frame(ofNote: values))
       } else {
-        homeless[board, default: []].append((index, shell.frame(ofNote: values)))
+        homeless[board, default: []].append((index, BoardLayoutReader.frame(ofNote: values)))
       }
     }
     for board in homeless.keys { try await load(board) }
@@ -56,7 +60,7 @@ final class NotePlacer {
   private func load(_ board: ObjectID?) async throws {
     guard occupied[board] == nil else { return }
     if let board, !board.isTemporary {
-      occupied[board] = try await shell.frames(on: board)
+      occupied[board] = try await layout.frames(on: board)
     } else {
       occupied[board] = []
     }
@@ -70,26 +74,60 @@ final class NotePlacer {
     }
     return values
   }
+
+  // MARK: - Rows
+
+  func appendedProperties(to properties: [Property], of entity: Entity) -> [Property] {
+    let positions = [NoteProperties.x, NoteProperties.y]
+    let isPlaced = properties.contains { property in positions.contains { $0.number == property.number } }
+    return entity.number == NoteProperties.entity.number && !isPlaced ? positions : []
+  }
+
+  func place(rows: inout [[Value]], of properties: [Property]) async throws {
+    // The columns that decide where a note goes.
+    let columns = properties.enumerated().filter { column in
+      [NoteProperties.board, NoteProperties.width, NoteProperties.height].contains {
+        $0.number == column.element.number
+      }
+    }
+    func values(of row: [Value]) -> [String: Value] {
+      Dictionary(uniqueKeysWithValues: columns.map { ($0.element.name, row[$0.offset]) })
+    }
+    var indexes = [ObjectID?: [Int]]()
+    for (index, row) in rows.enumerated() {
+      let board: ObjectID? = if case .object(let id)? = values(of: row)["board"] { id } else { nil }
+      indexes[board, default: []].append(index)
+    }
+    for (board, indexes) in indexes {
+      let sizes = indexes.map { BoardLayoutReader.frame(ofNote: values(of: rows[$0])) }
+      let frames = try await frames(for: sizes, on: board)
+      for (index, frame) in zip(indexes, frames) { rows[index] += [.double(frame.x), .double(frame.y)] }
+    }
+  }
 }
 
-extension CommandContext {
+/// Reads the frames of the notes on a board.
+@MainActor
+struct BoardLayoutReader {
+  let client: GraphClient
+
   /// The frames of a board's notes.
   func frames(on board: ObjectID) async throws -> [NoteLayout.Frame] {
-    let isOnBoard = GraphPredicate.equal(property("Note", "board"), .object(board))
+    let isOnBoard = GraphPredicate.equal(NoteProperties.board, .object(board))
     var frames = [NoteLayout.Frame]()
-    for try await chunk in client.rows(of: entity("Note"), "x,y,width,height", where: isOnBoard) {
+    for try await chunk in client.rows(of: NoteProperties.entity, "x,y,width,height", where: isOnBoard) {
       for row in chunk {
         let names = ["x", "y", "width", "height"]
-        frames.append(frame(ofNote: Dictionary(uniqueKeysWithValues: names.map { ($0, row[$0] ?? .null) })))
+        frames.append(Self.frame(ofNote: Dictionary(uniqueKeysWithValues: names.map { ($0, row[$0] ?? .null) })))
       }
     }
     return frames
   }
 
   /// The frame of an insert with these values.
-  func frame(ofNote values: [String: Value]) -> NoteLayout.Frame {
+  static func frame(ofNote values: [String: Value]) -> NoteLayout.Frame {
     func number(_ name: String) -> Double {
-      for value in [values[name], property("Note", name).attribute?.defaultValue] {
+      for value in [values[name], NoteProperties.entity.property(named: name)?.attribute?.defaultValue] {
         if case .double(let number)? = value { return number }
       }
       preconditionFailure("the built-in model has no default for a note's \(name)")

@@ -2,6 +2,7 @@ import ArgumentParser
 import GraphClient
 import GraphModel
 import GraphReplica
+import GraphShell
 import GraphWire
 import StickiesKit
 
@@ -19,36 +20,17 @@ struct Watch: AsyncParsableCommand {
       let predicate = try await filter.predicate(shell)
       let entities =
         filter.condition == nil && filter.board == nil
-        ? shell.model.entities.filter { !$0.isAbstract && $0.parent == nil } : [shell.entity("Note")]
+        ? shell.model.entities.filter { !$0.isAbstract && $0.parent == nil } : [NoteProperties.entity]
       let printer = WatchPrinter(
         shell.client, output: shell.output, model: shell.model, since: since.revision,
         summary: { images in
           Output.count(images.count { shell.model.entity($0.id.entity)?.name == "Note" }, "note")
-        }, line: { shell.output.line($0) }, speaksOfNotes: true)
+        }, line: { shell.output.line($0) }, vocabulary: NoteVocabulary())
       // The boards and tags of matching notes are followed for their names.
-      let names = ["Board", "Tag"].map(shell.entity).filter { name in !entities.contains { $0.number == name.number } }
+      let names = [BoardProperties.entity, TagProperties.entity].filter { name in
+        !entities.contains { $0.number == name.number }
+      }
       try await printer.follow(entities.map { ($0, predicate) }, names: names)
     }
   }
-}
-
-/// The revision at which a watch begins.
-struct SinceOption: ParsableArguments {
-  @Option(
-    name: .customLong("since"), parsing: .unconditional,
-    help: "Begin after this revision instead of with the present state.")
-  var revision: Revision?
-
-  func validate() throws {
-    if let revision, revision < 0 { throw ValidationError("--since must be 0 or more") }
-  }
-}
-
-/// The window of a sorted query that is watched.
-struct WatchedWindow {
-  let entity: Entity
-  let predicate: GraphPredicate
-  let sort: [SortKey]
-  let offset: Int
-  let limit: Int
 }

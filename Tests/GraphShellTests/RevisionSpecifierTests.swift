@@ -1,7 +1,7 @@
 import GraphModel
-import StickiesFiles
-import StickiesKit
 import Testing
+
+@testable import GraphShell
 
 /// Times as people write them, from one clock: Saturday 2026-11-21, 10:30:15 in a zone two hours east of Greenwich.
 @Suite struct RevisionSpecifierTests {

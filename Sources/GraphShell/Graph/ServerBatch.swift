@@ -6,14 +6,22 @@ import GraphReplica
 import GraphWire
 
 /// Batches: the daemon changes many objects in one commit, all or none.
-extension CommandContext {
+@MainActor
+struct ServerBatch {
+  private let shell: CommandContext
+  private var client: GraphClient { shell.client }
+  private var model: Model { shell.model }
+  private var output: Output { shell.output }
+
+  init(_ shell: CommandContext) { self.shell = shell }
+
   /// Changes all objects that match.
   /// - Parameter calculations: assignments such as `salary=salary * 1.1`.
-  func updateOnServer(
+  func update(
     _ entity: Entity, where predicate: GraphPredicate, _ inputs: [PropertyInput], calculations: [String]
   ) async throws {
     var assignments = [(property: Property, to: BatchRequest.Assignment.Source)]()
-    let edits = try Self.edits(inputs, try await ids(of: inputs), of: nil)
+    let edits = try await InputResolver(shell).edits(inputs)
     for (input, edit) in zip(inputs, edits) {
       guard case .set(let value) = edit.action else { continue }
       assignments.append((input.property, .value(value)))
@@ -45,7 +53,7 @@ extension CommandContext {
   }
 
   /// Deletes all objects that match, with those that the delete rules cascade to.
-  func deleteOnServer(_ entity: Entity, where predicate: GraphPredicate) async throws {
+  func delete(_ entity: Entity, where predicate: GraphPredicate) async throws {
     let progress = ProgressLine(isShown: isatty(2) == 1 && !output.json, interrupted: Interruption.allOrNothing)
     defer { progress.end() }
     let saved = try await client.batchDelete(entity, where: predicate) { Self.show($0, "deleted", progress) }
@@ -54,7 +62,7 @@ extension CommandContext {
   }
 
   /// Inserts an object for each line of standard input, all or none.
-  func insertOnServer(_ entity: Entity, policy: MergePolicy) async throws {
+  func insert(_ entity: Entity, policy: MergePolicy) async throws {
     if entity.isAbstract { throw Refusal(.malformed, model.abstractSentence(entity)) }
     guard let lines = try await BatchRowReader(LineReader(descriptor: 0), entity) else {
       throw Refusal(.malformed, "standard input is empty")
@@ -62,7 +70,7 @@ extension CommandContext {
     let progress = ProgressLine(isShown: isatty(2) == 1 && !output.json, interrupted: Interruption.allOrNothing)
     defer { progress.end() }
     do {
-      let placed = PositionedRows(lines, entity, policy, self)
+      let placed = PlacedRows(lines, entity, output.program.placement(in: client, policy: policy))
       let rows = AsyncThrowingStream(unfolding: { try await placed.next() })
       let saved = try await client.batchInsert(entity, placed.properties, rows: rows, policy: policy) { step in
         if step.total == 0 { progress.show("\(step.done) lines sent") } else { Self.show(step, "inserted", progress) }
@@ -70,7 +78,7 @@ extension CommandContext {
       progress.end()
       tell(saved, "inserted", entity)
     } catch let refusal as Refusal {
-      var explained = await explained(refusal)
+      var explained = await RefusalExplainer(shell).explained(refusal)
       for violation in refusal.violations where violation.id.isTemporary {
         let row = Int(violation.id.key.low)
         if lines.numbers.indices.contains(row - 1) { explained.lines[violation.id] = Int(lines.numbers[row - 1]) }
