@@ -89,7 +89,7 @@ let package = Package(
     .executableTarget(
       name: "stickies",
       dependencies: [
-        "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "GraphShell",
+        "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
         "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
         arguments,
       ]),

@@ -35,7 +35,7 @@ import Testing
       "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesModel", "CommandLineIO", "FreedMemory",
     ],
     "stickies": [
-      "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "GraphShell",
+      "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
       "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
     ],
     "graph-sim": ["GraphModel", "GraphSimulation"],
