@@ -10,19 +10,16 @@ final class BatchRowReader {
   private let entity: Entity
   private let reader: LineReader
   private let names: Set<ByteKey>
-  private var lines: ArraySlice<InputLine>
+  /// The first line, until its row is returned.
+  private var first: InputLine?
 
-  /// The number of lines that are read at a time.
-  private static let linesAtOnce = 1_000
-
-  /// Reads the first lines to determine the properties; nil if there are no lines.
+  /// Reads the first line to determine the properties; nil if there is none.
   init?(_ reader: LineReader, _ entity: Entity) async throws {
-    let lines = try await reader.lines(atMost: Self.linesAtOnce)
-    guard let first = lines.first else { return nil }
+    guard let first = try await reader.next() else { return nil }
     self.reader = reader
     self.entity = entity
-    self.lines = lines[...]
-    properties = try Self.mistake(at: first) { () throws(InvalidInputError) in
+    self.first = first
+    properties = try first.reporting(done: Self.nothingDone) { () throws(InvalidInputError) in
       var properties = [Property]()
       for member in try Self.members(of: first) {
         properties.append(try PropertyInput.property(member.name, of: entity))
@@ -34,10 +31,11 @@ final class BatchRowReader {
 
   /// The next row; nil at the end.
   func next() async throws -> [Value]? {
-    if lines.isEmpty { lines = try await reader.lines(atMost: Self.linesAtOnce)[...] }
-    guard let line = lines.popFirst() else { return nil }
+    let read = if let first { first } else { try await reader.next() }
+    first = nil
+    guard let line = read else { return nil }
     numbers.append(Int32(clamping: line.number))
-    return try Self.mistake(at: line) { () throws(InvalidInputError) in try row(line) }
+    return try line.reporting(done: Self.nothingDone) { () throws(InvalidInputError) in try row(line) }
   }
 
   private func row(_ line: InputLine) throws(InvalidInputError) -> [Value] {
@@ -74,14 +72,5 @@ final class BatchRowReader {
     return members
   }
 
-  private static func mistake<Result>(at line: InputLine, _ body: () throws(InvalidInputError) -> Result) throws
-    -> Result
-  {
-    do throws(InvalidInputError) {
-      return try body()
-    } catch {
-      throw InvalidLinesError(
-        mistakes: [LinePlanner.Mistake(line: line.number, reason: error.description)], done: "nothing is committed")
-    }
-  }
+  private static let nothingDone = "nothing is committed"
 }

@@ -238,29 +238,28 @@ private final class ExportReader {
   private let reader: LineReader
   private var file: GraphFile
   private let promised: Int64
-  private var lines: ArraySlice<InputLine>
   /// Offsets between row and line numbers, each from a row on, because blank lines are skipped.
   private var shifts = [(row: Int, shift: Int)]()
   private var isAtEnd = false
 
   var count: Int64 { Int64(file.count) }
 
-  private static let linesAtOnce = 1_000
+  private static let nothingDone = "nothing is imported"
 
   init(_ reader: LineReader, _ model: Model) async throws {
     self.reader = reader
     file = GraphFile(model: model)
-    lines = try await reader.lines(atMost: Self.linesAtOnce)[...]
-    guard let head = lines.popFirst() else { throw Refusal(.invalid, "the file is empty") }
-    promised = try Self.mistake(at: head.number) { [file] () throws(InvalidInputError) in try file.readHead(head) }
+    guard let head = try await reader.next() else { throw Refusal(.invalid, "the file is empty") }
+    promised = try head.reporting(done: Self.nothingDone) { [file] () throws(InvalidInputError) in
+      try file.readHead(head)
+    }
   }
 
   func line(of row: Int) -> Int { row + (shifts.last { $0.row <= row }?.shift ?? 1) }
 
   func next() async throws -> ObjectImage? {
     if isAtEnd { return nil }
-    if lines.isEmpty { lines = try await reader.lines(atMost: Self.linesAtOnce)[...] }
-    guard let line = lines.popFirst() else {
+    guard let line = try await reader.next() else {
       throw Refusal(
         .invalid, "the file ends after \(file.count) of \(promised) objects: it is not complete")
     }
@@ -268,9 +267,8 @@ private final class ExportReader {
     if line.number - row != shifts.last?.shift ?? 1 { shifts.append((row, line.number - row)) }
     guard let object = try await object(line) else {
       isAtEnd = true
-      if lines.isEmpty { lines = try await reader.lines(atMost: 1)[...] }
-      if let more = lines.first {
-        try Self.mistake(at: more.number) { () throws(InvalidInputError) in
+      if let more = try await reader.next() {
+        try more.reporting(done: Self.nothingDone) { () throws(InvalidInputError) in
           throw InvalidInputError("there is more after the end")
         }
       }
@@ -296,20 +294,10 @@ private final class ExportReader {
     }
     let object = read(line)
     if mistakes.isEmpty { return object }
-    while !lines.isEmpty, mistakes.count < Batch.maximumViolations {
+    while mistakes.count < Batch.maximumViolations, let line = try await reader.next() {
       // The last line is not read: its count would be wrong, because lines with mistakes were not counted.
-      for line in lines where !GraphFile.isEnd(line) { _ = read(line) }
-      lines = try await reader.lines(atMost: Self.linesAtOnce)[...]
+      if !GraphFile.isEnd(line) { _ = read(line) }
     }
-    throw InvalidLinesError(mistakes: Array(mistakes.prefix(Batch.maximumViolations)), done: "nothing is imported")
-  }
-
-  private static func mistake<Result>(at line: Int, _ body: () throws(InvalidInputError) -> Result) throws -> Result {
-    do throws(InvalidInputError) {
-      return try body()
-    } catch {
-      throw InvalidLinesError(
-        mistakes: [LinePlanner.Mistake(line: line, reason: error.description)], done: "nothing is imported")
-    }
+    throw InvalidLinesError(mistakes: Array(mistakes.prefix(Batch.maximumViolations)), done: Self.nothingDone)
   }
 }

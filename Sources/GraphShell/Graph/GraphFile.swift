@@ -65,7 +65,7 @@ struct GraphFile {
 
   /// - Returns: the number of objects that the head states.
   func readHead(_ line: InputLine) throws(InvalidInputError) -> Int64 {
-    let json = try Self.json(line)
+    let json = try line.json()
     guard let name = json["$graph"]?.stringValue else {
       throw InvalidInputError(
         "a head with \"$graph\" is expected: this is not a file of \(RunningProgram.current.name) graph export")
@@ -86,14 +86,14 @@ struct GraphFile {
   }
 
   /// Whether a line is the end, valid or not.
-  static func isEnd(_ line: InputLine) -> Bool { (try? json(line))?["$end"] != nil }
+  static func isEnd(_ line: InputLine) -> Bool { (try? line.json())?["$end"] != nil }
 
   /// The object of a line; nil for the end, which is verified.
   /// - Parameter mistakes: receives all mistakes in its members.
   mutating func read(
     _ line: InputLine, of promised: Int64, _ mistakes: inout [InvalidInputError]
   ) throws(InvalidInputError) -> ObjectImage? {
-    let json = try Self.json(line)
+    let json = try line.json()
     if let end = json["$end"] {
       guard end.integerValue == Int64(count), promised == Int64(count) else {
         throw InvalidInputError(
@@ -148,14 +148,6 @@ struct GraphFile {
     }
     let form = property.relationship?.isToMany == true ? "a list of complete ids" : "a complete id"
     return InvalidInputError("\(entity.name).\(property.name) takes \(form), and not \(json.text.excerpt)")
-  }
-
-  private static func json(_ line: InputLine) throws(InvalidInputError) -> JSON {
-    do {
-      return try JSON(parsing: line.bytes)
-    } catch {
-      throw InvalidInputError("column \(error.column): \(error.reason)")
-    }
   }
 
   /// Null values have no member, so `null` in a JSON attribute is the document null.

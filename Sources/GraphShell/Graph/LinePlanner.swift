@@ -1,24 +1,5 @@
 import GraphModel
 
-/// A line of standard input, without its line break.
-struct InputLine: Sendable {
-  /// The line number, from 1.
-  var number: Int
-  var bytes: [UInt8]
-
-  /// The members of the line's object.
-  func members() throws(InvalidInputError) -> [JSON.Member] {
-    let json: JSON
-    do {
-      json = try JSON(parsing: bytes)
-    } catch {
-      throw InvalidInputError("column \(error.column): \(error.reason)")
-    }
-    guard let members = json.members else { throw InvalidInputError("a JSON object is expected") }
-    return members
-  }
-}
-
 /// Turns lines of JSON into transactions, batch by batch. A line can refer by label to objects of its own batch, in
 /// any order, and to those of earlier batches, of which only the labels are kept.
 struct LinePlanner {
