@@ -13,10 +13,10 @@ import Testing
       "  (a \(entity.name))"
     }
     func clauses(
-      from before: ObjectImage?, to after: ObjectImage, _ entity: Entity, _ changed: [String],
+      from before: ObjectImage?, to after: ObjectImage, _ entity: Entity, _ changed: [Property],
       _ formatter: ChangeFormatter
-    ) -> (clauses: [String], properties: Set<String>) {
-      changed.contains("age") ? (["aged"], ["age"]) : ([], [])
+    ) -> (clauses: [String], properties: Set<PropertyNumber>) {
+      changed.first { $0.name == "age" }.map { (["aged"], [$0.number]) } ?? ([], [])
     }
   }
 

@@ -1,7 +1,5 @@
 import GraphClient
 import GraphModel
-import GraphReplica
-import GraphWire
 
 /// A syntax error in the value of `--sort`.
 struct UnreadableSort: Error { let cause: PredicateSyntaxError }

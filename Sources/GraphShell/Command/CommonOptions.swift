@@ -3,7 +3,6 @@ import CommandLineIO
 import Glibc
 import GraphClient
 import GraphModel
-import GraphReplica
 import GraphWire
 
 /// The options of every command.

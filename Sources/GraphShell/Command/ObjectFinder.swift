@@ -1,6 +1,5 @@
 import GraphClient
 import GraphModel
-import GraphReplica
 import GraphWire
 
 /// Finds the object that a user names by a number or by the beginning of its id, in any model.

@@ -1,7 +1,5 @@
 import GraphClient
 import GraphModel
-import GraphReplica
-import GraphWire
 
 /// Turns the values that a command's arguments give into edits, and looks up the objects that they name.
 @MainActor

@@ -14,7 +14,11 @@ final class PlacedRows {
 
   init(_ lines: BatchRowReader, _ entity: Entity, _ placement: (any InsertPlacement)?) {
     self.lines = lines
-    let appended = placement?.appendedProperties(to: lines.properties, of: entity) ?? []
+    guard let placement else {
+      (properties, self.placement) = (lines.properties, nil)
+      return
+    }
+    let appended = placement.appendedProperties(to: lines.properties, of: entity)
     properties = lines.properties + appended
     self.placement = appended.isEmpty ? nil : placement
   }

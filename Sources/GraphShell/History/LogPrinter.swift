@@ -1,6 +1,5 @@
 import GraphClient
 import GraphModel
-import GraphReplica
 import GraphWire
 
 extension CommitEntry {

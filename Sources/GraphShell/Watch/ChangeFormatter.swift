@@ -63,9 +63,9 @@ package struct ChangeFormatter {
     var clauses = [String]()
     var rest = changed
     if let vocabulary, let entity = model.entity(after.id.entity) {
-      let described = vocabulary.clauses(from: known[change.id], to: after, entity, changed.map(\.name), self)
+      let described = vocabulary.clauses(from: known[change.id], to: after, entity, changed, self)
       clauses = described.clauses
-      rest.removeAll { described.properties.contains($0.name) }
+      rest.removeAll { described.properties.contains($0.number) }
     }
     for property in rest {
       clauses.append("\(property.name) \(difference(property, known[change.id], after))")
@@ -117,10 +117,10 @@ package protocol ChangeVocabulary {
   /// The clauses for an update.
   /// - Parameters:
   ///   - before: the old object; nil if it is not known.
-  ///   - changed: the names of the changed properties.
+  ///   - changed: the changed properties.
   /// - Returns: the clauses, and the properties that they describe; the formatter describes the others.
   func clauses(
-    from before: ObjectImage?, to after: ObjectImage, _ entity: Entity, _ changed: [String],
+    from before: ObjectImage?, to after: ObjectImage, _ entity: Entity, _ changed: [Property],
     _ formatter: ChangeFormatter
-  ) -> (clauses: [String], properties: Set<String>)
+  ) -> (clauses: [String], properties: Set<PropertyNumber>)
 }

@@ -31,7 +31,7 @@ final class NotePlacer: InsertPlacement {
     var homeless = [ObjectID?: [(index: Int, size: NoteLayout.Frame)]]()
     for (index, change) in changes.enumerated() where change.kind == .insert && change.id.entity == note.number {
       let values = values(of: change, note)
-      let board: ObjectID? = if case .object(let id)? = values["board"] { id } else { nil }
+      let board: ObjectID? = if case .object(let id)? = values[NoteProperties.board.name] { id } else { nil }
       if change.edits.contains(where: { $0.property == x || $0.property == y }) {
         positioned[board, default: []].append(BoardLayoutReader.frame(ofNote: values))
       } else {
@@ -95,7 +95,7 @@ final class NotePlacer: InsertPlacement {
     }
     var indexes = [ObjectID?: [Int]]()
     for (index, row) in rows.enumerated() {
-      let board: ObjectID? = if case .object(let id)? = values(of: row)["board"] { id } else { nil }
+      let board: ObjectID? = if case .object(let id)? = values(of: row)[NoteProperties.board.name] { id } else { nil }
       indexes[board, default: []].append(index)
     }
     for (board, indexes) in indexes {

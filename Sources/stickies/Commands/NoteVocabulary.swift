@@ -4,77 +4,85 @@ import GraphShell
 /// The verbs for changes of notes: moved, colored, tagged.
 struct NoteVocabulary: ChangeVocabulary {
   func name(of image: ObjectImage, _ entity: Entity) -> String? {
-    guard entity.name == "Note", let number = entity.property(named: "number") else { return nil }
-    return "#" + image[number].json(kind: .integer).text
+    guard entity.number == NoteProperties.entity.number else { return nil }
+    return "#" + image[NoteProperties.number].json(kind: .integer).text
   }
 
   /// The board and tags of a new note, or the ends of a link; empty for other objects.
   func circumstances(of image: ObjectImage, _ entity: Entity, _ formatter: ChangeFormatter) -> String {
-    func objects(_ property: String) -> [ObjectID] {
-      entity.property(named: property).map { image[$0].objectIDs } ?? []
-    }
-    switch entity.name {
-    case "Note":
-      let boards = formatter.knownNames(objects("board")).map { "on \($0)" }
-      let tags = formatter.knownNames(objects("tags"))
+    switch entity.number {
+    case NoteProperties.entity.number:
+      let boards = formatter.knownNames(image[NoteProperties.board].objectIDs).map { "on \($0)" }
+      let tags = formatter.knownNames(image[NoteProperties.tags].objectIDs)
       let parts = boards + (tags.isEmpty ? [] : ["tagged \(tags.joined(separator: ", "))"])
       return parts.isEmpty ? "" : "  (\(parts.joined(separator: ", ")))"
-    case "Link": return "  (\((objects("from") + objects("to")).map(formatter.name).joined(separator: " → ")))"
+    case LinkProperties.entity.number:
+      let ends = image[LinkProperties.from].objectIDs + image[LinkProperties.to].objectIDs
+      return "  (\(ends.map(formatter.name).joined(separator: " → ")))"
     default: return ""
     }
   }
 
   func clauses(
-    from before: ObjectImage?, to after: ObjectImage, _ entity: Entity, _ changed: [String],
+    from before: ObjectImage?, to after: ObjectImage, _ entity: Entity, _ changed: [Property],
     _ formatter: ChangeFormatter
-  ) -> (clauses: [String], properties: Set<String>) {
+  ) -> (clauses: [String], properties: Set<PropertyNumber>) {
     var words = [String]()
-    var told = Set<String>()
-    func has(_ names: String...) -> Bool {
-      guard changed.contains(where: { names.contains($0) && !told.contains($0) }) else { return false }
-      told.formUnion(names)
+    var described = Set<PropertyNumber>()
+    func has(_ properties: Property...) -> Bool {
+      guard changed.contains(where: { change in properties.contains { $0.number == change.number } }) else {
+        return false
+      }
+      described.formUnion(properties.map(\.number))
       return true
     }
-    func cell(_ image: ObjectImage, _ name: String) -> String {
-      entity.property(named: name).map { formatter.cell(image[$0], $0) } ?? ""
-    }
     /// For one property, or for two with a separator.
-    func arrow(_ first: String, _ between: String = "", _ second: String? = nil) -> String {
+    func arrow(_ first: Property, _ between: String = "", _ second: Property? = nil) -> String {
       func text(_ image: ObjectImage) -> String {
-        cell(image, first) + (second.map { between + cell(image, $0) } ?? "")
+        let cell = formatter.cell(image[first], first)
+        guard let second else { return cell }
+        return cell + between + formatter.cell(image[second], second)
       }
       return formatter.arrow(before.map(text), text(after))
     }
-    if has("name") { words.append("renamed \(arrow("name"))") }
-    if has("text") { words.append(textWords(entity, before, after)) }
-    if has("board") { words.append("put on another board \(arrow("board"))") }
-    if has("x", "y") { words.append("moved \(arrow("x", ",", "y"))") }
-    if has("width", "height") { words.append("resized \(arrow("width", "x", "height"))") }
-    if has("color") { words.append("colored \(arrow("color"))") }
-    if has("z") { words.append("\(isHigher(entity, before, after)) \(arrow("z"))") }
-    if has("tags"), let tags = entity.property(named: "tags") {
-      let (added, removed) = formatter.members(before?[tags] ?? .null, after[tags])
+    for name in [BoardProperties.name, TagProperties.name] where has(name) { words.append("renamed \(arrow(name))") }
+    if has(NoteProperties.text) { words.append(textWords(before, after)) }
+    if has(NoteProperties.board) { words.append("put on another board \(arrow(NoteProperties.board))") }
+    if has(NoteProperties.x, NoteProperties.y) {
+      words.append("moved \(arrow(NoteProperties.x, ",", NoteProperties.y))")
+    }
+    if has(NoteProperties.width, NoteProperties.height) {
+      words.append("resized \(arrow(NoteProperties.width, "x", NoteProperties.height))")
+    }
+    for color in [NoteProperties.color, BoardProperties.color] where has(color) {
+      words.append("colored \(arrow(color))")
+    }
+    if has(NoteProperties.z) { words.append("\(isHigher(before, after)) \(arrow(NoteProperties.z))") }
+    if has(NoteProperties.tags) {
+      let old = before.map { $0[NoteProperties.tags] } ?? .null
+      let (added, removed) = formatter.members(old, after[NoteProperties.tags])
       if !added.isEmpty { words.append("tagged \(added.map(formatter.name).joined(separator: ", "))") }
       if !removed.isEmpty { words.append("untagged \(removed.map(formatter.name).joined(separator: ", "))") }
     }
-    for (name, yes, no) in [
-      ("pinned", "pinned", "unpinned"), ("locked", "locked", "unlocked"), ("collapsed", "collapsed", "expanded"),
-    ] where has(name) {
-      words.append(entity.property(named: name).map { after[$0] } == .bool(true) ? yes : no)
+    for (flag, yes, no) in [
+      (NoteProperties.pinned, "pinned", "unpinned"), (NoteProperties.locked, "locked", "unlocked"),
+      (NoteProperties.collapsed, "collapsed", "expanded"),
+    ] where has(flag) {
+      words.append(after[flag] == .bool(true) ? yes : no)
     }
-    return (words, told)
+    return (words, described)
   }
 
-  private func isHigher(_ entity: Entity, _ before: ObjectImage?, _ after: ObjectImage) -> String {
-    guard let z = entity.property(named: "z"), case .double(let new) = after[z], case .double(let old)? = before?[z]
-    else { return "restacked" }
+  private func isHigher(_ before: ObjectImage?, _ after: ObjectImage) -> String {
+    guard case .double(let new) = after[NoteProperties.z], case .double(let old)? = before?[NoteProperties.z] else {
+      return "restacked"
+    }
     return new > old ? "raised" : "lowered"
   }
 
-  private func textWords(_ entity: Entity, _ before: ObjectImage?, _ after: ObjectImage) -> String {
-    let text = entity.property(named: "text")
-    let new = text.flatMap { after[$0].stringValue } ?? ""
-    guard let old = text.flatMap({ before?[$0].stringValue }) else { return "wrote \(TextChange.quoted(new))" }
+  private func textWords(_ before: ObjectImage?, _ after: ObjectImage) -> String {
+    let new = after[NoteProperties.text].stringValue ?? ""
+    guard let old = before?[NoteProperties.text].stringValue else { return "wrote \(TextChange.quoted(new))" }
     switch TextChange.between(old, new) {
     case .inserted(let text)?: return "wrote \(TextChange.quoted(text))"
     case .removed(let text)?: return "erased \(TextChange.quoted(text))"

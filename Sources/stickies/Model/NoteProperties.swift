@@ -13,6 +13,8 @@ enum NoteProperties {
   static let height = StickiesModel.model.property(Note.self, \.height)
   static let z = StickiesModel.model.property(Note.self, \.z)
   static let pinned = StickiesModel.model.property(Note.self, \.pinned)
+  static let locked = StickiesModel.model.property(Note.self, \.locked)
+  static let collapsed = StickiesModel.model.property(Note.self, \.collapsed)
   static let number = StickiesModel.model.property(Note.self, \.number)
   static let created = StickiesModel.model.property(Note.self, \.created)
   static let updated = StickiesModel.model.property(Note.self, \.updated)
