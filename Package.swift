@@ -24,6 +24,8 @@ let package = Package(
     .executable(name: "stickies", targets: ["stickies"]),
     .library(name: "StickiesKit", targets: ["StickiesKit"]),
     .library(name: "GraphClient", targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"]),
+    .library(
+      name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell"]),
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
     .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
@@ -56,6 +58,15 @@ let package = Package(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory", log, lifecycle] + nio),
     .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
+    // The standard streams, the command line and the local time of a program, without a graph.
+    .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
+    // The commands of the shell for any model; the program adds its name, its connection and its own commands.
+    .target(
+      name: "GraphShell",
+      dependencies: [
+        "CommandLineIO", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient",
+        arguments,
+      ]),
     // The typed classes, the model itself, and the user's environment: what the daemon and its clients share.
     .target(name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"]),
     .target(
@@ -69,19 +80,20 @@ let package = Package(
       name: "StickiesTerminal",
       dependencies: [
         "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-        "StickiesKit", "StickiesFiles", "FreedMemory",
+        "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
       ]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "FreedMemory",
-        arguments, configuration, lifecycle, log, signals,
+        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "CommandLineIO",
+        "FreedMemory", arguments, configuration, lifecycle, log, signals,
       ]),
     .executableTarget(
       name: "stickies",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesFiles",
-        "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory", arguments,
+        "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
+        "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
+        arguments,
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
@@ -127,6 +139,11 @@ let package = Package(
       name: "GraphSimulationTests",
       dependencies: [
         "GraphModel", "GraphStore", "GraphStoreFaults", "GraphSimulation", "GraphTesting", "graph-sim",
+      ]),
+    .testTarget(
+      name: "GraphShellTests",
+      dependencies: [
+        "CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell", "GraphTesting", arguments,
       ]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),

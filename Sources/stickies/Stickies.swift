@@ -1,6 +1,5 @@
 import ArgumentParser
-import Glibc
-import GraphModel
+import GraphShell
 import GraphWire
 import StickiesKit
 
@@ -20,34 +19,12 @@ struct StickiesCommand: AsyncParsableCommand {
       Open.self, Add.self, List.self, Show.self, EditCommand.self, Move.self, Resize.self, ColorCommand.self,
       Raise.self,
       Lower.self, TagCommand.self, Untag.self, LinkCommand.self, Unlink.self, Delete.self, BoardCommand.self,
-      Search.self, Watch.self, WaitCommand.self, LogCommand.self, Undo.self, Redo.self,
-      Restore.self, Why.self, Diff.self, Follow.self, ImportCommand.self, Export.self, SyncFolder.self,
-      GraphCommand.self, Status.self, Doctor.self, CompletionCommand.self, Complete.self,
-    ])
+      Search.self, Watch.self, WaitCommand.self,
+    ] + ShellCommands.history + [
+      ImportCommand.self, Export.self, SyncFolder.self, ShellCommands.graph, Status.self, Doctor.self,
+    ] + ShellCommands.completion)
 
-  static func main() async {
-    // A closed pipe is reported by the write; NIO ignores the signal in any case.
-    signal(SIGPIPE, SIG_IGN)
-    StandardOutput.reserveDescriptors()
-    let arguments = NegativeArgumentEscaping.protected(Array(CommandLine.arguments.dropFirst()))
-    let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
-    // The command to which an error belongs; before it runs, the argument parser knows it.
-    var running: (any ParsableCommand.Type)?
-    do {
-      try UnreadableCommandLine.check()
-      if let unreadable = InvalidArgumentEncoding.first() { throw unreadable }
-      if let unknown = UnknownCommand.find(in: arguments) { throw unknown }
-      var command = try parseAsRoot(arguments)
-      running = type(of: command)
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
-    } catch {
-      CommandFailure.exit(error, of: running, json: wantsJSON)
-    }
-  }
+  static func main() async { await StickiesProgram().run() }
 }
 
 /// Coordinates may be negative: `move 3 -10,20`. The argument parser would take `-10,20` for options, so such words

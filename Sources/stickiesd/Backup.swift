@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineIO
 import Dispatch
 import Foundation
 import GraphModel

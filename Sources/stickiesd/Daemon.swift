@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineIO
 import Foundation
 import FreedMemory
 import GraphModel

@@ -23,20 +23,25 @@ import Testing
     "GraphSimulation": [
       "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
     ],
+    "CommandLineIO": ["GraphModel"],
+    "GraphShell": [
+      "CommandLineIO", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient",
+    ],
     "StickiesModel": ["GraphModel", "GraphWire", "GraphReplica"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"],
     "StickiesFiles": ["GraphModel"],
     "TerminalCells": [],
     "StickiesTerminal": [
       "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-      "StickiesKit", "StickiesFiles", "FreedMemory",
+      "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
     ],
     "stickiesd": [
-      "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "FreedMemory",
+      "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "CommandLineIO",
+      "FreedMemory",
     ],
     "stickies": [
-      "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesFiles",
-      "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
+      "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
+      "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
     ],
     "graph-sim": ["GraphModel", "GraphSimulation"],
     "graph-generate": ["GraphModel"],
@@ -60,7 +65,7 @@ import Testing
     "GraphStoreFaults": ["GRDBSQLite"],
     "GraphServer": nio.union(["Logging", "ServiceLifecycle", "Metrics"]),
     "GraphClient": nio.union(["Logging"]),
-    "stickiesd": service, "stickies": service, "graph-sim": service,
+    "GraphShell": ["ArgumentParser"], "stickiesd": service, "stickies": service, "graph-sim": service,
   ]
 
   /// Foundation is the toolchain's; the pure targets do without it.
@@ -70,7 +75,8 @@ import Testing
   ]
   /// A client links no Foundation: its tables of languages alone are larger than the rest of the program.
   private static let withEssentialsOnly: Set<String> = [
-    "GraphClient", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "stickies",
+    "GraphClient", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
+    "stickies",
   ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",

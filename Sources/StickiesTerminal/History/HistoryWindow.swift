@@ -1,3 +1,4 @@
+import CommandLineIO
 import GraphModel
 import StickiesFiles
 import StickiesKit

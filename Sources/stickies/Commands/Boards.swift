@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandLineIO
 import GraphModel
+import GraphShell
 import StickiesKit
 
 struct BoardCommand: AsyncParsableCommand {
@@ -16,15 +18,16 @@ struct BoardCommand: AsyncParsableCommand {
     @MainActor
     func run() async throws {
       try await options.withShell { shell in
-        let boards = try await shell.images("Board", sort: "created")
+        let boards = try await shell.images(
+          of: BoardProperties.entity, sort: [SortKey](Board.self, [\.created.ascending]))
         if shell.output.json { return shell.output.show(boards, else: "") }
         var table = TextTable(["NAME", "COLOR", "CREATED"])
         for board in boards {
           var created = ""
-          if case .date(let time) = board[shell.property("Board", "created")] { created = Output.localTime(time) }
+          if case .date(let time) = board[BoardProperties.created] { created = Output.localTime(time) }
           table.append([
-            TextTable.visible(board[shell.property("Board", "name")].stringValue ?? ""),
-            board[shell.property("Board", "color")].stringValue ?? "", created,
+            TextTable.visible(board[BoardProperties.name].stringValue ?? ""),
+            board[BoardProperties.color].stringValue ?? "", created,
           ])
         }
         let text = table.text()
@@ -49,10 +52,10 @@ struct BoardCommand: AsyncParsableCommand {
     @MainActor
     func run() async throws {
       try await options.withShell { shell in
-        let id = ObjectID.temporary(1, entity: shell.entity("Board").number)
-        var values = [("name", Value.string(name))]
-        if let color { values.append(("color", .string(color.rawValue))) }
-        let insert = Change(.insert, id, edits: shell.edits("Board", values))
+        let id = ObjectID.temporary(1, entity: BoardProperties.entity.number)
+        var edits: [Edit] = [.set(BoardProperties.name, .string(name))]
+        if let color { edits.append(.set(BoardProperties.color, .string(color.rawValue))) }
+        let insert = Change(.insert, id, edits: edits)
         shell.output.show(try await shell.commit([insert], policy: .error, returning: id))
       }
     }
@@ -70,8 +73,8 @@ struct BoardCommand: AsyncParsableCommand {
     @MainActor
     func run() async throws {
       try await options.withShell { shell in
-        let board = try await shell.board(board)
-        let rename = shell.update(board, shell.edits("Board", [("name", .string(name))]))
+        let board = try await NoteFinder(shell).board(board)
+        let rename = board.update([.set(BoardProperties.name, .string(name))])
         shell.output.show(try await shell.commit([rename], returning: board.id))
       }
     }
@@ -90,8 +93,9 @@ struct BoardCommand: AsyncParsableCommand {
     @MainActor
     func run() async throws {
       try await options.withShell { shell in
-        let board = try await shell.board(board)
-        let notes = try await shell.images("Note", where: .equal(shell.property("Note", "board"), .object(board.id)))
+        let board = try await NoteFinder(shell).board(board)
+        let notes = try await shell.images(
+          of: NoteProperties.entity, where: .equal(NoteProperties.board, .object(board.id)))
         guard notes.isEmpty || yes else {
           throw Refusal(
             .denied,

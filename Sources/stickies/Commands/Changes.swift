@@ -1,5 +1,6 @@
 import ArgumentParser
 import GraphModel
+import GraphShell
 import StickiesKit
 
 /// The note and options of a command that changes one note in one commit and prints the stored note.
@@ -11,14 +12,14 @@ struct NoteChangeArguments: ParsableArguments {
   @MainActor
   func commit(_ changes: (CommandContext, ObjectImage) async throws -> [Change]) async throws {
     try await options.withShell { shell in
-      let note = try await shell.note(id)
+      let note = try await NoteFinder(shell).note(id)
       shell.output.show(try await shell.commit(try await changes(shell, note), returning: note.id))
     }
   }
 
   @MainActor
-  func set(_ values: [(String, Value)]) async throws {
-    try await commit { shell, note in [shell.update(note, shell.edits("Note", values))] }
+  func set(_ edits: Edit...) async throws {
+    try await commit { shell, note in [note.update(edits)] }
   }
 }
 
@@ -30,7 +31,9 @@ struct Move: AsyncParsableCommand {
   var position: Point
 
   @MainActor
-  func run() async throws { try await note.set([("x", .double(position.x)), ("y", .double(position.y))]) }
+  func run() async throws {
+    try await note.set(.set(NoteProperties.x, .double(position.x)), .set(NoteProperties.y, .double(position.y)))
+  }
 }
 
 struct Resize: AsyncParsableCommand {
@@ -42,7 +45,8 @@ struct Resize: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await note.set([("width", .double(size.width)), ("height", .double(size.height))])
+    try await note.set(
+      .set(NoteProperties.width, .double(size.width)), .set(NoteProperties.height, .double(size.height)))
   }
 }
 
@@ -54,7 +58,7 @@ struct ColorCommand: AsyncParsableCommand {
   var color: Color
 
   @MainActor
-  func run() async throws { try await note.set([("color", .string(color.rawValue))]) }
+  func run() async throws { try await note.set(.set(NoteProperties.color, .string(color.rawValue))) }
 }
 
 struct Raise: AsyncParsableCommand {
@@ -80,14 +84,17 @@ extension NoteChangeArguments {
   @MainActor
   fileprivate func pile(onTop: Bool) async throws {
     try await commit { shell, note in
-      let board = shell.property("Note", "board")
+      let board = NoteProperties.board
       let others = GraphPredicate.all([.equal(board, note[board]), .not(.identifiers([note.id]))])
-      let outermost = try await shell.images("Note", where: others, sort: onTop ? "-z" : "z", limit: 1).first
+      let outermost = try await shell.images(
+        of: NoteProperties.entity, where: others, sort: [SortKey](Note.self, [onTop ? \.z.descending : \.z.ascending]),
+        limit: 1
+      ).first
       var place = 0.0
-      if case .double(let other)? = outermost.map({ $0[shell.property("Note", "z")] }) {
+      if case .double(let other)? = outermost.map({ $0[NoteProperties.z] }) {
         place = other + (onTop ? 1 : -1)
       }
-      return [shell.update(note, shell.edits("Note", [("z", .double(place))]))]
+      return [note.update([.set(NoteProperties.z, .double(place))])]
     }
   }
 }
@@ -102,9 +109,9 @@ struct TagCommand: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     try await note.commit { shell, note in
-      let tags = shell.tags(names, first: 1)
-      let edit = Edit(shell.property("Note", "tags").number, .members(added: tags.ids, removed: []))
-      return tags.changes + [shell.update(note, [edit])]
+      let tags = TagInserts(names, first: 1)
+      let edit = Edit(NoteProperties.tags.number, .members(added: tags.ids, removed: []))
+      return tags.changes + [note.update([edit])]
     }
   }
 }
@@ -119,14 +126,14 @@ struct Untag: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     try await note.commit { shell, note in
-      let name = shell.property("Tag", "name")
-      let tags = try await shell.images("Tag", where: .in(name, names.map(Value.string)))
-      let worn = Set(note[shell.property("Note", "tags")].objectIDs)
+      let name = TagProperties.name
+      let tags = try await shell.images(of: TagProperties.entity, where: .in(name, names.map(Value.string)))
+      let worn = Set(note[NoteProperties.tags].objectIDs)
       for wanted in names where !tags.contains(where: { $0[name] == .string(wanted) && worn.contains($0.id) }) {
         throw Refusal(.notFound, "the note has no tag \"\(wanted)\"")
       }
-      let edit = Edit(shell.property("Note", "tags").number, .members(added: [], removed: tags.map(\.id)))
-      return [shell.update(note, [edit])]
+      let edit = Edit(NoteProperties.tags.number, .members(added: [], removed: tags.map(\.id)))
+      return [note.update([edit])]
     }
   }
 }

@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// Examples at the end of a command's help: lines that can be typed.
 enum Examples {
   /// The examples, keyed by the words of the command.
@@ -34,20 +32,4 @@ enum Examples {
     "graph follow": ["graph follow --since 0 --until-now"], "graph export": ["graph export all.jsonl --replace"],
     "graph import": ["graph import all.jsonl"],
   ]
-
-  /// The examples for the help that was requested by these arguments.
-  static func text(for arguments: [String]) -> String {
-    var words = arguments[...]
-    if words.first == "help" { words = words.dropFirst() }
-    var command: any ParsableCommand.Type = StickiesCommand.self
-    var path = [String]()
-    while let word = words.popFirst(),
-      let next = command.configuration.subcommands.first(where: { $0._commandName == word })
-    {
-      command = next
-      path.append(word)
-    }
-    guard let lines = lines[path.joined(separator: " ")] else { return "" }
-    return "\nEXAMPLES:\n" + lines.map { "  stickies \($0)\n" }.joined()
-  }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import GraphModel
+import GraphShell
 import StickiesFiles
 import StickiesKit
 

@@ -3,6 +3,7 @@ import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
+import GraphShell
 import StickiesFiles
 import StickiesKit
 
@@ -74,44 +75,21 @@ struct Export: AsyncParsableCommand {
     try await options.withShell { shell in
       if let board, let to {
         // Resolves the board before creating the folder, so that an unknown board leaves none behind.
-        let board = try await shell.board(board)
+        let board = try await NoteFinder(shell).board(board)
         let folder = try NoteFolder(to, creates: true)
         let progress = ProgressLine(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
         let result = try await FolderSync(shell: shell, folder: folder, progress: progress).export(board.id.key)
         progress.end()
         return FolderReport.show(result, isExport: true, on: shell.output)
       }
-      for name in ["Board", "Tag", "Note", "Link"] {
-        for try await chunk in shell.client.images(of: shell.entity(name)) {
+      let entities = [
+        BoardProperties.entity, TagProperties.entity, NoteProperties.entity, LinkProperties.entity,
+      ]
+      for entity in entities {
+        for try await chunk in shell.client.images(of: entity) {
           for image in chunk { shell.output.print(ObjectJSON.object(image, shell.model)) }
         }
       }
     }
-  }
-}
-
-/// A progress line on a terminal, overwritten until the end or Ctrl-C.
-@MainActor
-final class ProgressLine {
-  private let isShown: Bool
-  private var isDirty = false
-  private var interruption: Interruption?
-
-  /// - Parameter interrupted: the message on Ctrl-C.
-  init(isShown: Bool, interrupted sentence: String? = nil) {
-    self.isShown = isShown
-    interruption = sentence.map { Interruption($0) }
-  }
-
-  func show(_ text: String) {
-    guard isShown else { return }
-    isDirty = true
-    StandardError.write("\r\u{1B}[K\(text)", terminator: "")
-  }
-
-  func end() {
-    if isDirty { StandardError.write("\r\u{1B}[K", terminator: "") }
-    isDirty = false
-    interruption = nil
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GraphModel
+import GraphShell
 import StickiesKit
 
 /// The ends of a link, as arguments.
@@ -13,7 +14,7 @@ struct LinkEndArguments: ParsableArguments {
   @MainActor
   func withNotes(_ body: (CommandContext, _ from: ObjectID, _ to: ObjectID) async throws -> Void) async throws {
     try await options.withShell { shell in
-      try await body(shell, try await shell.note(from).id, try await shell.note(to).id)
+      try await body(shell, try await NoteFinder(shell).note(from).id, try await NoteFinder(shell).note(to).id)
     }
   }
 }
@@ -29,8 +30,11 @@ struct LinkCommand: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     try await notes.withNotes { shell, from, to in
-      let link = ObjectID.temporary(1, entity: shell.entity("Link").number)
-      let edits = shell.edits("Link", [("label", .string(label)), ("from", .object(from)), ("to", .object(to))])
+      let link = ObjectID.temporary(1, entity: LinkProperties.entity.number)
+      let edits: [Edit] = [
+        .set(LinkProperties.label, .string(label)), .set(LinkProperties.from, .object(from)),
+        .set(LinkProperties.to, .object(to)),
+      ]
       shell.output.show(
         try await shell.commit([Change(.insert, link, edits: edits)], policy: .error, returning: link))
     }
@@ -46,10 +50,10 @@ struct Unlink: AsyncParsableCommand {
   func run() async throws {
     try await notes.withNotes { shell, from, to in
       let ends = [
-        GraphPredicate.equal(shell.property("Link", "from"), .object(from)),
-        .equal(shell.property("Link", "to"), .object(to)),
+        GraphPredicate.equal(LinkProperties.from, .object(from)),
+        .equal(LinkProperties.to, .object(to)),
       ]
-      let links = try await shell.images("Link", where: .all(ends))
+      let links = try await shell.images(of: LinkProperties.entity, where: .all(ends))
       guard !links.isEmpty else { throw Refusal(.notFound, "no link leads from the one note to the other") }
       let commit = try await shell.delete(links.map(\.id))
       shell.output.show(commit, else: "removed \(Output.count(links.count, "link"))")

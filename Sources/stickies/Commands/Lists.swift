@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandLineIO
 import GraphModel
+import GraphShell
 import StickiesKit
 
 /// The conditions of `list` and `watch`.
@@ -15,9 +17,9 @@ struct NoteFilterArguments: ParsableArguments {
   func predicate(_ shell: CommandContext) async throws -> GraphPredicate {
     var parts = [GraphPredicate]()
     if let condition {
-      parts.append(try GraphPredicate(parsing: condition, entity: shell.entity("Note"), model: shell.model))
+      parts.append(try GraphPredicate(parsing: condition, entity: NoteProperties.entity, model: shell.model))
     }
-    if let board { parts.append(.equal(shell.property("Note", "board"), .object(try await shell.board(board).id))) }
+    if let board { parts.append(.equal(NoteProperties.board, .object(try await NoteFinder(shell).board(board).id))) }
     return .all(parts)
   }
 }
@@ -47,17 +49,19 @@ struct List: AsyncParsableCommand {
             .init(
               .any,
               GraphPredicate.Path(
-                hops: [shell.property("Note", "tags").number], end: .property(shell.property("Tag", "name").number)),
+                hops: [NoteProperties.tags.number], end: .property(TagProperties.name.number)),
               .equal, .value(.string(tag)))))
       }
       let condition = GraphPredicate.all(parts)
       if explain {
-        let note = shell.entity("Note")
+        let note = NoteProperties.entity
         let fetch = shell.client.wireFetch(
           note, condition, try shell.order(sort, of: note), limit.number, at: shell.revision)
         return shell.output.show(try await shell.client.explain(fetch))
       }
-      let notes = try await shell.images("Note", where: condition, sort: sort, limit: limit.number)
+      let notes = try await shell.images(
+        of: NoteProperties.entity, where: condition, sort: shell.order(sort, of: NoteProperties.entity),
+        limit: limit.number)
       try await NoteTable.show(notes, shell, isFiltered: condition != .always)
     }
   }
@@ -76,9 +80,11 @@ struct Search: AsyncParsableCommand {
     try await options.withShell { shell in
       let text = words.joined(separator: " ")
       let predicate = GraphPredicate.comparison(
-        .init(.one, .property(shell.property("Note", "text").number), .search, .value(.string(text))))
+        .init(.one, .property(NoteProperties.text.number), .search, .value(.string(text))))
       try await NoteTable.show(
-        try await shell.images("Note", where: predicate, sort: "number"), shell, isFiltered: true)
+        try await shell.images(
+          of: NoteProperties.entity, where: predicate, sort: [SortKey](Note.self, [\.number.ascending])), shell,
+        isFiltered: true)
     }
   }
 }
@@ -87,23 +93,21 @@ struct Search: AsyncParsableCommand {
 enum NoteTable {
   static func show(_ notes: [ObjectImage], _ shell: CommandContext, isFiltered: Bool) async throws {
     if shell.output.json { return shell.output.show(notes, else: "") }
-    func names(_ entity: String) async throws -> [ObjectID: String] {
-      let name = shell.property(entity, "name")
-      return Dictionary(
-        try await shell.images(entity).map { ($0.id, $0[name].stringValue ?? "") }, uniquingKeysWith: { $1 })
+    func names(_ entity: Entity, _ name: Property) async throws -> [ObjectID: String] {
+      Dictionary(
+        try await shell.images(of: entity).map { ($0.id, $0[name].stringValue ?? "") }, uniquingKeysWith: { $1 })
     }
-    let boards = try await names("Board")
-    let tags = try await names("Tag")
-    func property(_ name: String) -> Property { shell.property("Note", name) }
+    let boards = try await names(BoardProperties.entity, BoardProperties.name)
+    let tags = try await names(TagProperties.entity, TagProperties.name)
     var table = TextTable(["#", "BOARD", "COLOR", "TAGS", "TEXT"])
     for note in notes {
-      let color = note[property("color")].stringValue ?? ""
-      let text = TextTable.firstLine(note[property("text")].stringValue ?? "")
+      let color = note[NoteProperties.color].stringValue ?? ""
+      let text = TextTable.firstLine(note[NoteProperties.text].stringValue ?? "")
       table.append([
-        note[property("number")].json(kind: .integer).text,
-        TextTable.visible(note[property("board")].objectID.flatMap { boards[$0] } ?? ""), color,
-        TextTable.visible(note[property("tags")].objectIDs.compactMap { tags[$0] }.joined(separator: ", ")),
-        (note[property("pinned")] == .bool(true) ? "* " : "") + text,
+        note[NoteProperties.number].json(kind: .integer).text,
+        TextTable.visible(note[NoteProperties.board].objectID.flatMap { boards[$0] } ?? ""), color,
+        TextTable.visible(note[NoteProperties.tags].objectIDs.compactMap { tags[$0] }.joined(separator: ", ")),
+        (note[NoteProperties.pinned] == .bool(true) ? "* " : "") + text,
       ])
     }
     let text = table.text()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GraphClient
 import GraphModel
+import GraphShell
 import StickiesKit
 
 struct Add: AsyncParsableCommand {
@@ -26,20 +27,19 @@ struct Add: AsyncParsableCommand {
     try await options.withShell { shell in
       var changes = [Change]()
       let boardID = try await board(shell, &changes)
-      let note = ObjectID.temporary(1, entity: shell.entity("Note").number)
-      let tags = shell.tags(tag, first: 10)
+      let note = ObjectID.temporary(1, entity: NoteProperties.entity.number)
+      let tags = TagInserts(tag, first: 10)
       changes += tags.changes
-      var values = [("text", Value.string(text)), ("board", .object(boardID))]
-      if let color { values.append(("color", .string(color.rawValue))) }
+      var edits: [Edit] = [.set(NoteProperties.text, .string(text)), .set(NoteProperties.board, .object(boardID))]
+      if let color { edits.append(.set(NoteProperties.color, .string(color.rawValue))) }
       if let position {
-        values += [("x", .double(position.x)), ("y", .double(position.y))]
+        edits += [.set(NoteProperties.x, .double(position.x)), .set(NoteProperties.y, .double(position.y))]
       } else {
-        values += try await place(shell)
+        edits += try await place(shell)
       }
-      if let z = try await height(on: boardID, shell) { values.append(("z", .double(z))) }
-      var edits = shell.edits("Note", values)
+      if let z = try await height(on: boardID, shell) { edits.append(.set(NoteProperties.z, .double(z))) }
       if !tags.ids.isEmpty {
-        edits.append(Edit(shell.property("Note", "tags").number, .members(added: tags.ids, removed: [])))
+        edits.append(Edit(NoteProperties.tags.number, .members(added: tags.ids, removed: [])))
       }
       changes.append(Change(.insert, note, edits: edits))
       shell.output.show(try await shell.commit(changes, returning: note))
@@ -49,30 +49,38 @@ struct Add: AsyncParsableCommand {
   /// The position of a note without a given one. Such notes are staggered in groups of ten, so that none covers
   /// another one's title.
   @MainActor
-  private func place(_ shell: CommandContext) async throws -> [(String, Value)] {
-    let newest = try await shell.images("Note", sort: "-number", limit: 1).first
-    guard case .integer(let number)? = newest.map({ $0[shell.property("Note", "number")] }) else { return [] }
+  private func place(_ shell: CommandContext) async throws -> [Edit] {
+    let newest = try await shell.images(
+      of: NoteProperties.entity, sort: [SortKey](Note.self, [\.number.descending]), limit: 1
+    ).first
+    guard case .integer(let number)? = newest.map({ $0[NoteProperties.number] }) else { return [] }
     let step = Double(number % 10)
-    return [("x", .double(24 * step)), ("y", .double(32 * step))]
+    return [.set(NoteProperties.x, .double(24 * step)), .set(NoteProperties.y, .double(32 * step))]
   }
 
   /// A stacking order above the board's notes; nil for the first note there.
   @MainActor
   private func height(on board: ObjectID, _ shell: CommandContext) async throws -> Double? {
     guard !board.isTemporary else { return nil }
-    let others = GraphPredicate.equal(shell.property("Note", "board"), .object(board))
-    let highest = try await shell.images("Note", where: others, sort: "-z", limit: 1).first
-    guard case .double(let z)? = highest.map({ $0[shell.property("Note", "z")] }) else { return nil }
+    let others = GraphPredicate.equal(NoteProperties.board, .object(board))
+    let highest = try await shell.images(
+      of: NoteProperties.entity, where: others, sort: [SortKey](Note.self, [\.z.descending]), limit: 1
+    ).first
+    guard case .double(let z)? = highest.map({ $0[NoteProperties.z] }) else { return nil }
     return z + 1
   }
 
   /// The board for the note. In an empty store one is created; two clients that do so concurrently share one.
   @MainActor
   private func board(_ shell: CommandContext, _ changes: inout [Change]) async throws -> ObjectID {
-    if let board { return try await shell.board(board).id }
-    if let oldest = try await shell.images("Board", sort: "created", limit: 1).first { return oldest.id }
-    let id = ObjectID.temporary(2, entity: shell.entity("Board").number)
-    changes.append(Change(.insert, id, edits: shell.edits("Board", [("name", .string("Notes"))])))
+    if let board { return try await NoteFinder(shell).board(board).id }
+    if let oldest = try await shell.images(
+      of: BoardProperties.entity, sort: [SortKey](Board.self, [\.created.ascending]), limit: 1
+    ).first {
+      return oldest.id
+    }
+    let id = ObjectID.temporary(2, entity: BoardProperties.entity.number)
+    changes.append(Change(.insert, id, edits: [.set(BoardProperties.name, .string("Notes"))]))
     return id
   }
 }
@@ -86,7 +94,9 @@ struct Show: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     try await note.options.withShell { shell in
-      let note = try await past.shell(shell).find("note") { try await $0.note(self.note.id) }
+      let note = try await ObjectFinder(past.shell(shell)).find("note") {
+        try await NoteFinder($0.shell).note(self.note.id)
+      }
       shell.output.show(note, else: text(note, shell))
     }
   }
@@ -94,11 +104,11 @@ struct Show: AsyncParsableCommand {
   @MainActor
   private func text(_ note: ObjectImage, _ shell: CommandContext) -> String {
     var lines = [shell.output.dim("\(note.id), revision \(note.revision)")]
-    for property in shell.entity("Note").storedProperties where property.name != "text" {
+    for property in NoteProperties.entity.storedProperties where property.number != NoteProperties.text.number {
       let value = note[property].json(kind: property.attribute?.kind)
       lines.append("\(property.name): \(TextTable.visible(value.stringValue ?? value.text))")
     }
-    let body = note[shell.property("Note", "text")].stringValue ?? ""
+    let body = note[NoteProperties.text].stringValue ?? ""
     return (lines + ["", TextTable.whole(body)]).joined(separator: "\n")
   }
 }
@@ -115,8 +125,8 @@ struct EditCommand: AsyncParsableCommand {
   func run() async throws {
     // An editor may be open for hours, so the command waits for a daemon that is down when it closes.
     try await note.options.withShell(reconnects: text == nil) { shell in
-      let note = try await shell.note(note.id)
-      let property = shell.property("Note", "text")
+      let note = try await NoteFinder(shell).note(note.id)
+      let property = NoteProperties.text
       let old = note[property].stringValue ?? ""
       guard let text else { return try await edit(note, old, property, shell) }
       shell.output.show(try await save(TextInput.read(text), note, old, property, shell))
@@ -130,7 +140,7 @@ struct EditCommand: AsyncParsableCommand {
   ) async throws -> ObjectImage {
     guard !UTF8Comparison.equal(new, old) else { return note }
     let edits = [Edit(property.number, .splice(TextSplice.differences(from: old, to: new)))]
-    return try await shell.commit([shell.update(note, edits)], returning: note.id)
+    return try await shell.commit([note.update(edits)], returning: note.id)
   }
 
   @MainActor
@@ -142,7 +152,7 @@ struct EditCommand: AsyncParsableCommand {
     // Set only now, because the editor had the terminal before.
     let tell = { (state: GraphClient.State) in
       if case .reconnecting = state {
-        StandardError.write("stickies: the connection was lost; trying again; \(place)")
+        shell.output.message("the connection was lost; trying again; \(place)")
         shell.client.stateDidChange = nil
       }
     }
@@ -154,7 +164,7 @@ struct EditCommand: AsyncParsableCommand {
     do {
       image = try await save(editor.text, note, old, property, shell)
     } catch {
-      StandardError.write("stickies: \(place)")
+      shell.output.message("\(place)")
       throw error
     }
     editor.discard()
@@ -174,7 +184,7 @@ struct Delete: AsyncParsableCommand {
     try await options.withShell { shell in
       var notes = [ObjectImage]()
       for name in id {
-        let note = try await shell.note(name)
+        let note = try await NoteFinder(shell).note(name)
         if !notes.contains(where: { $0.id == note.id }) { notes.append(note) }
       }
       let commit = try await shell.delete(notes.map(\.id))

@@ -4,6 +4,7 @@ import FreedMemory
 import Glibc
 import GraphModel
 import GraphReplica
+import GraphShell
 import StickiesKit
 import StickiesTerminal
 import TerminalApplication
@@ -67,12 +68,12 @@ struct Open: AsyncParsableCommand {
         throw ValidationError("\(error)")
       }
       let code = await session.run()
-      if let loss = session.loss { StandardError.write("stickies: \(Self.sentence(loss))") }
+      if let loss = session.loss { shell.output.message("\(Self.sentence(loss))") }
       if let file = Editor.openFile {
-        StandardError.write("stickies: the program ended before it read the editor's text, which is in \(file)")
+        shell.output.message("the program ended before it read the editor's text, which is in \(file)")
       }
       for file in Editor.leftFiles {
-        StandardError.write("stickies: an editor returned at once; the text that it saved later is in \(file)")
+        shell.output.message("an editor returned at once; the text that it saved later is in \(file)")
       }
       if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
     }
@@ -108,12 +109,14 @@ struct Open: AsyncParsableCommand {
   private func find(_ shell: CommandContext) async throws -> Board {
     let id: ObjectID
     if let board {
-      id = try await shell.board(board).id
-    } else if let oldest = try await shell.images("Board", sort: "created", limit: 1).first {
+      id = try await NoteFinder(shell).board(board).id
+    } else if let oldest = try await shell.images(
+      of: BoardProperties.entity, sort: [SortKey](Board.self, [\.created.ascending]), limit: 1
+    ).first {
       id = oldest.id
     } else {
-      let new = ObjectID.temporary(1, entity: shell.entity("Board").number)
-      let insert = Change(.insert, new, edits: shell.edits("Board", [("name", .string("Notes"))]))
+      let new = ObjectID.temporary(1, entity: BoardProperties.entity.number)
+      let insert = Change(.insert, new, edits: [.set(BoardProperties.name, .string("Notes"))])
       id = try await shell.commit([insert], returning: new).id
     }
     guard let board = try await shell.client.fetch(Board.self, where: .identifiers([id])).first else {

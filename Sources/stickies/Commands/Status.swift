@@ -1,6 +1,7 @@
 import ArgumentParser
 import GraphClient
 import GraphModel
+import GraphShell
 import GraphWire
 import StickiesKit
 
@@ -14,7 +15,8 @@ struct Status: AsyncParsableCommand {
     // Works with any model; only a model with notes has a next number.
     try await options.withGraph { shell in
       let status = try await shell.client.status()
-      let number = shell.client.context.model.entity(named: "Note")?.property(named: "number")
+      let number = shell.client.context.model.entity(named: Note.entityName)?.property(
+        named: NoteProperties.number.name)
       let next = number.map { number in status.counters.first { $0.property == number.number }?.next ?? 1 }
       if shell.output.json {
         shell.output.print(

@@ -1,3 +1,4 @@
+import CommandLineIO
 import Glibc
 import GraphModel
 import GraphWire

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GraphClient
 import GraphModel
+import GraphShell
 import GraphWire
 import StickiesKit
 
@@ -164,7 +165,7 @@ struct Doctor: AsyncParsableCommand {
 
   @MainActor
   private func show(_ findings: [CheckResult]) {
-    let output = Output(json: options.json, ansi: options.ansi, model: StickiesModel.model)
+    let output = Output(json: options.json, ansi: options.ansi, model: StickiesModel.model, program: StickiesProgram())
     let problems = findings.count { $0.state == .problem }
     if options.json {
       return output.print(

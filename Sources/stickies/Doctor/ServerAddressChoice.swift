@@ -1,5 +1,6 @@
 import Glibc
 import GraphModel
+import GraphShell
 import GraphWire
 import StickiesKit
 

@@ -1,5 +1,6 @@
 import GraphModel
 import GraphReplica
+import GraphShell
 import StickiesFiles
 import StickiesKit
 
@@ -153,8 +154,8 @@ struct FolderSync {
     _ list: FolderManifest, _ notes: NoteFileConverter, revived: Set<UniqueID> = []
   ) async throws -> ComparisonResult {
     progress.show("comparing")
-    let board = ObjectID(key: list.board, entity: shell.entity("Board").number)
-    guard try await !shell.images("Board", where: .identifiers([board])).isEmpty else {
+    let board = ObjectID(key: list.board, entity: BoardProperties.entity.number)
+    guard try await !shell.images(of: BoardProperties.entity, where: .identifiers([board])).isEmpty else {
       throw Refusal(.notFound, "the board of \(folder.path) has been deleted; undo brings it back")
     }
     let here = try await notes.notes(of: list.board)

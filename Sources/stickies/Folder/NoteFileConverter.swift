@@ -1,4 +1,5 @@
 import GraphModel
+import GraphShell
 import StickiesFiles
 import StickiesKit
 
@@ -13,8 +14,8 @@ struct NoteFileConverter {
   /// Reads the tags: notes refer to them by id, files by name.
   init(_ shell: CommandContext) async throws {
     self.shell = shell
-    let name = shell.property("Tag", "name")
-    let tags = try await shell.images("Tag")
+    let name = TagProperties.name
+    let tags = try await shell.images(of: TagProperties.entity)
     tagNames = Dictionary(tags.map { ($0.id, $0[name].stringValue ?? "") }, uniquingKeysWith: { one, _ in one })
     tagIDs = Dictionary(
       tags.map { (ByteKey($0[name].stringValue ?? ""), $0.id) }, uniquingKeysWith: { one, _ in one })
@@ -23,8 +24,8 @@ struct NoteFileConverter {
   // MARK: Reading
 
   func notes(of board: UniqueID) async throws -> [NoteSnapshot] {
-    let board = ObjectID(key: board, entity: shell.entity("Board").number)
-    return try await shell.images("Note", where: .equal(shell.property("Note", "board"), .object(board)))
+    let board = ObjectID(key: board, entity: BoardProperties.entity.number)
+    return try await shell.images(of: NoteProperties.entity, where: .equal(NoteProperties.board, .object(board)))
       .map(snapshot)
   }
 
@@ -33,30 +34,38 @@ struct NoteFileConverter {
     var found = [NoteSnapshot]()
     for start in stride(from: 0, to: ids.count, by: 1_000) {
       let part = ids[start..<min(start + 1_000, ids.count)]
-        .map { ObjectID(key: $0, entity: shell.entity("Note").number) }.sorted()
-      found += try await shell.images("Note", where: .identifiers(part)).map(snapshot)
+        .map { ObjectID(key: $0, entity: NoteProperties.entity.number) }.sorted()
+      found += try await shell.images(of: NoteProperties.entity, where: .identifiers(part)).map(snapshot)
     }
     return found
   }
 
   /// The notes with these origins.
   func notes(origins: [String]) async throws -> [ByteKey: NoteSnapshot] {
-    let origin = shell.property("Note", "origin")
+    let origin = NoteProperties.origin
     var found = [ByteKey: NoteSnapshot]()
     for start in stride(from: 0, to: origins.count, by: 1_000) {
       let part = origins[start..<min(start + 1_000, origins.count)]
-      for image in try await shell.images("Note", where: .in(origin, part.map { .string($0) })) {
+      for image in try await shell.images(of: NoteProperties.entity, where: .in(origin, part.map { .string($0) })) {
         if let key = image[origin].stringValue { found[key] = snapshot(image) }
       }
     }
     return found
   }
 
+  /// The property that a field of a file has the value of.
+  private static func property(_ field: NoteField) -> Property {
+    guard let property = NoteProperties.entity.property(named: field.rawValue) else {
+      preconditionFailure("the built-in model has no Note.\(field.rawValue)")
+    }
+    return property
+  }
+
   private func snapshot(_ image: ObjectImage) -> NoteSnapshot {
-    func value(_ name: String) -> Value { image[shell.property("Note", name)] }
+    func value(_ field: NoteField) -> Value { image[Self.property(field)] }
     var values = [NoteField: NoteValue]()
     for field in NoteField.allCases {
-      switch (field.kind, value(field.rawValue)) {
+      switch (field.kind, value(field)) {
       case (.color, .string(let color)): values[field] = .word(color)
       case (.number, .double(let number)): values[field] = .number(number)
       case (.flag, .bool(let flag)): values[field] = .flag(flag)
@@ -65,12 +74,12 @@ struct NoteFileConverter {
       }
     }
     var (number, created, updated) = (Int64(0), Timestamp(0), Timestamp(0))
-    if case .integer(let value) = value("number") { number = value }
-    if case .date(let value) = value("created") { created = value }
-    if case .date(let value) = value("updated") { updated = value }
+    if case .integer(let value) = image[NoteProperties.number] { number = value }
+    if case .date(let value) = image[NoteProperties.created] { created = value }
+    if case .date(let value) = image[NoteProperties.updated] { updated = value }
     return NoteSnapshot(
       id: image.id.key, revision: image.revision, number: number, created: created, updated: updated, values: values,
-      text: value("text").stringValue ?? "")
+      text: image[NoteProperties.text].stringValue ?? "")
   }
 
   // MARK: Writing
@@ -101,8 +110,8 @@ struct NoteFileConverter {
     names.map { name in
       let key = ByteKey(name)
       if let id = tagIDs[key] ?? draft.tags[key] { return id }
-      let id = draft.temporary(shell.entity("Tag"))
-      draft.changes.append(Change(.insert, id, edits: shell.edits("Tag", [("name", .string(name))])))
+      let id = draft.temporary(TagProperties.entity)
+      draft.changes.append(Change(.insert, id, edits: [.set(TagProperties.name, .string(name))]))
       draft.tags[key] = id
       return id
     }
@@ -111,43 +120,41 @@ struct NoteFileConverter {
   /// Appends the changes of an edit. The text change is based on the revision that the file was written at, the other
   /// fields on the revision that they were compared with.
   func edit(_ edit: FolderChanges.Edit, _ draft: inout Draft) {
-    let id = ObjectID(key: edit.theirs.id, entity: shell.entity("Note").number)
+    let id = ObjectID(key: edit.theirs.id, entity: NoteProperties.entity.number)
     let merge = edit.merge
     if !merge.splices.isEmpty {
-      let text = Edit(shell.property("Note", "text").number, .splice(merge.splices))
+      let text = Edit(NoteProperties.text.number, .splice(merge.splices))
       draft.changes.append(Change(.update, id, base: merge.base, edits: [text]))
     }
-    var edits = shell.edits(
-      "Note", merge.edits.compactMap { edit in value(edit.value).map { (edit.field.rawValue, $0) } })
+    var edits = merge.edits.compactMap { edit in value(edit.value).map { Edit.set(Self.property(edit.field), $0) } }
     if !merge.addedTags.isEmpty || !merge.removedTags.isEmpty {
       let removed = merge.removedTags.compactMap { tagIDs[$0] }
       edits.append(
         Edit(
-          shell.property("Note", "tags").number, .members(added: tags(merge.addedTags, &draft), removed: removed)))
+          NoteProperties.tags.number, .members(added: tags(merge.addedTags, &draft), removed: removed)))
     }
     if !edits.isEmpty { draft.changes.append(Change(.update, id, base: edit.theirs.revision, edits: edits)) }
   }
 
   func insert(_ new: FolderChanges.NewFile, on board: UniqueID, origin: String, _ draft: inout Draft) {
-    var values: [(String, Value)] = [
-      ("text", .string(new.note.text(over: ""))), ("origin", .string(origin)),
-      ("board", .object(ObjectID(key: board, entity: shell.entity("Board").number))),
+    var edits: [Edit] = [
+      .set(NoteProperties.text, .string(new.note.text(over: ""))), .set(NoteProperties.origin, .string(origin)),
+      .set(NoteProperties.board, .object(ObjectID(key: board, entity: BoardProperties.entity.number))),
     ]
     for field in NoteField.allCases {
-      if let value = new.note.values[field].flatMap({ value($0) }) { values.append((field.rawValue, value)) }
+      if let value = new.note.values[field].flatMap({ value($0) }) { edits.append(.set(Self.property(field), value)) }
     }
-    if let created = new.note.created { values.append(("created", .date(created))) }
-    if let updated = new.note.updated { values.append(("updated", .date(updated))) }
-    var edits = shell.edits("Note", values)
+    if let created = new.note.created { edits.append(.set(NoteProperties.created, .date(created))) }
+    if let updated = new.note.updated { edits.append(.set(NoteProperties.updated, .date(updated))) }
     if case .words(let names)? = new.note.values[.tags], !names.isEmpty {
-      edits.append(Edit(shell.property("Note", "tags").number, .members(added: tags(names, &draft), removed: [])))
+      edits.append(Edit(NoteProperties.tags.number, .members(added: tags(names, &draft), removed: [])))
     }
-    let id = draft.temporary(shell.entity("Note"))
+    let id = draft.temporary(NoteProperties.entity)
     draft.changes.append(Change(.insert, id, edits: edits))
   }
 
   func delete(_ missing: FolderChanges.DeletedFile, _ draft: inout Draft) {
-    let id = ObjectID(key: missing.theirs.id, entity: shell.entity("Note").number)
+    let id = ObjectID(key: missing.theirs.id, entity: NoteProperties.entity.number)
     draft.changes.append(Change(.delete, id, base: missing.theirs.revision))
   }
 }

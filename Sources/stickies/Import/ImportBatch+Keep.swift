@@ -13,8 +13,8 @@ extension ImportBatch {
     var values: [String: Value] = [
       "text": .string(note.text), "pinned": .bool(note.isPinned), "color": .string(note.color.rawValue),
     ]
-    if let created = note.created { values["created"] = .date(created) }
-    if let updated = note.updated { values["updated"] = .date(updated) }
+    if let created = note.created { values[NoteProperties.created.name] = .date(created) }
+    if let updated = note.updated { values[NoteProperties.updated.name] = .date(updated) }
     var origin = KeepOrigins.origin(of: note, file: file)
     // Two folders can have files of the same name; their contents distinguish the notes.
     if let text = keepTexts[origin], !UTF8Comparison.equal(text, note.text) {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import GraphModel
+import GraphShell
 import StickiesFiles
 import StickiesKit
 

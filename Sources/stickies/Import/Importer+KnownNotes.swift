@@ -12,11 +12,13 @@ extension Importer {
   /// if another store imported it from here and exported it again.
   func knownNotes(_ batch: ImportBatch) async throws -> [ByteKey: ObjectID] {
     var known = [ByteKey: ObjectID]()
-    let origin = shell.property("Note", "origin")
-    let entity = shell.entity("Note").number
+    let origin = NoteProperties.origin
+    let entity = NoteProperties.entity.number
     for start in stride(from: 0, to: batch.notes.count, by: Self.lookupSize) {
       let part = batch.notes[start..<min(start + Self.lookupSize, batch.notes.count)]
-      for image in try await shell.images("Note", where: .in(origin, part.map { .string($0.origin) })) {
+      for image in try await shell.images(
+        of: NoteProperties.entity, where: .in(origin, part.map { .string($0.origin) }))
+      {
         if let key = image[origin].stringValue { known[key] = image.id }
       }
       var origins = [ObjectID: String]()
@@ -27,7 +29,7 @@ extension Importer {
         }
       }
       guard !origins.isEmpty else { continue }
-      for image in try await shell.images("Note", where: .identifiers(origins.keys.sorted())) {
+      for image in try await shell.images(of: NoteProperties.entity, where: .identifiers(origins.keys.sorted())) {
         if let key = origins[image.id] { known[key] = image.id }
       }
     }
@@ -40,8 +42,8 @@ extension Importer {
     let unknown = batch.notes.filter { $0.keep != nil && known[$0.origin] == nil }
     /// Each note of the store belongs to one file.
     var taken = Set(known.values)
-    let (origin, text) = (shell.property("Note", "origin"), shell.property("Note", "text"))
-    let (created, updated) = (shell.property("Note", "created"), shell.property("Note", "updated"))
+    let (origin, text) = (NoteProperties.origin, NoteProperties.text)
+    let (created, updated) = (NoteProperties.created, NoteProperties.updated)
     for start in stride(from: 0, to: unknown.count, by: Self.lookupSize) {
       let part = unknown[start..<min(start + Self.lookupSize, unknown.count)]
       let times = Set(part.compactMap(\.keep?.created)).sorted()
@@ -49,7 +51,7 @@ extension Importer {
       // Earlier releases imported invalid times unchanged, so origins identify more notes than times do.
       let origins = part.compactMap(\.keep).map { Value.string(KeepOrigins.earlier($0)) }
       let isOfThem = GraphPredicate.or([.in(created, times.map { .date($0) }), .in(origin, origins)])
-      for image in try await shell.images("Note", where: isOfThem) {
+      for image in try await shell.images(of: NoteProperties.entity, where: isOfThem) {
         guard let key = image[origin].stringValue, key.hasPrefix("keep:"), !taken.contains(image.id) else { continue }
         var time: Timestamp?
         if case .date(let value) = image[updated] { time = value }

@@ -9,10 +9,10 @@ extension Importer {
     // Keyed by the bytes of the boards' names.
     var (homeless, atHome) = ([[UInt8]: [Int]](), [[UInt8]: [NoteLayout.Frame]]())
     for (index, note) in notes.enumerated() {
-      if note.values["x"] == nil && note.values["y"] == nil {
+      if note.values[NoteProperties.x.name] == nil && note.values[NoteProperties.y.name] == nil {
         homeless[Array(note.board.utf8), default: []].append(index)
       } else {
-        atHome[Array(note.board.utf8), default: []].append(shell.frame(ofNote: note.values))
+        atHome[Array(note.board.utf8), default: []].append(BoardLayoutReader.frame(ofNote: note.values))
       }
     }
     guard !homeless.isEmpty else { return notes }
@@ -20,11 +20,12 @@ extension Importer {
     var notes = notes
     for (board, indexes) in homeless {
       var occupied = atHome[board] ?? []
-      if let id = ids[board] { occupied += try await shell.frames(on: id) }
-      let frames = NoteLayout.frames(for: indexes.map { shell.frame(ofNote: notes[$0].values) }, beside: occupied)
+      if let id = ids[board] { occupied += try await BoardLayoutReader(client: shell.client).frames(on: id) }
+      let frames = NoteLayout.frames(
+        for: indexes.map { BoardLayoutReader.frame(ofNote: notes[$0].values) }, beside: occupied)
       for (index, frame) in zip(indexes, frames) {
-        notes[index].values["x"] = .double(frame.x)
-        notes[index].values["y"] = .double(frame.y)
+        notes[index].values[NoteProperties.x.name] = .double(frame.x)
+        notes[index].values[NoteProperties.y.name] = .double(frame.y)
       }
     }
     return notes
@@ -32,8 +33,8 @@ extension Importer {
 
   /// The stored boards by their names in the batch.
   private func boardIDs(_ batch: ImportBatch) async throws -> [[UInt8]: ObjectID] {
-    let there = try await shell.images("Board")
-    let name = shell.property("Board", "name")
+    let there = try await shell.images(of: BoardProperties.entity)
+    let name = BoardProperties.name
     var ids = [[UInt8]: ObjectID]()
     for board in there { ids[Array((board[name].stringValue ?? "").utf8)] = board.id }
     let byID = Dictionary(there.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })

@@ -1,5 +1,6 @@
 import GraphModel
 import GraphReplica
+import GraphShell
 import StickiesKit
 
 /// Turns a batch into one transaction, or into several that are one undo step. Notes are identified by their origins,
@@ -23,7 +24,7 @@ struct Importer {
     let transaction = try await changes(placed(new, batch), batch, known, &result)
     guard !transaction.isEmpty else { return result }
     progress.show("writing \(new.count) notes")
-    try await commit(ImportTransactions(transaction, largest: Self.largestPart, keeping: shell.entity("Link").number))
+    try await commit(ImportTransactions(transaction, largest: Self.largestPart, keeping: LinkProperties.entity.number))
     return result
   }
 
@@ -44,7 +45,7 @@ struct Importer {
         let saved = try await shell.client.commit(changes, policy: .storeTrump, undo: undo)
         for identity in saved.committed.identities { permanent[identity.temporary] = identity.permanent }
       } catch let refusal as Refusal where index > 0 {
-        var explained = await shell.explained(refusal)
+        var explained = await RefusalExplainer(shell).explained(refusal)
         explained.done =
           "\(index) of \(parts.count) parts are imported; run it again for the rest, or undo takes them back"
         throw explained
@@ -56,10 +57,15 @@ struct Importer {
     _ notes: [ImportBatch.Note], _ batch: ImportBatch, _ known: [ByteKey: ObjectID], _ result: inout ImportResult
   ) async throws -> [Change] {
     var changes = [Change]()
-    func insert(_ entity: String, _ values: [String: Value]) -> ObjectID {
-      let id = ObjectID.temporary(UInt64(changes.count + 1), entity: shell.entity(entity).number)
-      let ordered = values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-      changes.append(Change(.insert, id, edits: shell.edits(entity, ordered)))
+    func insert(_ entity: Entity, _ values: [String: Value]) -> ObjectID {
+      let id = ObjectID.temporary(UInt64(changes.count + 1), entity: entity.number)
+      let edits = values.sorted { $0.key < $1.key }.map { name, value in
+        guard let property = entity.property(named: name) else {
+          preconditionFailure("the built-in model has no \(entity.name).\(name)")
+        }
+        return Edit.set(property, value)
+      }
+      changes.append(Change(.insert, id, edits: edits))
       return id
     }
     /// The ids of the batch's boards or tags, by their names in the file. Those exported from this store are
@@ -67,14 +73,14 @@ struct Importer {
     /// existing ones. Those that no note of the file uses are inserted if the name does not exist. Others are not
     /// inserted: their notes exist here, so they have been renamed or deleted since.
     func settle(
-      _ entity: String, _ listed: [ImportBatch.NamedObject], of new: [String], all: [String]
+      _ entity: Entity, _ name: Property, _ listed: [ImportBatch.NamedObject], of new: [String], all: [String]
     ) async throws -> [ByteKey: ObjectID] {
       let (new, all) = (Set(new.map(ByteKey.init)), Set(all.map(ByteKey.init)))
       let unlisted = new.subtracting(listed.map { ByteKey($0.name) }).sorted()
         .map { ImportBatch.NamedObject(name: $0.text) }
       guard !listed.isEmpty || !unlisted.isEmpty else { return [:] }
-      let there = try await shell.images(entity)
-      let names = Set(there.compactMap { $0[shell.property(entity, "name")].stringValue.map(ByteKey.init) })
+      let there = try await shell.images(of: entity)
+      let names = Set(there.compactMap { $0[name].stringValue.map(ByteKey.init) })
       let byID = Dictionary(there.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })
       var ids = [ByteKey: ObjectID]()
       for named in listed + unlisted {
@@ -82,15 +88,15 @@ struct Importer {
         if let id = named.id.flatMap({ byID[$0] }) {
           ids[key] = id
         } else if new.contains(key) || !(all.contains(key) || names.contains(key)) {
-          ids[key] = insert(entity, named.values.merging(["name": .string(named.name)]) { $1 })
+          ids[key] = insert(entity, named.values.merging([name.name: .string(named.name)]) { $1 })
         }
       }
       return ids
     }
     let boards = try await settle(
-      "Board", batch.boards, of: notes.map(\.board), all: batch.notes.map(\.board))
+      BoardProperties.entity, BoardProperties.name, batch.boards, of: notes.map(\.board), all: batch.notes.map(\.board))
     let tags = try await settle(
-      "Tag", batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags))
+      TagProperties.entity, TagProperties.name, batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags))
     var ids = [ByteKey: ObjectID]()
     for note in batch.notes { if let id = note.id { ids[id] = known[note.origin] } }
     // A link follows its second note, in the same transaction: later runs assume that links between existing notes
@@ -101,16 +107,17 @@ struct Importer {
     }
     for note in notes {
       var values = note.values
-      values["origin"] = .string(note.origin)
-      values["board"] = boards[note.board].map { .object($0) }
+      values[NoteProperties.origin.name] = .string(note.origin)
+      values[NoteProperties.board.name] = boards[note.board].map { .object($0) }
       let worn = Set(note.tags.compactMap { tags[$0] }).sorted()
-      if !worn.isEmpty { values["tags"] = .objects(worn) }
-      let id = insert("Note", values)
+      if !worn.isEmpty { values[NoteProperties.tags.name] = .objects(worn) }
+      let id = insert(NoteProperties.entity, values)
       if let name = note.id {
         ids[name] = id
         for link in linksAt[name] ?? [] {
           guard let from = ids[link.from], let to = ids[link.to] else { continue }
-          _ = insert("Link", link.values.merging(["from": .object(from), "to": .object(to)]) { $1 })
+          let ends = [LinkProperties.from.name: Value.object(from), LinkProperties.to.name: .object(to)]
+          _ = insert(LinkProperties.entity, link.values.merging(ends) { $1 })
         }
       }
     }

@@ -62,10 +62,12 @@ struct MacNotes {
     }
     let key = String(name.dropLast(".rtfd".count))
     var values: [String: Value] = ["text": .string(text.text)]
-    if let background = text.background { values["color"] = .string(MacStickies.nearest(background).rawValue) }
+    if let background = text.background {
+      values[NoteProperties.color.name] = .string(MacStickies.nearest(background).rawValue)
+    }
     if let window = windows.windows[key] {
-      values["pinned"] = .bool(window.isFloating)
-      if let color = window.color { values["color"] = .string(color.rawValue) }
+      values[NoteProperties.pinned.name] = .bool(window.isFloating)
+      if let color = window.color { values[NoteProperties.color.name] = .string(color.rawValue) }
       let places = [("x", window.x), ("y", window.y), ("width", window.width), ("height", window.height)]
       for (name, place) in places { values[name] = place.map { .double($0) } }
       let missing = [window.color == nil ? "color" : nil, window.x == nil ? "place" : nil].compactMap(\.self)

@@ -1,20 +1,20 @@
 import GraphModel
+import GraphShell
 import StickiesKit
 
 /// Reads the project's own JSON Lines, as `export` writes them.
 enum NoteLinesReader {
   static func read(_ bytes: [UInt8], file: String, into batch: inout ImportBatch) {
     var objects = [(place: String, json: JSON)]()
-    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() where !line.isEmpty
-    {
-      let place = "\(file):\(index + 1)"
+    for line in LineBuffer.lines(of: bytes) {
+      let place = "\(file):\(line.number)"
       do {
         var replaced = 0
-        objects.append((place, try JSON(repairing: line, replaced: &replaced)))
+        objects.append((place, try JSON(repairing: line.bytes, replaced: &replaced)))
         batch.skip(place, replaced: replaced)
       } catch {
         // Nothing of a broken file is imported, so that a later run of the complete file is one import.
-        return batch.skip(file, "line \(index + 1) is not JSON (\(error)); nothing of the file was imported")
+        return batch.skip(file, "line \(line.number) is not JSON (\(error)); nothing of the file was imported")
       }
     }
     var names = [ByteKey: String]()

@@ -1,0 +1,125 @@
+import GraphClient
+import GraphModel
+
+/// A syntax error in the value of `--sort`.
+struct UnreadableSort: Error { let cause: PredicateSyntaxError }
+
+/// The connection of a command: reads objects of any model, and describes them to users.
+@MainActor
+package struct CommandContext {
+  package let client: GraphClient
+  package let output: Output
+  /// The revision to read; nil for the present.
+  package var revision: Revision?
+
+  package var model: Model { client.context.model }
+
+  /// Maximum number of ids in one request.
+  private static let idsInOneRequest = 1_000
+
+  package init(client: GraphClient, output: Output) { (self.client, self.output) = (client, output) }
+
+  // MARK: Parsing
+
+  /// The entity with a name.
+  /// - Throws: a refusal that suggests the nearest name.
+  func known(_ name: String) throws -> Entity {
+    if let entity = model.entity(named: name) { return entity }
+    let names = model.entities.map(\.name)
+    let more = Suggestion.sentence(for: name, among: names) ?? "; there are \(names.joined(separator: ", "))"
+    throw Refusal(.malformed, "the model \(model.name) has no entity \"\(name)\"\(more)")
+  }
+
+  func predicate(_ text: String?, on entity: Entity) throws -> GraphPredicate {
+    guard let text else { return .always }
+    return try GraphPredicate(parsing: text, entity: entity, model: model)
+  }
+
+  /// The sort keys of `--sort`; empty for the order of ids.
+  package func order(_ sort: String, of entity: Entity) throws -> [SortKey] {
+    do {
+      return sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
+    } catch {
+      throw UnreadableSort(cause: error)
+    }
+  }
+
+  // MARK: Reading
+
+  package func images(
+    of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
+  ) async throws -> [ObjectImage] {
+    var images = [ObjectImage]()
+    let stream = client.images(of: entity, where: predicate, sort: sort, limit: limit, at: revision)
+    for try await chunk in stream { images += chunk }
+    return images
+  }
+
+  /// The objects with these ids, in slices; deleted ones are missing from the result.
+  func images(_ ids: [ObjectID], of entity: Entity) async throws -> [ObjectImage] {
+    var images = [ObjectImage]()
+    for start in stride(from: 0, to: ids.count, by: Self.idsInOneRequest) {
+      let part = ids[start..<min(start + Self.idsInOneRequest, ids.count)]
+      images += try await self.images(of: entity, where: .identifiers(Array(part)))
+    }
+    // The members of an ordered to-many relationship are not in the order of their ids.
+    let byID = Dictionary(images.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    return ids.compactMap { byID[$0] }
+  }
+
+  /// The members of a to-many relationship that is stored at its other end. They are read by the inverse, for a
+  /// thousand owners at a time. Sorted if the relationship is ordered.
+  func members(of property: Property, owners: [ObjectID]) async throws -> [ObjectID: [ObjectID]] {
+    guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
+      let entity = model.entity(relationship.destination)
+    else { return [:] }
+    let position = relationship.position.flatMap { model.property($0) }
+    var members = [ObjectID: [OrderedMemberKey]]()
+    for start in stride(from: 0, to: owners.count, by: Self.idsInOneRequest) {
+      let part = Array(owners[start..<min(start + Self.idsInOneRequest, owners.count)])
+      let predicate: GraphPredicate
+      if inverse.relationship?.isToMany == true {
+        let path = GraphPredicate.Path(hops: [inverse.number], end: .identifier)
+        predicate = .comparison(.init(.any, path, .in, .list(part.map(Value.object))))
+      } else {
+        predicate = .in(inverse, part.map(Value.object))
+      }
+      let asked = Set(part)
+      for try await chunk in client.images(of: entity, where: predicate, at: revision) {
+        for image in chunk {
+          var place = OrderedMemberKey(position: 0, id: image.id)
+          if let position, case .integer(let number) = image[position] { place.position = number }
+          for owner in image[inverse].objectIDs where asked.contains(owner) {
+            members[owner, default: []].append(place)
+          }
+        }
+      }
+    }
+    return members.mapValues { $0.sorted().map(\.id) }
+  }
+
+  // MARK: Describing
+
+  /// As in `Person b6yvgbpa Ann`.
+  func reference(_ image: ObjectImage) -> String {
+    "\(model.entity(image.id.entity)?.name ?? "object") \(image.id.description.prefix(8)) \(title(image))"
+  }
+
+  /// A short description of an object for users. It is the object's text, name or title, otherwise its first
+  /// non-empty string, otherwise the first two of its other non-null attributes.
+  package func title(_ image: ObjectImage) -> String {
+    guard let entity = model.entity(image.id.entity) else { return "" }
+    let texts = entity.attributes.filter { [.string, .text].contains($0.attribute?.kind) }
+    let named = ["text", "name", "title"].compactMap { name in texts.first { $0.name == name } }
+    for property in named.isEmpty ? texts : named {
+      let line = String(TextTable.firstLine(image[property].stringValue ?? "").prefix(60))
+      if !line.isEmpty { return line }
+    }
+    let others = entity.attributes.filter { attribute in
+      ![.string, .text, .data, .json].contains(attribute.attribute?.kind) && attribute.slot != nil
+        && !image[attribute].isNull
+    }
+    let told = others.prefix(2).map { "\($0.name) \(image[$0].json(kind: $0.attribute?.kind).text)" }
+    return named.isEmpty && !told.isEmpty ? told.joined(separator: ", ") : "(empty)"
+  }
+}

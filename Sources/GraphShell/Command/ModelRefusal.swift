@@ -1,0 +1,176 @@
+import GraphModel
+
+/// A refusal described in the terms of the model: object, property, rule and value.
+package struct ModelRefusal: ReportedError {
+  let refusal: Refusal
+  let model: Model
+  /// Descriptions of the objects in the refusal.
+  var titles = [ObjectID: String]()
+  /// The lines of standard input for the objects to insert.
+  var lines = [ObjectID: Int]()
+  /// Whether a restore was refused; its conflicts then name what the objects would need.
+  var isRestore = false
+  /// The deletes of objects that the conflicts name.
+  var deletions = [ObjectID: Deletion]()
+  /// A clause about what is already committed, if a later part was refused.
+  package var done = ""
+
+  package var report: CommandFailure.Report {
+    // One object may block many others; repeated lines are dropped.
+    var told = Set<ByteKey>()
+    let details = (refusal.code == .denied ? denials : violations + conflicts).filter { told.insert($0).inserted }
+    let text = Self.brief(details, of: refusal) + (done.isEmpty ? "" : "\n\(done)")
+    var members = CommandFailure.outcome(of: refusal)
+    if !refusal.violations.isEmpty { members.append(.init("violations", .array(refusal.violations.map(json)))) }
+    if !refusal.conflicts.isEmpty { members.append(.init("conflicts", .array(refusal.conflicts.map(json)))) }
+    return CommandFailure.Report(
+      code: refusal.code.rawValue, message: refusal.message + text, exit: CommandFailure.exitCode(of: refusal.code),
+      members: members)
+  }
+
+  // MARK: - Text
+
+  /// Maximum number of detail lines in text output; JSON has all.
+  static let detailsTold = 10
+
+  /// The first details, a line each, and the number of the others.
+  static func brief(_ details: [String], of refusal: Refusal) -> String {
+    let lines = details.prefix(detailsTold).map { "\n  \($0)" }.joined()
+    guard details.count > detailsTold else { return lines }
+    // A refusal lists only the first objects of one relationship.
+    let isCapped = refusal.code == .denied && refusal.violations.count >= Violation.maximumDenials
+    return lines + "\n  and \(isCapped ? "at least " : "")\(details.count - detailsTold) more"
+  }
+
+  private func name(_ id: ObjectID) -> String {
+    if let line = lines[id] { return "line \(line)" }
+    if let title = titles[id] { return title }
+    let entity = model.entity(id.entity)?.name ?? "object"
+    return id.isTemporary ? "the new \(entity)" : "\(entity) \(id.description.prefix(8))"
+  }
+
+  private var violations: [String] {
+    refusal.violations.map { violation in
+      let property = model.property(violation.property)
+      let value = violation.value.isNull ? "" : ", \(values(violation, property))"
+      return "\(name(violation.id)): \(violation.message) (\(violation.rule)\(value))"
+    }
+  }
+
+  /// The violating value; for a unique key over several properties, each value with its name.
+  private func values(_ violation: Violation, _ property: Property?) -> String {
+    guard !violation.others.isEmpty else { return "value \(brief(violation.value, property))" }
+    let parts = [Violation.KeyPart(violation.property, violation.value)] + violation.others
+    return parts.map { part in
+      let property = model.property(part.property)
+      return "\(property?.name ?? "value") \(brief(part.value, property))"
+    }.joined(separator: ", ")
+  }
+
+  /// The objects that prevent others from being deleted.
+  private var denials: [String] {
+    refusal.violations.map { violation in
+      let others = violation.value.objectIDs.map(name).joined(separator: ", ")
+      return "\(name(violation.id)): \(model.property(violation.property)?.name ?? "") has \(others)"
+    }
+  }
+
+  /// Two new objects with the same key are omitted, because the violations describe them.
+  private var conflicts: [String] {
+    refusal.conflicts.filter { $0.kind != .unique || !$0.id.isTemporary }.map { conflict in
+      let property = model.property(conflict.property)
+      let who = conflict.author.isEmpty ? "someone else" : conflict.author
+      if isRestore { return unrestored(conflict, property, who) }
+      switch conflict.kind {
+      case .unique: return "\(name(conflict.id)) is in the way"
+      case .deleted:
+        return "\(name(conflict.id)): "
+          + (deletions[conflict.id]?.words ?? "deleted by \(who) in revision \(conflict.revision)")
+      case .changed where conflict.property == 0:
+        return "\(name(conflict.id)): changed by \(who) in revision \(conflict.revision)"
+      case .changed:
+        let mine = brief(conflict.mine, property)
+        let theirs = brief(conflict.theirs, property)
+        return "\(name(conflict.id)): \(property?.name ?? "the object") is \(theirs) since revision "
+          + "\(conflict.revision) by \(who), yours is \(mine)"
+      }
+    }
+  }
+
+  /// Describes what a restored object would need, and what blocks it.
+  private func unrestored(_ conflict: Conflict, _ property: Property?, _ who: String) -> String {
+    switch conflict.kind {
+    case .unique: return "\(name(conflict.id)) is in the way"
+    case .deleted:
+      let revision = conflict.revision > 0 ? " in revision \(conflict.revision)" : ""
+      return
+        "\(name(conflict.id)): its \(property?.name ?? "object"), \(brief(conflict.mine, property)), was deleted by "
+        + "\(who)\(revision)"
+    case .changed:
+      return "\(name(conflict.id)): \(brief(conflict.theirs, property)) is in the way, by \(who) in revision "
+        + "\(conflict.revision)"
+    }
+  }
+
+  private func brief(_ value: Value, _ property: Property?) -> String {
+    if case .object(let id) = value { return name(id) }
+    if case .objects(let ids) = value {
+      if ids.isEmpty { return "empty" }
+      let more = ids.count > 3 ? " and \(ids.count - 3) more" : ""
+      return ids.prefix(3).map(name).joined(separator: ", ") + more
+    }
+    return value.json(kind: property?.attribute?.kind).text.excerpt
+  }
+
+  // MARK: - JSON
+
+  private func json(_ id: ObjectID) -> JSON { id.isTemporary ? .null : .string(id.description) }
+
+  private func json(_ value: Value, _ property: Property?) -> JSON {
+    if case .object(let id) = value { return json(id) }
+    return value.json(kind: property?.attribute?.kind)
+  }
+
+  private func subject(_ id: ObjectID, _ property: Property?) -> [JSON.Member] {
+    var members = [
+      JSON.Member("object", json(id)), .init("entity", model.entity(id.entity).map { .string($0.name) } ?? .null),
+      .init("property", property.map { .string($0.name) } ?? .null),
+    ]
+    if let line = lines[id] { members.append(.init("line", .integer(Int64(line)))) }
+    return members
+  }
+
+  private func json(_ violation: Violation) -> JSON {
+    let property = model.property(violation.property)
+    var members = subject(violation.id, property)
+    members += [.init("rule", .string(violation.rule)), .init("value", json(violation.value, property))]
+    if !violation.others.isEmpty {
+      let others = violation.others.compactMap { part in
+        model.property(part.property).map { JSON.Member($0.name, json(part.value, $0)) }
+      }
+      members.append(.init("others", .object(others)))
+    }
+    return .object(members + [.init("message", .string(violation.message))])
+  }
+
+  private func json(_ conflict: Conflict) -> JSON {
+    let property = model.property(conflict.property)
+    let kind =
+      switch conflict.kind {
+      case .changed: "changed"
+      case .deleted: "deleted"
+      case .unique: "unique"
+      }
+    let deletion = deletions[conflict.id]
+    var members = [JSON.Member("kind", .string(kind))] + subject(conflict.id, property)
+    members += [
+      .init("mine", json(conflict.mine, property)), .init("theirs", json(conflict.theirs, property)),
+      .init("author", .string(deletion?.author ?? conflict.author)),
+      .init("revision", .integer(deletion?.revision ?? conflict.revision)),
+      .init("mineWon", .bool(conflict.mineWon)),
+    ]
+    if conflict.isCollateral { members.append(.init("collateral", .bool(true))) }
+    if let deletion { members.append(.init("time", .string(RFC3339.text(deletion.time)))) }
+    return .object(members)
+  }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+
+/// An unknown subcommand. Reported before the argument parser takes the word for an argument of another command.
+struct UnknownCommand: Error, CustomStringConvertible {
+  let description: String
+
+  /// Finds the first word that should name a subcommand and does not, at this or a lower level.
+  static func find(
+    in arguments: [String], of command: any ParsableCommand.Type, path: [String] = []
+  ) -> UnknownCommand? {
+    let names = command.configuration.subcommands.map { $0._commandName }
+    guard let word = arguments.first, !word.hasPrefix("-"), !names.isEmpty else { return nil }
+    if let known = command.configuration.subcommands.first(where: { $0._commandName == word }) {
+      return find(in: Array(arguments.dropFirst()), of: known, path: path + [word])
+    }
+    // The root's own `help`; the words after it name a command, too.
+    if path.isEmpty, word == "help" { return find(in: Array(arguments.dropFirst()), of: command) }
+    let suggestion = Suggestion.sentence(
+      for: (path + [word]).joined(separator: " "), among: names.map { (path + [$0]).joined(separator: " ") },
+      letters: word.count)
+    let help = "see \(RunningProgram.current.name) \((["help"] + path).joined(separator: " "))"
+    return UnknownCommand(
+      description: "there is no command \"\((path + [word]).joined(separator: " "))\"\(suggestion ?? "; " + help)")
+  }
+}

@@ -1,0 +1,67 @@
+import CommandLineIO
+import GraphClient
+import GraphModel
+import GraphWire
+
+/// The delete of an object: author, time and revision.
+struct Deletion {
+  let author: String
+  let time: Timestamp
+  let revision: Revision
+  /// The later commit that restored the object.
+  var revival: CommitEntry?
+
+  var words: String {
+    let back = revival.map { "; brought back by \($0.author), \(LocalTime.text($0.time)), revision \($0.revision)" }
+    return "deleted by \(author), \(LocalTime.text(time)), revision \(revision)" + (back ?? "")
+  }
+}
+
+/// Finds the delete of an object in history.
+@MainActor
+struct DeletionFinder {
+  private let client: GraphClient
+  private let model: Model
+  private let program: any ShellProgram
+
+  init(_ shell: CommandContext) { (client, model, program) = (shell.client, shell.model, shell.output.program) }
+
+  /// Maximum number of objects in a refusal whose deletes are looked up.
+  static let deletionsLookedUp = 20
+
+  /// The newest delete of an object, with its last image; nil if history does not have it.
+  func deletion(of id: ObjectID) async -> (Deletion, ObjectImage?)? {
+    var request = LogRequest(limit: 1, filter: HistoryFilter(object: id.description))
+    var revival: CommitEntry?
+    // Skips changes after a restore.
+    for _ in 0..<Self.changesLookedThrough {
+      guard let commit = (try? await client.log(request))?.first, let change = commit.changes.first else { return nil }
+      if change.kind == .removed {
+        let deletion = Deletion(
+          author: commit.author, time: commit.time, revision: commit.revision, revival: revival)
+        return (deletion, change.object)
+      }
+      if change.kind == .inserted { revival = commit }
+      guard commit.revision > 1 else { return nil }
+      request.through = commit.revision - 1
+    }
+    return nil
+  }
+
+  private static let changesLookedThrough = 100
+
+  /// The refusal for an object that was deleted; nil if history does not say so.
+  /// - Parameters:
+  ///   - prefix: the beginning of its id.
+  ///   - entity: the expected entity.
+  func refusal(_ prefix: String, of entity: Entity?) async -> Refusal? {
+    let request = LogRequest(limit: 1, filter: HistoryFilter(object: prefix))
+    guard let commit = (try? await client.log(request))?.first, let change = commit.changes.first,
+      change.kind == .removed, let its = model.entity(change.id.entity), entity.map(its.isKind) ?? true
+    else { return nil }
+    return Refusal(
+      .notFound,
+      "this \(its.name) is deleted; \(program.name) graph restore \(change.id.description.prefix(8)) brings it back",
+      conflicts: [Conflict(kind: .deleted, id: change.id, author: commit.author, revision: commit.revision)])
+  }
+}

@@ -1,0 +1,240 @@
+import CommandLineIO
+import ArgumentParser
+import GraphClient
+import GraphModel
+
+struct GraphFetch: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fetch", abstract: "List the objects of an entity and of those that inherit from it.",
+    discussion: "Objects are printed as they arrive, regardless of their number.")
+
+  @OptionGroup var options: CommonOptions
+  @Argument(help: "The entity; not needed with --template.")
+  var entity: String?
+  @OptionGroup var template: TemplateOptions
+  @Option(
+    name: .customLong("where"), parsing: .unconditional,
+    help: "A predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.")
+  var condition: String?
+  @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -age,name.")
+  var sort = ""
+  @OptionGroup var limit: LimitOption
+  @Option(parsing: .unconditional, help: "Skip this many first.")
+  var offset = 0
+  @Option(parsing: .unconditional, help: "Continue after an earlier page: its cursor; empty for the first page.")
+  var after: String?
+  @Flag(help: "Print only the number of objects; with --distinct or --group-by, of rows.")
+  var count = false
+  @Flag(help: "Print only the ids.")
+  var ids = false
+  @Option(
+    parsing: .unconditional,
+    help: """
+      The properties to print, separated by commas; to-many relationships only if they are named here. Expressions \
+      such as 'name, department.name, salary * 12 AS yearly' print rows instead of objects.
+      """)
+  var properties: String?
+  @Flag(help: "Print equal rows once.")
+  var distinct = false
+  @Option(
+    parsing: .unconditional,
+    help: "Group by these, separated by commas; --properties may then have @count, @sum.NAME, @avg, @min, @max.")
+  var groupBy: String?
+  @OptionGroup var past: PastOption
+  @Flag(help: "Print how the daemon finds the result, instead of the result.")
+  var explain = false
+
+  func validate() throws {
+    if entity == nil, template.name == nil { throw ValidationError("an entity or --template is missing") }
+    if offset < 0 { throw ValidationError("--offset must be at least 0") }
+    if count, ids { throw ValidationError("--count and --ids exclude each other") }
+    if ids, properties != nil || distinct || groupBy != nil {
+      throw ValidationError("--ids prints ids alone: leave out --properties, --distinct and --group-by")
+    }
+    if count, properties != nil, !distinct, groupBy == nil {
+      throw ValidationError(
+        "--count counts objects: leave out --properties, or use --distinct to count the different rows")
+    }
+    if distinct, properties == nil, groupBy == nil { throw ValidationError("--distinct requires --properties") }
+    if after != nil, distinct || groupBy != nil {
+      throw ValidationError(Self.pagesOfRows)
+    }
+    if after != nil, count { throw ValidationError("--count counts all that match: leave out --after") }
+    if after != nil, offset > 0 {
+      throw ValidationError("--after continues after a cursor; leave out --offset")
+    }
+  }
+
+  private static let pagesOfRows =
+    "groups and distinct rows have no cursor: leave out --after, and page them with --limit and --offset"
+
+  /// The limit of the fetch: options can only narrow a fetch request of the model.
+  private func limit(within asked: FetchRequest?) -> Int? {
+    guard let most = asked?.limit else { return limit.number }
+    let left = most - min(most, offset)
+    return min(limit.number ?? left, left)
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      let shell = try await past.shell(shell)
+      let asked = try template.request(in: shell.model)
+      let known = try entity.map { try shell.known($0) }
+      if let known, let asked, asked.entity != known.number {
+        let own = shell.model.entity(asked.entity)?.name ?? ""
+        let name = template.name ?? ""
+        throw Refusal(.malformed, "the template \(name) fetches \(own), not \(known.name): leave out the entity")
+      }
+      let entity = try known ?? asked.flatMap { shell.model.entity($0.entity) } ?? shell.known("")
+      let predicate = GraphPredicate.all(
+        [asked?.predicate ?? .always, try shell.predicate(condition, on: entity)])
+      let sort = sort.isEmpty ? asked?.sort.text(in: shell.model) ?? "" : sort
+      var fetch = shell.client.wireFetch(
+        entity, predicate, [], limit(within: asked), offset, try cursor(), at: shell.revision)
+      let rows = try rows(of: entity, sort, in: shell.model)
+      // Aggregates without a group make a single row.
+      if after != nil, rows?.isGrouped == true { throw Refusal(.malformed, Self.pagesOfRows) }
+      if rows?.hasRowPerObject ?? true { _ = try shell.order(sort, of: entity) }
+      fetch.sort = sort
+      if rows != nil {
+        fetch.result = .rows
+        (fetch.properties, fetch.groupBy, fetch.distinct) = (columnText, groupBy ?? "", distinct)
+      } else if count || ids {
+        fetch.result = count ? .count : .identifiers
+      }
+      let columns = rows == nil ? try PrintedColumns(properties, of: entity, in: shell.model) : nil
+      if explain {
+        shell.output.show(try await shell.client.explain(fetch))
+      } else if count {
+        let number =
+          rows == nil
+          ? try await shell.client.count(fetch) : try await Self.number(of: shell.client.rows(fetch))
+        shell.output.json
+          ? shell.output.print(JSON.object([.init("count", .integer(Int64(number)))]))
+          : shell.output.print("\(number)")
+      } else if let columns {
+        var printer = ListPrinter(shell: shell, columns: columns, ids: ids, isPage: after != nil)
+        let objects = shell.client.stream(fetch)
+        for try await chunk in objects { try await printer.print(chunk) }
+        printer.end(objects.next)
+        if objects.count == 0, !shell.output.json { StandardError.write("no \(entity.name) matches") }
+      } else {
+        let stream = shell.client.rows(fetch)
+        var printer = RowPrinter(shell: shell, isPage: after != nil)
+        for try await chunk in stream { printer.print(chunk) }
+        printer.end(stream.next)
+        if printer.isEmpty, !shell.output.json { StandardError.write("no \(entity.name) matches") }
+      }
+    }
+  }
+
+  /// Counts rows as they arrive: the daemon counts objects, but not groups or distinct rows.
+  @MainActor
+  private static func number(of rows: RowStream) async throws -> Int {
+    var number = 0
+    for try await chunk in rows { number += chunk.count }
+    return number
+  }
+
+  /// Groups without properties are counted.
+  private var columnText: String { properties ?? "\(groupBy ?? ""), @count" }
+
+  /// The cursor; nil for the first page.
+  private func cursor() throws -> FetchCursor? {
+    guard let after, !after.isEmpty else { return nil }
+    guard let bytes = Base64.bytes(after) else {
+      throw Refusal(.malformed, "--after takes the complete cursor of an earlier page")
+    }
+    return try FetchCursor(bytes: bytes)
+  }
+
+  /// The request for rows; nil if objects are printed, as for a list of plain properties.
+  private func rows(of entity: Entity, _ sort: String, in model: Model) throws -> RowRequest? {
+    let known = entity.family.compactMap { model.entity($0) }.flatMap(\.properties).map(\.name)
+    func isName(_ item: Substring) -> Bool {
+      let words = item.split(whereSeparator: \.isWhitespace)
+      guard words.count == 1 else { return false }
+      return known.contains(String(words[0])) || words[0].allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
+    let isPlain = properties?.split(separator: ",").allSatisfy(isName) ?? true
+    guard groupBy != nil || distinct || !isPlain else { return nil }
+    return try RowRequest(
+      parsing: columnText, distinct: distinct, groups: groupBy ?? "", order: sort,
+      entity: entity, model: model)
+  }
+}
+
+/// The printed properties of each object, by name. Subentities have properties that their parent does not have.
+struct PrintedColumns {
+  /// The properties of the option; nil without it.
+  let chosen: [String]?
+  /// The columns of a table.
+  let names: [String]
+  /// Whether objects of several entities can be in the result.
+  let hasKinds: Bool
+  private let model: Model
+
+  init(_ list: String?, of entity: Entity, in model: Model) throws {
+    self.model = model
+    let family = entity.family.compactMap { model.entity($0) }
+    hasKinds = family.count { !$0.isAbstract } > 1
+    guard let list else {
+      chosen = nil
+      // As many as fit beside the id, of the types that fit into a cell.
+      let room = TextTable.terminalWidth
+      let most = room == .max ? 6 : max(2, min(6, (room - 12) / 16))
+      let simple = entity.attributes.filter { $0.slot != nil && ![.data, .json].contains($0.attribute?.kind) }
+      names = simple.prefix(most).map(\.name)
+      return
+    }
+    let properties = family.flatMap(\.properties)
+    let known = properties.filter { $0.slot != nil || $0.attribute == nil }.map(\.name)
+    var chosen = [String]()
+    for part in list.split(separator: ",") {
+      let name = String(part.filter { !$0.isWhitespace })
+      if let property = properties.first(where: { $0.name == name }), property.slot == nil, property.attribute != nil {
+        throw Refusal(.malformed, "\(entity.name).\(name) is transient: it is not stored")
+      }
+      guard known.contains(name) || ["id", "entity", "revision"].contains(name) else {
+        throw Refusal(.malformed, Suggestion.sentence(forProperty: name, of: entity, among: known))
+      }
+      if !chosen.contains(name) { chosen.append(name) }
+    }
+    self.chosen = chosen
+    names = chosen.filter { !["id", "entity", "revision"].contains($0) }
+  }
+
+  /// The chosen to-many relationships of the entity that are stored at their other end.
+  func unstored(of entity: Entity) -> [Property] {
+    (chosen ?? []).compactMap { entity.property(named: $0) }.filter { $0.slot == nil }
+  }
+}
+
+/// To-many relationships that are not part of an image, by property and owner.
+typealias ToManyMembers = [PropertyNumber: [ObjectID: [ObjectID]]]
+
+extension ObjectJSON {
+  /// An object with some of its properties, including to-many relationships stored at their other end.
+  /// - Parameter only: the property names; nil for all that are stored or in `members`.
+  static func object(_ image: ObjectImage, _ model: Model, only names: [String]?, members: ToManyMembers) -> JSON {
+    guard names != nil || !members.isEmpty else { return object(image, model) }
+    guard let entity = model.entity(image.id.entity) else { return .null }
+    var json = [
+      JSON.Member("id", .string(image.id.description)), JSON.Member("entity", .string(entity.name)),
+      JSON.Member("revision", .integer(image.revision)),
+    ]
+    let properties =
+      names?.compactMap { entity.property(named: $0) }
+      ?? entity.properties.filter { $0.slot != nil || members[$0.number] != nil }
+    for property in properties {
+      if property.slot != nil {
+        json.append(.init(property.name, image[property].json(kind: property.attribute?.kind)))
+      } else {
+        let ids = members[property.number]?[image.id] ?? []
+        json.append(.init(property.name, .array(ids.map { .string($0.description) })))
+      }
+    }
+    return .object(json)
+  }
+}

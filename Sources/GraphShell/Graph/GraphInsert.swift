@@ -1,0 +1,175 @@
+import ArgumentParser
+import Glibc
+import GraphClient
+import GraphModel
+import GraphReplica
+
+struct GraphInsert: AsyncParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "insert", abstract: "Insert an object, or one for each line of standard input.",
+      usage: """
+        \(RunningProgram.current.name) graph insert [<options>] <entity> <name=value> ... [--values <json>]
+        \(RunningProgram.current.name) graph insert [<options>] <entity> - [--one-commit]
+        """,
+      discussion: """
+        A line is a JSON object of values. "$id" gives the object a label; other lines refer to it with {"$ref": \
+        label}, or the label alone. "$entity" makes it an object of another entity. A batch is committed completely or \
+        not at all, and a refused batch ends the run. --one-commit commits all lines together: they need the same \
+        members and no labels, and other commits wait meanwhile.\(RunningProgram.current.remarkOnInserts)
+        """)
+  }
+
+  @OptionGroup var options: CommonOptions
+  @Argument(help: "The entity.")
+  var entity: String
+  @Argument(help: ArgumentHelp("Values, or - for JSON Lines on standard input.", valueName: "name=value"))
+  var words: [String] = []
+  @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
+  var values: String?
+  @Option(parsing: .unconditional, help: "Commit at most this many lines at once, and at most 4 MiB of them.")
+  var batch = 1_000
+  @Option(parsing: .unconditional, help: "How to handle an insert whose unique key exists; error refuses it.")
+  var policy = PolicyName.error
+  @Flag(help: "With -: commit all lines at once, or none.")
+  var oneCommit = false
+
+  func validate() throws {
+    if oneCommit, words != ["-"] { throw ValidationError("--one-commit requires -") }
+    if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
+    if words.contains("-"), words.count > 1 || values != nil {
+      throw ValidationError("- can't be used with other values: the lines contain the values")
+    }
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      let entity = try shell.known(entity)
+      if oneCommit { return try await ServerBatch(shell).insert(entity, policy: policy.policy) }
+      if words == ["-"] {
+        var insertion = LineInserter(shell: shell, entity: entity, batch: batch, policy: policy.policy)
+        return try await insertion.run()
+      }
+      let resolver = InputResolver(shell)
+      let inputs = try resolver.inputs(words, values: values, entity: entity)
+      if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
+      let id = ObjectID.temporary(1, entity: entity.number)
+      var changes = [Change(.insert, id, edits: try await resolver.edits(inputs))]
+      try await shell.output.program.placement(in: shell.client, policy: policy.policy)?.place(&changes)
+      let saved = try await shell.client.commit(changes, policy: policy.policy)
+      let image = try await shell.stored(saved, id)
+      let report = ConflictReport(saved, shell)
+      report.reportExistingObjects()
+      report.reportOverwritten()
+      shell.output.show(image, else: shell.reference(image))
+    }
+  }
+}
+
+/// Lines with mistakes; nothing of their batch is committed.
+struct InvalidLinesError: ReportedError {
+  let mistakes: [LinePlanner.Mistake]
+  /// A clause about what is already committed.
+  let done: String
+
+  var report: CommandFailure.Report {
+    let lines = mistakes.map { "\n  line \($0.line): \($0.reason)" }.joined()
+    let json = mistakes.map { mistake in
+      JSON.object([.init("line", .integer(Int64(mistake.line))), .init("message", .string(mistake.reason))])
+    }
+    return CommandFailure.Report(
+      code: "invalid",
+      message: "\(Output.count(mistakes.count, "mistake")) in the lines; \(done)\(lines)", exit: CommandFailure.refused,
+      members: [.init("lines", .array(json))])
+  }
+}
+
+/// Inserts lines from standard input. One batch is in memory; the next one is read when the daemon has committed it.
+@MainActor
+private struct LineInserter {
+  private let shell: CommandContext
+  private let policy: MergePolicy
+  private let batch: Int
+  private let reader = LineReader(descriptor: 0)
+  private let progress: ProgressLine
+  private var planner: LinePlanner
+  private let placement: (any InsertPlacement)?
+  private var inserted = 0
+  private var commits = 0
+  private var lastLine = 0
+
+  init(shell: CommandContext, entity: Entity, batch: Int, policy: MergePolicy) {
+    self.shell = shell
+    self.policy = policy
+    self.batch = batch
+    planner = LinePlanner(model: shell.model, entity: entity)
+    placement = shell.output.program.placement(in: shell.client, policy: policy)
+    progress = ProgressLine(
+      isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.inCommits)
+  }
+
+  private var done: String {
+    inserted == 0
+      ? "nothing is committed" : "the lines up to \(lastLine) are committed (\(Output.count(inserted, "object")))"
+  }
+
+  mutating func run() async throws {
+    while true {
+      let lines = try await reader.lines(atMost: batch)
+      guard !lines.isEmpty else { break }
+      var plan = planner.plan(lines)
+      guard plan.mistakes.isEmpty else {
+        progress.end()
+        throw InvalidLinesError(mistakes: plan.mistakes, done: done)
+      }
+      try await placement?.place(&plan.changes)
+      let saved = try await commit(plan)
+      planner.take(saved.committed.identities, of: plan)
+      if saved.committed.conflicts.contains(where: { $0.kind == .unique }) {
+        progress.end()
+        ConflictReport(saved, shell).reportExistingObjects()
+      }
+      if saved.committed.conflicts.contains(where: { $0.kind != .unique }) {
+        progress.end()
+        ConflictReport(saved, shell).reportOverwritten()
+      }
+      inserted += plan.changes.count
+      commits += 1
+      lastLine = lines.last?.number ?? lastLine
+      if shell.output.json { tell(saved, plan) } else { progress.show("\(inserted) objects") }
+    }
+    progress.end()
+    let commits = Output.count(commits, "commit")
+    // Which of the objects existed already is unknown: ids do not show it.
+    shell.output.say(
+      policy == .error
+        ? "inserted \(Output.count(inserted, "object")) in \(commits)"
+        : "inserted or met \(Output.count(inserted, "object")) in \(commits)")
+  }
+
+  private func commit(_ plan: LinePlanner.Batch) async throws -> SaveResult {
+    do {
+      return try await shell.client.commit(plan.changes, policy: policy)
+    } catch let refusal as Refusal {
+      progress.end()
+      var explained = await RefusalExplainer(shell).explained(refusal)
+      for (change, line) in zip(plan.changes, plan.lines) { explained.lines[change.id] = line.number }
+      if inserted > 0 || refusal != GraphClient.unknownOutcome { explained.done = done }
+      throw explained
+    }
+  }
+
+  /// Prints one line of JSON for each line that was read.
+  private func tell(_ saved: SaveResult, _ plan: LinePlanner.Batch) {
+    let ids = Dictionary(
+      saved.committed.identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
+    let lines = zip(plan.changes, plan.lines).map { change, line in
+      var members = [JSON.Member("line", .integer(Int64(line.number)))]
+      if let label = line.label { members.append(.init("$id", .string(label))) }
+      members.append(.init("id", ids[change.id].map { .string($0.description) } ?? .null))
+      return JSON.object(members).text
+    }
+    shell.output.print(lines.joined(separator: "\n"))
+  }
+}

@@ -1,0 +1,303 @@
+import ArgumentParser
+import GraphModel
+import GraphReplica
+
+struct GraphUpdate: AsyncParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "update", abstract: "Change an object, or all objects of an entity that match.",
+      usage: """
+        \(RunningProgram.current.name) graph update [<options>] <id> <name=value> ...
+        \(RunningProgram.current.name) graph update [<options>] <id> --place <name=ids:place> ...
+        \(RunningProgram.current.name) graph update [<options>] <entity> --where <predicate> <name=value> ...
+        \(RunningProgram.current.name) graph update [<options>] <entity> --where <predicate> --one-commit [--set <name=expression>] ...
+        """,
+      discussion: """
+        --where updates objects in batches. A batch is committed completely or not at all, and a refused batch ends \
+        the run. With --one-commit the daemon changes all objects, or none; other commits wait meanwhile.
+        """)
+  }
+
+  @OptionGroup var options: CommonOptions
+  @Argument(help: ArgumentHelp("The beginning of its id; with --where an entity.", valueName: "id"))
+  var target: String
+  @Argument(help: ArgumentHelp("Values.", valueName: "name=value"))
+  var words: [String] = []
+  @Option(name: .customLong("where"), parsing: .unconditional, help: "Change all objects of the entity that match.")
+  var condition: String?
+  @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
+  var values: String?
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Objects to add to a to-many, ids separated by commas.", valueName: "name=ids"))
+  var add: [String] = []
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Objects to remove from a to-many, ids separated by commas.", valueName: "name=ids"))
+  var remove: [String] = []
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "The place of objects in an ordered to-many: first, last, or directly after a member.",
+      valueName: "name=ids:place"))
+  var place: [String] = []
+  @Option(
+    parsing: .unconditional,
+    help: "Which side wins if another client changed the property since it was read. (default: objectTrump)")
+  var policy: PolicyName?
+  @Option(parsing: .unconditional, help: "The revision at which you read the object; default: now.")
+  var base: Revision?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Write nothing if another client has changed the object since this revision.", valueName: "revision"))
+  var ifRevision: Revision?
+  @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
+  var batch = 1_000
+  @Flag(help: "With --where: let the daemon change all of them in one commit, or none.")
+  var oneCommit = false
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "With --one-commit: a value calculated from each object's own values.", valueName: "name=expression"))
+  var set: [String] = []
+
+  private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
+
+  func validate() throws {
+    if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, place.isEmpty, set.isEmpty {
+      throw ValidationError("there is nothing to change: give a value or an option")
+    }
+    if oneCommit, condition == nil { throw ValidationError("--one-commit requires --where") }
+    if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
+    if !set.isEmpty, !oneCommit { throw ValidationError("--set requires --one-commit") }
+    if oneCommit, !(add.isEmpty && remove.isEmpty) {
+      throw ValidationError("--add and --remove can't be used with --one-commit")
+    }
+    if !place.isEmpty, condition != nil { throw ValidationError("--place can't be used with --where") }
+    if let base, base < 1 {
+      throw ValidationError("--base must be at least 1, the revision of the first commit")
+    }
+    if base != nil, condition != nil { throw ValidationError("--base can't be used with --where") }
+    if let ifRevision, ifRevision < 1 {
+      throw ValidationError("--if-revision must be at least 1, the revision of the first commit")
+    }
+    if ifRevision != nil, condition != nil { throw ValidationError("--if-revision can't be used with --where") }
+    if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      if let condition, oneCommit {
+        let entity = try shell.known(target)
+        try await ServerBatch(shell).update(
+          entity, where: shell.predicate(condition, on: entity),
+          InputResolver(shell).inputs(words, values: values, entity: entity), calculations: set)
+      } else if let condition {
+        try await updateAll(try shell.known(target), condition, shell)
+      } else {
+        try await updateOne(shell)
+      }
+    }
+  }
+
+  @MainActor
+  private func updateOne(_ shell: CommandContext) async throws {
+    try await InputResolver(shell).checkBase(base)
+    try await InputResolver(shell).checkBase(ifRevision)
+    let image = try await ObjectFinder(shell).object(target)
+    guard let entity = shell.model.entity(image.id.entity) else { return }
+    let wishes = try await ResolvedUpdate(self, entity, shell)
+    let read = try await whatWasRead(image, entity, shell, forText: wishes.setText)
+    let edits = try wishes.edits(of: read, now: image)
+    let change = Change(
+      .update, image.id, base: base ?? InputResolver(shell).base(of: image), edits: edits,
+      onlyIf: ifRevision.map { Precondition(revision: $0) })
+    let saved = try await shell.client.commit([change], policy: mergePolicy)
+    let stored = try await shell.stored(saved, image.id)
+    ConflictReport(saved, shell).reportOverwritten()
+    shell.output.show(stored, else: shell.reference(stored))
+  }
+
+  /// The object as the user read it. Only the difference of a text is sent, so that later edits of others are kept.
+  /// Nil if that state can't be read.
+  /// - Throws: a refusal `pruned` if a text is set and its state was pruned: edits of others would be overwritten.
+  @MainActor
+  private func whatWasRead(
+    _ image: ObjectImage, _ entity: Entity, _ shell: CommandContext, forText text: Property?
+  ) async throws -> ObjectImage? {
+    guard let base, base < image.revision else { return image }
+    var past = shell
+    past.revision = base
+    do {
+      return try await past.images([image.id], of: entity).first
+    } catch let refusal as Refusal where [.pruned, .limit, .notFound].contains(refusal.code) {
+      guard refusal.code == .pruned, let text else { return nil }
+      throw Refusal(
+        .pruned,
+        "the text \(entity.name).\(text.name) at revision \(base) was pruned, so your changes of it are unknown: "
+          + "read it again and repeat the edit")
+    }
+  }
+
+  @MainActor
+  private func updateAll(_ entity: Entity, _ condition: String, _ shell: CommandContext) async throws {
+    let predicate = try shell.predicate(condition, on: entity)
+    let wishes = try await ResolvedUpdate(self, entity, shell)
+    let interruption = Interruption(Interruption.inCommits)
+    defer { withExtendedLifetime(interruption) {} }
+    var (matched, updated) = (0, 0)
+    var revisions = [Revision]()
+    var changes = [Change]()
+    @MainActor func commit() async throws {
+      guard !changes.isEmpty else { return }
+      let saved = try await shell.client.commit(changes, policy: mergePolicy)
+      ConflictReport(saved, shell).reportOverwritten()
+      updated += Self.changed(changes, saved)
+      revisions.append(saved.committed.revision)
+      changes = []
+    }
+    do {
+      for try await chunk in shell.client.images(of: entity, where: predicate) {
+        for image in chunk {
+          matched += 1
+          changes.append(
+            Change(.update, image.id, base: InputResolver(shell).base(of: image), edits: try wishes.edits(of: image)))
+          if changes.count == batch { try await commit() }
+        }
+      }
+      try await commit()
+    } catch let refusal as Refusal where !revisions.isEmpty {
+      // Reading or writing failed afterwards; earlier commits remain.
+      var explained = await RefusalExplainer(shell).explained(refusal)
+      explained.done =
+        "\(Output.count(updated, "object")) before \(updated == 1 ? "was" : "were") updated, in separate commits"
+      throw explained
+    }
+    if shell.output.json {
+      return shell.output.print(
+        JSON.object([
+          .init("matched", .integer(Int64(matched))), .init("updated", .integer(Int64(updated))),
+          .init("revisions", .array(revisions.map(JSON.integer))),
+        ]))
+    }
+    let commits = "in \(Output.count(revisions.count, "commit"))"
+    shell.output.print(
+      updated == matched
+        ? "updated \(Output.count(updated, entity.name + " object")) \(commits)"
+        : "updated \(updated) of \(Output.count(matched, entity.name + " object")) \(commits); the rest are unchanged"
+    )
+  }
+
+  /// The number of objects that a commit changed. Others had the values already, were deleted since they were read,
+  /// or were not changed because of the policy.
+  private static func changed(_ changes: [Change], _ saved: SaveResult) -> Int {
+    guard !saved.isComplete else {
+      let stored = Set(saved.objects.map(\.id))
+      return changes.count { stored.contains($0.id) }
+    }
+    // A conflict may also name the object at the other end of a relationship.
+    let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
+    return changes.count { !lost.contains($0.id) }
+  }
+}
+
+/// The changes of an update with all ids resolved, the same for each of many objects.
+@MainActor
+private struct ResolvedUpdate {
+  private let inputs: [PropertyInput]
+  private var ids = [ObjectSpecifier: ObjectID]()
+  /// Added and removed members of to-many relationships.
+  private var members = [Edit]()
+
+  init(_ command: GraphUpdate, _ entity: Entity, _ shell: CommandContext) async throws {
+    let resolver = InputResolver(shell)
+    inputs = try resolver.inputs(command.words, values: command.values, entity: entity)
+    ids = try await resolver.ids(of: inputs)
+    var sets = [PropertyNumber: (added: [ObjectID], removed: [ObjectID])]()
+    var order = [PropertyNumber]()
+    for (word, isAdded) in command.add.map({ ($0, true) }) + command.remove.map({ ($0, false) }) {
+      let property = try Self.toMany(word, entity, shell)
+      guard !inputs.contains(where: { $0.property.number == property.number }) else {
+        throw Refusal(.malformed, "\(property.name) is both set and changed")
+      }
+      if sets[property.number] == nil { order.append(property.number) }
+      for name in PropertyInput.names(String(word[word.index(after: word.firstIndex(of: "=") ?? word.startIndex)...])) {
+        let id = try await InputResolver(shell).id(name, for: property)
+        if isAdded {
+          sets[property.number, default: ([], [])].added.append(id)
+        } else {
+          sets[property.number, default: ([], [])].removed.append(id)
+        }
+      }
+    }
+    for number in order {
+      guard let set = sets[number] else { continue }
+      members.append(Edit(number, .members(added: set.added, removed: set.removed)))
+    }
+    for word in command.place { members.append(try await placing(word, entity, shell)) }
+  }
+
+  /// Parses `tasks=ID,ID:first`, `…:last`, or `…:ID` for the place after that object.
+  private func placing(_ word: String, _ entity: Entity, _ shell: CommandContext) async throws -> Edit {
+    let property = try Self.toMany(word, entity, shell)
+    guard property.relationship?.isOrdered == true else {
+      throw Refusal(.malformed, "\(entity.name).\(property.name) has no order")
+    }
+    guard !(inputs.map(\.property.number) + members.map(\.property)).contains(property.number) else {
+      throw Refusal(.malformed, "\(property.name) is changed twice: --place also adds the objects as members")
+    }
+    let parts = word.drop { $0 != "=" }.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+      throw Refusal(.malformed, "\"\(word)\" is not of the form name=id,id:first, :last or :id")
+    }
+    var objects = [ObjectID]()
+    for name in PropertyInput.names(String(parts[0])) {
+      let id = try await InputResolver(shell).id(name, for: property)
+      if !objects.contains(id) { objects.append(id) }
+    }
+    switch parts[1] {
+    case "first": return Edit(property.number, .place(objects, after: nil))
+    // Placing the objects after one of themselves moves them to the end.
+    case "last": return Edit(property.number, .place(objects, after: objects.first))
+    default:
+      let anchor = try await InputResolver(shell).id(.text(String(parts[1])), for: property)
+      guard !objects.contains(anchor) else {
+        throw Refusal(.malformed, "\"\(word)\" places an object after itself")
+      }
+      return Edit(property.number, .place(objects, after: anchor))
+    }
+  }
+
+  /// The text attribute that is set; nil if there is none.
+  var setText: Property? { inputs.first { $0.property.attribute?.kind == .text }?.property }
+
+  private static func toMany(_ word: String, _ entity: Entity, _ shell: CommandContext) throws -> Property {
+    guard let equals = word.firstIndex(of: "=") else {
+      throw Refusal(.malformed, "\"\(word)\" is not of the form name=id,id")
+    }
+    do {
+      let property = try PropertyInput.property(String(word[..<equals]), of: entity)
+      guard property.relationship?.isToMany == true else {
+        throw InvalidInputError("\(entity.name).\(property.name) is not a to-many: set it with \(property.name)=…")
+      }
+      return property
+    } catch {
+      throw Refusal(.malformed, "\(error)")
+    }
+  }
+
+  /// The edits for an object.
+  /// - Parameter now: the present object; a text that it already has is omitted, because merging would insert it
+  ///   twice.
+  func edits(of image: ObjectImage?, now: ObjectImage? = nil) throws -> [Edit] {
+    let wanted = inputs.filter { input in
+      guard let now, case .value(let value) = input.content, input.property.attribute?.kind == .text else {
+        return true
+      }
+      return now[input.property] != value
+    }
+    return try InputResolver.edits(wanted, ids, of: image) + members
+  }
+}

@@ -1,0 +1,171 @@
+import GraphModel
+
+/// Turns lines of JSON into transactions, batch by batch. A line can refer by label to objects of its own batch, in
+/// any order, and to those of earlier batches, of which only the labels are kept.
+struct LinePlanner {
+  /// One batch, which can be committed if it has no mistake.
+  struct Batch {
+    var changes = [Change]()
+    /// The source line of each change.
+    var lines = [Source]()
+    var mistakes = [Mistake]()
+
+    struct Source {
+      var number: Int
+      var label: String?
+    }
+  }
+
+  /// A mistake in a line.
+  struct Mistake {
+    var line: Int
+    var reason: String
+  }
+
+  private struct Draft {
+    let line: Int
+    let entity: Entity
+    let label: String?
+    let members: [JSON.Member]
+    let id: ObjectID
+  }
+
+  private let model: Model
+  /// The entity of lines that do not name one.
+  private let entity: Entity
+  /// Labels of committed objects.
+  private var labels = [ByteKey: ObjectID]()
+  /// Properties by name, cached because there are many lines.
+  private var properties = [EntityNumber: [ByteKey: Property]]()
+
+  init(model: Model, entity: Entity) {
+    self.model = model
+    self.entity = entity
+  }
+
+  /// Reads a batch. All mistakes of all lines are collected; if there is one, violations of the other lines too.
+  mutating func plan(_ lines: [InputLine]) -> Batch {
+    var batch = Batch()
+    var fresh = [ByteKey: (id: ObjectID, line: Int)]()
+    var drafts = [Draft]()
+    for line in lines {
+      do throws(InvalidInputError) {
+        let draft = try draft(line, number: drafts.count + 1)
+        if let label = draft.label {
+          if labels[label] != nil { throw InvalidInputError("the label \"\(label)\" is used by an earlier line") }
+          if let other = fresh[label] {
+            throw InvalidInputError("the label \"\(label)\" is used by line \(other.line)")
+          }
+          fresh[label] = (draft.id, line.number)
+        }
+        drafts.append(draft)
+      } catch {
+        batch.mistakes.append(Mistake(line: line.number, reason: error.description))
+      }
+    }
+    for draft in drafts {
+      let edits = edits(draft, fresh, &batch.mistakes)
+      batch.changes.append(Change(.insert, draft.id, edits: edits))
+      batch.lines.append(Batch.Source(number: draft.line, label: draft.label))
+    }
+    if !batch.mistakes.isEmpty { addViolations(to: &batch) }
+    batch.mistakes.sort { $0.line < $1.line }
+    return batch
+  }
+
+  /// Adds the violations of valid lines, which are not sent because of the mistakes.
+  private func addViolations(to batch: inout Batch) {
+    let unread = Set(batch.mistakes.map(\.line))
+    let lines = Dictionary(
+      zip(batch.changes, batch.lines).map { ($0.id, $1.number) }, uniquingKeysWith: { first, _ in first })
+    for violation in StandaloneLineValidator(model: model).violations(of: batch.changes) {
+      guard let line = lines[violation.id], !unread.contains(line) else { continue }
+      batch.mistakes.append(Mistake(line: line, reason: violation.message))
+    }
+  }
+
+  /// Maps the labels of a committed batch to permanent ids.
+  mutating func take(_ identities: [CommitResult.IDAssignment], of batch: Batch) {
+    let permanent = Dictionary(identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
+    for (change, source) in zip(batch.changes, batch.lines) {
+      if let label = source.label { labels[label] = permanent[change.id] }
+    }
+  }
+
+  private func draft(_ line: InputLine, number: Int) throws(InvalidInputError) -> Draft {
+    let members = try line.members()
+    let json = JSON.object(members)
+    var entity = self.entity
+    if let name = json["$entity"] {
+      guard let named = name.stringValue.flatMap({ model.entity(named: $0) }) else {
+        let names = model.entities.map(\.name)
+        let suggestion = name.stringValue.flatMap { Suggestion.sentence(for: $0, among: names) }
+        throw InvalidInputError("there is no entity \(name.text)\(suggestion ?? "")")
+      }
+      entity = named
+    }
+    if entity.isAbstract { throw InvalidInputError(model.abstractSentence(entity)) }
+    let label = json["$id"]
+    if let label, label.stringValue == nil { throw InvalidInputError("$id takes a string, and not \(label.text)") }
+    return Draft(
+      line: line.number, entity: entity, label: label?.stringValue,
+      members: members.filter { $0.name != "$id" && $0.name != "$entity" },
+      id: .temporary(UInt64(number), entity: entity.number))
+  }
+
+  private mutating func edits(
+    _ draft: Draft, _ fresh: [ByteKey: (id: ObjectID, line: Int)], _ mistakes: inout [Mistake]
+  ) -> [Edit] {
+    let names = table(of: draft.entity)
+    var edits = [Edit]()
+    edits.reserveCapacity(draft.members.count)
+    for member in draft.members {
+      do {
+        let property: Property
+        if let known = names[member.name] {
+          property = known
+        } else {
+          property = try PropertyInput.property(member.name, of: draft.entity)
+        }
+        let input = try PropertyInput(property, member.value, entity: draft.entity)
+        let destination = property.relationship?.destination ?? 0
+        edits.append(
+          try input.edit { name throws(InvalidInputError) in try resolve(name, fresh, destination) })
+      } catch {
+        mistakes.append(Mistake(line: draft.line, reason: error.description))
+      }
+    }
+    return edits
+  }
+
+  private func resolve(
+    _ name: ObjectSpecifier, _ fresh: [ByteKey: (id: ObjectID, line: Int)], _ destination: EntityNumber
+  ) throws(InvalidInputError) -> ObjectID {
+    let text: String
+    switch name {
+    case .label(let label): text = label
+    case .text(let label): text = label
+    }
+    if let known = fresh[text]?.id ?? labels[text] { return known }
+    if case .text = name, let key = UniqueID(text) { return ObjectID(key: key, entity: destination) }
+    if case .text = name {
+      throw InvalidInputError("\"\(text)\" is neither an id nor the label of a line up to the end of this batch")
+    }
+    throw InvalidInputError("\"\(text)\" is not the label of a line up to the end of this batch")
+  }
+
+  private mutating func table(of entity: Entity) -> [ByteKey: Property] {
+    if let table = properties[entity.number] { return table }
+    let table = Dictionary(entity.properties.map { (ByteKey($0.name), $0) }, uniquingKeysWith: { $1 })
+    properties[entity.number] = table
+    return table
+  }
+}
+
+extension Model {
+  /// The message that nothing can be inserted into an abstract entity, with its concrete subentities.
+  func abstractSentence(_ entity: Entity) -> String {
+    let names = entity.family.compactMap { self.entity($0) }.filter { !$0.isAbstract }.map(\.name)
+    return "\(entity.name) is abstract: name \(names.joined(separator: " or "))"
+  }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+
+struct Follow: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print every commit as a line of JSON, from a token on and without end, for backups and other programs.",
+    discussion: """
+      Each line has a token: after an interruption, continue with the token of the last line that you processed. A \
+      token of another store, of a store that was restored from a backup since, or of pruned commits is refused with \
+      exit code 4.
+      """)
+
+  @OptionGroup var options: CommonOptions
+  @OptionGroup var filter: HistoryOptions
+  @Option(parsing: .unconditional, help: "A token, or a revision; 0 is the beginning. Default: from now on.")
+  var since: String?
+  @Flag(help: "End after the commits that exist now.")
+  var untilNow = false
+
+  func validate() throws {
+    guard let since, Token(since) == nil else { return }
+    guard let revision = Revision(since), revision >= 0 else {
+      throw ValidationError("--since takes a token from a line of follow, or a revision of 0 or more")
+    }
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withHistory(reconnects: true) { shell in
+      shell.client.stateDidChange = { [output = shell.output] state in
+        if case .reconnecting(1) = state {
+          output.message("the connection was lost; trying again")
+        }
+      }
+      var told = try await start(shell)
+      var reached = told
+      let commits = shell.client.commits(since: told, filter: try await filter.filter(shell), untilNow: untilNow)
+      for try await followed in commits {
+        reached = followed.token
+        guard let commit = followed.commit else { continue }
+        shell.output.print(ObjectJSON.commit(commit, token: followed.token, shell.model))
+        told = followed.token
+      }
+      // The last commits did not match; the token lets the next run skip them.
+      if reached != told { shell.output.print(JSON.object([.init("token", .string(reached.description))])) }
+    }
+  }
+
+  @MainActor
+  private func start(_ shell: CommandContext) async throws -> Token {
+    guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon said no welcome") }
+    guard let since else { return head }
+    if let token = Token(since) { return token }
+    let revision = Revision(since) ?? 0
+    guard revision <= head.revision else { throw Refusal(.notFound, "there is no revision \(revision) yet") }
+    return try await WatchPrinter.token(of: revision, head, shell.client)
+  }
+}
+
+extension ObjectJSON {
+  fileprivate static func commit(_ entry: CommitEntry, token: Token, _ model: Model) -> JSON {
+    guard case .object(let members) = commit(entry, model) else { return .null }
+    return .object([.init("token", .string(token.description))] + members)
+  }
+}
+
+/// The options that filter commits of the history.
+struct HistoryOptions: ParsableArguments {
+  @Option(
+    name: .customLong("author"), parsing: .unconditionalSingleValue,
+    help: "Only commits of this author; may be repeated.")
+  var authors: [String] = []
+  @Option(
+    name: .customLong("entity"), parsing: .unconditionalSingleValue,
+    help: "Only changes of objects of this entity; may be repeated.")
+  var entities: [String] = []
+  @Option(
+    name: .customLong("object"), parsing: .unconditional,
+    help: "Only changes of this object, by its number or the beginning of its id.")
+  var object: String?
+
+  @MainActor
+  func filter(_ shell: CommandContext) async throws -> HistoryFilter {
+    var filter = HistoryFilter(authors: authors, entities: try entities.map { try shell.known($0).number })
+    if let object { filter.object = try await ObjectFinder(shell).past(object).description }
+    return filter
+  }
+}

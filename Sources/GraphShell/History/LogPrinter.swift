@@ -1,0 +1,70 @@
+import GraphClient
+import GraphModel
+import GraphWire
+
+extension CommitEntry {
+  /// The revision that an undo or redo applies to, with the name of its step if it has one.
+  var taken: String? {
+    guard let revision = redoes ?? undoes else { return nil }
+    guard let name = undo?.name, !name.isEmpty else { return "\(revision)" }
+    return "\(revision) (\(TextTable.visible(name)))"
+  }
+}
+
+/// Prints the log.
+@MainActor
+struct LogPrinter {
+  private let client: GraphClient
+  private let output: Output
+  private let model: Model
+
+  init(_ shell: CommandContext) { (client, output, model) = (shell.client, shell.output, shell.model) }
+
+  /// Prints commits, each with the first of its objects.
+  func show(_ request: LogRequest) async throws {
+    let commits = try await client.log(request)
+    if output.json {
+      output.print(JSON.array(commits.map { ObjectJSON.commit($0, model) }))
+      return try await reportPruned(request, commits)
+    }
+    if commits.isEmpty {
+      let newest = try await client.log(limit: 1, changes: 0).first?.revision ?? 0
+      output.message("no commit matches; the newest is revision \(newest)")
+    }
+    for commit in commits {
+      let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
+      output.print("\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
+      // The name is shown only for commits without changes, as of a migration.
+      if commit.changes.isEmpty, commit.unlisted == 0, commit.more == 0, what.isEmpty, let name = commit.undo?.name,
+        !name.isEmpty
+      {
+        output.print("    \(TextTable.visible(name))")
+      }
+      if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
+      // Daemons of earlier releases send all changes.
+      let shown = commit.changes.prefix(request.changes.map { Int(clamping: $0) } ?? .max)
+      for change in shown { output.print("    \(ObjectJSON.sign(change.kind)) \(output.line(change))") }
+      let more = commit.changes.count - shown.count + Int(clamping: commit.more)
+      if more > 0, shown.isEmpty { output.print("    \(Output.count(more, "change"))") }
+      if more > 0, !shown.isEmpty { output.print("    … and \(more) more") }
+    }
+    try await reportPruned(request, commits)
+  }
+
+  /// Reports that commits were pruned which the request might have matched.
+  @MainActor
+  private func reportPruned(_ request: LogRequest, _ commits: [CommitEntry]) async throws {
+    let oldest = try await client.status().oldest
+    guard oldest > 0, request.after < oldest else { return }
+    // With the newest first and the limit reached, pruned commits would not be in the result anyway.
+    let isFull = commits.count >= Int(clamping: request.limit) && commits.last.map { $0.revision > oldest + 1 } == true
+    if isFull, !request.oldestFirst { return }
+    if let since = request.filter.since,
+      let first = try await client.log(LogRequest(limit: 1, oldestFirst: true, changes: 0)).first, first.time <= since
+    {
+      return
+    }
+    output.message(
+      "older history was pruned: the oldest commit that is kept is revision \(oldest + 1)")
+  }
+}

@@ -1,0 +1,82 @@
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Undoes and redoes steps of the author, and prints the result.
+@MainActor
+struct UndoPrinter {
+  private let shell: CommandContext
+  private var client: GraphClient { shell.client }
+  private var output: Output { shell.output }
+  private var model: Model { shell.model }
+
+  init(_ shell: CommandContext) { self.shell = shell }
+
+  /// Undoes the author's newest step, or the one with this revision.
+  func undo(_ revision: Revision?) async throws {
+    try await printUndo { [client] in
+      guard let revision else { return try await client.undo() }
+      return try await client.undo(revision: revision)
+    }
+  }
+
+  /// Prints the result of an undo or redo, and on standard error what it skipped. Skipped changes are also printed if
+  /// the step is refused because it skipped everything.
+  func printUndo(_ step: () async throws -> SaveResult) async throws {
+    let saved: SaveResult
+    do {
+      saved = try await step()
+    } catch let refusal as Refusal {
+      reportSkipped(refusal.conflicts)
+      throw refusal
+    }
+    let commit = try await shell.record(of: saved)
+    let skipped = saved.committed.conflicts
+    reportSkipped(skipped)
+    let what = "revision \(commit.taken ?? "\(commit.revision)")"
+    let isRedo = commit.redoes != nil
+    // Daemons of earlier releases commit an undo without changes.
+    guard !commit.changes.isEmpty || skipped.isEmpty else {
+      throw Refusal(
+        .conflict, "nothing of \(what) could be \(isRedo ? "done again" : "taken back"): it has been changed since",
+        conflicts: skipped)
+    }
+    if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
+    let count = Output.count(commit.changes.count, "change")
+    output.show(commit, else: isRedo ? "redone \(what): \(count) made again" : "undone \(what): \(count) taken back")
+  }
+
+  private func reportSkipped(_ skipped: [Conflict]) {
+    if output.json { return }
+    for conflict in skipped {
+      output.message("left alone: \(TextTable.visible(sentence(for: conflict)))")
+    }
+  }
+
+  private func sentence(for conflict: Conflict) -> String {
+    let who = conflict.author.isEmpty ? "someone else" : conflict.author
+    let id = conflict.id.description.prefix(8)
+    let property = model.property(conflict.property)?.name
+    switch conflict.kind {
+    case .deleted: return "\(who) has deleted \(property.map { "the earlier \($0) of \(id)" } ?? "\(id)") since"
+    case .changed, .unique: return "\(who) has changed \(property ?? "the object") of \(id) since"
+    }
+  }
+
+  /// Maximum number of the author's newest commits that are searched for a name.
+  static let namedCommits: UInt64 = 10_000
+
+  /// Undoes the author's newest step with this name that is not undone.
+  func undo(named name: String) async throws {
+    let author = client.context.replica.author
+    let commits = try await client.log(
+      LogRequest(limit: Self.namedCommits, filter: HistoryFilter(authors: [author]), changes: 0))
+    guard let revision = commits.newestStep(named: name) else {
+      throw Refusal(
+        .notFound,
+        "\(author) has no step \"\(name)\" that is not undone")
+    }
+    try await undo(revision)
+  }
+}

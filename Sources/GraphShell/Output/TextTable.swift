@@ -1,0 +1,108 @@
+import Glibc
+import TerminalCells
+
+/// A table with aligned columns; the last one is truncated to fit the terminal.
+package struct TextTable {
+  private let header: [String]
+  private var rows = [[String]]()
+  /// The column widths of a table that is printed incrementally.
+  private var settled: [Int]?
+
+  package init(_ header: [String]) { self.header = header }
+
+  package mutating func append(_ row: [String]) { rows.append(row) }
+
+  /// The table's text; empty without rows.
+  package func text(width: Int = Self.terminalWidth) -> String {
+    guard !rows.isEmpty else { return "" }
+    let all = [header] + rows
+    return lines(all, widths(all, in: width), width)
+  }
+
+  /// The rows since the last call, for a table that is printed incrementally. The first call includes the header and
+  /// fixes the widths. Empty without rows.
+  package mutating func take(width: Int = Self.terminalWidth) -> String {
+    guard !rows.isEmpty else { return "" }
+    let part = settled == nil ? [header] + rows : rows
+    let widths = settled ?? widths(part, in: width)
+    settled = widths
+    rows = []
+    return lines(part, widths, width)
+  }
+
+  private func widths(_ rows: [[String]], in width: Int) -> [Int] {
+    // No column before the last takes more than a quarter of the line, so that the text stays visible beside wide
+    // cells.
+    let most = width == .max ? .max : max(4, width / 4)
+    return header.indices.dropLast().map { column in min(most, rows.map { Self.width($0[column]) }.max() ?? 0) }
+  }
+
+  private func lines(_ rows: [[String]], _ widths: [Int], _ limit: Int) -> String {
+    rows.map { row in
+      var line = ""
+      for (column, width) in widths.enumerated() {
+        // Without a terminal nothing is truncated; later rows may be wider than the widths.
+        let cell = limit == .max ? row[column] : Self.cut(row[column], to: width)
+        line += cell + String(repeating: " ", count: max(0, width - Self.width(cell)) + 2)
+      }
+      return Self.cut(line + (row.last ?? ""), to: limit)
+    }.joined(separator: "\n")
+  }
+
+  /// The width of the terminal in columns; unlimited without one.
+  package static var terminalWidth: Int {
+    var size = winsize()
+    guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return .max }
+    return Int(size.ws_col)
+  }
+
+  /// Maximum width of a text in one-line output, in a table's cell and in a message, in columns.
+  package static let longestLine = 200
+
+  /// The first non-blank line, truncated to `longestLine`.
+  package static func firstLine(_ text: String) -> String {
+    let line = text.drop(while: \.isNewline).prefix { !$0.isNewline }
+    // Characters without width are limited as well.
+    let beginning = line.prefix(4 * longestLine)
+    return cut(visible(String(beginning)) + (beginning.endIndex < line.endIndex ? "…" : ""), to: longestLine)
+  }
+
+  /// Makes control characters visible, so that a text can neither control the terminal nor shift columns.
+  package static func visible(_ text: String) -> String { TextSanitizer.line(text) }
+
+  /// A text with all of its lines, in the form for standard output.
+  package static func whole(_ text: String) -> String {
+    TextSanitizer.whole(text, for: isatty(1) == 1 ? .terminal : .file)
+  }
+
+  /// The width in cells: wide characters and emoji take two, combining marks none.
+  static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
+
+  private static func width(_ character: Character) -> Int {
+    guard let first = character.unicodeScalars.first else { return 0 }
+    // A variation selector makes an emoji of a symbol, but of a digit only with a keycap.
+    let isSelected = character.unicodeScalars.contains { $0.value == (first.isASCII ? 0x20E3 : 0xFE0F) }
+    if first.properties.isEmojiPresentation || isSelected && first.properties.isEmoji {
+      return 2
+    }
+    switch first.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+      return 2
+    default: return first.properties.generalCategory == .nonspacingMark || first.value == 0x200B ? 0 : 1
+    }
+  }
+
+  private static func cut(_ line: String, to limit: Int) -> String {
+    guard limit < .max, width(line) > limit else { return line }
+    var result = ""
+    var used = 0
+    for character in line {
+      let next = width(character)
+      if used + next > limit - 1 { break }
+      result.append(character)
+      used += next
+    }
+    return result + "…"
+  }
+}

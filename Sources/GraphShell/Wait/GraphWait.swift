@@ -1,0 +1,42 @@
+import ArgumentParser
+import GraphModel
+
+struct GraphWait: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "wait", abstract: "Wait until matching objects exist, or for a revision.",
+    discussion: """
+      Ends with exit code 0 as soon as the condition holds, at once if it already does, and with 124 after \
+      --timeout. Lost connections are restored.
+      """)
+
+  @OptionGroup var options: CommonOptions
+  @Argument(help: "The entity; those that inherit from it count too.")
+  var entity: String?
+  @Option(name: .customLong("where"), parsing: .unconditional, help: "Count only those that match this predicate.")
+  var condition: String?
+  @OptionGroup var goal: WaitOptions
+
+  func validate() throws {
+    if entity == nil, condition != nil { throw ValidationError("--where goes with an entity") }
+    try goal.check(asksForObjects: entity != nil, "an entity")
+  }
+
+  @MainActor
+  func run() async throws {
+    try await goal.withinTimeout { missing in
+      try await options.withGraph(reconnects: true) { shell in
+        try await run(ChangeWaiter(shell: shell, timeout: goal.timeout, missing: missing))
+      }
+    }
+  }
+
+  @MainActor
+  private func run(_ wait: ChangeWaiter) async throws {
+    let shell = wait.shell
+    if let revision = goal.revision { return try await wait.until(revision) }
+    let entity = try shell.known(entity ?? "")
+    try await wait.until(
+      goal.count ?? 1, of: entity, where: try shell.predicate(condition, on: entity),
+      called: entity.name + " object")
+  }
+}

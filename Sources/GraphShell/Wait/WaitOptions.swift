@@ -1,0 +1,66 @@
+import ArgumentParser
+import GraphModel
+
+/// The condition and the time limit of a wait.
+package struct WaitOptions: ParsableArguments {
+  @Option(parsing: .unconditional, help: "Until the store has this revision.")
+  package var revision: Revision?
+  @Option(parsing: .unconditional, help: "Until this many match; 0 waits until none match.")
+  package var count: Int?
+  @Option(
+    name: .customLong("timeout"), parsing: .unconditional,
+    help: ArgumentHelp("At most this long: 500ms, 10s, 2m, 1h; a number alone is seconds.", valueName: "time"))
+  var limit: TimeSpan?
+
+  package var timeout: TimeSpan? { limit }
+
+  package init() {}
+
+  /// The time limit for the first answer if the limit is zero, in milliseconds.
+  private static let answerMilliseconds: Int64 = 10_000
+
+  /// Runs `body` with the time limit, which includes the connection.
+  @MainActor
+  package func withinTimeout(_ body: @escaping @MainActor (ChangeWaiter.TimeoutReason) async throws -> Void)
+    async throws
+  {
+    let missing = ChangeWaiter.TimeoutReason()
+    guard let timeout else { return try await body(missing) }
+    let limit = timeout.milliseconds == 0 ? Self.answerMilliseconds : timeout.milliseconds
+    try await TimeLimit.run(
+      milliseconds: limit, late: { TimeoutError(limit: timeout, missing: missing.sentence) },
+      { try await body(missing) })
+  }
+
+  /// Validates the combination of options.
+  /// - Parameter what: how objects can be specified, for the error message.
+  package func check(asksForObjects: Bool, _ what: String) throws {
+    if let revision {
+      if revision < 0 { throw ValidationError("--revision must be 0 or more") }
+      if asksForObjects || count != nil {
+        throw ValidationError("a wait is for a revision or for objects that match, not for both")
+      }
+    } else if !asksForObjects {
+      throw ValidationError("there is nothing to wait for: name \(what), or a --revision")
+    }
+    if let count, count < 0 { throw ValidationError("--count must be 0 or more") }
+  }
+}
+
+/// A duration: `500ms`, `10s`, `2m`, `1h`, or seconds.
+package struct TimeSpan: ExpressibleByArgument, Hashable {
+  package let text: String
+  package let milliseconds: Int64
+
+  package init?(argument: String) {
+    let units: [(String, Double)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]
+    let (unit, factor) = units.first { argument.hasSuffix($0.0) } ?? ("", 1_000)
+    let digits = argument.dropLast(unit.count)
+    guard let first = digits.utf8.first, (0x30...0x39).contains(first) || first == 0x2E, let number = Double(digits),
+      // At most a year, which cannot overflow.
+      number >= 0, number * factor <= 366 * 24 * 3_600_000
+    else { return nil }
+    text = unit.isEmpty ? argument + "s" : argument
+    milliseconds = Int64((number * factor).rounded(.up))
+  }
+}

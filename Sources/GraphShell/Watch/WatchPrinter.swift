@@ -1,0 +1,272 @@
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Combines several queries into one snapshot and a line for each change.
+@MainActor
+package final class WatchPrinter {
+  let output: Output
+  let model: Model
+  /// Queries whose first results are outstanding, or whose new ones are after the history diverged.
+  private var waiting = Set<QueryID>()
+  /// Results that arrived while others are outstanding, with their revisions.
+  private var results = [QueryID: (images: [ObjectImage], at: Revision)]()
+  /// The newest printed revision.
+  var revision: Revision = 0
+  /// The revision of the newest snapshot, which includes all earlier commits.
+  private(set) var snapshotRevision: Revision = 0
+  private var isShown = false
+  /// The newest revision that was printed of an abandoned history, until the new one is shown.
+  private var abandoned: Revision?
+  private let since: Revision?
+  let summary: ([ObjectImage]) -> String
+  /// For a window: the number of rows without limit and offset.
+  private var total: UInt64?
+  private let line: (ObjectImage) -> String
+  /// For text output only: JSON output has the objects, and its reader compares them.
+  var words: ChangeFormatter
+  /// Queries that are followed only for the names of their objects.
+  private(set) var silent = Set<QueryID>()
+  /// Entity and predicate of each query, except a window's.
+  private(set) var queries = [QueryID: (entity: Entity, predicate: GraphPredicate)]()
+  /// Queries whose previous objects are not all known. They began at a revision that can't be read.
+  var unknown = Set<QueryID>()
+  let client: GraphClient
+
+  /// Creates a printer.
+  /// - Parameters:
+  ///   - summary: describes the first result in text output.
+  ///   - line: describes an object in text output.
+  ///   - vocabulary: the verbs of the model; nil for any model.
+  package init(
+    _ client: GraphClient, output: Output, model: Model, since: Revision?,
+    summary: @escaping ([ObjectImage]) -> String,
+    line: @escaping (ObjectImage) -> String, vocabulary: (any ChangeVocabulary)? = nil
+  ) {
+    self.client = client
+    self.output = output
+    self.model = model
+    self.summary = summary
+    self.line = line
+    self.since = since
+    words = ChangeFormatter(model: model, vocabulary: vocabulary)
+  }
+
+  /// Prints changes of the queries until it is interrupted or the server refuses.
+  /// - Parameter names: entities whose objects are followed for their names.
+  package func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = []) async throws {
+    let token = try await token()
+    let names = output.json ? [] : names.map { (entity: $0, predicate: GraphPredicate.always) }
+    // Binds the time, so that repeated reads mean the same moment.
+    let queries = queries.map { (entity: $0.entity, predicate: $0.predicate.bound(now: GraphClient.now)) }
+    var isKnown = true
+    if let token { isKnown = await learn(queries + names, at: token.revision) }
+    // One watch for all queries: a commit that inserts two objects is one event.
+    try await follow { body in
+      let numbers = self.client.watch(queries + names, since: token, body: body)
+      self.silent = Set(numbers.suffix(names.count))
+      if !isKnown { self.unknown = Set(numbers) }
+      self.waiting = Set(numbers)
+      for (number, query) in zip(numbers, queries + names) { self.queries[number] = query }
+    }
+  }
+
+  /// Prints changes of a window.
+  func follow(_ window: WatchedWindow) async throws {
+    try await follow {
+      _ = self.client.watch(
+        window.entity, where: window.predicate, sort: window.sort, offset: window.offset, limit: window.limit, body: $0)
+    }
+  }
+
+  /// Reads the objects at the beginning of the watch.
+  /// - Returns: false if that state is no longer readable; old values are then unknown.
+  private func learn(_ queries: [(entity: Entity, predicate: GraphPredicate)], at revision: Revision) async -> Bool {
+    guard !output.json, revision > 0 else { return true }
+    for (entity, predicate) in queries {
+      do {
+        for try await chunk in client.images(of: entity, where: predicate, at: revision) { words.learn(chunk) }
+      } catch {
+        return false
+      }
+    }
+    return true
+  }
+
+  private func token() async throws -> Token? {
+    guard let since else { return nil }
+    guard let head = client.welcome?.head, since <= head.revision else {
+      throw Refusal(.notFound, "there is no revision \(since) yet")
+    }
+    return try await Self.token(of: since, head, client)
+  }
+
+  /// Handles events one after the other: requests for one event delay the next.
+  private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
+    client.stateDidChange = { [output] state in
+      if case .reconnecting(1) = state {
+        output.message("the connection was lost; trying again")
+      }
+    }
+    let (events, continuation) = AsyncStream.makeStream(of: GraphClient.WatchEvent.self)
+    watch { continuation.yield($0) }
+    for await event in events {
+      if case .ended(let refusal) = event { throw refusal }
+      try await take(event)
+    }
+  }
+
+  /// The token of a revision, with the fingerprint of its commit from the log. A revision alone does not prove a
+  /// shared history. The newest revision has the head's token.
+  static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
+    if revision == head.revision { return head }
+    if revision == 0 {
+      let oldest = try await client.status().oldest
+      guard oldest == 0 else { throw Refusal.pruned(0, oldest: oldest) }
+      return Token(store: head.store, revision: 0, fingerprint: 0)
+    }
+    do {
+      guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1, changes: 0).first else {
+        throw Refusal(.notFound, "the log does not hold revision \(revision)")
+      }
+      return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)
+    } catch let refusal as Refusal where refusal.code == .pruned {
+      // The commit of the oldest state was pruned; all later ones exist.
+      guard try await client.status().oldest == revision else { throw refusal }
+      return try await client.token(of: revision)
+    }
+  }
+
+  private func take(_ event: GraphClient.WatchEvent) async throws {
+    switch event {
+    case .loaded(let query, let images, let at):
+      waiting.remove(query)
+      if isShown, abandoned == nil {
+        return output.json ? try await showWhole(query, images, at.revision) : await showReload(query, images, at)
+      }
+      if !output.json { hold(images, of: query) }
+      results[query] = (images, at.revision)
+      revision = max(revision, at.revision)
+      if waiting.isEmpty { try await showResults() }
+    case .loadedWindow(_, let rows, let at):
+      if isShown, abandoned == nil, !output.json { await showBatches(through: at.revision) }
+      total = rows.total
+      if !output.json { words.learn(rows.objects) }
+      revision = max(revision, at.revision)
+      showSnapshot(rows.objects)
+    case .resumed(let query, let since):
+      revision = max(revision, since)
+      waiting.remove(query)
+      guard !isShown, waiting.isEmpty else { return }
+      if results.isEmpty { showSince(since) } else { try await showResults() }
+    case .diverged:
+      // All printed state is invalid; a line says so when the new results have arrived.
+      guard isShown else { return }
+      // The store may be restored once more before that.
+      abandoned = abandoned ?? revision
+      words.forgetAll()
+      unknown = []
+      (results, waiting, revision, snapshotRevision) = ([:], Set(queries.keys), 0, 0)
+    case .changed(let update):
+      // The printed or the awaited snapshot includes the commit.
+      if output.json, update.revision <= snapshotRevision { return }
+      if output.json, !waiting.isEmpty { return revision = max(revision, update.revision) }
+      revision = update.revision
+      if output.json {
+        let changes = update.changes.flatMap(\.changes)
+        output.print(
+          ObjectJSON.commit(
+            revision: update.revision, author: update.author, time: update.time, total: update.totals.values.first,
+            changes, model))
+      } else {
+        let changes = update.changes.flatMap(\.changes)
+        words.learn(changes.filter { $0.kind == .inserted }.compactMap(\.object))
+        for (query, changes) in update.changes where !silent.contains(query) {
+          for change in changes { show(change, update) }
+        }
+        for (query, changes) in update.changes where silent.contains(query) {
+          words.learn(changes.filter { $0.kind == .updated }.compactMap(\.object))
+        }
+        for change in changes where change.kind == .removed { words.forget(change.id) }
+        if let total = update.totals.values.first { output.print(output.dim("\(total) rows in all")) }
+      }
+    case .ended: break
+    }
+  }
+
+  /// Prints the results of all queries, which arrived one by one.
+  private func showResults() async throws {
+    let shown = queries.keys.filter { !silent.contains($0) }.sorted()
+    let isOneState = shown.allSatisfy { results[$0]?.at == revision }
+    // Text output needs only the count, JSON output a consistent state.
+    let images =
+      output.json && !isOneState ? try await wholeResult() : shown.flatMap { results[$0]?.images ?? [] }
+    results = [:]
+    showSnapshot(images)
+  }
+
+  func showSnapshot(_ snapshot: [ObjectImage]) {
+    isShown = true
+    snapshotRevision = revision
+    let restored =
+      abandoned.map { told in
+        revision < told
+          ? "the store was restored; "
+          : "the store was restored or its history was pruned, and it no longer has the states above; "
+      } ?? ""
+    defer { abandoned = nil }
+    if output.json {
+      var members = [JSON.Member("revision", .integer(revision))]
+      if abandoned != nil { members.append(.init("reset", .bool(true))) }
+      if let total { members.append(.init("total", .integer(Int64(clamping: total)))) }
+      members.append(.init("snapshot", .array(snapshot.map { ObjectJSON.object($0, model) })))
+      output.print(JSON.object(members))
+    } else if let total {
+      for image in snapshot { output.print(line(image)) }
+      output.print(output.dim("\(restored)revision \(revision): \(snapshot.count) of \(total) rows; changes follow"))
+    } else {
+      output.print(output.dim("\(restored)revision \(revision): \(summary(snapshot)); changes follow"))
+    }
+  }
+
+  private func showSince(_ since: Revision) {
+    isShown = true
+    let from = self.since ?? since
+    if output.json {
+      output.print(JSON.object([.init("revision", .integer(from)), .init("since", .integer(from))]))
+    } else {
+      output.print(output.dim("changes since revision \(from) follow"))
+    }
+  }
+
+  private func show(_ change: Delta.Change, _ update: CommitUpdate) {
+    output.print("\(when(update.time, update.author)) \(text(of: change, gone: "no longer matches"))")
+  }
+
+  func when(_ time: Timestamp, _ author: String) -> String {
+    output.dim("\(Output.localTime(time)) \(TextTable.visible(author))")
+  }
+
+  /// The line of a change: a sign, the object and a description.
+  /// - Parameter gone: the remark on an object that left without being deleted.
+  func text(of change: Delta.Change, gone: String) -> String {
+    let sign: String
+    var detail = ""
+    switch change.kind {
+    case .inserted:
+      sign = "+"
+      detail = change.object.map(words.circumstances) ?? ""
+    case .updated:
+      sign = "~"
+      let what = words.words(change)
+      detail = what.isEmpty ? "" : ": \(what)"
+      if let object = change.object { words.learn([object]) }
+    case .removed:
+      sign = "-"
+      detail = change.deleted ? "" : "  (\(total == nil ? gone : "no longer in the window"))"
+    }
+    if let place = change.place { detail += "  row \(place + 1)" }
+    return "\(sign) \(change.object.map(line) ?? change.id.description)\(detail)"
+  }
+}

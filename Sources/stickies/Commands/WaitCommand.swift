@@ -1,0 +1,75 @@
+import ArgumentParser
+import GraphClient
+import GraphModel
+import GraphShell
+import GraphWire
+
+/// `stickies wait`: lets a script wait for changes of others without polling.
+struct WaitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "wait", abstract: "Wait until matching notes exist, or for a revision.",
+    discussion: """
+      Ends with exit code 0 as soon as the condition holds, at once if it already does, and with 124 after --timeout. \
+      <id> can name notes that do not exist yet; all of them must match. Lost connections are restored.
+      """)
+
+  @OptionGroup var options: CommonOptions
+  @Argument(help: "Numbers or complete ids of notes, all of which must match.")
+  var id: [String] = []
+  @OptionGroup var filter: NoteFilterArguments
+  @OptionGroup var goal: WaitOptions
+
+  func validate() throws {
+    let asksForNotes = !id.isEmpty || filter.condition != nil || filter.board != nil
+    try goal.check(asksForObjects: asksForNotes, "notes by --where, --board or their ids")
+    let named = namedCount
+    if named > 0, let count = goal.count, count > named {
+      throw ValidationError(
+        "\(Output.count(named, "note")) can never be \(count): --count can be at most the number of named notes")
+    }
+  }
+
+  /// The number of different notes: `3` and `#3` are the same.
+  private var namedCount: Int { Set(id.map { ObjectFinder.digits(of: $0) ?? $0 }).count }
+
+  @MainActor
+  func run() async throws {
+    try await goal.withinTimeout { missing in
+      try await options.withShell(reconnects: true) { shell in
+        try await run(ChangeWaiter(shell: shell, timeout: goal.timeout, missing: missing))
+      }
+    }
+  }
+
+  @MainActor
+  private func run(_ wait: ChangeWaiter) async throws {
+    let shell = wait.shell
+    if let revision = goal.revision { return try await wait.until(revision) }
+    var parts = [try await filter.predicate(shell)]
+    if !id.isEmpty { parts.append(try await NoteFinder(shell).predicate(id)) }
+    try await wait.until(
+      goal.count ?? max(1, namedCount), of: NoteProperties.entity, where: .all(parts), called: "note")
+  }
+}
+
+extension NoteFinder {
+  /// A predicate for notes that may not exist yet. A prefix of an id must belong to an existing note.
+  fileprivate func predicate(_ names: [String]) async throws -> GraphPredicate {
+    var numbers = [Value]()
+    var ids = [ObjectID]()
+    for name in names {
+      if let number = ObjectFinder.digits(of: name).flatMap({ Int64($0) }) {
+        numbers.append(.integer(number))
+      } else if let key = UniqueID(name) {
+        ids.append(ObjectID(key: key, entity: NoteProperties.entity.number))
+      } else {
+        ids.append(try await note(name).id)
+      }
+    }
+    let parts = [
+      numbers.isEmpty ? nil : GraphPredicate.in(NoteProperties.number, numbers),
+      ids.isEmpty ? nil : GraphPredicate.identifiers(ids),
+    ]
+    return .or(parts.compactMap(\.self))
+  }
+}

@@ -1,0 +1,46 @@
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphShell
+
+/// Notes, boards and tags that completion offers, from a daemon of any model.
+@MainActor
+enum NoteCandidates {
+  /// The names of the values that are completed.
+  nonisolated static let values: Set<String> = ["board", "tag", "names", "object", "from", "to", "id"]
+
+  static func find(_ valueName: String, _ client: GraphClient) async throws -> [CompletionCandidate] {
+    switch valueName {
+    case "board": try await named("Board", client)
+    case "tag", "names": try await named("Tag", client)
+    default: try await notes(client)
+    }
+  }
+
+  private static func images(_ entity: Entity, _ sort: String, _ client: GraphClient) async throws -> [ObjectImage] {
+    let order = try [SortKey](parsing: sort, entity: entity, model: client.context.model)
+    var images = [ObjectImage]()
+    for try await chunk in client.images(of: entity, sort: order, limit: LiveCandidates.most) { images += chunk }
+    return images
+  }
+
+  private static func notes(_ client: GraphClient) async throws -> [CompletionCandidate] {
+    guard let entity = client.context.model.entity(named: "Note"), let number = entity.property(named: "number"),
+      let text = entity.property(named: "text")
+    else { return [] }
+    return try await images(entity, "-number", client).map { image in
+      CompletionCandidate(
+        word: image[number].json(kind: .integer).text,
+        text: String(TextTable.firstLine(image[text].stringValue ?? "").prefix(40)))
+    }
+  }
+
+  private static func named(_ entity: String, _ client: GraphClient) async throws -> [CompletionCandidate] {
+    guard let entity = client.context.model.entity(named: entity), let name = entity.property(named: "name") else {
+      return []
+    }
+    return try await images(entity, "name", client).compactMap { image in
+      image[name].stringValue.map { CompletionCandidate(word: $0) }
+    }
+  }
+}

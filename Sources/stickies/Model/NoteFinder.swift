@@ -1,0 +1,53 @@
+import GraphModel
+import GraphShell
+
+/// Finds the notes and boards that a user names.
+@MainActor
+struct NoteFinder {
+  private let shell: CommandContext
+
+  init(_ shell: CommandContext) { self.shell = shell }
+
+  /// The note with a number, or with a prefix of an id.
+  func note(_ name: String) async throws -> ObjectImage {
+    if let digits = ObjectFinder.digits(of: name) {
+      // No note has a number beyond 64 bits.
+      guard let number = Int64(digits) else { throw Refusal(.notFound, "there is no note number \(digits)") }
+      let found = try await shell.images(
+        of: NoteProperties.entity, where: .equal(NoteProperties.number, .integer(number)))
+      guard let note = found.first else { throw Refusal(.notFound, "there is no note number \(number)") }
+      return note
+    }
+    return try await object(NoteProperties.entity, name)
+  }
+
+  private func object(_ entity: Entity, _ prefix: String) async throws -> ObjectImage {
+    guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
+      throw Refusal(.malformed, "\"\(prefix)\" is neither a number nor the beginning of an id")
+    }
+    return try await ObjectFinder(shell).object(prefix, of: [entity], called: entity.name.lowercased())
+  }
+
+  /// A board by its name, otherwise by a prefix of its id.
+  func board(_ name: String) async throws -> ObjectImage {
+    let isNamed = GraphPredicate.equal(BoardProperties.name, .string(name))
+    if let board = try await shell.images(of: BoardProperties.entity, where: isNamed).first {
+      return board
+    }
+    guard UniqueID.range(ofPrefix: name) != nil, name.utf8.count >= 4 else {
+      throw noBoard(name)
+    }
+    do {
+      return try await object(BoardProperties.entity, name)
+    } catch let refusal as Refusal where refusal.code == .notFound {
+      throw noBoard(name)
+    }
+  }
+
+  private func noBoard(_ name: String) -> Refusal {
+    Refusal(
+      .notFound,
+      "there is no board called \"\(name)\": stickies board list shows all boards, and stickies board add creates one"
+    )
+  }
+}

@@ -1,0 +1,29 @@
+import GraphModel
+import GraphShell
+
+/// The lines that identify notes, boards, tags and links.
+enum NoteLine {
+  /// The line of an object; nil for entities of other models.
+  static func text(_ image: ObjectImage, of entity: Entity, isColored: Bool) -> String? {
+    func value(_ name: String) -> Value { entity.property(named: name).map { image[$0] } ?? .null }
+    let text = TextTable.firstLine(
+      value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue ?? "")
+    switch entity.name {
+    case "Note":
+      let number = value("number").json(kind: .integer).text
+      let body = text.isEmpty ? "(empty)" : text
+      guard isColored, let code = value("color").stringValue.flatMap({ codes[$0] }) else { return "#\(number) \(body)" }
+      return "#\(number) \u{1B}[38;5;\(code)m\(body)\u{1B}[0m"
+    case "Board": return "board \(text)"
+    case "Tag": return "tag \(text)"
+    case "Link": return "link \(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
+    default: return nil
+    }
+  }
+
+  /// The terminal's color numbers of the papers.
+  private static let codes = [
+    "yellow": 220, "blue": 75, "green": 114, "pink": 211, "purple": 141, "gray": 247, "orange": 208, "red": 203,
+    "teal": 80, "brown": 137, "white": 255,
+  ]
+}

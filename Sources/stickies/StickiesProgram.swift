@@ -1,0 +1,63 @@
+import ArgumentParser
+import GraphClient
+import GraphModel
+import GraphShell
+import GraphWire
+import StickiesKit
+
+/// The shell's program for notes.
+struct StickiesProgram: ShellProgram {
+  var name: String { "stickies" }
+  var command: any ParsableCommand.Type { StickiesCommand.self }
+  var examples: [String: [String]] { Examples.lines }
+  var adviceOnSilentDaemon: String { "; run stickies doctor to find the cause" }
+  var commandsWithText: Set<String> { ["add", "search", "tag", "untag", "board"] }
+  var remarkOnInserts: String { " Notes without x and y are placed beside the others of their board." }
+  var completedNames: String { "commands, options, notes, boards, tags" }
+  var completedValues: Set<String> { NoteCandidates.values }
+
+  func connect(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient {
+    try await Stickies.connectToAnyModel(at: address, reconnects: reconnects)
+  }
+
+  func connectWithOwnModel(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient {
+    try await Stickies.connect(to: address, reconnects: reconnects)
+  }
+
+  func sentence(forUnreachable address: ServerAddress) -> String { ServerAddressChoice.sentence(address) }
+
+  func prepared(_ arguments: [String]) -> [String] { NegativeArgumentEscaping.protected(arguments) }
+
+  func candidates(for valueName: String, from client: GraphClient) async throws -> [CompletionCandidate] {
+    try await NoteCandidates.find(valueName, client)
+  }
+
+  func line(_ image: ObjectImage, of entity: Entity, isColored: Bool) -> String? {
+    NoteLine.text(image, of: entity, isColored: isColored)
+  }
+
+  func placement(in client: GraphClient, policy: MergePolicy) -> (any InsertPlacement)? {
+    NotePlacer(client, policy)
+  }
+}
+
+extension CommonOptions {
+  /// Runs `body` with a connection to a daemon of the notes' model.
+  @MainActor
+  func withShell(reconnects: Bool = false, _ body: (CommandContext) async throws -> Void) async throws {
+    let address = try address
+    let client: GraphClient
+    do {
+      client = try await connecting { try await Stickies.connect(to: address, reconnects: reconnects) }
+    } catch let refusal as Refusal where refusal.code == .notAllowed {
+      // The refusal concerns the model; one that concerns the protocol has advice of its own.
+      guard let any = try? await Stickies.connectToAnyModel(at: address, reconnects: false) else { throw refusal }
+      await any.close()
+      throw Refusal(
+        .notAllowed,
+        refusal.message + "; the commands of stickies graph work with any model: start with "
+          + "stickies graph entities and stickies graph fetch")
+    }
+    try await run(client, body)
+  }
+}

@@ -1,0 +1,155 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+@testable import GraphShell
+
+@Suite struct ModelRefusalTests {
+  private let company: Company
+  private let person: ObjectImage
+
+  init() throws {
+    company = try Company()
+    person = try company.image("Person", 1, ["name": .string("Ann")])
+  }
+
+  private func violation(_ id: ObjectID) throws -> Violation {
+    Violation(
+      id: id, property: try company.property("Person", "age").number, rule: "maximum", value: .integer(200),
+      message: "age is too large")
+  }
+
+  @Test func violationHasObjectRuleAndValue() throws {
+    var refusal = ModelRefusal(
+      refusal: Refusal(.invalid, "refused", violations: [try violation(person.id)]), model: company.model)
+    #expect(refusal.report.message == "refused\n  Person \(person.shortID): age is too large (maximum, value 200)")
+    refusal.titles[person.id] = "Person Ann"
+    refusal.done = "nothing is committed"
+    #expect(
+      refusal.report.message == "refused\n  Person Ann: age is too large (maximum, value 200)\nnothing is committed")
+    #expect(refusal.report.exit == CommandFailure.refused)
+  }
+
+  @Test func newObjectIsNamedByItsLine() throws {
+    let id = ObjectID.temporary(1, entity: person.id.entity)
+    var refusal = ModelRefusal(
+      refusal: Refusal(.invalid, "refused", violations: [try violation(id)]), model: company.model)
+    #expect(refusal.report.message.contains("\n  the new Person: "))
+    refusal.lines[id] = 4
+    #expect(refusal.report.message.contains("\n  line 4: "))
+  }
+
+  @Test func conflictNamesAuthorAndRevision() throws {
+    let age = try company.property("Person", "age").number
+    let conflicts = [
+      Conflict(kind: .deleted, id: person.id, author: "ann", revision: 3),
+      Conflict(
+        kind: .changed, id: person.id, property: age, mine: .integer(1), theirs: .integer(2), author: "bob", revision: 4
+      ),
+    ]
+    let refusal = ModelRefusal(refusal: Refusal(.conflict, "refused", conflicts: conflicts), model: company.model)
+    let name = "Person \(person.shortID)"
+    #expect(
+      refusal.report.message == "refused\n  \(name): deleted by ann in revision 3\n"
+        + "  \(name): age is 2 since revision 4 by bob, yours is 1")
+  }
+
+  @Test func detailsBeyondLimitAreCounted() {
+    let details = (1...12).map { "detail \($0)" }
+    let text = ModelRefusal.brief(details, of: Refusal(.invalid, "refused"))
+    #expect(text.hasSuffix("\n  detail 10\n  and 2 more"))
+    #expect(ModelRefusal.brief(["one"], of: Refusal(.invalid, "refused")) == "\n  one")
+  }
+
+  @Test func exitCodesDistinguishKindsOfRefusals() {
+    #expect(CommandFailure.exitCode(of: .conflict) == 2)
+    #expect(CommandFailure.exitCode(of: .notFound) == 4)
+    #expect(CommandFailure.exitCode(of: .malformed) == 64)
+    #expect(CommandFailure.exitCode(of: .unavailable) == 1)
+  }
+}
+
+@Suite struct CommandTests {
+  @Test func unknownCommandIsReportedWithNearestName() {
+    CompanyProgram.run {
+      #expect(
+        UnknownCommand.find(in: ["graph", "fech"], of: CompanyCommand.self)?.description
+          == "there is no command \"graph fech\". Did you mean \"graph fetch\"?")
+      #expect(
+        UnknownCommand.find(in: ["xyzzy"], of: CompanyCommand.self)?.description
+          == "there is no command \"xyzzy\"; see company help")
+      #expect(UnknownCommand.find(in: ["graph", "fetch", "Person"], of: CompanyCommand.self) == nil)
+    }
+  }
+
+  @Test func helpNamesProgram() {
+    CompanyProgram.run {
+      #expect(GraphShow.configuration.usage == "company graph show [<options>] [<entity>] <id>")
+      #expect(
+        Examples.text(for: ["help", "graph"], of: CompanyProgram()) == "\nEXAMPLES:\n  company graph fetch Person\n")
+      #expect(Examples.text(for: ["undo"], of: CompanyProgram()).isEmpty)
+    }
+  }
+
+  @Test func optionsThatExcludeEachOtherAreRefused() throws {
+    try CompanyProgram.run {
+      let error = try #require(throws: (any Error).self) { try GraphFetch.parse(["Person", "--count", "--ids"]) }
+      #expect(GraphFetch.message(for: error).contains("--count and --ids exclude each other"))
+      #expect(try GraphFetch.parse(["Person", "--count"]).count)
+    }
+  }
+
+  @Test func durationsHaveUnits() {
+    #expect(TimeSpan(argument: "500ms")?.milliseconds == 500)
+    #expect(TimeSpan(argument: "2m")?.milliseconds == 120_000)
+    #expect(TimeSpan(argument: "5")?.text == "5s")
+    for text in ["", "s", "-1", "inf", "9999h"] { #expect(TimeSpan(argument: text) == nil, "\(text)") }
+  }
+}
+
+@Suite struct GraphFileTests {
+  private let company: Company
+
+  init() throws { company = try Company() }
+
+  /// The lines of a file with one object, without their line breaks.
+  private func lines(_ image: ObjectImage) throws -> [String] {
+    var file = GraphFile(model: company.model)
+    let texts = [file.head(revision: 7, objects: 1), try file.line(image), file.end()]
+    return texts.map { String($0.dropLast()) }
+  }
+
+  private func read(_ lines: [String]) throws -> ObjectImage? {
+    var file = GraphFile(model: company.model)
+    let lines = LineBuffer.lines(of: Array(lines.joined(separator: "\n").utf8))
+    let promised = try file.readHead(lines[0])
+    var mistakes = [InvalidInputError]()
+    let image = try file.read(lines[1], of: promised, &mistakes)
+    if let mistake = mistakes.first { throw mistake }
+    #expect(try file.read(lines[2], of: promised, &mistakes) == nil)
+    return image
+  }
+
+  @Test func exportedObjectIsRead() throws {
+    let image = try company.image("Person", 1, ["name": .string("Ann"), "age": .integer(30)])
+    let copy = try #require(try read(lines(image)))
+    #expect(copy.id == image.id)
+    for name in ["name", "age", "bio"] {
+      let property = try company.property("Person", name)
+      #expect(copy[property] == image[property], "\(name)")
+    }
+  }
+
+  @Test func changedLineBreaksChecksum() throws {
+    var lines = try lines(company.image("Person", 1, ["name": .string("Ann")]))
+    lines[1] = lines[1].replacing("Ann", with: "Eve")
+    let error = #expect(throws: InvalidInputError.self) { try read(lines) }
+    #expect(error?.description.hasPrefix("the checksum does not match") == true)
+  }
+
+  @Test func fileOfOtherModelIsRefused() throws {
+    let file = GraphFile(model: try Fixtures.ordered())
+    let head = InputLine(number: 1, bytes: Array(GraphFile(model: company.model).head(revision: 1, objects: 0).utf8))
+    #expect(throws: InvalidInputError.self) { try file.readHead(head) }
+  }
+}
