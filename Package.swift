@@ -90,50 +90,49 @@ let package = Package(
     .target(
       name: "GraphSimulation",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
-    .executableTarget(name: "graph-sim", dependencies: ["GraphModel", "GraphSimulation", arguments]),
+    .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
     // Writes the codec of the wire. It depends on nothing, because GraphModel contains a part of its output.
     .executableTarget(name: "wire-generate"),
     .plugin(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
-    .target(
-      name: "GraphTesting", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
+    .target(name: "GraphTesting", dependencies: ["GraphModel", "GraphWire", "GraphStore"]),
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(
       name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", "wire-generate", protobuf]),
     .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb, log]),
-    .testTarget(name: "GraphHubTests", dependencies: ["GraphHub", "GraphStore", "GraphTesting"]),
+    .testTarget(
+      name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphServerTests",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphServer", "GraphTesting", log] + nio),
-    .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log] + nio),
+    .testTarget(
+      name: "GraphReplicaTests",
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphControllersTests",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphTesting"]),
     .testTarget(
       name: "GraphSimulationTests",
-      dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
+      dependencies: ["GraphModel", "GraphReplica", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
-    .testTarget(
-      name: "StickiesModelTests", dependencies: ["GraphModel", "GraphTesting", "GraphWire", "StickiesModel"]),
+    .testTarget(name: "StickiesModelTests", dependencies: ["GraphWire", "GraphTesting", "StickiesModel"]),
     .testTarget(
       name: "StickiesFilesTests", dependencies: ["GraphModel", "GraphTesting", "StickiesFiles", "StickiesModel"]),
     .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells", "GraphTesting"]),
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit", "StickiesFiles",
-        "TerminalCells",
-        "TerminalApplication", "StickiesTerminal", "stickiesd",
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit",
+        "TerminalCells", "TerminalApplication", "StickiesTerminal", "stickiesd",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "StickiesFiles", "stickiesd", "stickies",
-        "first-program",
-        "company-guides",
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit", "StickiesFiles",
+        "stickiesd", "stickies", "first-program", "company-guides",
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(
