@@ -108,6 +108,11 @@ let package = Package(
       name: "GraphServerTests",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log] + nio),
     .testTarget(
+      name: "GraphClientTests",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphTesting", log,
+      ]),
+    .testTarget(
       name: "GraphReplicaTests",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphTesting"]),
     .testTarget(
