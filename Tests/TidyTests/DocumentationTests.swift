@@ -115,6 +115,22 @@ import Testing
     #expect(cases > 500, "only \(cases) lines of cases were found")
   }
 
+  @Test func everyLimitIsOnPageOfLimits() throws {
+    let page = try LayeringTests.file("docs/limits.md")
+    let limit = try Regex(#"^ +.*\bstatic (?:let|var) (?:maximum\w*|\w*[lL]imit)\b"#)
+    let type = try Regex(#"^[a-z@].*\b(?:struct|class|enum|extension) (?:[A-Z]\w*\.)*([A-Z]\w*)"#)
+    var types = Set<String>()
+    for (_, _, text) in try LayeringTests.sources("Sources") {
+      var name: Substring?
+      for line in text.split(separator: "\n") {
+        if let match = try type.firstMatch(in: line) { name = match[1].substring }
+        if line.contains("static "), line.contains(limit), let name { types.insert(String(name)) }
+      }
+    }
+    #expect(types.count > 50, "only \(types.count) types with limits were found")
+    for name in types { #expect(page.contains("`\(name)`"), "docs/limits.md does not list the limits of \(name)") }
+  }
+
   @Test(arguments: [
     "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphControllers", "GraphServer",
     "GraphClient", "StickiesModel", "StickiesFiles",
