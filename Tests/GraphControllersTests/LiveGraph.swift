@@ -4,8 +4,8 @@ import GraphReplica
 import GraphWire
 import Testing
 
-/// A context and the server that it speaks to, in one: books that tests insert, change and delete, each commit told to the
-/// queries that follow them.
+/// A context and its server in one: tests insert, change and delete books, and the queries that follow them receive
+/// each commit.
 final class LiveGraph {
   static let source = """
     {"format": 1, "name": "Library", "version": 1, "entities": [
@@ -31,7 +31,7 @@ final class LiveGraph {
   private(set) var revision: Revision = 0
   private(set) var stored = [ObjectID: ObjectImage]()
   private(set) var subscriptions = 0
-  /// Live queries that somebody follows.
+  /// The number of live queries.
   var followed: Int { queries.count }
   private var queries = [(number: UInt64, request: UInt64, subscribe: Subscribe)]()
   private var unanswered = [(request: UInt64, subscribe: Subscribe)]()
@@ -71,7 +71,7 @@ final class LiveGraph {
 
   // MARK: - Commits
 
-  /// Sets what it names, inserting what is not there, and tells everyone who follows it.
+  /// Sets the named properties, inserts missing objects, and sends the commit to each query that it touches.
   func commit(_ steps: [Step]) throws {
     let before = stored
     revision += 1
@@ -173,7 +173,7 @@ final class LiveGraph {
     hear(.chunk(Chunk(objects: images, end: (at: at, count: UInt64(images.count)))), request)
   }
 
-  /// Changes what is stored without a word, then loads all queries anew, as after a gap that can't be told.
+  /// Changes the stored objects without sending a commit, then reloads all queries, as after a gap in history.
   func reset(_ steps: [Step]) throws {
     let followed = queries
     queries = []

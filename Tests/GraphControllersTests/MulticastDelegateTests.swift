@@ -125,7 +125,7 @@ import Testing
     #expect(door.slot.delegate === door.slot.several)
     door.slot.delegate?.doorDidOpen()
     #expect(log.lines == ["ann heard", "bob heard"])
-    // Whoever sets the delegate has it alone.
+    // Setting the delegate replaces all others.
     door.slot.delegate = bob
     door.slot.delegate?.doorDidOpen()
     #expect(log.lines == ["ann heard", "bob heard", "bob heard"])
@@ -166,7 +166,7 @@ import Testing
       door.behaviors.attach(made, to: door)
       door.behaviors.attach(made, to: door)
     }
-    // Nobody but the control has it.
+    // Only the control refers to it.
     #expect(knocker != nil && door?.behaviors.behaviors(SelfAttachingObserver.self).count == 1)
     door?.slot.delegate?.doorDidOpen()
     #expect(log.lines == ["knocker attached, 1 owned", "knocker heard"])

@@ -20,7 +20,7 @@ import Testing
     #expect(ledger.finish(1) == [.notify(one, 1)])
     #expect(ledger.cancel(2) == [.stop(2), .busy(one, false), .notify(one, 2)])
     #expect(!ledger.isBusy(one) && ledger.isBusy(other))
-    // What arrives for it is dropped.
+    // Answers for it are dropped.
     #expect(ledger.finish(2) == [] && ledger.cancel(2) == [])
     #expect(ledger.finish(3) == [.busy(other, false), .notify(other, 3)])
     #expect(ledger.count == 0)
@@ -39,7 +39,7 @@ import Testing
 
 /// The same over real tasks: the performer's gates decide when an answer comes.
 @MainActor @Suite struct RequestCenterTests {
-  /// Performs requests when it is told to.
+  /// Performs requests when the test says so.
   private actor Performer {
     private var gates = [String: CheckedContinuation<String, any Error>]()
     private var early = [String: Result<String, Refusal>]()
@@ -73,7 +73,7 @@ import Testing
       self.observer = observer
     }
 
-    /// What it sees whenever it looks.
+    /// The state that it observes.
     private var last: String {
       guard let completed = observer?.last else { return "nothing" }
       return "\(completed.request): \(text(completed.outcome))"

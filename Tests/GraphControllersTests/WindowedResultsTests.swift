@@ -43,7 +43,7 @@ import Testing
 
     func hear(_ body: ToClient.Body, _ request: UInt64 = 0) { context.handle(.received(ToClient(request, body))) }
 
-    /// What the server is asked.
+    /// The requests to the server.
     func said() -> [ToServer.Body] {
       context.takeActions().compactMap { if case .send(let message) = $0 { message.body } else { nil } }
     }
@@ -121,7 +121,7 @@ import Testing
     script.hear(.advance(revision: 1, fingerprint: 1))
     #expect(rows(controller) == [3, 4, 5] && controller.offset == 2)
     #expect(transcript.taken().last == "3: did change 3 to 3")
-    // What slid out is not kept.
+    // Rows that left the window are not kept.
     #expect(script.context.object(script.id(1)) == nil)
   }
 

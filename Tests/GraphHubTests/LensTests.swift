@@ -135,7 +135,7 @@ import Testing
     #expect(code == "notAllowed")
     #expect(message.contains("(Club 1), the server's is") && message.contains("(Club 2)"))
     #expect(message.contains("a client of version 1 can't handle these changes: Member.phone is required now"))
-    // Whose model nobody knows is told so.
+    // A client with an unknown model is refused with that reason.
     let stranger = try Self.model(1, #"{"name": "Other", "attributes": [{"name": "a", "type": "string"}]}"#)
     guard case .close(_, let words) = try script.open(2, stranger) else { throw Refusal(.notAllowed, "") }
     #expect(!words.contains("version") && words.contains("use a client with the server's model"))

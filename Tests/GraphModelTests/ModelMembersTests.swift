@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphModel
 
-/// What the members of a model file come to, and what of them the hash sees.
+/// The members of a model file as the loader reads them, and the members that the hash covers.
 @Suite struct ModelMembersTests {
   private func model(_ entities: String, _ more: String = "") throws -> Model {
     try Model(parsing: #"{"format": 1, "name": "M", "version": 1, "entities": [\#(entities)]\#(more)}"#.utf8)
@@ -42,7 +42,7 @@ import Testing
     #expect(try lowercase == derived(#", "derived": "lowercase(a)", "documentation": "!""#))
   }
 
-  /// Equal hashes promise equal numbers and slots, whatever transients stand between.
+  /// Equal hashes promise equal numbers and slots, also with transients in between.
   @Test func transientsDoNotConsumeNumbers() throws {
     let entities = { (transient: String) in
       #"{"name": "A", "attributes": [\#(transient){"name": "b", "type": "string"}]}, "#

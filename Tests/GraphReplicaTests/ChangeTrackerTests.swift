@@ -3,7 +3,7 @@ import GraphReplica
 import GraphWire
 import Testing
 
-/// Whoever keeps what was read of objects is told which of them to read again.
+/// A tracker receives the ids of the objects whose cached values are out of date.
 @Suite struct ChangeTrackerTests {
   /// A context that follows two notes.
   private func script() throws -> (script: ReplicaTranscript, one: ManagedObject, other: ManagedObject) {

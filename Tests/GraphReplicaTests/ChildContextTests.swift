@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// A scratch pad on top of a context: what is edited there is nobody else's until it is saved, and then the parent's.
+/// A child context: its edits are its own until it is saved, and then the parent's.
 @Suite struct ChildContextTests {
   @Test func childReadsThroughAndIsolatesItsEdits() throws {
     let script = try ReplicaTranscript()
@@ -18,7 +18,7 @@ import Testing
     face["y"] = .double(3)
     #expect(face["y"] == .double(3) && note["y"] == .double(1))
     #expect(child.hasChanges && face.hasChanges)
-    // What others change shows as well, but for what is edited here.
+    // Changes of other clients show through, except for the properties that are edited here.
     let edits = [Edit(try script.number("y"), .set(.double(9))), Edit(try script.number("z"), .set(.double(9)))]
     #expect(script.receive(script.delta(4, 2, [script.update(5, edits, previous: 1)])) == ["revision 2 changes [1]"])
     #expect(face["y"] == .double(3) && face["z"] == .double(9) && note["y"] == .double(9))

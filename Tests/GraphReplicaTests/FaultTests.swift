@@ -13,7 +13,7 @@ import Testing
     let property = try script.number("board")
     let face = try #require(note.object(property, ManagedObject.self))
     #expect(face.id == board && face.isFault && !note.isFault)
-    // Reading does not wait and says what the model says of an object that nobody has filled in.
+    // Reading does not wait: an unfilled object has the model's default values.
     #expect(face["name"] == .null && face["color"] == .string("gray"))
     #expect(!note.isLoaded(property) && script.context.object(board) == nil)
     #expect(note.object(property, ManagedObject.self) === face)
@@ -46,7 +46,7 @@ import Testing
         "> fetch Board: id IN 1000 ids", "> fetch Board: id IN 1000 ids", "> fetch Board: id IN 500 ids",
         "> fetch Tag: id IN {1, 2, 3}",
       ])
-    // What is under way is not asked for again; it is waited for.
+    // A load in progress is not requested again; later callers wait for it.
     let late = script.context.load([faults[0], faults[2_000]])
     script.context.sendLoads()
     #expect(script.lines() == [])
@@ -121,7 +121,7 @@ import Testing
     #expect(faults.allSatisfy { $0.isFault })
     #expect(script.handle(.disconnected) == ["load 1 failed: unavailable"])
     #expect(faults.allSatisfy { $0.isFault })
-    // Without a connection nobody waits.
+    // Without a connection no caller waits.
     _ = script.context.load(faults)
     script.context.sendLoads()
     #expect(script.lines() == ["load 2 failed: unavailable"])
@@ -140,7 +140,7 @@ import Testing
     let sent = script.context.takeActions().compactMap { action -> Transaction? in
       if case .send(let message) = action, case .commit(let transaction, _) = message.body { transaction } else { nil }
     }
-    // The whole text against revision 0: the server sees a conflict with whatever others have written there.
+    // The whole text against revision 0: the server sees a conflict with everything that others have written there.
     let edit = Edit(try script.number("text"), .set(.string("mine")))
     #expect(sent.flatMap(\.changes) == [Change(.update, script.id(5), base: 0, edits: [edit])])
     // An answer without the object does not make one of defaults.

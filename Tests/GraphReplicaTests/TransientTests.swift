@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Values that a context holds for its objects and tells nobody.
+/// Transient values, which a context holds for its objects and never sends.
 @Suite struct TransientTests {
   private func script() throws -> ReplicaTranscript { try ReplicaTranscript(Fixtures.workplace(), entity: "Person") }
 

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Every public declaration of a library says what it is, and so does every line of a public enum's cases. Left out is what
-/// answers a protocol and is documented there: of Swift's own the list below, of ours whatever a documented protocol asks
-/// for in a type that names it.
+/// Every public declaration of a library has a doc comment, and so does every line of a public enum's cases. Exceptions
+/// are requirements of protocols, which are documented there: of Swift's own protocols the list below, of ours every
+/// requirement of a documented protocol that the type names.
 @Suite struct DocumentationTests {
-  /// Whatever another target imports; the programs have nobody who imports them.
+  /// The targets that other targets import; no target imports the programs.
   private static let libraries: Set<String> = [
     "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphServer", "GraphClient",
     "GraphControllers", "GraphSimulation", "GraphTesting", "StickiesKit", "StickiesTerminal", "TerminalApplication",
@@ -95,7 +95,7 @@ import Testing
     }
     #expect(requirements.count >= 5)
 
-    /// What a type answers that names the protocol, or one that refines it.
+    /// Whether a declaration satisfies a requirement of a protocol that its type names, or of one that refines it.
     func answers(_ name: String, _ protocols: [String]) -> Bool {
       protocols.contains { requirements[$0]?.contains(name) == true || answers(name, refined[$0] ?? []) }
     }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What the package manager does not enforce: who may import whom, which words belong to which layer, and that the
-/// tour leads somewhere.
+/// Rules that the package manager does not enforce: the imports that each layer may have, the words that belong to each
+/// layer, and the files that the tour names.
 @Suite struct LayeringTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -86,7 +86,7 @@ import Testing
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// The module of every import, in whatever form: `@testable import X`, `import struct X.Y`, `public import X`.
+  /// The module of every import, in any form: `@testable import X`, `import struct X.Y`, `public import X`.
   private static func imports(_ text: String) -> [String] {
     text.split(separator: "\n").compactMap { line in
       var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
