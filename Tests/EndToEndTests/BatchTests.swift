@@ -6,9 +6,10 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// Batches over a socket: rows, progress, who hears of it, and what is left when somebody ends in the middle.
+/// Batches over a socket: rows, progress, the clients that receive the result, and the state after a client disconnects
+/// in the middle.
 @Suite struct BatchTests {
-  /// What the server said of a batch: how far it was, and at last what became of it.
+  /// The server's answers to a batch: its progress, and at last its outcome.
   private struct BatchTranscript {
     var steps = [BatchProgress]()
     var committed: CommitResult?
@@ -160,7 +161,7 @@ import Testing
       let client = try await scene.client(address)
       try await send(1_500, client, id(client, 1), board: board)
       client.close()
-      // Its rows went with it: whoever comes back under its name has to send them again.
+      // Its rows were dropped with it: a client that reconnects under its id has to send them again.
       let heir = try RawClient(address, replica: client.replica)
       try await heir.hello()
       let batch = BatchRequest(
@@ -230,7 +231,7 @@ import Testing
 
   // MARK: - The library
 
-  /// What a bar on a screen is drawn from: it fills, and is full when all is done.
+  /// The steps of a progress bar: it fills, and is full at the end.
   @Test @MainActor func batchProgressIsReported() async throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -253,7 +254,7 @@ import Testing
     let inserted = try await client.batchInsert(
       note, ["text", "board", "x"].map { try property($0, note) }, rows: rows
     ) { steps.append($0) }
-    // While its rows are on their way nobody knows how many there will be.
+    // While rows are being sent, their total is unknown.
     let sent = steps.prefix { $0.total == 0 }
     #expect(!sent.isEmpty && sent.allSatisfy { $0.changed == 0 && $0.done <= count })
     expectRising(Array(sent))
@@ -273,7 +274,7 @@ import Testing
     #expect(deleted.changed == count)
     #expect(try await client.count(of: Note.self) == 0)
 
-    // So small a batch is one step, and it is told all the same.
+    // A batch this small is one step, which is reported anyway.
     steps = []
     let few = try await client.batchInsert(tag, [property("name", tag)], rows: [[.string("a")], [.string("b")]]) {
       steps.append($0)
@@ -324,7 +325,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// Who runs a daemon reads there which attributes of the model want an index.
+  /// The log names, for an operator, the attributes of the model that need an index.
   @Test func fullTableScansOfBatchesAreLogged() throws {
     let company = try CompanyDaemon()
     let department = try company.department()
@@ -363,7 +364,7 @@ import Testing
     #expect(try updated.json()["changed"] == .integer(2))
     #expect(try company.run("fetch", "Person", "--where", "remote == true", "--json").json().arrayValue?.count == 2)
     #expect(try company.run("fetch", "Person", "--where", "name == \"ANN\"", "--json").json().arrayValue?.count == 1)
-    // Nobody is called so, and nothing is committed.
+    // No object has this name, and nothing is committed.
     func here(_ arguments: [String]) throws -> Daemon.Result {
       try Daemon.run(arguments, server: company.daemon.socket.description, author: "ann@test", input: nil)
     }

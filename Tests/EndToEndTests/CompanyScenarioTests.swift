@@ -105,7 +105,7 @@ import Testing
     #expect(try show(company, project)["steps"] == .array([ids[3], ids[2], ids[1]].map(JSON.string)))
   }
 
-  /// Each is refused by its name, and nothing of it is written.
+  /// The refusal of each names it, and nothing of it is written.
   private func breakEveryRule(_ company: CompanyDaemon, _ ids: [String: String], _ project: String) throws {
     let (ann, ben) = (try #require(ids["ann"]), try #require(ids["ben"]))
     let mistakes: [([String], String)] = [
@@ -164,7 +164,8 @@ import Testing
     #expect((late.arrayValue ?? []).map { $0["title"]?.stringValue } == ["Launch"])
   }
 
-  /// Whoever is in the way goes first; a department without staff takes its projects along, and they their steps.
+  /// Objects that prevent the delete are deleted first; a department without staff takes its projects along, and they
+  /// their steps.
   private func close(_ company: CompanyDaemon, _ ids: [String: String], _ project: String) throws {
     try must(company, "delete", try #require(ids["cli"]))
     #expect(try show(company, project)["client"] == .null)

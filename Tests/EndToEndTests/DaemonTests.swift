@@ -79,7 +79,7 @@ import Testing
     try daemon.expectSound()
   }
 
-  /// Written from docs/protocol.md alone: as long as it passes, the page tells the truth.
+  /// Written from docs/protocol.md alone: as long as it passes, the page is right.
   @Test func aClientInAnotherLanguageFollowsAndResumes() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -6,7 +6,7 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// What docs/guides/fetching.md promises a Swift programmer, against a daemon.
+/// The promises of docs/guides/fetching.md to a Swift programmer, against a daemon.
 @Suite struct FetchingClientTests {
   /// Twenty-five notes on one board: every fifth is pink, the others are yellow.
   @MainActor

@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// What the README shows is a program of this package: it is built with it and does what the page says.
+/// The README's program belongs to this package: it is built with it and does what the page says.
 @Suite struct FirstProgramTests {
   @Test func theReadmeShowsTheProgramWordForWord() throws {
     let readme = try String(contentsOfFile: Fixtures.root + "/README.md", encoding: .utf8)

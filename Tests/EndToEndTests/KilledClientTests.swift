@@ -5,7 +5,7 @@ import Testing
 
 /// Clients that vanish in the middle of something: what they registered goes, what they had committed stays, once.
 @Suite struct KilledClientTests {
-  /// Waits until nobody but the bystander is connected.
+  /// Waits until only the bystander is connected.
   private static func expectNobodyElse(_ scene: DaemonFixture) async throws {
     let asker = try await scene.client()
     let deadline = ContinuousClock.now + .seconds(20)
@@ -35,7 +35,8 @@ import Testing
           changes: [try scene.insertion([("text", .string(text)), ("board", .object(board))])])
         try await victim.send(.commit(transaction, acknowledged: 0))
         victim.close()
-        // Whoever was cut off asks again under the same id: whether the first one landed makes no difference.
+        // A client that was cut off sends the request again under the same id: whether the first one arrived makes no
+        // difference.
         let heir = try RawClient(address, replica: victim.replica)
         try await heir.hello()
         let first = try await heir.reply(to: heir.send(.commit(transaction, acknowledged: 0)))
@@ -93,7 +94,7 @@ import Testing
     try scene.end()
   }
 
-  /// Searches that would take hours, each on one of the few threads that read: they end with whoever asked.
+  /// Searches that would take hours, each on one of the few threads that read: they end with their client.
   @Test func killedClientsWithSearchesReleaseThreads() async throws {
     let scene = try await DaemonFixture()
     let endless = try await scene.endlessSearch()
@@ -136,7 +137,7 @@ import Testing
       let output = Pipe()
       export.standardOutput = output
       try export.run()
-      // It has begun, and can't end: nobody reads on from its pipe, which is smaller than the graph.
+      // The export has begun and can't end: its pipe, which is smaller than the graph, is no longer read.
       #expect(!output.fileHandleForReading.availableData.isEmpty)
       kill(export.processIdentifier, SIGKILL)
       export.waitUntilExit()

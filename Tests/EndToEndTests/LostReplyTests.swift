@@ -3,8 +3,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Commands whose connection goes after their first frame, their second, and so on to their last: whatever they say of it
-/// is so.
+/// Commands whose connection is lost after their first frame, their second, and so on to their last: each reports its
+/// outcome correctly.
 @Suite struct LostReplyTests {
   struct Command: CustomTestStringConvertible {
     let arguments: [String]
@@ -59,7 +59,7 @@ import Testing
     try daemon.expectSound()
   }
 
-  /// What is committed batch by batch stays, whichever question lost its answer: how much that is is said.
+  /// Committed batches stay, whichever request lost its answer: the command reports how many objects that is.
   @Test func committedBatchesAreReportedAfterConnectionLoss() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -98,7 +98,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// Nobody is there who could be asked.
+  /// No server is left to ask.
   @Test(arguments: [
     Command(arguments: ["add", "new", "--json"]),
     Command(arguments: ["graph", "insert", "Board", "-", "--one-commit", "--json"], input: lines),

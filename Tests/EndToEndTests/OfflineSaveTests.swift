@@ -5,7 +5,7 @@ import GraphTesting
 import StickiesKit
 import Testing
 
-/// What a program saves while there is no server: what the rules take waits for it, what breaks one is told at once.
+/// Saves without a server: valid ones wait for it, and a violation is reported at once.
 @Suite struct OfflineSaveTests {
   @Test @MainActor func violationIsReportedOfflineAndRestIsCommittedOnce() async throws {
     let daemon = try Daemon()

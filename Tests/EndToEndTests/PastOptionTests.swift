@@ -27,7 +27,7 @@ import Testing
       #expect(try daemon.run("show", "1", "--at", "r3", "--json").json()["text"] == .string("Buy oat milk"))
       let note = try daemon.run("show", "1", "--json").json()
       #expect(note["text"] == .string("Buy oat milk"))
-      // What is gone is found by its number, and by its id.
+      // A deleted object is found by its number, and by its id.
       let gone = try daemon.run("show", "2", "--at", "3", "--json").json()
       #expect(gone["text"] == .string("Call Ann") && gone["revision"] == .integer(2))
       let id = try #require(gone["id"]?.stringValue)

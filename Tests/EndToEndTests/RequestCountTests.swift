@@ -122,7 +122,7 @@ import Testing
     #expect(stage.fetches() == ["Link", "Link", "Tag"])
     #expect(notes.reduce(0) { $0 + $1.incoming.count } == Self.count / 10 - 1)
 
-    // What is held is not read again.
+    // Held objects are not read again.
     try await reader.load(boards)
     for board in boards { try await reader.load(board) }
     #expect(stage.fetches() == [])

@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// What `stickies watch` tells a person: who, what, from what to what.
+/// The output of `stickies watch` for people: the author, the object, and the values before and after.
 @Suite struct WatchOutputTests {
   /// The lines of a watch up to one that has the mark, without the time.
   private static func lines(_ watcher: BackgroundProcess, until mark: String) -> [String] {
@@ -101,7 +101,7 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  /// More than a thousand objects in one commit are not told one by one: who did it is, and what came of it here.
+  /// More than a thousand objects in one commit are not listed one by one: the output has the author and the number.
   @Test func largeBatchIsPrintedWithAuthorAndLocalEffect() throws {
     let company = try CompanyDaemon()
     let department = try company.department()
@@ -116,7 +116,7 @@ import Testing
     #expect(Self.lines(some, until: follow) == ["revision 2: 1 Person object; changes follow"])
     #expect(Self.lines(window, until: follow) == [told, "revision 2: 1 of 1 rows; changes follow"])
 
-    // What it makes and the department's headcount, which each slice of rows counts anew.
+    // The inserted objects and the department's headcount, which each slice of rows counts again.
     let rows = (0..<1_500).map { #"{"name":"P\#($0)","hired":"2020-01-01","department":"\#(department)"}"# }
     try company.run("insert", "Person", "-", "--one-commit", input: rows.joined(separator: "\n"))
     let made = "ann@test * 1502 changes by a batch, revision 3"

@@ -7,10 +7,10 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What is done to several notes at once.
+/// Commands for several notes at once.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardSelectionTests {
-  /// What follows would be taken for other commands.
+  /// The following keys would be taken for other commands.
   @Test func noteKeyWithoutFocusIsReported() async throws {
     let stage = try await BoardFixture()
     _ = try await stage.note("one")
@@ -96,7 +96,7 @@ import Testing
     }
     #expect(!grid.text.contains(told))
     await delete()
-    // Somebody else may take it back as well, while nobody presses a key here.
+    // Another user may revert it as well, while no key is pressed here.
     for id in ids { _ = try await stage.other.restore(id) }
     grid = await ann.terminal.expects("first")
     #expect(!grid.text.contains(told))
@@ -217,7 +217,7 @@ import Testing
     }
     await choose(6)
     await ann.terminal.expects { $0.text.contains("one ") && !$0.text.contains("two") }
-    // What makes no sense in the middle of it ends it.
+    // A key without a meaning in the middle of it ends it.
     ann.terminal.press(.function(10))
     ann.terminal.press(.right)
     await ann.terminal.expects("Collapse")

@@ -54,7 +54,7 @@ import Testing
     await withCheckedContinuation { done in driver.suspend { done.resume() } }
     #expect(terminal.line == before)
     try await terminal.reads("\u{1B}[?1049l")
-    // Whoever types while the other program reads nothing sees it at once: the line echoes.
+    // While the other program reads nothing, the line echoes typed text at once.
     terminal.types("unread")
     try await terminal.reads("unread")
     driver.resume()
@@ -131,7 +131,7 @@ import Testing
     try await terminal.reads("\u{1B}[?1049h")
     terminal.hangUp()
     #expect(await events.contains { $0 == .hangup })
-    // Whoever asks for something of it afterwards does not wait for ever: a program whose window was closed ends.
+    // Later requests do not wait forever: a program whose window was closed ends.
     await withCheckedContinuation { done in driver.suspend { done.resume() } }
     await withCheckedContinuation { done in driver.end { done.resume() } }
   }
@@ -141,7 +141,7 @@ import Testing
     let terminal = try PseudoTerminal()
     let (_, driver) = try drive(terminal)
     #expect(throws: TerminalError.alreadyRunning) { try TerminalDriver(path: terminal.path, depth: .none) { _ in } }
-    // One that has ended leaves the terminal to the next at once, and answers whoever asks it for more.
+    // A finished driver leaves the terminal to the next at once, and answers later requests.
     driver.start()
     await withCheckedContinuation { done in driver.end { done.resume() } }
     let next = try drive(terminal)
@@ -183,7 +183,7 @@ import Testing
   }
 }
 
-/// Whoever tells of faults, there before the driver: it ends its process with what it found.
+/// A handler of crashes that was installed before the driver ends its process with the code that it found.
 private enum PreinstalledSignalHandler {
   static let foundTheLineAsItWas: CInt = 42
   private static let line = Atomic<CInt>(-1)

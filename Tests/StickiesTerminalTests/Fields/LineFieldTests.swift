@@ -43,7 +43,7 @@ import Testing
     field.attach(EndEditOnReturnBehavior())
     var stubborn: RefusingObserver? = RefusingObserver()
     if let stubborn { field.observers.add(stubborn) }
-    // Whoever is asked last agrees: one refusal counts all the same.
+    // The last observer agrees: one refusal counts anyway.
     let easygoing = AcceptingObserver()
     field.observers.add(easygoing)
     type("axb", into: field)
@@ -103,7 +103,7 @@ import Testing
     field.observers.add(second)
     #expect((field.remark, field.isWrong) == ("may not be empty", true))
     #expect(field.observers.observers.count == 4)
-    // It leaves in the middle of the call; those before and behind it are told all the same.
+    // It leaves in the middle of the call; those before and after it are notified anyway.
     type("a", into: field)
     #expect((field.remark, field.isWrong) == ("", false))
     #expect(first.told == ["a"] && second.told == ["a"])
