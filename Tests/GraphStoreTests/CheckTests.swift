@@ -47,7 +47,7 @@ import Testing
     return store
   }
 
-  /// A department, somebody in it, a project.
+  /// A department, a person in it, a project.
   private func workplace() throws -> TestStore {
     let store = try TestStore(try Fixtures.workplace())
     let department = try store.insert("Department")
@@ -56,7 +56,7 @@ import Testing
     return store
   }
 
-  /// What check finds after `sql` has been done to the closed store. Several statements are parted by semicolons.
+  /// The findings of check after `sql` was run on the closed store. Semicolons separate statements.
   private func findings(
     _ store: TestStore, _ sql: String, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> [StoreCheck.Finding] {

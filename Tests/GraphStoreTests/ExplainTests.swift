@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import Testing
 
-/// What a store tells of how it finds things, asked and unasked.
+/// Explanations of a store's fetches, on request and in the log.
 @Suite struct ExplainTests {
   private func explain(
     _ store: TestStore, _ predicate: String, sort: String = "", limit: Int? = nil, result: FetchResult = .objects
@@ -113,7 +113,7 @@ import Testing
     #expect(explanation.advice == ["Person.bio", "Person.score"])
     #expect(!"\(explanation)".contains("secret"))
     #expect(try explain(store, "bio CONTAINS \"x\"").advice == [])
-    // A part of an OR that no index leads to reads all, whatever leads the others.
+    // One part of an OR without an index makes the query read all rows, although the other parts have one.
     #expect(try explain(store, "bio != \"x\" OR manager.score IN {1}").advice == [])
     #expect(try explain(store, "bio == \"x\" OR manager.score IN {1}").advice == ["Person.bio", "Person.score"])
     #expect(try explain(store, "score > 1").advice == [])
@@ -206,7 +206,7 @@ import Testing
       #expect(answer.ids == ids, "\(predicate)")
       #expect(answer.indexes.contains(index), "\(predicate): \(answer.indexes)")
     }
-    // What rows without a key satisfy is not cut short by it.
+    // A condition that rows without a key can satisfy does not use the index of that key.
     for (predicate, ids) in [
       ("email == NULL", [cleo, dan, eve]), ("email != \"ann@example.org\"", [ben, cleo, dan, eve]),
       ("NOT email == \"ann@example.org\"", [ben, cleo, dan, eve]), ("email IN {NULL}", [cleo, dan, eve]),
@@ -300,7 +300,7 @@ import Testing
     try fetch("bio == \"x\" OR manager.score IN {1}")
     #expect(
       told().last?.contains("with \"indexed\": true on Person.bio and Person.score in the model it would not") == true)
-    // Whoever counts goes through an index, and for no order.
+    // A count uses an index, and no order.
     try fetch("name != \"x\"", of: "Party", result: .count)
     #expect(told().last?.contains("a fetch of Party reads all of Party; no index helps such a condition | ") == true)
     try fetch("bio CONTAINS \"x\"", sort: "score", limit: 5)
@@ -359,7 +359,7 @@ import Testing
     try store.close()
   }
 
-  /// As the daemon opens it: what is told of small stores would be noise.
+  /// With the daemon's options: reports about small stores would be noise.
   @Test func tenThousandObjectsMakeALargeStore() throws {
     let made = try TestStore(try Fixtures.company(), sliceObjects: 1_000)
     let name = try made.property("Person.name").number

@@ -48,7 +48,7 @@ import Testing
         result: result)
     }
 
-    /// What memory says: the objects that match, in their order.
+    /// The result in memory: the matching objects, in order.
     func expected(_ request: FetchRequest) -> [ObjectImage] {
       let evaluator = PredicateEvaluator(request.predicate, model: store.model)
       return SortOrder(request.sort, model: store.model)
@@ -81,7 +81,7 @@ import Testing
     "", "age > 1", "active == TRUE OR score < 0", "manager.age > 1", "name == \"nobody\"", deep,
   ]
 
-  /// What no finite number answers is null, in a row as in a condition, and for SQL as in memory.
+  /// A calculation without a finite result is null, in a row as in a condition, in SQL as in memory.
   @Test func overflowingSumIsNullAndEmptySumIsZero() throws {
     let store = try TestStore(try Fixtures.company())
     let large = try (0..<2).map {
@@ -343,7 +343,7 @@ private struct Twin {
       ages.isEmpty ? .null : .double(Double(ages.reduce(0, +)) / Double(ages.count)),
       names.min { UTF8Comparison.order($0, $1) == .ascending }.map(Value.string) ?? .null,
       most.map(Value.decimal) ?? .null, total.map(Value.decimal) ?? .null,
-      // Halves: exact, whatever order they are added in.
+      // Halves: their sum is exact in any order.
       .double(scores.reduce(0) { $0 + 2 * $1 }),
       scores.isEmpty ? .null : .double(scores.reduce(0, +) / Double(scores.count)),
     ]

@@ -76,7 +76,7 @@ import Testing
 
   @Test func logWithTooManyChangesIsRefusedUpFront() throws {
     let scene = try LogFixture()
-    // The batch's are not told.
+    // The changes of the batch are not listed.
     let all = Int(Self.updates) * Self.people
     for oldestFirst in [false, true] {
       for (most, isTold) in [(all, true), (all - 1, false)] {
@@ -88,7 +88,7 @@ import Testing
         } catch let refusal as Refusal {
           refused = refusal
         } catch {
-          // Given up behind the first that is told.
+          // Cancelled after its first entry.
         }
         #expect((told > 0) == isTold)
         #expect((refused?.code == .limit) == !isTold, "\(String(describing: refused))")

@@ -48,7 +48,7 @@ import Testing
     #expect(findings.isEmpty, "\(findings)")
   }
 
-  /// A sequence may have given numbers to objects of an entity that is gone, and may be none any more.
+  /// A sequence may have numbered objects of a removed entity, and may have been removed itself.
   @Test(arguments: [true, false]) func storeWithRemovedSequenceIsSound(isDropped: Bool) throws {
     func item(_ more: String) -> String {
       #"{"name": "Item", "attributes": [{"name": "n", "type": "integer"\#(more)}]}"#
@@ -108,7 +108,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// What goes had a reference, and a row behind it is filled: its checksum is its own.
+  /// The removed object had a reference, and a row after it is filled: its checksum is its own.
   @Test func rowsFilledAfterRemovedObjectsHaveValidChecksums() throws {
     let base = #"{"name": "Base", "attributes": [{"name": "v", "type": "string", %}]}"#
     let old = try TestStore(
@@ -151,7 +151,7 @@ import Testing
     #expect(refusal.breaches.allSatisfy { $0.text.contains(words) }, "\(refusal)")
   }
 
-  /// Nothing tells the versions apart, so nothing would be done, and nothing said.
+  /// The versions have equal hashes, so nothing would be done, and nothing reported.
   @Test func unexecutableMappingIsRefused() throws {
     let entity = #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#
     let old = try TestStore(try Self.model(1, entity))

@@ -69,7 +69,7 @@ import Testing
       #expect(try store.all("Box").count == 2, sourceLocation: place)
     }
 
-    /// The box is gone and nobody names it.
+    /// The box is deleted and no object refers to it.
     func expectGone(place: SourceLocation = #_sourceLocation) throws {
       #expect(try store.all("Box").map(\.id) == [boxes[1]], sourceLocation: place)
       #expect(try StoreCheckRun(store).findings.isEmpty, sourceLocation: place)
@@ -79,9 +79,9 @@ import Testing
   @Test(arguments: Kind.allCases) func danglingReferenceIsRefused(kind: Kind) throws {
     let scene = try NoActionFixture(kind)
     try scene.expectDangling([scene.delete], count: scene.tools.count)
-    // What mends another reference does not mend this one.
+    // An edit that corrects another reference does not correct this one.
     if kind.isToMany { try scene.expectDangling([scene.delete, scene.put(scene.tools[0], in: nil)], count: 1) }
-    // A box that nobody names goes.
+    // A box without referrers can be deleted.
     try scene.store.must([Change(.delete, scene.boxes[1], base: .max)])
     #expect(try scene.store.all("Box").map(\.id) == [scene.boxes[0]])
   }

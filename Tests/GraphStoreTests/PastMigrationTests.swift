@@ -269,8 +269,8 @@ import struct GraphModel.FetchRequest
 
   // MARK: - Mappings and expressions
 
-  /// What is derived from something that a migration changes, or that has another meaning by now, is computed anew though
-  /// its own text stays: by a mapping, a fill, another type, an exchange of names.
+  /// A value derived from a property that a migration changes, or that has another meaning since, is computed again
+  /// although its own definition stays: by a mapping, a fill, another type, an exchange of names.
   @Test(arguments: [
     (
       #"{"name": "n", "type": "integer", "default": 7}"#, #""mapping": {"Row.n": "n + 100"}, "#,
@@ -335,7 +335,7 @@ import struct GraphModel.FetchRequest
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// Barns that have as much to tell as animals.
+  /// Barns that have as much history as animals.
   private static let large = first.replacingOccurrences(
     of: #"{"name": "Barn", "attributes": [{"name": "name", "type": "string"}]"#,
     with: """
@@ -369,9 +369,9 @@ import struct GraphModel.FetchRequest
         #"{"name": "Tag", "attributes": [{"name": "name", "type": "string"}, {"name": "uses", "type": "integer", "derived": "animals.@count"}]"#
     )
 
-  /// Before the migration an object has the label that the migration gave it; one that was deleted before, the one that it
-  /// would have given it then; and so with its place in an order. What the rules compute, they computed of what was so then,
-  /// and they counted those who were there.
+  /// Before the migration an object has the label that the migration gave it; an object deleted before has the label
+  /// that it would have got then; the same applies to its place in an order. Derived values were computed from the
+  /// values of that time, and counts counted the objects of that time.
   @Test(arguments: [UInt64(91), 92, 93, 94, 95])
   func pastShowsMappedValuesAndOriginalDerivedValues(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -448,7 +448,7 @@ import struct GraphModel.FetchRequest
       }
     }
     #expect(try unplaced(state(store)) == unplaced(expected[chosen] ?? [:]), "seed \(seed)")
-    // A way from there to the present there is not: no commit tells what the mapping made.
+    // There is no way from there to the present: no commit contains the results of the mapping.
     do {
       _ = try store.store.follow(FollowRequest(since: token))
       #expect(Bool(false), "followed")

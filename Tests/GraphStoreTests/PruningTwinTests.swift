@@ -132,7 +132,7 @@ import Testing
           #expect(expected.revision > floor, "\(words): \(property.name)")
         } catch let refusal as Refusal {
           #expect(refusal.code == .pruned, "\(words): \(refusal)")
-          // Whether a revival changed anything only the delete could tell.
+          // Only the delete shows whether a revival changed anything.
           #expect(expected.revision <= floor || expected.kind == .revived, "\(words): \(property.name)")
         }
       }

@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  /// Predicates nobody thought of: random ones, in SQL, in memory, and through their own text form.
+  /// Random predicates, in SQL, in memory, and through their own text form.
   @Test(arguments: [UInt64(41), 42, 43])
   func randomPredicatesAgreeEverywhere(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -175,7 +175,7 @@ import Testing
     #expect(matched > 60)
   }
 
-  /// Live queries nobody thought of: what commits are said to do to them adds up to a fresh fetch, after every commit.
+  /// Random live queries: their deltas add up to a fresh fetch, after every commit.
   @Test(arguments: [UInt64(51), 52, 53, 54])
   func liveQueriesOverPathsEqualAFreshFetch(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -233,7 +233,7 @@ import Testing
   }
 
   /// The full-text indexes lag behind the commits, rows are used again, stores are closed in between: a search is exact
-  /// all the same, after every commit.
+  /// anyway, after every commit.
   @Test(arguments: [UInt64(31), 32, 33])
   func searchIsExactWithLaggingIndex(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  /// Moved and not rewritten all the same: what a search has to read beyond the index has a bound in bytes.
+  /// Moved, yet not rewritten: the text that a search reads beyond the index has a limit in bytes.
   @Test func largeObjectsAreIndexedPromptly() throws {
     let store = try TestStore(try Fixtures.company(), wordLimit: 1_000)
     let bio = String(repeating: "word ", count: 200_000)

@@ -5,7 +5,7 @@ import Testing
 /// Undo and redo of steps over an ordered relationship in which others insert, move and delete all the while. Every seed
 /// is held against `UndoOrderModel`, member by member.
 @Suite struct UndoOrderPastOthersTests {
-  /// What the others do, and when.
+  /// The edits of the others, and their times.
   enum ConcurrentEdits: CaseIterable, Sendable {
     /// They insert, between the steps and between undos.
     case insert

@@ -184,7 +184,7 @@ import Testing
     try store.taken(store.undo())
     try move(7, .test(3))
     #expect(try store.refused(store.redo(scope: .test)).code == .notFound)
-    // What is undone behind the new edit can be redone, what lies before it can't.
+    // A step undone after the new edit can be redone, earlier ones can't.
     try store.taken(store.undo())
     try store.taken(store.redo())
     #expect(try x() == .double(7))
@@ -317,7 +317,7 @@ extension TestStore {
 
   func state(_ scope: UniqueID? = nil) throws -> UndoState { try store.undoState(of: author, scope: scope) }
 
-  /// What must have been committed.
+  /// Requires that the result is a commit.
   @discardableResult
   func taken(_ result: WriteResult) throws -> CommitResult {
     switch result.outcome {
@@ -326,7 +326,7 @@ extension TestStore {
     }
   }
 
-  /// What must have been refused.
+  /// Requires that the result is a refusal.
   func refused(_ result: WriteResult) throws -> Refusal {
     guard case .refused(let refusal) = result.outcome else { throw UnexpectedCommit() }
     return refusal

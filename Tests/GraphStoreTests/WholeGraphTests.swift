@@ -114,7 +114,7 @@ import Testing
     let keys = images.map { ($0.id.entity, $0.id.key) }
     #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 })
 
-    // Whatever the order of the rows, and whatever entity a reference claims.
+    // In any order of the rows, and with any entity in a reference.
     for rows in [rows(images), rows(images.reversed())] {
       let copy = try TestStore(store.model)
       guard case .committed(let committed) = try restore(rows, into: copy) else {
@@ -171,7 +171,7 @@ import Testing
     #expect(try StoreCheckRun(copy).findings.isEmpty)
   }
 
-  /// Each mistake is told by the number of its row, and leaves nothing behind.
+  /// Each mistake is reported with the number of its row, and leaves nothing behind.
   @Test(arguments: [
     "duplicate id", "missing end", "wrong kind of end", "unique", "required", "rule", "type", "count", "abstract",
     "short",
@@ -241,14 +241,14 @@ import Testing
       #expect(
         refused.violations.contains { $0.id.isTemporary && Int($0.id.key.low) == wanted.row && $0.rule == wanted.rule },
         "\(refused)")
-      // In the words of the rules, whoever has noticed it.
+      // In the words of the rules, whichever part has detected it.
       #expect(!refused.violations.contains { $0.message.contains("constraint failed") }, "\(refused)")
       switch mistake {
       case "unique":
         let violation = try #require(refused.violations.first { $0.property > 0 })
         #expect(violation.message == "another new Party has the same name")
         #expect(violation.value == .string("r"))
-        // Whose it is, by its row.
+        // The conflict names its object by the row.
         #expect(refused.conflicts.map(\.kind) == [.unique])
         #expect(refused.conflicts.map { Int($0.id.key.low) } == [person + 1], "\(refused)")
       case "required", "rule":
@@ -340,8 +340,7 @@ import Testing
     }
   }
 
-  /// Whatever keeps a row from being written, what each row says by itself is told with it; and what a row names whose own is
-  /// refused is no mistake of it.
+  /// A refusal of one row also reports the violations of the other rows; a reference to a refused row is no violation.
   @Test func errorsOfEveryKindAreReportedTogether() throws {
     let store = try company()
     let images = try export(store)

@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What the table of docs/guides/conflicts.md has no column for: `overwrite` and `rollback` beyond one property,
-/// inserts that meet a key, texts that were replaced.
+/// Cases beyond the table of docs/guides/conflicts.md: `overwrite` and `rollback` beyond one property, inserts that
+/// meet a key, texts that were replaced.
 @Suite struct WholeObjectPolicyTests {
   private struct PolicyFixture {
     let store: TestStore
