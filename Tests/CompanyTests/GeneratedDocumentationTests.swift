@@ -94,7 +94,7 @@ import Testing
   }
 
   /// Of the guides' model, part by part, as the model itself has it.
-  @Test func theGuidesModelIsDocumentedToo() throws {
+  @Test func guidesModelIsDocumentedToo() throws {
     let compiler = try Compiler()
     let swift = try compiler.classes(ofSchema: "Company")
     try compiler.clean()

@@ -263,7 +263,7 @@ import Testing
 
   // MARK: - What is generated
 
-  @Test func aRequiredAttributeWithoutAValueReadsAsItsDefault() throws {
+  @Test func requiredAttributeWithoutValueReadsAsDefault() throws {
     let context = ObjectContext(
       model: model, replica: Replica(id: .zero, author: "", program: "", model: model.hash),
       classes: CompanyModel.classes)

@@ -13,7 +13,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: daemon.home.path).filter { $0.hasPrefix("copy") }.sorted()
   }
 
-  @Test func aServedStoreIsBackedUpWhileClientsWrite() throws {
+  @Test func servedStoreIsBackedUpWhileClientsWrite() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "B")
@@ -68,9 +68,9 @@ import Testing
     #expect(again.status == 1)
     #expect(
       again.errors == "stickiesd: \(file) already exists. Give another name, or use --replace; it was not touched.\n")
-    let told = try daemon.stickiesd("backup", file, "--json")
-    let error = try JSON(parsing: told.errors.trimmingCharacters(in: .newlines))["error"]
-    #expect(told.status == 1 && told.output.isEmpty)
+    let reported = try daemon.stickiesd("backup", file, "--json")
+    let error = try JSON(parsing: reported.errors.trimmingCharacters(in: .newlines))["error"]
+    #expect(reported.status == 1 && reported.output.isEmpty)
     #expect(error?["code"] == .string("alreadyThere"))
     #expect(error?["message"]?.stringValue?.hasPrefix("\(file) already exists. ") == true)
     #expect(try names(daemon) == ["copy"])

@@ -146,7 +146,7 @@ import Testing
       Issue.record("a batch is not undone")
       return
     }
-    scene.bystander.forgetUnasked()
+    scene.bystander.dropUnasked()
     let deletion = BatchRequest(id: id(client, 4), entity: scene.entity.number, operation: .delete(predicate: "x >= 0"))
     let deleted = try await course(client, client.send(.batch(deletion)))
     #expect(deleted.steps.last?.changed == 2_500)
@@ -162,12 +162,12 @@ import Testing
       try await send(1_500, client, id(client, 1), board: board)
       client.close()
       // Its rows were dropped with it: a client that reconnects under its id has to send them again.
-      let heir = try RawClient(address, replica: client.replica)
-      try await heir.hello()
+      let successor = try RawClient(address, replica: client.replica)
+      try await successor.hello()
       let batch = BatchRequest(
-        id: id(heir, 1), entity: scene.entity.number,
+        id: id(successor, 1), entity: scene.entity.number,
         operation: .insert(properties: [try scene.property("text").number], rows: 1_500))
-      #expect(try await course(heir, heir.send(.batch(batch))).refusal?.code == .malformed)
+      #expect(try await course(successor, successor.send(.batch(batch))).refusal?.code == .malformed)
       try await scene.expectUndisturbed()
     }
     let files = try FileManager.default.contentsOfDirectory(atPath: scene.daemon.data)
@@ -209,9 +209,9 @@ import Testing
     #expect(first.done < first.total)
     scene.daemon.kill()
     try scene.daemon.start()
-    let heir = try RawClient(scene.daemon.socket, replica: client.replica)
-    try await heir.hello()
-    let (objects, at) = try await heir.fetch(Fetch(entity: scene.entity.number))
+    let successor = try RawClient(scene.daemon.socket, replica: client.replica)
+    try await successor.hello()
+    let (objects, at) = try await successor.fetch(Fetch(entity: scene.entity.number))
     let xs = Set(try objects.map { $0[try scene.property("x")] })
     #expect(objects.count == 6_000)
     if at.revision == revision {
@@ -220,11 +220,11 @@ import Testing
       #expect(!xs.contains(.double(0)) && xs.contains(.double(6_000)))
     }
     for _ in 0..<2 {
-      let again = try await course(heir, heir.send(shift(scene, id(heir, 2))))
+      let again = try await course(successor, successor.send(shift(scene, id(successor, 2))))
       #expect(again.committed?.revision == revision + 1)
     }
     let after = Set(
-      try await heir.fetch(Fetch(entity: scene.entity.number)).objects.map { $0[try scene.property("x")] })
+      try await successor.fetch(Fetch(entity: scene.entity.number)).objects.map { $0[try scene.property("x")] })
     #expect(after.contains(.double(6_000)) && !after.contains(.double(6_001)))
     try scene.end()
   }
@@ -317,9 +317,9 @@ import Testing
     let lines = (0..<40_000).map { "{\"name\": \"tag \($0)\"}\n" }.joined()
     try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
     process.interrupt()
-    let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let reported = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    #expect(told == "stickies: interrupted: either all of it is committed, or nothing; the log shows which\n")
+    #expect(reported == "stickies: interrupted: either all of it is committed, or nothing; the log shows which\n")
     #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
     #expect(try daemon.run("graph", "fetch", "Tag", "--count").output == "0\n")
     #expect(daemon.stop() == 0)
@@ -334,22 +334,24 @@ import Testing
     }
     let made = try company.run("insert", "Person", "-", "--one-commit", input: lines.joined(separator: "\n"))
     #expect(made.status == 0, "\(made.errors)")
-    func told() -> [Substring] {
+    func reported() -> [Substring] {
       company.daemon.errorText.split(separator: "\n").filter { $0.contains("reads all of") }
     }
     // An index leads to these.
     #expect(try company.count("Person", where: "hired == \"2021-01-01\"") == 0)
-    #expect(told() == [])
+    #expect(reported() == [])
     #expect(try company.count("Person", where: "remote == TRUE AND name == \"nobody\"") == 0)
     let updated = try company.run(
       "update", "Person", "--where", "vacationDays == 60", "--one-commit", "remote=yes", "--json")
     #expect(try updated.json()["changed"] == .integer(0))
     #expect(company.daemon.stop() == 0)
-    #expect(told().count == 2, "\(told())")
+    #expect(reported().count == 2, "\(reported())")
     let remedy = { (names: String) in "reads all of Party; with \"indexed\": true on \(names) in the model it would not"
     }
-    #expect(told().first?.contains("a fetch of Person \(remedy("Person.remote and Party.name"))") == true, "\(told())")
-    #expect(told().last?.contains("a batch of Person \(remedy("Person.vacationDays"))") == true, "\(told())")
+    #expect(
+      reported().first?.contains("a fetch of Person \(remedy("Person.remote and Party.name"))") == true, "\(reported())"
+    )
+    #expect(reported().last?.contains("a batch of Person \(remedy("Person.vacationDays"))") == true, "\(reported())")
     #expect(!company.daemon.errorText.contains("nobody"), "the log has somebody's words")
   }
 

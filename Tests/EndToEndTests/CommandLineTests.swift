@@ -62,9 +62,9 @@ import Testing
     let usage = try daemon.run("move", "1", "--json")
     #expect(usage.status == 64)
     #expect(usage.errors == #"{"error":{"code":"usage","message":"Missing expected argument '<X,Y>'"}}"# + "\n")
-    let told = try daemon.run("move", "1").errors
-    #expect(told.hasPrefix("stickies: Missing expected argument '<X,Y>'"))
-    #expect(told.contains("Usage: stickies move"))
+    let reported = try daemon.run("move", "1").errors
+    #expect(reported.hasPrefix("stickies: Missing expected argument '<X,Y>'"))
+    #expect(reported.contains("Usage: stickies move"))
     // Errors found while a command runs are reported under its name, too.
     let screenless = try daemon.run("open").errors
     #expect(screenless.hasPrefix("stickies: open draws a screen"))
@@ -185,7 +185,7 @@ import Testing
     #expect(result.errors.contains("\n^"))
   }
 
-  @Test func anAmbiguousPrefixListsTheCandidates() throws {
+  @Test func ambiguousPrefixListsTheCandidates() throws {
     let daemon = try Daemon()
     try daemon.start()
     var ids = [String]()

@@ -6,7 +6,7 @@ import Testing
 /// The model that docs/model-format.md ends with, served from its file and used through `stickies graph` alone, with one of
 /// everything that it has. One daemon, one story.
 @Suite struct CompanyScenarioTests {
-  @Test func everyPartOfTheModelDoesWhatThePageSays() throws {
+  @Test func everyPartOfModelWorksAsDocumented() throws {
     let company = try CompanyDaemon()
     let people = try hire(company)
     try reorganize(company, people)
@@ -80,8 +80,8 @@ import Testing
     let violation = try #require(try same.refusal()["violations"]?[0])
     #expect(violation["property"] == .string("department") && violation["value"] == .string(eng))
     #expect(violation["others"] == .object([.init("key", .string("launch"))]))
-    let told = try company.run("insert", "Project", "title=LAUNCH", "department=\(eng)").errors
-    #expect(told.contains("(unique, department Department \(eng.prefix(8)) ENG, key \"launch\")"), "\(told)")
+    let reported = try company.run("insert", "Project", "title=LAUNCH", "department=\(eng)").errors
+    #expect(reported.contains("(unique, department Department \(eng.prefix(8)) ENG, key \"launch\")"), "\(reported)")
     _ = try company.insert("Project", "title=LAUNCH", "department=\(try #require(ids["ops"]))")
     try must(company, "update", project, "--add", "members=\(try #require(ids["ben"]))", "--remove", "members=\(con)")
     #expect(try show(company, con)["projects"] == .array([]))

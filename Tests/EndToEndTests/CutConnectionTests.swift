@@ -41,10 +41,10 @@ import Testing
     try daemon.start()
     let client = try await Self.connect(to: daemon.socket)
     let notes = try await client.follow(try #require(client.context.model.entity(named: "Note")))
-    var told = 0
+    var reported = 0
     client.stateDidChange = { [unowned client] state in
       guard state == .connected else { return }
-      told += 1
+      reported += 1
       client.showPresence([1])
     }
     daemon.kill()
@@ -54,7 +54,7 @@ import Testing
     let note = try #require(client.context.insert(Note.self))
     (note.text, note.board) = ("one", board)
     try await client.save()
-    #expect(told > 0 && client.context.result(of: notes).map(\.id) == [note.id])
+    #expect(reported > 0 && client.context.result(of: notes).map(\.id) == [note.id])
     client.stateDidChange = nil
     await client.close()
     #expect(daemon.stop() == 0)

@@ -48,7 +48,7 @@ import Testing
     return Diagnosis(status: process.terminationStatus, findings: Dictionary(uniqueKeysWithValues: named))
   }
 
-  @Test func aHealthyDaemonHasNoProblem() throws {
+  @Test func healthyDaemonHasNoProblem() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
@@ -60,9 +60,9 @@ import Testing
     }
     #expect(found.message("address") == "\(daemon.socket), from STICKIES_SERVER")
     #expect(found.message("disk").contains(daemon.data))
-    let told = try daemon.run("doctor")
-    #expect(told.lines.first == "fine     address    \(daemon.socket), from STICKIES_SERVER")
-    #expect(told.lines.last == "no problem found")
+    let reported = try daemon.run("doctor")
+    #expect(reported.lines.first == "fine     address    \(daemon.socket), from STICKIES_SERVER")
+    #expect(reported.lines.last == "no problem found")
     #expect(daemon.stop() == 0)
   }
 
@@ -199,7 +199,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aFullDiskIsAProblem() throws {
+  @Test func fullDiskIsAProblem() throws {
     let home = try TemporaryDirectory()
     // A small disk of its own, invisible to other processes.
     let script = "mount -t tmpfs -o size=64k none \"$HOME\" && exec \"$@\""

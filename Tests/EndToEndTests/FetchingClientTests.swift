@@ -28,7 +28,7 @@ import Testing
     _ = try await client.commit(changes, policy: .error)
   }
 
-  @Test @MainActor func aClientCountsPagesGroupsAndAsksWhy() async throws {
+  @Test @MainActor func clientCountsPagesGroupsAndExplains() async throws {
     let daemon = try Daemon()
     try daemon.start()
     let client = try await Stickies.connect(to: daemon.socket, author: "ann@test", reconnects: false)

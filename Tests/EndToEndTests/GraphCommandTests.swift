@@ -243,10 +243,10 @@ import Testing
     #expect(Set(gone) == [.string(engineering), .string(project)])
     let again = try company.department("OPS")
     _ = try company.insert("Project", "title=Audit", "department=\(again)")
-    let told = try company.run("delete", again).lines
-    #expect(told.count == 2)
-    #expect(told.first?.hasPrefix("deleted Department \(again.prefix(8)) OPS") == true)
-    #expect(told.last?.hasPrefix("  with Project ") == true)
+    let reported = try company.run("delete", again).lines
+    #expect(reported.count == 2)
+    #expect(reported.first?.hasPrefix("deleted Department \(again.prefix(8)) OPS") == true)
+    #expect(reported.last?.hasPrefix("  with Project ") == true)
     #expect(try company.run("delete", again).status == 4)
   }
 

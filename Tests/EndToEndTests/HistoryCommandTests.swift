@@ -162,8 +162,8 @@ import Testing
     let ids = try company.run("fetch", "Person", "--ids").lines
     let log = try Daemon.run(
       ["log", "--limit", "1"], server: company.daemon.socket.description, author: "ann@test", input: nil)
-    let told = log.output.split(separator: "\n").dropFirst().map(String.init)
-    #expect(Set(told) == Set(ids.map { "    ~ Person \($0.prefix(8))" }), "\(told)")
+    let reported = log.output.split(separator: "\n").dropFirst().map(String.init)
+    #expect(Set(reported) == Set(ids.map { "    ~ Person \($0.prefix(8))" }), "\(reported)")
     let json = try Daemon.run(
       ["log", "--limit", "1", "--json"], server: company.daemon.socket.description, author: "ann@test", input: nil
     ).json()

@@ -6,7 +6,7 @@ import Testing
 /// Clients that vanish in the middle of something: what they registered goes, what they had committed stays, once.
 @Suite struct KilledClientTests {
   /// Waits until only the bystander is connected.
-  private static func expectNobodyElse(_ scene: DaemonFixture) async throws {
+  private static func expectOnlyBystander(_ scene: DaemonFixture) async throws {
     let asker = try await scene.client()
     let deadline = ContinuousClock.now + .seconds(20)
     while true {
@@ -37,10 +37,10 @@ import Testing
         victim.close()
         // A client that was cut off sends the request again under the same id: whether the first one arrived makes no
         // difference.
-        let heir = try RawClient(address, replica: victim.replica)
-        try await heir.hello()
-        let first = try await heir.reply(to: heir.send(.commit(transaction, acknowledged: 0)))
-        let second = try await heir.reply(to: heir.send(.commit(transaction, acknowledged: 0)))
+        let successor = try RawClient(address, replica: victim.replica)
+        try await successor.hello()
+        let first = try await successor.reply(to: successor.send(.commit(transaction, acknowledged: 0)))
+        let second = try await successor.reply(to: successor.send(.commit(transaction, acknowledged: 0)))
         #expect(first.revision != nil && first.revision == second.revision)
         #expect(first.identities == second.identities)
         expected.insert(text)
@@ -52,7 +52,7 @@ import Testing
     }
     #expect(texts.count == expected.count, "a commit is there twice")
     #expect(Set(texts) == expected)
-    try await Self.expectNobodyElse(scene)
+    try await Self.expectOnlyBystander(scene)
     try scene.end()
   }
 
@@ -90,7 +90,7 @@ import Testing
     try await scene.expectUndisturbed()
     #expect(scene.held.count == 1_000)
     writer.close()
-    try await Self.expectNobodyElse(scene)
+    try await Self.expectOnlyBystander(scene)
     try scene.end()
   }
 
@@ -111,7 +111,7 @@ import Testing
     }
     #expect(try await writer.fetch(Fetch(entity: scene.entity.number, limit: 1)).objects.count == 1)
     writer.close()
-    try await Self.expectNobodyElse(scene)
+    try await Self.expectOnlyBystander(scene)
     // One that is still there does not hold up the end either.
     let last = try await scene.client()
     try await last.send(.fetch(endless))
@@ -143,7 +143,7 @@ import Testing
       export.waitUntilExit()
       try await scene.expectUndisturbed()
     }
-    try await Self.expectNobodyElse(scene)
+    try await Self.expectOnlyBystander(scene)
     try scene.end()
   }
 }

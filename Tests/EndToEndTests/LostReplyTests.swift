@@ -68,7 +68,7 @@ import Testing
     let text = String(repeating: "many words ", count: 100)
     let lines = (0..<400).map { #"{"text": "\#($0) \#(text)", "board": "\#(board)"}"# + "\n" }.joined()
     #expect(try daemon.run("graph", "insert", "Note", "-", input: lines).status == 0)
-    var told = 0
+    var reported = 0
     for cut in [8, 16, 32] {
       let proxy = try CuttingProxy(to: daemon.socket, cutAfter: cut)
       let result = try Daemon.run(
@@ -78,10 +78,10 @@ import Testing
       guard proxy.wasCut, result.status != 0 else { continue }
       let made = try daemon.run("graph", "fetch", "Note", "--where", "x == \(cut)", "--count").output.dropLast()
       guard made != "0" else { continue }
-      told += 1
+      reported += 1
       #expect(result.errors.contains("\(made) objects before were updated"), "cut after frame \(cut): \(result.errors)")
     }
-    #expect(told > 0)
+    #expect(reported > 0)
     #expect(daemon.stop() == 0)
   }
 

@@ -257,8 +257,10 @@ import Testing
     try museum.must("update", ids["helm"], "partOf=\(ids["coin"])")
     try museum.must("update", ids["mask"], "partOf=\(ids["helm"])")
     let before = try museum.everything()
-    let told = try museum.run("delete", ids["mask"])
-    #expect(told.lines.first == "deleted Exhibit \(ids["mask"].prefix(8)) Mask" && told.lines.count == 3, "\(told)")
+    let reported = try museum.run("delete", ids["mask"])
+    #expect(
+      reported.lines.first == "deleted Exhibit \(ids["mask"].prefix(8)) Mask" && reported.lines.count == 3,
+      "\(reported)")
     #expect(try museum.names("Exhibit") == ["Lake", "Vase"])
     #expect(try museum.members("stops", of: ids["short"]) == [ids["vase"], ids["lake"]])
     #expect(try museum.value("exhibit", of: ids["p1"]) == .null)

@@ -160,8 +160,8 @@ import Testing
     var following = changes.makeAsyncIterator()
     for number in 1...50 { try stage.add(Self.count + number) }
     try await stage.writer.save()
-    let told = try #require(await following.next())
-    #expect(told.inserted.count == 50 && told.queries == [query])
+    let reported = try #require(await following.next())
+    #expect(reported.inserted.count == 50 && reported.queries == [query])
     let loaded = try #require(await following.next())
     #expect(loaded.refreshed.count == 50 && loaded.queries == [query])
     #expect(stage.fetches() == ["Board"])

@@ -34,7 +34,7 @@ import Testing
       let second = try #require(try await writer.reply(to: small).revision)
       #expect(second == first + 1)
       #expect(writer.unasked.isEmpty, "the small one was answered first")
-      writer.forgetUnasked()
+      writer.dropUnasked()
       last = second
     }
     // The hub has the store's revision: a client that connects now receives it.

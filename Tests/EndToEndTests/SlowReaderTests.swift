@@ -62,17 +62,17 @@ import Testing
       try await load.run(witness, scene.bystander)
     }
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
-    let told = witness.bytesReceived - toldBefore
+    let reported = witness.bytesReceived - toldBefore
     let rate = Double(load.commits - commitsBefore) / elapsed
     let growth = try scene.daemon.memory("VmRSS") - before
     #expect(rate >= Self.leastCommitsPerSecond, "\(Int(rate)) commits a second")
-    #expect(told > 2 * (Self.backlog + Self.slack), "only \(told) bytes were told to those who read")
-    #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(told >> 10) KiB told to the others")
+    #expect(reported > 2 * (Self.backlog + Self.slack), "only \(reported) bytes were told to those who read")
+    #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(reported >> 10) KiB told to the others")
 
     // It reads again, while no client writes.
     let (fresh, at) = try await witness.fetch(Fetch(entity: scene.entity.number))
     for message in slow.unasked { view.take(message) }
-    slow.forgetUnasked()
+    slow.dropUnasked()
     while view.reached < at.revision {
       let message = try #require(try await slow.next(), "the daemon hung up on the slow reader")
       if view.take(message) { try await slow.send(.more(of: request)) }
@@ -81,7 +81,7 @@ import Testing
     let peak = try scene.daemon.memory("VmHWM") - before
     #expect(peak < Self.totalBacklog, "\(peak >> 10) KiB more while the slow reader caught up")
     print(
-      "slow reader: \(Int(rate)) commits/s for \(Int(elapsed)) s, \(told >> 20) MiB told to the others, memory grew by "
+      "slow reader: \(Int(rate)) commits/s for \(Int(elapsed)) s, \(reported >> 20) MiB told to the others, memory grew by "
         + "\(growth >> 10) KiB, by \(peak >> 10) KiB at most, \(view.resets) resets")
     try await scene.expectUndisturbed()
     try scene.end()
@@ -114,7 +114,7 @@ import Testing
       }
       // Its answer comes behind every delta so far.
       _ = try await witness.reply(to: witness.send(.ping))
-      witness.forgetUnasked()
+      witness.dropUnasked()
       _ = try await bystander.reply(to: bystander.send(.ping))
     }
   }

@@ -79,15 +79,15 @@ import Testing
     #expect(hidden.status == 0, "\(hidden.errors)")
     let update = try daemon.run("graph", "update", ann.id.description, "fullName=Anna", "visits=2.5")
     #expect(update.status == 0, "\(update.errors)")
-    let told = try await delta(old)
+    let reported = try await delta(old)
     // The first of the two commits was none of its own.
-    #expect(told.revision > ann.revision + 1)
-    let edits = try #require(told.changes.first).edits
+    #expect(reported.revision > ann.revision + 1)
+    let edits = try #require(reported.changes.first).edits
     #expect(
       Set(edits) == [Edit(try number("name"), .set(.string("Anna"))), Edit(try number("visits"), .set(.integer(2)))])
 
     // It commits from a base before the change that it can't see, and the others see it.
-    let phone = Change(.update, ann.id, base: told.revision, edits: [Edit(try number("phone"), .set(.string("6")))])
+    let phone = Change(.update, ann.id, base: reported.revision, edits: [Edit(try number("phone"), .set(.string("6")))])
     let insert = Change(
       .insert, .temporary(1, entity: member.number), edits: [Edit(try number("name"), .set(.string("Bob")))])
     guard case .committed(let committed, let objects, true) = try await old.commit([phone, insert]) else {

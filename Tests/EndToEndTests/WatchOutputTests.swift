@@ -110,11 +110,11 @@ import Testing
     let some = try BackgroundProcess(company.daemon, ["graph", "watch", "Person", "--where", "name == \"Ann\""])
     let window = try BackgroundProcess(company.daemon, ["graph", "watch", "Person", "--sort", "name", "--limit", "1"])
     try company.daemon.expectQueries(3, sessions: 3)
-    let told = "Person \(ann.prefix(8)) Ann"
+    let reported = "Person \(ann.prefix(8)) Ann"
     let follow = "; changes follow"
     #expect(Self.lines(all, until: follow) == ["revision 2: 1 Person object; changes follow"])
     #expect(Self.lines(some, until: follow) == ["revision 2: 1 Person object; changes follow"])
-    #expect(Self.lines(window, until: follow) == [told, "revision 2: 1 of 1 rows; changes follow"])
+    #expect(Self.lines(window, until: follow) == [reported, "revision 2: 1 of 1 rows; changes follow"])
 
     // The inserted objects and the department's headcount, which each slice of rows counts again.
     let rows = (0..<1_500).map { #"{"name":"P\#($0)","hired":"2020-01-01","department":"\#(department)"}"# }
@@ -128,7 +128,7 @@ import Testing
       Self.lines(some, until: follow) == [
         made, "  Person: no watched objects changed", "revision 3: 1 Person object; changes follow",
       ])
-    #expect(Self.lines(window, until: follow) == [made, told, "revision 3: 1 of 1501 rows; changes follow"])
+    #expect(Self.lines(window, until: follow) == [made, reported, "revision 3: 1 of 1501 rows; changes follow"])
 
     try company.run("update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "vacationDays=26", "remote=yes")
     let changed = "ann@test * 1501 changes by a batch, revision 4"
@@ -138,7 +138,7 @@ import Testing
       ])
     #expect(
       Self.lines(some, until: follow) == [
-        changed, "  ~ \(told): vacationDays 25 → 26; remote false → true",
+        changed, "  ~ \(reported): vacationDays 25 → 26; remote false → true",
         "revision 4: 1 Person object; changes follow",
       ])
 
@@ -150,7 +150,7 @@ import Testing
       ])
     #expect(
       Self.lines(some, until: follow) == [
-        deleted, "  - \(told)  (deleted, or no longer matches)", "revision 5: 0 Person objects; changes follow",
+        deleted, "  - \(reported)  (deleted, or no longer matches)", "revision 5: 0 Person objects; changes follow",
       ])
     for watcher in [all, some, window] { watcher.kill() }
     #expect(company.daemon.stop() == 0)

@@ -101,9 +101,9 @@ final class LiveGraph {
       let commit = CommitRecord(
         revision: revision, time: 100 * revision, author: "bob",
         transaction: TransactionID(replica: .zero, sequence: 0), fingerprint: UInt64(revision), changes: [])
-      hear(.delta(Delta(query: query.number, commit: commit, changes: changes)))
+      receive(.delta(Delta(query: query.number, commit: commit, changes: changes)))
     }
-    if queries.count > 1 { hear(.advance(revision: revision, fingerprint: UInt64(revision))) }
+    if queries.count > 1 { receive(.advance(revision: revision, fingerprint: UInt64(revision))) }
   }
 
   private func change(_ id: ObjectID, _ before: ObjectImage?, _ subscribe: Subscribe) throws -> Delta.Change? {
@@ -139,7 +139,7 @@ final class LiveGraph {
       switch message.body {
       case .hello:
         let head = Token(store: UniqueID(high: 7, low: 7), revision: revision, fingerprint: 0)
-        hear(
+        receive(
           .welcome(
             Welcome(
               model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
@@ -161,16 +161,16 @@ final class LiveGraph {
     for (request, subscribe) in waiting {
       let number = UInt64(subscriptions) * 100 + request
       queries.append((number, request, subscribe))
-      hear(.subscribed(query: number, resumed: false), request)
+      receive(.subscribed(query: number, resumed: false), request)
       load(request, subscribe)
     }
-    hear(.advance(revision: revision, fingerprint: UInt64(revision)))
+    receive(.advance(revision: revision, fingerprint: UInt64(revision)))
   }
 
   private func load(_ request: UInt64, _ subscribe: Subscribe) {
     let images = stored.values.filter { (try? matches($0, subscribe)) == true }.sorted { $0.id < $1.id }
     let at = Token(store: UniqueID(high: 7, low: 7), revision: revision, fingerprint: UInt64(revision))
-    hear(.chunk(Chunk(objects: images, end: (at: at, count: UInt64(images.count)))), request)
+    receive(.chunk(Chunk(objects: images, end: (at: at, count: UInt64(images.count)))), request)
   }
 
   /// Changes the stored objects without sending a commit, then reloads all queries, as after a gap in history.
@@ -180,11 +180,11 @@ final class LiveGraph {
     try commit(steps)
     queries = followed
     for query in followed {
-      hear(.reset(query: query.number, reason: ""))
-      hear(.subscribed(query: query.number, resumed: false), query.request)
+      receive(.reset(query: query.number, reason: ""))
+      receive(.subscribed(query: query.number, resumed: false), query.request)
       load(query.request, query.subscribe)
     }
-    hear(.advance(revision: revision, fingerprint: UInt64(revision)))
+    receive(.advance(revision: revision, fingerprint: UInt64(revision)))
   }
 
   /// Refuses the results that were held back, or the queries that are followed.
@@ -192,17 +192,17 @@ final class LiveGraph {
     let refusal = Refusal(.limit, message)
     let requests = unanswered.map(\.request) + queries.map(\.request)
     (unanswered, queries) = ([], [])
-    for request in requests { hear(.refused(refusal), request) }
+    for request in requests { receive(.refused(refusal), request) }
   }
 
   /// Refuses the results that were held back.
   func refuseUnanswered(_ message: String) {
     let waiting = unanswered
     unanswered = []
-    for (request, _) in waiting { hear(.refused(Refusal(.limit, message)), request) }
+    for (request, _) in waiting { receive(.refused(Refusal(.limit, message)), request) }
   }
 
-  private func hear(_ body: ToClient.Body, _ request: UInt64 = 0) {
+  private func receive(_ body: ToClient.Body, _ request: UInt64 = 0) {
     context.handle(.received(ToClient(request, body)))
     perform()
   }

@@ -131,7 +131,7 @@ import Testing
     #expect(log.lines == ["ann heard", "bob heard", "bob heard"])
   }
 
-  @Test func theSlotHoldsADelegateWeakly() {
+  @Test func slotHoldsADelegateWeakly() {
     let (log, door) = (Log(), Door())
     var ann: Observer? = Observer("ann", log)
     door.slot.delegate = ann
@@ -156,7 +156,7 @@ import Testing
     let behaviors = BehaviorOwner<BehavingDoor>()
   }
 
-  @Test func aBehaviorAttachesItselfAndLivesAsLongAsItsControl() {
+  @Test func behaviorLivesAsLongAsItsControl() {
     let log = Log()
     var door: BehavingDoor? = BehavingDoor()
     weak var knocker: SelfAttachingObserver?

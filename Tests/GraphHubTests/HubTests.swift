@@ -242,15 +242,15 @@ import Testing
     // It takes everything up to here.
     _ = try script.handle(.drained(1, bytes: 1 << 20))
     let text = String(repeating: "x", count: 600)
-    var told = [String]()
+    var reported = [String]()
     for revision in 1...4 {
       _ = try script.save(2, sequence: UInt64(revision))
-      told += try script.committed(UInt64(revision + 1), script.record(Revision(revision), text: text)).filter {
+      reported += try script.committed(UInt64(revision + 1), script.record(Revision(revision), text: text)).filter {
         $0.hasPrefix("1 ")
       }
     }
     // Two find room; what comes after them is not even queued.
-    #expect(told == ["1 < delta 1 of 1", "1 < delta 1 of 2"])
+    #expect(reported == ["1 < delta 1 of 1", "1 < delta 1 of 2"])
     #expect(try script.send(.ping, 1) == ["1 < pong 0"])
     var later = [String]()
     for _ in 0..<4 { later += try script.handle(.drained(1, bytes: 1 << 20)) }

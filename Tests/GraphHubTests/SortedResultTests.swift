@@ -127,7 +127,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     var rows = SortedResult(order: scene.order)
     var twin = [ObjectID: ObjectImage]()
-    var (told, silent) = (0, 0)
+    var (reported, silent) = (0, 0)
     for step in 1...60 {
       var changes = [LiveQueryChange]()
       let before = scene.order.sorted(twin.values).map(\.id)
@@ -163,7 +163,7 @@ import Testing
           #expect(touched.isDisjoint(with: old), Comment(rawValue: words))
           continue
         }
-        told += 1
+        reported += 1
         var held = old
         let gone = Set(delta.changes.filter { $0.kind == .removed || $0.place != nil }.map(\.id))
         held.removeAll { gone.contains($0) }
@@ -182,6 +182,6 @@ import Testing
         }
       }
     }
-    #expect(told > 50 && silent > 10, "seed \(seed): \(told) \(silent)")
+    #expect(reported > 50 && silent > 10, "seed \(seed): \(reported) \(silent)")
   }
 }

@@ -68,8 +68,8 @@ import Testing
   @Test func inverseOfKeptRelationshipUsesItsNewName() throws {
     let second = changed(#""inverse": "people""#, #""inverse": "staff""#)
       .replacing(#"{"name": "people", "destination""#, with: #"{"name": "staff", "destination""#)
-    let told = try steps(second)
-    #expect(told.contains("Team.staff is new, and is the inverse of Person.team, which is kept"), "\(told)")
+    let reported = try steps(second)
+    #expect(reported.contains("Team.staff is new, and is the inverse of Person.team, which is kept"), "\(reported)")
     let other = changed(
       #""inverse": "team", "toMany": true}"#,
       #""inverse": "team", "toMany": true}, {"name": "friends", "destination": "Person", "inverse": "fans", "toMany": true}"#

@@ -412,9 +412,9 @@ import Testing
   @Test(arguments: shape + names + attributes + relationships + composites + language)
   func errorHasPathAndMessage(_ broken: Case) throws {
     let error = try #require(throws: ModelError.self) { try Model(parsing: broken.source.utf8) }
-    let told = error.mistakes.filter { $0.path == broken.path }
-    #expect(!told.isEmpty, "\(error)")
-    #expect(told.contains { $0.reason.contains(broken.words) || broken.words.isEmpty }, "\(error)")
+    let reported = error.mistakes.filter { $0.path == broken.path }
+    #expect(!reported.isEmpty, "\(error)")
+    #expect(reported.contains { $0.reason.contains(broken.words) || broken.words.isEmpty }, "\(error)")
   }
 
   @Test func maximumNumberOfUniqueConstraintsIsAccepted() throws {

@@ -32,7 +32,7 @@ import Testing
     for model in same { #expect(model.hash == plain.hash) }
   }
 
-  @Test func aDerivationIsPartOfTheHash() throws {
+  @Test func derivationIsPartOfTheHash() throws {
     func derived(_ member: String) throws -> ModelHash {
       try attributes(#"{"name": "a", "type": "string"}, {"name": "b", "type": "string"\#(member)}"#).hash
     }
@@ -245,7 +245,7 @@ import Testing
 
   // MARK: - The page
 
-  @Test func theExampleOfThePageLoads() throws {
+  @Test func exampleOfPageLoads() throws {
     let page = String(decoding: try Fixtures.file("docs/model-format.md"), as: UTF8.self)
     let example = try #require(
       page.split(separator: "```json\n").dropFirst().compactMap { $0.split(separator: "\n```").first }

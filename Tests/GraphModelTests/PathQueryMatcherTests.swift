@@ -244,11 +244,11 @@ import Testing
   @Test func smallChangeAffectsOnlyIndexedRangeBetweenValues() throws {
     let place = try Workplace()
     let texts = (0..<1_000).map { "manager.age > \($0)" } + (0..<1_000).map { "NOT (manager.age <= \($0))" }
-    let told = try place.aging(to: 51, beside: texts)
-    let others = told.effects.effects.filter { $0.changes.contains { $0.id != place.boss.id } }
+    let reported = try place.aging(to: 51, beside: texts)
+    let others = reported.effects.effects.filter { $0.changes.contains { $0.id != place.boss.id } }
     #expect(others.map(\.query) == [51, 1_051], "of those who report, all come to the queries behind 50")
     #expect(others.map { $0.changes.count } == [20, 21])
-    #expect(told.asked < 1_000, "\(told.asked)")
+    #expect(reported.asked < 1_000, "\(reported.asked)")
   }
 
   /// From each of six hundred who report to one another's boss a path leads to all of them.
@@ -394,8 +394,8 @@ import Testing
       }
       let (before, after) = (Staff(images, manager: properties[2]), Staff(next, manager: properties[2]))
       let effects = queries.effects(of: changes, in: after)
-      var told = [UInt64: Set<String>]()
-      for effect in effects.effects { told[effect.query] = Set(effect.changes.map { "\($0.id) \($0.word)" }) }
+      var reported = [UInt64: Set<String>]()
+      for effect in effects.effects { reported[effect.query] = Set(effect.changes.map { "\($0.id) \($0.word)" }) }
       let changed = Set(changes.map(\.id))
       for (index, (text, evaluator)) in evaluators.enumerated() where !gone.contains(UInt64(index + 1)) {
         var expected = Set<String>()
@@ -409,7 +409,7 @@ import Testing
           case (false, false): break
           }
         }
-        #expect(told[UInt64(index + 1)] ?? [] == expected, "seed \(seed), step \(step): \(text)")
+        #expect(reported[UInt64(index + 1)] ?? [] == expected, "seed \(seed), step \(step): \(text)")
       }
       images = next
     }

@@ -48,12 +48,12 @@ import Testing
   @Test func childTracksChangesOfParent() throws {
     let (script, one, _) = try script()
     let child = script.context.makeChild()
-    let face = try #require(child.object(one.id))
+    let instance = try #require(child.object(one.id))
     let (above, below) = (child.trackChanges(), script.context.trackChanges())
     one["text"] = .string("in the parent")
     #expect(above.take() == [one.id])
     #expect(below.take() == [one.id])
-    face["text"] = .string("in the child")
+    instance["text"] = .string("in the child")
     #expect(above.take() == [one.id])
     #expect(below.isEmpty)
   }

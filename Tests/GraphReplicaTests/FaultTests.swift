@@ -11,22 +11,22 @@ import Testing
     let board = try script.id(7, of: "Board")
     let note = try Self.fetched(script, [script.image(5, 1, ["board": .object(board)])])[0]
     let property = try script.number("board")
-    let face = try #require(note.object(property, ManagedObject.self))
-    #expect(face.id == board && face.isFault && !note.isFault)
+    let instance = try #require(note.object(property, ManagedObject.self))
+    #expect(instance.id == board && instance.isFault && !note.isFault)
     // Reading does not wait: an unfilled object has the model's default values.
-    #expect(face["name"] == .null && face["color"] == .string("gray"))
+    #expect(instance["name"] == .null && instance["color"] == .string("gray"))
     #expect(!note.isLoaded(property) && script.context.object(board) == nil)
-    #expect(note.object(property, ManagedObject.self) === face)
+    #expect(note.object(property, ManagedObject.self) === instance)
 
-    #expect(script.context.load([face]) == 1)
+    #expect(script.context.load([instance]) == 1)
     #expect(script.lines() == [])
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {7}"])
     #expect(
       script.receive(script.last([try script.image(7, of: "Board", 3, ["name": .string("Home")])], at: 4), 2)
         == ["load 1 is here"])
-    #expect(!face.isFault && face["name"] == .string("Home") && note.isLoaded(property))
-    #expect(note.object(property, ManagedObject.self) === face)
+    #expect(!instance.isFault && instance["name"] == .string("Home") && note.isLoaded(property))
+    #expect(note.object(property, ManagedObject.self) === instance)
     #expect(script.changes.map(\.refreshed) == [[board]])
   }
 
@@ -99,12 +99,12 @@ import Testing
     let script = try ReplicaTranscript()
     let board = try script.id(7, of: "Board")
     let note = try Self.fetched(script, [script.image(5, 1, ["board": .object(board)])])[0]
-    let face = try #require(script.context.fault(board))
-    _ = script.context.load([face])
+    let instance = try #require(script.context.fault(board))
+    _ = script.context.load([instance])
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {7}"])
     #expect(script.receive(script.last([], at: 9), 2) == ["load 1 is here"])
-    #expect(face.isDeleted && !face.isFault)
+    #expect(instance.isDeleted && !instance.isFault)
     #expect(note.object(try script.number("board"), ManagedObject.self) == nil)
     #expect(script.changes.map(\.deleted) == [[board]])
   }
@@ -155,8 +155,8 @@ import Testing
     let tags = try (1...3).map { try script.id($0, of: "Tag") }
     let note = try Self.fetched(script, [script.image(5, 1, ["tags": .objects(tags)])])[0]
     let property = try script.number("tags")
-    let faces = note.objects(property, ManagedObject.self)
-    #expect(faces.map(\.id) == tags && faces.allSatisfy { $0.isFault } && !note.isLoaded(property))
+    let instances = note.objects(property, ManagedObject.self)
+    #expect(instances.map(\.id) == tags && instances.allSatisfy { $0.isFault } && !note.isLoaded(property))
     // Taking them away does not need their values.
     note.setValue(.objects([tags[1]]), for: property)
     #expect(note.objects(property, ManagedObject.self).map(\.id) == [tags[1]])

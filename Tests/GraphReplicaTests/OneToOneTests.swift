@@ -44,8 +44,8 @@ import Testing
       for name in ["commands", "ship"] {
         if let property = sailor.property(named: name) { images[2][property] = .object(images[0].id) }
       }
-      let faces = context.register(images)
-      (ships, sailors) = (Array(faces.prefix(2)), Array(faces.dropFirst(2)))
+      let instances = context.register(images)
+      (ships, sailors) = (Array(instances.prefix(2)), Array(instances.dropFirst(2)))
       context.handle(.connected)
       let welcome = Welcome(
         model: model, head: Token(store: UniqueID(high: 7, low: 7), revision: 9, fingerprint: 1), session: 1,

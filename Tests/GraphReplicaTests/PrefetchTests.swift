@@ -35,10 +35,10 @@ import Testing
     #expect(script.receive(script.last(members, at: 2), 5) == ["load 1 is here"])
 
     let (board, outgoing) = (try script.number("board"), try script.number("outgoing"))
-    let face = try #require(notes[1].object(board, ManagedObject.self))
-    let inverse = try #require(face.entity.property(named: "notes")).number
-    #expect(face.objects(inverse, ManagedObject.self).map(\.id) == [script.id(6), script.id(8)])
-    #expect(face.isLoaded(inverse) && notes.allSatisfy { $0.isLoaded(outgoing) && $0.isLoaded(board) })
+    let instance = try #require(notes[1].object(board, ManagedObject.self))
+    let inverse = try #require(instance.entity.property(named: "notes")).number
+    #expect(instance.objects(inverse, ManagedObject.self).map(\.id) == [script.id(6), script.id(8)])
+    #expect(instance.isLoaded(inverse) && notes.allSatisfy { $0.isLoaded(outgoing) && $0.isLoaded(board) })
     #expect(notes.map { $0.objects(outgoing, ManagedObject.self).count } == [0, 1, 0])
     #expect(!notes[0].isLoaded(try script.number("incoming")))
   }
@@ -72,13 +72,13 @@ import Testing
     // No caller holds the board's instance; one of the notes is enough to keep it.
     notes.removeLast()
     #expect(script.context.object(board) != nil)
-    let face = try #require(script.context.object(board))
-    let inverse = try #require(face.entity.property(named: "notes")).number
-    #expect(face.isLoaded(inverse))
+    let instance = try #require(script.context.object(board))
+    let inverse = try #require(instance.entity.property(named: "notes")).number
+    #expect(instance.isLoaded(inverse))
     notes.removeAll()
     // A caller that holds only the board keeps none of its notes.
     #expect(script.context.object(script.id(5)) == nil)
-    #expect(!face.isLoaded(inverse) && face.objects(inverse, ManagedObject.self).isEmpty)
+    #expect(!instance.isLoaded(inverse) && instance.objects(inverse, ManagedObject.self).isEmpty)
   }
 
   @Test func newObjectsOfLiveQueryAreOneRequestPerCommit() throws {

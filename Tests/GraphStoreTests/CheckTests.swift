@@ -83,7 +83,7 @@ import Testing
   @Test(arguments: StoreCheck.Kind.allCases) func everyKindOfDamageIsFound(_ kind: StoreCheck.Kind) throws {
     switch kind {
     case .log: break  // In `WriteAheadLogTests`.
-    case .integrity: try anIndexThatLacksAnEntry()
+    case .integrity: try indexThatLacksAnEntry()
     case .schema:
       let found = try findings(try notes(), #"DROP INDEX "Note.board""#)
       #expect(kinds(found) == [.schema])
@@ -189,7 +189,7 @@ import Testing
   }
 
   /// One entry less on an index's only page: every row is still there.
-  private func anIndexThatLacksAnEntry() throws {
+  private func indexThatLacksAnEntry() throws {
     let store = try notes()
     try store.store.close()
     let path = store.directory.path + "/graph.sqlite"

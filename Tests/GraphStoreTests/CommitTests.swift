@@ -164,7 +164,7 @@ import Testing
     #expect(try store.value(two, "Desk.owner") == .null)
   }
 
-  @Test func aManyToManyIsEditedFromEitherEnd() throws {
+  @Test func manyToManyIsEditedFromEitherEnd() throws {
     let store = try TestStore(try Fixtures.company())
     let ids = try store.must([
       store.insertion("Person", ["name": .string("a")]), store.insertion("Person", ["name": .string("b")]),

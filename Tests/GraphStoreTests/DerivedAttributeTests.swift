@@ -15,7 +15,7 @@ import Testing
 
   // MARK: - Counts
 
-  @Test func aCountFollowsInsertsMovesAndDeletes() throws {
+  @Test func countFollowsInsertsMovesAndDeletes() throws {
     let store = try TestStore(try Fixtures.workplace())
     let (red, blue) = (try store.insert("Department"), try store.insert("Team"))
     #expect(try headcount(store, red) == .integer(0))

@@ -77,13 +77,13 @@ import Testing
           #expect(!conflicts.contains { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
           continue
         }
-        let told = try #require(conflicts.first { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
-        #expect(told.author == "bob", "\(cell.testDescription)")
-        #expect(told.revision == theirs, "\(cell.testDescription)")
-        #expect(told.mineWon == (cell.verdict == .mineWins), "\(cell.testDescription)")
+        let reported = try #require(conflicts.first { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
+        #expect(reported.author == "bob", "\(cell.testDescription)")
+        #expect(reported.revision == theirs, "\(cell.testDescription)")
+        #expect(reported.mineWon == (cell.verdict == .mineWins), "\(cell.testDescription)")
         let values = scene.values(cell.column, cell.verdict)
-        #expect(told.mine == values.mine, "\(cell.testDescription)")
-        #expect(told.theirs == values.theirs, "\(cell.testDescription)")
+        #expect(reported.mine == values.mine, "\(cell.testDescription)")
+        #expect(reported.theirs == values.theirs, "\(cell.testDescription)")
       }
       #expect(try StoreCheckRun(scene.store).findings.isEmpty, "\(cell.testDescription)")
     }

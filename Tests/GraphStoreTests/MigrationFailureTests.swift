@@ -11,7 +11,9 @@ import Testing
   private struct InterruptedMigration: Error {}
 
   /// What the store holds, in the words of the version that it is of.
-  private func expectWhole(_ directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation) throws {
+  private func expectConsistent(_ directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation)
+    throws
+  {
     let (first, second) = (
       try MigrationTests.model(MigrationTests.first), try MigrationTests.model(MigrationTests.second)
     )
@@ -57,7 +59,7 @@ import Testing
         }
       }
       CrashableFiles.recover(directory.path)
-      try expectWhole(directory)
+      try expectConsistent(directory)
     }
   }
 
@@ -76,7 +78,7 @@ import Testing
         #expect(!failure.advice.isEmpty)
       }
       CrashableFiles.fail(directory.path, with: nil)
-      try expectWhole(directory)
+      try expectConsistent(directory)
     }
   }
 

@@ -53,12 +53,12 @@ import Testing
     func item(_ more: String) -> String {
       #"{"name": "Item", "attributes": [{"name": "n", "type": "integer"\#(more)}]}"#
     }
-    let (sequence, heir) = (#", "assigned": "sequence""#, #"{"name": "Gadget", "parent": "Item"}"#)
-    let old = try TestStore(try Self.model(1, item(sequence) + "," + heir))
+    let (sequence, successor) = (#", "assigned": "sequence""#, #"{"name": "Gadget", "parent": "Item"}"#)
+    let old = try TestStore(try Self.model(1, item(sequence) + "," + successor))
     _ = try old.insert("Item")
     for _ in 0..<2 { _ = try old.insert("Gadget") }
     try old.store.close()
-    let next = isDropped ? item("") + "," + heir : item(sequence)
+    let next = isDropped ? item("") + "," + successor : item(sequence)
     let model = try Self.model(2, next)
     let report = try MigrationTests.migrate(old.directory, to: [model])
     #expect(!report.steps.isEmpty)

@@ -184,9 +184,9 @@ import struct GraphModel.FetchRequest
         states[try store.store.head.revision] = try state(store)
       }
       for (revision, expectation) in states.sorted(by: { $0.key > $1.key }) {
-        let told = try state(store, at: revision)
-        #expect(told == expectation, "seed \(seed), version \(number + 1), revision \(revision)")
-        expected += told.count
+        let reported = try state(store, at: revision)
+        #expect(reported == expectation, "seed \(seed), version \(number + 1), revision \(revision)")
+        expected += reported.count
       }
       try expectEachByItself(states, store, seed: seed)
     }
@@ -396,17 +396,19 @@ import struct GraphModel.FetchRequest
     var next = made
     var expected = [Revision: State]()
     for (revision, old) in states.sorted(by: { $0.key > $1.key }) {
-      var told = try projected(old, by: plan, nil: .null)
-      for key in Array(told.keys) {
-        guard var image = told[key], models[1].entity(image.id.entity)?.property(label.number) != nil else { continue }
+      var reported = try projected(old, by: plan, nil: .null)
+      for key in Array(reported.keys) {
+        guard var image = reported[key], models[1].entity(image.id.entity)?.property(label.number) != nil else {
+          continue
+        }
         // Also of one that was gone in between.
         if let later = made[key] ?? next[key] { (image[label], image[place]) = (later[label], later[place]) }
         image[tagged] = .integer(Int64(image[tags].objectIDs.count))
         if case .string(let text) = image[name] { image[loud] = .string(text.uppercased()) }
-        told[key] = image
+        reported[key] = image
       }
-      let animals = told.values.filter { models[1].entity($0.id.entity)?.property(home.number) != nil }
-      for (key, image) in told {
+      let animals = reported.values.filter { models[1].entity($0.id.entity)?.property(home.number) != nil }
+      for (key, image) in reported {
         guard let entity = models[1].entity(image.id.entity) else { continue }
         let (owners, counts): ([ObjectID], Property)
         if entity.property(stock.number) != nil {
@@ -416,20 +418,20 @@ import struct GraphModel.FetchRequest
         } else {
           continue
         }
-        told[key]?[counts] = .integer(Int64(owners.filter { $0 == image.id }.count))
+        reported[key]?[counts] = .integer(Int64(owners.filter { $0 == image.id }.count))
       }
-      expected[revision] = told
-      next = told
+      expected[revision] = reported
+      next = reported
     }
     for _ in 0..<40 { try grow(store, &random) }
     var (labels, counts) = (Set<Value>(), Set<Value>())
     for (revision, expectation) in expected.sorted(by: { $0.key > $1.key }) {
-      let told = try state(store, at: revision)
-      #expect(told == expectation, "seed \(seed), revision \(revision)")
+      let reported = try state(store, at: revision)
+      #expect(reported == expectation, "seed \(seed), revision \(revision)")
       for (owner, count) in [(stock.owner, stock), (uses.owner, uses)] {
-        counts.formUnion(told.values.filter { $0.id.entity == owner }.map { $0[count] })
+        counts.formUnion(reported.values.filter { $0.id.entity == owner }.map { $0[count] })
       }
-      for image in told.values where models[1].entity(image.id.entity)?.property(label.number) != nil {
+      for image in reported.values where models[1].entity(image.id.entity)?.property(label.number) != nil {
         labels.insert(image[label])
       }
     }

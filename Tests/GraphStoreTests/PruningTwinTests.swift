@@ -99,11 +99,11 @@ import Testing
         }
         #expect(refusal?.code == .pruned, "\(words)")
       } else {
-        let (told, expected) = (
+        let (reported, expected) = (
           try pruned.store.follow(FollowRequest(since: token)), try whole.store.follow(FollowRequest(since: token))
         )
-        #expect(told.commits == expected.commits.map { known($0, floor) }, "\(words)")
-        #expect(told.at == expected.at, "\(words)")
+        #expect(reported.commits == expected.commits.map { known($0, floor) }, "\(words)")
+        #expect(reported.at == expected.at, "\(words)")
       }
     }
     try compareOrigins(pruned, whole, floor, words)

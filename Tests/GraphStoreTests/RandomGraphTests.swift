@@ -193,13 +193,13 @@ import Testing
       store.store.watch(LiveQuery(entity: entity.number, predicate: predicate), number: number)
       queries.append((number, entity, predicate, text, Set(try store.all(entity, where: predicate).map(\.id))))
     }
-    var told = 0
+    var reported = 0
     for step in 0..<60 {
       for record in try grow(store, steps: 1, reopens: false, &random) {
         let related = try #require(record.related)
         #expect(related.knownThrough == 60 && related.unknown.isEmpty)
         for effect in related.effects {
-          told += effect.changes.count
+          reported += effect.changes.count
           for change in effect.changes {
             switch change {
             case .inserted(let image): #expect(queries[Int(effect.query) - 1].ids.insert(image.id).inserted)
@@ -214,7 +214,7 @@ import Testing
         #expect(query.ids == fresh, "seed \(seed), step \(step): \(query.entity.name) where \(query.text)")
       }
     }
-    #expect(told > 100)
+    #expect(reported > 100)
   }
 
   struct ListSource: ImageSource {

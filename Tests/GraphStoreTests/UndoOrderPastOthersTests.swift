@@ -95,14 +95,14 @@ import Testing
         compared += 1
         if now != wanted {
           let way = redo ? "redo" : "undo"
-          Issue.record("seed \(seed), others \(others), \(way) of step \(chain): \(told(before, wanted, now))")
+          Issue.record("seed \(seed), others \(others), \(way) of step \(chain): \(reported(before, wanted, now))")
         }
         twin.wentBack(try log(result.record, before), chain)
         try interfere()
       }
     }
 
-    private func told(_ lists: [[ObjectID]]...) -> String {
+    private func reported(_ lists: [[ObjectID]]...) -> String {
       var names = [ObjectID: Int]()
       return lists.map { lists in
         lists.map { list in

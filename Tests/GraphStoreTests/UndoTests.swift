@@ -178,7 +178,7 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aNewEditEndsRedo() throws {
+  @Test func newEditEndsRedo() throws {
     try move(1, .test(1))
     try move(2, .test(2))
     try store.taken(store.undo())

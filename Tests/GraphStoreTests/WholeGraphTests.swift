@@ -358,9 +358,9 @@ import Testing
     try set(4, "Party.name", .null)
     let copy = try TestStore(store.model)
     let refused = try #require(refusal(try restore(rows, into: copy)))
-    let told = refused.violations.map { "\(Int($0.id.key.low) - 1) \($0.rule)" }
+    let reported = refused.violations.map { "\(Int($0.id.key.low) - 1) \($0.rule)" }
     #expect(
-      told.sorted()
+      reported.sorted()
         == [
           "\(people[1]) type", "\(people[2]) destination", "\(people[2]) maximum", "\(people[4]) required",
         ].sorted(), "\(refused)")

@@ -227,7 +227,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func aDoubleClickSelectsAWordAndATripleClickTheLine() async throws {
+  @Test func doubleClickSelectsWordAndTripleClickLine() async throws {
     let stage = try await BoardFixture()
     _ = try await stage.note("copy this word\nand more", x: 80, y: 64)
     let ann = try await stage.open()

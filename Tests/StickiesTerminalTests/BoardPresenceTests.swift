@@ -136,12 +136,12 @@ import Testing
     let ben = try await stage.open("ben@test")
     // A user without a presence does not see others.
     stage.other.showPresence(Array("{}".utf8))
-    var heard = 0
-    let (told, tell) = AsyncStream.makeStream(of: Void.self)
+    var received = 0
+    let (reported, report) = AsyncStream.makeStream(of: Void.self)
     stage.other.presenceDidChange = {
       guard $0.author == "ann@test", $0.state != nil else { return }
-      heard += 1
-      tell.yield()
+      received += 1
+      report.yield()
     }
     let clock = ContinuousClock()
     let begin = clock.now
@@ -149,10 +149,10 @@ import Testing
     // The last of them is never lost.
     await ben.terminal.expects { $0.place(of: "▘ann") == Point(x: 299 % 70, y: 2 + 299 % 19) }
     // Other observers may receive it a moment later.
-    var first = told.makeAsyncIterator()
+    var first = reported.makeAsyncIterator()
     await first.next()
     let tenths = Int((clock.now - begin) / .milliseconds(PresenceController.intervalMilliseconds))
-    #expect(heard > 0 && heard <= tenths + 2)
+    #expect(received > 0 && received <= tenths + 2)
     #expect(ann.terminal.frames < 100)
     await stage.close()
   }

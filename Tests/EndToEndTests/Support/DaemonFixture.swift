@@ -93,7 +93,7 @@ final class DaemonFixture {
       default: Issue.record("the bystander was told \(message.body)", sourceLocation: place)
       }
     }
-    bystander.forgetUnasked()
+    bystander.dropUnasked()
     let stored = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0.revision) })
     #expect(held == stored, "what the bystander follows is not what is stored", sourceLocation: place)
     #expect(daemon.process.isRunning, "the daemon is gone", sourceLocation: place)

@@ -121,7 +121,7 @@ final class RawClient {
     throw StreamClosed(goodbye: nil)
   }
 
-  func forgetUnasked() { unasked = [] }
+  func dropUnasked() { unasked = [] }
 
   func refusal(of request: UInt64) async throws -> Refusal? {
     if case .refused(let refusal) = try await reply(to: request) { refusal } else { nil }

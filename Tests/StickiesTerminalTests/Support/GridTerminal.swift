@@ -131,14 +131,14 @@ final class GridTerminal: BoardTerminal {
       Task { [self] in
         // A deadline that only ends waits which would otherwise be endless.
         try await Task.sleep(for: Self.patience)
-        giveUp(number, what, place)
+        cancel(number, what, place)
       }
     }
   }
 
   private static let patience = Duration.seconds(60)
 
-  private func giveUp(_ number: Int, _ what: String, _ place: SourceLocation) {
+  private func cancel(_ number: Int, _ what: String, _ place: SourceLocation) {
     let late = state.withLock { state -> (CheckedContinuation<(grid: Grid, frame: Int), Never>, Grid, Int)? in
       guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
       return (state.waiters.remove(at: index).continuation, state.grid, state.frames)
