@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift
 extension Dictionary {
   /// Changes the value of a key in place. The key must be there.
   @discardableResult

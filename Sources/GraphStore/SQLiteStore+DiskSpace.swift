@@ -1,3 +1,4 @@
+// Tests: LowDiskSpaceTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite

@@ -1,3 +1,4 @@
+// Tests: RandomGraphTests.swift
 import GraphModel
 
 /// Live queries with key paths. The hub registers them from any thread; the writer applies the changes on its own.

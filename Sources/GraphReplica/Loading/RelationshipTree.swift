@@ -1,3 +1,4 @@
+// Tests: PrefetchTests.swift, FaultTests.swift
 import GraphModel
 
 /// Relationships to load along with a result, and to follow on from the loaded objects. Paths with a common beginning

@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift, BitFlipTests.swift
 import GraphModel
 
 /// Recomputation of derived attributes: counts from the stored relationships, expressions from the object.

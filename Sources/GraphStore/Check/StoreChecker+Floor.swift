@@ -1,3 +1,4 @@
+// Tests: PruningTests.swift, CheckTests.swift
 import GRDBSQLite
 import GraphModel
 

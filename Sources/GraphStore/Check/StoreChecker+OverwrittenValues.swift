@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift, ValueOriginTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, MigrationSoundnessTests.swift
 import GraphModel
 
 /// Data written before a migration, in the form of the model version that wrote it.

@@ -1,3 +1,4 @@
+// Tests: ClockCheckTests.swift
 import GRDBSQLite
 import GraphModel
 

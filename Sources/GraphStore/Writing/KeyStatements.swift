@@ -1,3 +1,4 @@
+// Tests: UniqueKeysTests.swift
 import GraphModel
 
 /// The statements that look up objects by unique key, one for each constraint of an entity.

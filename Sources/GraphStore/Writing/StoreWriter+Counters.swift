@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift
 import GraphModel
 
 extension StoreWriter {
